@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn import datasets
 
-# Survivors and victims of the Titanic by (class, age, sex): Dawson, "The 'unusual episode' data revisited", Journal of
-# Statistics Education 3(3), 1995. Class 1, 2, 3 and 4 (crew); age 0 adult, 1 child; sex 0 female, 1 male.
+# Survivors and victims of the Titanic by (class, age, sex): Dawson, "The 'unusual episode' data revisited",
+# Journal of Statistics Education 3(3), 1995. Class 1, 2, 3 and 4 (crew); age 0 adult, 1 child; sex 0 female,
+# 1 male.
 TITANIC_TABLE = {
     # (class, age, sex): (died, survived)
     (1, 0, 0): (4, 140),
@@ -29,8 +30,8 @@ TITANIC_TABLE = {
 def load_titanic() -> tuple[np.ndarray, np.ndarray]:
     """The 2,201 people aboard the Titanic: class, age, sex, and whether they survived (+1) or not (-1).
 
-    The IDA set is this table: class 1, 2, 3, 4 (crew), age 0 (adult) or 1 (child), sex 0 (female) or 1 (male), each
-    standardised. Rows are in the order of `TITANIC_TABLE`.
+    The IDA set is this table: class 1, 2, 3, 4 (crew), age 0 (adult) or 1 (child), sex 0 (female) or 1
+    (male), each standardised. Rows are in the order of `TITANIC_TABLE`.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +59,7 @@ class Dataset:
 
     @property
     def n_splits(self) -> int:
-        """Number of realisations: those of the registry, or 1 (X, X_test) where the set has its own test part."""
+        """Number of realisations; 1 (X, X_test) where the data set has a test part of its own."""
         return 1 if self.recipe is None else self.recipe.realisations
 
     def split(self, r: int) -> Split:
@@ -72,8 +73,8 @@ class Dataset:
         Returns
         -------
         Split
-            The published split where it is at hand, else a draw of the same sizes (`seeded_split`). Where the data set
-            has a test part of its own: all rows of X, and the rows of X_test counted on from m.
+            The published split where it is at hand, else a draw of the same sizes (`seeded_split`). Where the
+            data set has a test part of its own: all rows of X, and the rows of X_test counted on from m.
 
         Raises
         ------
@@ -150,7 +151,7 @@ class Dataset:
                 originals=_originals(arrays),
             )
             recorded = str(arrays["sha256"])
-        except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+        except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not a prepared data set ({' '.join(str(error).split())})") from error
         if dataset.sha256 != recorded:
             raise ValueError(f"{path} is damaged: its content has the hash {dataset.sha256}, not {recorded}")
@@ -191,7 +192,7 @@ def _originals(arrays: Mapping[str, np.ndarray]) -> OriginalSplits | None:
 
 
 def _content_hash(dataset: Dataset) -> str:
-    """Sha256 of the parsed content: X, y, X_test, y_test and the extra columns, with their shapes and names."""
+    """Sha256 of X, y, X_test, y_test and the extra columns, with their names, types and shapes."""
     digest = hashlib.sha256()
     arrays = {**_parts("X", dataset.X), "y": dataset.y}
     if dataset.X_test is not None:

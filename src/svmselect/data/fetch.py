@@ -1,7 +1,7 @@
-"""Raw files of a data set: from a mirror or from upstream, verified, and put in place only when all of them are good.
+"""Raw files of a data set: from a mirror or upstream, verified, in place only when all of them are good.
 
-In the destination a file lies at <folder>/<name>, decompressed, as it may lie in a mirror: a destination is a mirror.
-<data set>.json beside the folders records where the files came from and their hashes; it is written last.
+In the destination a file lies at <folder>/<name>, as in a mirror, decompressed. <data set>.json beside the
+folders records where the files came from and their hashes; it is written last.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _NotThere(Exception):
 
 
 class _Unreachable(Exception):
-    """The place did not answer, or broke off."""
+    """The place did not answer, broke off, or refused."""
 
 
 class _Downloader(pooch.HTTPDownloader):
@@ -67,8 +67,8 @@ def fetch(
 ) -> list[Path]:
     """Put the verified raw files of a data set into a folder.
 
-    The mirror is tried first, source by source in the order of the registry, then the upstream addresses. Files that
-    an earlier call put into `dest` are kept if they still have the right hash.
+    The mirror is tried first, source by source in the order of the registry, then the upstream addresses.
+    Files that an earlier call put into `dest` are kept if they still have the right hash.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def fetch(
     dest : str or Path
         Folder; created. Several data sets can share one.
     mirror : str, Path or None, default None
-        Folder, or http(s) address, laid out as <mirror>/<folder>/<file>, files plain or with `.gz`. By default the
-        value of the environment variable SVMSELECT_MIRROR, if set.
+        Folder, or http(s) address, laid out as <mirror>/<folder>/<file>, files plain or with `.gz`. By
+        default the value of the environment variable SVMSELECT_MIRROR, if set.
     progress : bool, default True
         Show a progress bar for downloads.
 
@@ -124,7 +124,7 @@ def fetch(
 
 
 def fetched_files(entry: Entry, dest: str | Path) -> tuple[Source, str, dict[str, Path]]:
-    """The source that `fetch` used, where it came from ("mirror" or "upstream"), and its files by role, verified.
+    """The source that `fetch` used, its origin ("mirror" or "upstream"), and its files by role, verified.
 
     Raises a `ValueError` where `fetch` has not run, or a file has changed since.
     """
@@ -170,6 +170,9 @@ def _first_source(job: _Job, mirror: str) -> tuple[str, Source, list[Path]]:
                 return origin, source, [_from_upstream(job, source, file) for file in source.files]
             except _NotThere:
                 continue
+            except _Unreachable as reason:
+                warnings.warn(f"the mirror {mirror} cannot be used: {reason}", stacklevel=3)
+                break
     raise _no_source(job, mirror)
 
 
@@ -190,8 +193,7 @@ def _from_mirror(job: _Job, source: Source, file: File, mirror: str) -> Path:
             continue
         except _Unreachable as reason:
             job.tried.append(f"{place} ({reason})")
-            warnings.warn(f"the mirror did not give {place}: {reason}", stacklevel=4)
-            raise _NotThere from reason
+            raise
         return _verified(job, file, received, None, place)
     raise _NotThere
 
@@ -223,8 +225,8 @@ def _no_source(job: _Job, mirror: str) -> ConnectionError:
     )
     tried = f"tried {'; '.join(job.tried)}" if job.tried else "no address to download it from is known"
     return ConnectionError(
-        f"data set {entry.name!r} could not be fetched: {tried}; set {MIRROR_VARIABLE} to a folder or http(s) address "
-        f"that holds {wanted}"
+        f"data set {entry.name!r} could not be fetched: {tried}; set {MIRROR_VARIABLE} to a folder or "
+        f"http(s) address that holds {wanted}"
         + (f" (now {mirror})" if mirror else "")
         + (f"; the data set's page is {entry.homepage}" if entry.homepage else "")
     )
@@ -263,7 +265,7 @@ def _verified(job: _Job, file: File, received: Path, member: str | None, place: 
                 out.write(block)
                 if file.sha256_gz is None:
                     digest.update(block)
-    except (EOFError, OSError, zlib.error, zipfile.BadZipFile, KeyError, RuntimeError) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, KeyError, RuntimeError) as error:
         problem = f"; it cannot be unpacked ({' '.join(str(error).split())})"
         if file.sha256_gz is None:
             digest, kind = hashlib.sha256(received.read_bytes()), "file"

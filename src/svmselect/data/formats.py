@@ -1,8 +1,8 @@
 """Readers of the raw files: LIBSVM text, text tables, IDX images and the IDA benchmarks.mat.
 
-A reader takes the files of one source by role, and gives features and labels as the files have them; the registry's
-label map and checks come after it, in `prepare`. Whatever a file holds, the result is a table or a `ValueError` whose
-sentence starts with `where`.
+A reader takes the files of one source by role, and gives features and labels as the files have them; the
+registry's label map and checks come after it, in `prepare`. Whatever a file holds, the result is a table or a
+`ValueError` whose sentence starts with `where`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Matrix = np.ndarray | scipy.sparse.csr_matrix
 
 @dataclass(frozen=True)
 class RawTable:
-    """What a reader finds: X (n, d), labels (n,) float64 or str, the same for the test part, and named extra columns."""
+    """What a reader finds: X (n, d), labels (n,) float64 or str, the test part, and named extra columns."""
 
     X: Matrix
     labels: np.ndarray
@@ -42,7 +42,39 @@ class Format:
     read: Callable[[Mapping[str, Path], int, Mapping[str, Any], str], RawTable]
     required: frozenset[str]
     optional: frozenset[str] = frozenset()
-    options: frozenset[str] = frozenset()
+    options: Mapping[str, type | tuple[type, ...]] = field(default_factory=dict)
+    required_options: frozenset[str] = frozenset()
+
+    def check(self, roles: set[str], options: Mapping[str, Any], where: str) -> None:
+        """Raise a `ValueError` unless a source has the files and options this format needs, and no others."""
+        if missing := self.required - roles:
+            raise ValueError(f"{where}: files must have {_listed(missing)}")
+        if unknown := roles - self.required - self.optional:
+            raise ValueError(f"{where}: files cannot have {_listed(unknown)} in this format")
+        test_roles = {role for role in roles if role.startswith("test_")}
+        if test_roles and (
+            missing := {f"test_{role}" for role in roles - test_roles - {"splits"}} - test_roles
+        ):
+            raise ValueError(
+                f"{where}: files must have {_listed(missing)}, since they have {_listed(test_roles)}"
+            )
+        if missing := self.required_options - set(options):
+            raise ValueError(f"{where}: options must have {_listed(missing)}")
+        for key, value in options.items():
+            if key not in self.options:
+                raise ValueError(f"{where}: options cannot have {key!r} in this format")
+            if not isinstance(value, self.options[key]) or (
+                isinstance(value, bool) and self.options[key] is not bool
+            ):
+                raise ValueError(f"{where}: the option {key} cannot be {value!r}")
+        for spec in options.get("features", []):
+            keys = set(spec) if isinstance(spec, dict) else None
+            if (
+                isinstance(spec, bool)
+                or not isinstance(spec, int | str | dict)
+                or keys not in (None, {"column", "equals"})
+            ):
+                raise ValueError(f"{where}: features cannot have the column {spec!r}")
 
 
 def read_libsvm(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
@@ -63,11 +95,12 @@ def _libsvm_file(path: Path, features: int, where: str) -> tuple[scipy.sparse.cs
 def read_table(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
     """Text with one row a line; roles `data`, `labels`, `splits`, `test_data`, `test_labels`.
 
-    Options: `delimiter` (default: white space), `header` (the first line names the columns), `missing` (rows with
-    this value in any cell are left out), `label` (the column of the labels, where no labels file is given), `features`
-    and `extra`. A column is a number from 0, a name from the header, or a range of numbers "1-26"; in `features`,
-    {column: default, equals: "yes"} is 1 where the column has this value and 0 elsewhere. Without `features`, all
-    columns but the label are features. `extra` names columns to keep beside the features.
+    Options: `delimiter` (default: white space), `header` (the first line names the columns), `missing` (rows
+    with this value in any cell are left out), `label` (the column of the labels, where no labels file is
+    given), `features` and `extra`. A column is a number from 0, a name from the header, or a range of numbers
+    "1-26"; in `features`, {column: default, equals: "yes"} is 1 where the column has this value and 0
+    elsewhere. Without `features`, all columns but the label are features. `extra` names columns to keep
+    beside the features.
     """
     parts = [_table_part(paths, "", options, where)]
     if "test_data" in paths:
@@ -175,7 +208,7 @@ def _numbers(cells: np.ndarray, at: str) -> np.ndarray:
 
 
 def read_idx(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
-    """IDX files of unsigned bytes (LeCun): images and labels; roles `data`, `labels`, `test_data`, `test_labels`."""
+    """IDX files of unsigned bytes (LeCun); roles `data`, `labels`, `test_data`, `test_labels`."""
     X, labels = _idx_part(paths, "", where)
     if "test_data" not in paths:
         return RawTable(X, labels)
@@ -214,9 +247,10 @@ def _idx_file(path: Path, where: str) -> np.ndarray:
 
 
 def read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
-    """One structure of the IDA benchmarks.mat (option `struct`): `x`, `t`, and row numbers from 1 in `train`, `test`.
+    """One structure of benchmarks.mat (option `struct`): `x`, `t`, and row numbers from 1 in `train`, `test`.
 
-    Equal rows may be stored once and be named several times: the full table is put together from the first split.
+    Equal rows may be stored once and be named several times: the full table is put together from the first
+    split.
     """
     path, name = paths["data"], options["struct"]
     try:
@@ -242,6 +276,10 @@ def read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, Any
     return RawTable(x[patterns], t[patterns], originals=originals)
 
 
+def _listed(names: set[str] | frozenset[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names))
+
+
 def _at(where: str, path: Path) -> str:
     return f"{where}, file {path.name}"
 
@@ -258,11 +296,20 @@ _TEST = frozenset({"test_data", "test_labels"})
 FORMATS = {
     "idx": Format(read_idx, frozenset({"data", "labels"}), _TEST),
     "libsvm": Format(read_libsvm, frozenset({"data"}), frozenset({"test_data"})),
-    "mat": Format(read_mat, frozenset({"data"}), options=frozenset({"struct"})),
+    "mat": Format(
+        read_mat, frozenset({"data"}), options={"struct": str}, required_options=frozenset({"struct"})
+    ),
     "table": Format(
         read_table,
         frozenset({"data"}),
         _TEST | {"labels", "splits"},
-        frozenset({"delimiter", "header", "missing", "label", "features", "extra"}),
+        {
+            "delimiter": str,
+            "header": bool,
+            "missing": str,
+            "label": (int, str),
+            "features": list,
+            "extra": dict,
+        },
     ),
 }

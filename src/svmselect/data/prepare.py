@@ -31,8 +31,8 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     Raises
     ------
     ValueError
-        The raw files are not there or are not what was fetched, cannot be parsed, or do not have the rows, features,
-        classes, finite values and split sizes that the registry states.
+        The raw files are not there or are not what was fetched, cannot be parsed, or do not have the rows,
+        features, classes, finite values and split sizes that the registry states.
     """
     where = f"data set {entry.name!r}"
     rows, classes, source_files = entry.rows, entry.classes, ""

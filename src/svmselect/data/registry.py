@@ -30,7 +30,8 @@ class Url:
 class File:
     """One raw file of a source, with the hash of its decompressed content.
 
-    Where upstream's content hash is not known but that of the gzip file is, `sha256_gz` stands instead of `sha256`.
+    Where upstream's content hash is not known but that of the gzip file is, `sha256_gz` stands instead of
+    `sha256`.
     """
 
     role: str
@@ -56,8 +57,8 @@ class Source:
 class SplitRecipe:
     """How the training and test parts are drawn.
 
-    Sizes and a seed; or the values of a column (`by`) that make the training part (`train_values`), the other rows being
-    the test part.
+    Sizes and a seed; or the values of a column (`by`) that make the training part (`train_values`), the other
+    rows being the test part.
     """
 
     train: int
@@ -72,8 +73,9 @@ class SplitRecipe:
 class Entry:
     """One data set of the registry.
 
-    `sources` is empty when the data set is computed (`generator`) or comes with scikit-learn (`bundled`). `rows` and
-    `classes` are those of the first source; a source may state its own. `labels` maps the labels in the files to -1/+1.
+    `sources` is empty when the data set is computed (`generator`) or comes with scikit-learn (`bundled`).
+    `rows` and `classes` are those of the first source; a source may state its own. `labels` maps the labels
+    in the files to -1/+1.
     """
 
     name: str
@@ -105,7 +107,7 @@ class Registry(dict[str, Entry]):
 
 
 class _Reader:
-    """A mapping read key by key; what is missing, of the wrong type or left over is an error with its place."""
+    """A mapping read key by key; a key that is missing, of the wrong type or left over is an error."""
 
     def __init__(self, mapping: Any, where: str):
         if not isinstance(mapping, dict):
@@ -208,18 +210,27 @@ def _entry(name: str, value: Any) -> Entry:
         )
     if sum((bool(entry.sources), entry.generator is not None, entry.bundled is not None)) != 1:
         raise ValueError(f"{where}: exactly one of the keys 'sources', 'generator' and 'bundled' is needed")
-    if entry.sparse and entry.standardise:
-        raise ValueError(f"{where}: 'sparse' and 'standardise' exclude each other")
+    if entry.standardise and (entry.sparse or entry.rows_test):
+        raise ValueError(f"{where}: 'standardise' excludes 'sparse' and 'rows_test'")
     if (entry.splits is None) == (entry.rows_test == 0):
         raise ValueError(
             f"{where}: either 'splits' or a test part of its own ('rows_test') is needed, and not both"
         )
-    for source in entry.sources:
-        recipe = entry.splits
-        if recipe is not None and recipe.train + recipe.test > source.rows:
+    recipe = entry.splits
+    for available in {entry.rows, *(source.rows for source in entry.sources)}:
+        if recipe is not None and recipe.train + recipe.test > available:
             raise ValueError(
-                f"{where}: splits of {recipe.train} + {recipe.test} rows cannot be drawn from {source.rows} rows"
+                f"{where}: splits of {recipe.train} + {recipe.test} rows cannot be drawn from {available} rows"
             )
+    extra = [set(source.options.get("extra", {})) for source in entry.sources]
+    if recipe is not None and recipe.by is not None and not (extra and recipe.by in set.intersection(*extra)):
+        raise ValueError(
+            f"{where}: splits are made by {recipe.by!r}, which is not an extra column of every source"
+        )
+    for source in entry.sources:
+        has_splits = source.format == "mat" or any(file.role == "splits" for file in source.files)
+        if has_splits and recipe is None:
+            raise ValueError(f"{where}: the folder {source.folder} has splits, so that 'splits' is needed")
         has_test = any(file.role.startswith("test_") for file in source.files)
         if has_test != bool(entry.rows_test):
             raise ValueError(f"{where}: 'rows_test' is {entry.rows_test} but the test files say otherwise")
@@ -285,21 +296,11 @@ def _source(value: Any, where: str, rows: int, classes: Mapping[int, int]) -> So
         raise ValueError(
             f"{where}: format must be one of {', '.join(sorted(FORMATS))}, found {format_name!r}"
         )
-    known = FORMATS[format_name]
     options = reader.take("options", dict, {})
-    for key in options:
-        if key not in known.options:
-            raise ValueError(
-                f"{where}: format {format_name!r} has no option {key!r} (known: {sorted(known.options)})"
-            )
     files = tuple(
         _file(str(role), file, f"{where}, file {role!r}") for role, file in reader.take("files", dict).items()
     )
-    roles = {file.role for file in files}
-    if missing := known.required - roles:
-        raise ValueError(f"{where}: format {format_name!r} needs the files {sorted(missing)}")
-    if unknown := roles - known.required - known.optional:
-        raise ValueError(f"{where}: format {format_name!r} has no file {sorted(unknown)}")
+    FORMATS[format_name].check({file.role for file in files}, options, where)
     own_rows = reader.positive("rows", rows)
     own_classes = _classes(reader, "classes", own_rows, classes if own_rows == rows else {})
     reader.done()

@@ -17,7 +17,8 @@ class Split:
     Attributes
     ----------
     train, test : ndarray (n_train,), (n_test,) int64
-        Row numbers, from 0. Where the data set has a test part of its own, its rows count on after those of X.
+        Row numbers, from 0. Where the data set has a test part of its own, its rows count on after those of
+        X.
     origin : {"original", "seeded"}
         A published split, or one drawn here.
     seed : tuple of int or None
@@ -32,7 +33,7 @@ class Split:
 
 @dataclass(frozen=True)
 class OriginalSplits:
-    """Published splits: their numbers (k,), training rows (k, n_train) and test rows (k, n_test), all int64."""
+    """Published splits: numbers (k,), training rows (k, n_train) and test rows (k, n_test), all int64."""
 
     numbers: np.ndarray
     train: np.ndarray
@@ -42,8 +43,8 @@ class OriginalSplits:
 def seeded_split(rows: int, train: int, test: int, seed: int, realisation: int) -> Split:
     """Draw `train` and `test` rows out of `rows`, uniformly without replacement.
 
-    The generator is seeded with [seed, realisation], so that realisations do not depend on each other. The rows come
-    in random order: the first k training rows are themselves a uniform draw.
+    The generator is seeded with [seed, realisation], so that realisations do not depend on each other. The
+    rows come in random order: the first k training rows are themselves a uniform draw.
     """
     order = np.random.default_rng([seed, realisation]).permutation(rows)
     return Split(order[:train], order[train : train + test], "seeded", (seed, realisation))
@@ -98,9 +99,9 @@ def splits_of_repeated_rows(
 ) -> tuple[np.ndarray, OriginalSplits]:
     """Turn splits that name distinct patterns, some of them several times, into splits of a full table.
 
-    benchmarks.mat stores equal rows of a data set once and repeats the row's number in `train` and `test`. The full
-    table is split 1, training part first (the order of the original files); the k-th mention of a pattern in another
-    split is its k-th copy in the table.
+    benchmarks.mat stores equal rows of a data set once and repeats the row's number in `train` and `test`.
+    The full table is split 1, training part first (the order of the original files); the k-th mention of a
+    pattern in another split is its k-th copy in the table.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Generators of the synthetic data sets of the IDA benchmark.
 
-The generators return the data as published, features not scaled. The IDA files (and the registry entries made from
-these generators) are the same after each feature is standardised over all rows, with n - 1 in the deviation.
+The generators return the data as published, features not scaled. The IDA files (and the registry entries made
+from these generators) are the same after each feature is standardised over all rows, with n - 1 in the
+deviation.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import numpy as np
 def twonorm(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Two Gaussians in 20 dimensions (Breiman, "Bias, variance, and arcing classifiers", 1996).
 
-    Class +1 is N(+a, I), class -1 is N(-a, I), a = (2/sqrt(20), ..., 2/sqrt(20)); both equally likely. The IDA set has
-    these moments.
+    Class +1 is N(+a, I), class -1 is N(-a, I), a = (2/sqrt(20), ..., 2/sqrt(20)); both equally likely. The
+    IDA set has these moments.
 
     Parameters
     ----------
@@ -40,9 +41,9 @@ def twonorm(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def ringnorm(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A wide Gaussian around a narrow one, in 20 dimensions (Breiman 1996, as DELVE and IDA have it).
 
-    Class +1 is N(0, 4I), class -1 is N(a, I), a = (2/sqrt(20), ..., 2/sqrt(20)); both equally likely. Breiman's report
-    prints a = 1/sqrt(20); DELVE's generator has 2/sqrt(20), and so has the IDA set: the distance of its class means is
-    0.46 standard deviations of class -1 per feature (2/sqrt(20) = 0.447; 1/sqrt(20) = 0.224).
+    Class +1 is N(0, 4I), class -1 is N(a, I), a = (2/sqrt(20), ..., 2/sqrt(20)); both equally likely.
+    Breiman's report is quoted with a = 1/sqrt(20); DELVE has 2/sqrt(20), and so has the IDA set: its class
+    means are 0.456 +- 0.008 deviations of class -1 apart per feature (2/sqrt(20) = 0.447; 1/sqrt(20) = 0.224).
 
     Parameters, results and errors are those of `twonorm`.
     """
@@ -52,12 +53,12 @@ def ringnorm(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def waveform(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mixtures of two triangular waves, with noise, in 21 dimensions (Breiman et al., CART, 1984, section 2.6.2).
+    """Mixtures of two triangular waves, with noise, in 21 dimensions (Breiman et al., CART, 1984).
 
-    A wave is max(6 - |j - p|, 0), j = 1..21, with its peak p at 7, 11 or 15. A row is u times one wave plus (1 - u)
-    times another plus N(0, I) noise, u uniform on [0, 1]; the three pairs of waves are three equally likely classes.
-    In the two-class IDA set, +1 is the class of the waves at 7 and 11 (1,647 rows: class 1 of the UCI file, counted
-    from 0) and -1 joins the other two.
+    A wave is max(6 - |j - p|, 0), j = 1..21, with its peak p at 7, 11 or 15. A row is u times one wave plus
+    (1 - u) times another plus N(0, I) noise, u uniform on [0, 1]; the three pairs of waves are three equally
+    likely classes. In the two-class IDA set, +1 is the class of the waves at 7 and 11 (1,647 rows: class 1 of
+    the UCI file, counted from 0) and -1 joins the other two.
 
     Parameters and errors are those of `twonorm`; X is (n, 21).
     """
