@@ -204,37 +204,43 @@ def _entry(name: str, value: Any) -> Entry:
         splits=_splits(reader, where),
     )
     reader.done()
+    _check_where_from(entry, where)
+    _check_splits(entry, where)
+    return entry
+
+
+def _check_where_from(entry: Entry, where: str) -> None:
     if entry.bundled is not None and entry.bundled not in BUNDLED:
-        raise ValueError(
-            f"{where}: bundled must be one of {', '.join(sorted(BUNDLED))}, found {entry.bundled!r}"
-        )
+        known = ", ".join(sorted(BUNDLED))
+        raise ValueError(f"{where}: bundled must be one of {known}, found {entry.bundled!r}")
     if sum((bool(entry.sources), entry.generator is not None, entry.bundled is not None)) != 1:
         raise ValueError(f"{where}: exactly one of the keys 'sources', 'generator' and 'bundled' is needed")
     if entry.standardise and (entry.sparse or entry.rows_test):
         raise ValueError(f"{where}: 'standardise' excludes 'sparse' and 'rows_test'")
-    if (entry.splits is None) == (entry.rows_test == 0):
-        raise ValueError(
-            f"{where}: either 'splits' or a test part of its own ('rows_test') is needed, and not both"
-        )
-    recipe = entry.splits
-    for available in {entry.rows, *(source.rows for source in entry.sources)}:
-        if recipe is not None and recipe.train + recipe.test > available:
-            raise ValueError(
-                f"{where}: splits of {recipe.train} + {recipe.test} rows cannot be drawn from {available} rows"
-            )
-    extra = [set(source.options.get("extra", {})) for source in entry.sources]
-    if recipe is not None and recipe.by is not None and not (extra and recipe.by in set.intersection(*extra)):
-        raise ValueError(
-            f"{where}: splits are made by {recipe.by!r}, which is not an extra column of every source"
-        )
     for source in entry.sources:
-        has_splits = source.format == "mat" or any(file.role == "splits" for file in source.files)
-        if has_splits and recipe is None:
-            raise ValueError(f"{where}: the folder {source.folder} has splits, so that 'splits' is needed")
         has_test = any(file.role.startswith("test_") for file in source.files)
         if has_test != bool(entry.rows_test):
             raise ValueError(f"{where}: 'rows_test' is {entry.rows_test} but the test files say otherwise")
-    return entry
+
+
+def _check_splits(entry: Entry, where: str) -> None:
+    recipe = entry.splits
+    if (recipe is None) == (entry.rows_test == 0):
+        raise ValueError(f"{where}: either 'splits' or a test part ('rows_test') is needed, and not both")
+    if recipe is None:
+        for source in entry.sources:
+            if source.format == "mat" or any(file.role == "splits" for file in source.files):
+                raise ValueError(f"{where}: the source {source.folder!r} has splits, but the entry has not")
+        return
+    rows = min([entry.rows, *(source.rows for source in entry.sources)])
+    if recipe.train + recipe.test > rows:
+        raise ValueError(
+            f"{where}: splits of {recipe.train} + {recipe.test} rows cannot be drawn from {rows}"
+        )
+    if recipe.by is not None:
+        extra = [source.options.get("extra", {}) for source in entry.sources]
+        if not extra or not all(recipe.by in columns for columns in extra):
+            raise ValueError(f"{where}: splits by {recipe.by!r} need it as an extra column of every source")
 
 
 def _labels(reader: _Reader) -> dict[str | float, int]:

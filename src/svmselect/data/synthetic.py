@@ -43,7 +43,8 @@ def ringnorm(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
     Class +1 is N(0, 4I), class -1 is N(a, I), a = (2/sqrt(20), ..., 2/sqrt(20)); both equally likely.
     Breiman's report is quoted with a = 1/sqrt(20); DELVE has 2/sqrt(20), and so has the IDA set: its class
-    means are 0.456 +- 0.008 deviations of class -1 apart per feature (2/sqrt(20) = 0.447; 1/sqrt(20) = 0.224).
+    means are 0.456 +- 0.008 deviations of class -1 apart per feature (0.447 for 2/sqrt(20), 0.224 for
+    1/sqrt(20)).
 
     Parameters, results and errors are those of `twonorm`.
     """
