@@ -24,7 +24,7 @@ INSTALL := $(PIP) install --quiet --no-deps --no-build-isolation
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: all
-all: demo report ## Environment, build, demo reproduction and its HTML report (the default)
+all: report ## Environment, build, demo reproduction and its HTML report (the default)
 
 .PHONY: env
 env: $(LIBRARY) ## Environment and build alone: .venv
@@ -83,6 +83,7 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
+	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv --clear .venv
 	touch $@
 
