@@ -15,7 +15,9 @@ def test_installed_modules_are_those_of_the_source_tree(root: Path) -> None:
     python = {path.relative_to(source): path.read_text() for path in source.rglob("*.py")}
     assert {path.relative_to(installed): path.read_text() for path in installed.rglob("*.py")} == python
     cython = {path.relative_to(source).with_suffix("") for path in source.rglob("*.pyx")}
-    assert {path.relative_to(installed).parent / path.name.split(".")[0] for path in installed.rglob("*.so")} == cython
+    assert {
+        path.relative_to(installed).parent / path.name.split(".")[0] for path in installed.rglob("*.so")
+    } == cython
 
 
 def test_no_build_input_is_installed() -> None:

@@ -9,7 +9,9 @@ import yaml
 
 FORBIDDEN = {
     "a path of one machine": re.compile(r"(?<![\w.-])/(?:work|root|farm|home)/[\w.]"),
-    "a package index": re.compile(r"(?:pypi|pythonhosted|anaconda|npmjs|debian)\.(?:org|com)\b", re.IGNORECASE),
+    "a package index": re.compile(
+        r"(?:pypi|pythonhosted|anaconda|npmjs|debian)\.(?:org|com)\b", re.IGNORECASE
+    ),
 }
 PAPERS = {"Franc": 2008, "Wen": 2017, "Chapelle": 1999, "Sarafis": 2018, "Bakır": 2004}
 
@@ -17,7 +19,9 @@ PAPERS = {"Franc": 2008, "Wen": 2017, "Chapelle": 1999, "Sarafis": 2018, "Bakır
 @pytest.fixture(scope="module")
 def tracked(root: Path) -> dict[str, str]:
     """Text of each tracked file that is text."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True).stdout
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
     texts = {}
     for name in names.split("\0")[:-1]:
         content = (root / name).read_bytes() if (root / name).is_file() else b"\0"
@@ -43,7 +47,9 @@ def test_only_continuous_integration_looks_beside_the_checkout(tracked: dict[str
 
 
 def test_build_is_portable(tracked: dict[str, str]) -> None:
-    builds = {name: text for name, text in tracked.items() if Path(name).name in ("meson.build", "pyproject.toml")}
+    builds = {
+        name: text for name, text in tracked.items() if Path(name).name in ("meson.build", "pyproject.toml")
+    }
     assert "meson.build" in builds
     assert [name for name, text in builds.items() if re.search(r"-m(arch|cpu|tune)=", text)] == []
 
@@ -61,7 +67,9 @@ def test_citation_names_the_five_papers(citation: dict) -> None:
 
 
 def test_every_documented_make_target_is_in_help(root: Path, tracked: dict[str, str]) -> None:
-    listed = subprocess.run(["make", "-s", "help"], cwd=root, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["make", "-s", "help"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
     helped = set(re.findall(r"^make (\S+) ", listed, flags=re.MULTILINE))
     declared = set(re.findall(r"^\.PHONY: (\S+)$", tracked["Makefile"], flags=re.MULTILINE))
     documents = "\n".join(text for name, text in tracked.items() if name.endswith((".md", ".yaml", ".yml")))
