@@ -13,7 +13,13 @@ FORBIDDEN = {
         r"(?:pypi|pythonhosted|anaconda|npmjs|debian)\.(?:org|com)\b", re.IGNORECASE
     ),
 }
-PAPERS = {"Franc": 2008, "Wen": 2017, "Chapelle": 1999, "Sarafis": 2018, "Bakır": 2004}
+PAPERS = {
+    "Franc": 2008,
+    "Wen": 2017,
+    "Chapelle": 1999,
+    "Sarafis": 2018,
+    "Bak\N{LATIN SMALL LETTER DOTLESS I}r": 2004,
+}
 
 
 @pytest.fixture(scope="module")
