@@ -71,7 +71,7 @@ lock: $(PACKAGES) ## Renew requirements.lock; LOCK_ARGS=--upgrade takes newer ve
 
 .PHONY: dist
 dist: $(PACKAGES) ## Source distribution and wheel of the committed files: dist/
-	.venv/bin/python -m build --no-isolation
+	.venv/bin/python -m build --no-isolation --skip-dependency-check
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
