@@ -1,1 +1,1 @@
-"""What the workflow's scripts share: configuration, result rows, checkpoints, clocks, tables, figures; one package per paper."""
+"""What the workflow's scripts share, and one package per paper."""

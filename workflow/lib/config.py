@@ -1,4 +1,4 @@
-"""Checks on the workflow's configuration whose messages are single sentences, and the grids that it describes."""
+"""Checks on the workflow's configuration, whose messages are sentences, and the grids that it describes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ def check_config(config, schema):
     Raises
     ------
     ValueError
-        With one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is not what the
-        schema's description asks for.
+        With one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is
+        not what the schema's description asks for.
     """
-    errors = sorted(Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path)))
+    errors = sorted(
+        Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path))
+    )
     if errors:
         raise ValueError("\n".join(dict.fromkeys(_sentence(error) for error in errors)))
 
@@ -33,7 +35,8 @@ def _sentence(error):
     if error.validator == "additionalProperties":
         valid = ", ".join(sorted(error.schema["properties"]))
         unknown = ", ".join(repr(key) for key in error.instance if key not in error.schema["properties"])
-        return f"Unknown key {unknown} in the configuration's {where or 'top level'}; the valid keys are: {valid}."
+        where = where or "top level"
+        return f"Unknown key {unknown} in the configuration's {where}; the valid keys are: {valid}."
     if error.validator == "required":
         missing = ", ".join(repr(key) for key in error.validator_value if key not in error.instance)
         return f"The configuration's {where or 'top level'} lacks the key {missing}."
@@ -62,11 +65,14 @@ def check_datasets(named, known):
         unknown = [dataset for dataset in datasets if dataset not in known]
         if unknown:
             names = ", ".join(map(repr, unknown))
-            raise ValueError(f"Unknown data set {names} in the configuration's {key}; the known ones are: {', '.join(sorted(known))}.")
+            valid = ", ".join(sorted(known))
+            raise ValueError(
+                f"Unknown data set {names} in the configuration's {key}; the known ones are: {valid}."
+            )
 
 
 def grid(spec):
-    """Values of a grid: a list as it is, or ``{first, last, count}``, a geometric progression with exact ends.
+    """Values of a grid: a list as it is, or ``{first, last, count}``, a geometric progression.
 
     Examples
     --------

@@ -41,6 +41,6 @@ def alt_text(caption):
 
 
 def save(fig, pdf, svg, title, description):
-    """Save a figure as PDF and SVG whose bytes depend on the figure alone; title and description go into the metadata."""
+    """Save a figure, with its title and description, as PDF and SVG whose bytes depend on nothing else."""
     fig.savefig(pdf, metadata={"Title": title, "Subject": description, "CreationDate": None})
     fig.savefig(svg, metadata={"Title": title, "Description": description, "Date": None})

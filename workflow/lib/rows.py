@@ -1,7 +1,8 @@
 """Result rows: one per model and method, kept in Parquet files of a fixed schema.
 
-A row says what was run (identity), what came out (result), what it took (cost) and how it ended (status). A run that failed
-is a row too: its status is not ``ok``, its reason says why, and its result is empty or, where a solver stopped early, partial.
+A row says what was run (identity), what came out (result), what it took (cost) and how it ended (status). A
+run that failed is a row too: its status is not ``ok``, its reason says why, and its result is empty or, where
+a solver stopped early, partial.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 __all__ = [
-    "ERROR", "LOO_ROWS", "NOT_CONVERGED", "OK", "SKIPPED", "TEST_ROWS", "pack_bits", "read_rows", "unpack_bits", "write_rows",
+    "ERROR",
+    "LOO_ROWS",
+    "NOT_CONVERGED",
+    "OK",
+    "SKIPPED",
+    "TEST_ROWS",
+    "pack_bits",
+    "read_rows",
+    "unpack_bits",
+    "write_rows",
 ]
 
 OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
@@ -92,8 +102,8 @@ def write_rows(path, rows, schema):
     Raises
     ------
     ValueError
-        If there are no rows, a row names a column that the schema lacks, a status is unknown, a row that is ``ok`` has no
-        error count, or one that is not ``ok`` has no reason.
+        If there are no rows, a row names a column that the schema lacks, a status is unknown, a row that is
+        ``ok`` has no error count, or one that is not ``ok`` has no reason.
     """
     if not rows:
         raise ValueError(f"no rows to write to {path}")
@@ -110,18 +120,20 @@ def write_rows(path, rows, schema):
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    table = pa.Table.from_pylist([{name: row.get(name) for name in schema.names} for row in rows], schema=schema)
+    table = pa.Table.from_pylist(
+        [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
+    )
     pq.write_table(table, partial, write_statistics=False, store_schema=False)
     os.replace(partial, path)
 
 
 def read_rows(paths):
-    """All rows of the given Parquet files, in their order, as one DataFrame (nulls of number columns are NaN)."""
+    """All rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
     return pa.concat_tables(pq.read_table(path, partitioning=None) for path in paths).to_pandas()
 
 
 def pack_bits(errors):
-    """Error pattern (m,) bool as a hexadecimal string, eight points to two digits, first point in the highest bit."""
+    """Error pattern (m,) bool as a hexadecimal string: two digits for eight points, highest bit first."""
     return np.packbits(np.asarray(errors, dtype=bool)).tobytes().hex()
 
 

@@ -1,4 +1,4 @@
-"""Tables for readers: Markdown and LaTeX (booktabs) from the same cells, and the tidy CSV that figures and checks read."""
+"""Tables for readers (Markdown and LaTeX) and the tidy CSV that figures and checks read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ KEY = TIDY_COLUMNS[:5]
 
 MISSING = "n/a"
 _TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-}  # fmt: skip
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "⁶": "$^6$",
+}
 
 
 def write_tidy(path, rows):
-    """Write tidy rows (dicts with the keys of `TIDY_COLUMNS`; ``spread`` may be absent) to a CSV file; a missing value is empty.
+    """Write tidy rows, dicts with the keys of `TIDY_COLUMNS`, to a CSV file; a missing number is empty.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def read_tidy(path):
 
 
 def number(value, decimals, spread=None):
-    """A number for a table's cell, with its standard deviation if there is one; a missing number is ``n/a``."""
+    """A number for a table's cell, with its standard deviation if it has one; a missing one is ``n/a``."""
     if value is None or pd.isna(value):
         return MISSING
     text = f"{value:.{decimals}f}"
@@ -113,7 +117,4 @@ def write_tex(path, title, columns, body, notes):
 
 
 def _tex(text):
-    text = "".join(_TEX.get(character, character) for character in text)
-    for plain, command in (("±", r"$\pm$"), ("10⁶", "$10^6$")):
-        text = text.replace(plain, command)
-    return text
+    return "".join(_TEX.get(character, character) for character in text)

@@ -15,7 +15,7 @@ __all__ = ["Timing", "timed"]
 
 @dataclass
 class Timing:
-    """What `timed` measured: CPU seconds of this process and, in the exclusive mode only, wall-clock seconds."""
+    """What `timed` measured: CPU seconds of this process and, in the exclusive mode, wall-clock seconds."""
 
     mode: str
     cpu_s: float | None = None
@@ -29,8 +29,9 @@ def timed(mode):
     Parameters
     ----------
     mode : {"shared", "exclusive"}
-        ``exclusive`` holds a lock of this user on this machine, so that no two timed blocks run at the same time; the time
-        spent waiting is not counted. In the ``shared`` mode wall-clock time would depend on the other jobs: it is not taken.
+        ``exclusive`` holds a lock of this user on this machine, so that no two timed blocks run at the same
+        time; the time spent waiting is not counted. In the ``shared`` mode wall-clock time would depend on
+        the other jobs: it is not taken.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Write what the results were computed with: commit, machine, threads, versions, data; and the resolved configuration."""
+"""Write what the results were computed with: commit, machine, threads, versions, data, configuration."""
 
 import json
 import os
@@ -25,7 +25,10 @@ def git(*arguments):
 def cpu_model():
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
 
 
 log = start_log(snakemake.log[0])
@@ -46,7 +49,8 @@ provenance = {
     "packages": {package: metadata.version(package) for package in PACKAGES},
     "threads": {name: value for name, value in sorted(os.environ.items()) if name.endswith("_NUM_THREADS")},
     "threadpools": [
-        {key: pool[key] for key in ("user_api", "internal_api", "version", "num_threads")} for pool in threadpool_info()
+        {key: pool[key] for key in ("user_api", "internal_api", "version", "num_threads")}
+        for pool in threadpool_info()
     ],
     "datasets": datasets,
 }

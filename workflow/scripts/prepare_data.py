@@ -7,4 +7,6 @@ log = start_log(snakemake.log[0])
 entry = load_registry(snakemake.params.registry)[snakemake.wildcards.dataset]
 prepare(entry, snakemake.input.get("raw"), snakemake.output.data)
 dataset = Dataset.load(snakemake.output.data)
-log.info("%s: sha256 %s, source %s, %d splits", dataset.name, dataset.sha256, dataset.source, dataset.n_splits)
+log.info(
+    "%s: sha256 %s, source %s, %d splits", dataset.name, dataset.sha256, dataset.source, dataset.n_splits
+)

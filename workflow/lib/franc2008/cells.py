@@ -1,6 +1,7 @@
 """The runs: leave-one-out and test errors on one Gram matrix per cell, as rows.
 
-A cell is one data set, realisation and kernel. Its points share the Gram matrix, which is computed before any clock starts.
+A cell is one data set, realisation and kernel. Its points share the Gram matrix, which is computed before any
+clock starts.
 """
 
 from __future__ import annotations
@@ -20,21 +21,23 @@ __all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 # the paper's name of a method -> the library's
 METHODS = {"standard": "retrain", "proposed": "certified"}
 
-# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the program or
-# the machine and ends the job.
+# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
+# program or the machine and ends the job.
 NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
 
 def tolerance(eps):
     """The library's stopping tolerance for the paper's eps.
 
-    Eq. 8 of the paper asks that some threshold leaves every point within eps, that is ``M+ - M- <= 2 eps``; the library (and
-    LIBSVM) stop at ``M+ - M- <= tol``.
+    Eq. 8 of the paper asks that some threshold leaves every point within eps, that is ``M+ - M- <= 2 eps``;
+    the library (and LIBSVM) stop at ``M+ - M- <= tol``.
     """
     return 2 * eps
 
 
-def run_loo(data, identity, realisation, kernel, gamma, C, eps, efficiency_test, max_iter, timing, checkpoint, log):
+def run_loo(
+    data, identity, realisation, kernel, gamma, C, eps, efficiency_test, max_iter, timing, checkpoint, log
+):
     """Leave-one-out errors of the standard and the proposed method for every C of a cell.
 
     Parameters
@@ -76,14 +79,17 @@ def run_loo(data, identity, realisation, kernel, gamma, C, eps, efficiency_test,
     for standard, proposed in zip(results[0::2], results[1::2], strict=True):
         _mark_differences(standard, proposed, gram.m)
     shared = {**identity, "gram_dtype": "float64", "gram_cpu_s": gram_cpu_s}
-    rows = [{**shared, "C": c, "method": method, **result} for (c, method), result in zip(points, results, strict=True)]
+    rows = [
+        {**shared, "C": c, "method": method, **result}
+        for (c, method), result in zip(points, results, strict=True)
+    ]
     for row in rows:
         row.pop("decision", None)
     return rows, saved
 
 
 def run_stopping(data, identity, realisation, kernel, gamma, C, eps, max_iter, timing, checkpoint, log):
-    """Leave-one-out errors of the standard method for every C and every eps (a list) of a cell; otherwise as `run_loo`."""
+    """Leave-one-out errors of the standard method for every C and eps (a list) of a cell; else as `run_loo`."""
     gram, y, identity, gram_cpu_s = _problem(data, identity, realisation, kernel, gamma)
     log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
 
@@ -108,8 +114,8 @@ def run_test(data, identity, realisations, kernel, model, eps, max_iter, timing,
         As in `run_loo`.
     realisations : list of int
     model : dict
-        ``C``, ``gamma`` (None for the linear kernel), and the ``status`` and ``reason`` of the selection: without a model
-        the rows are ``skipped``.
+        ``C``, ``gamma`` (None for the linear kernel), and the ``status`` and ``reason`` of the selection:
+        without a model the rows are ``skipped``.
 
     Returns
     -------
@@ -138,7 +144,9 @@ def run_test(data, identity, realisations, kernel, model, eps, max_iter, timing,
         if model["status"] != OK:
             row |= {"status": SKIPPED, "reason": f"no model was selected: {model['reason']}"}
         else:
-            row |= _test_error(X, y, X_test, y_test, _kernel(kernel, model["gamma"]), model["C"], tol, max_iter, timing, log)
+            row |= _test_error(
+                X, y, X_test, y_test, _kernel(kernel, model["gamma"]), model["C"], tol, max_iter, timing, log
+            )
         log.info("realisation %d: %s, %s errors", realisation, row["status"], row.get("errors"))
         rows.append(row)
     return rows
@@ -194,7 +202,9 @@ def _leave_one_out(gram, y, C, method, eps, efficiency_test, max_iter, timing, l
     except NUMERICAL_ERRORS as error:
         log.error("C=%r, method %s: %s", C, method, traceback.format_exc())
         return {**row, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
-    resolved = {f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in ("check1", "check2", "check3")}
+    resolved = {
+        f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in ("check1", "check2", "check3")
+    }
     row |= {
         "errors": int(np.count_nonzero(loo.errors)),
         "estimate": float(np.mean(loo.errors)),
@@ -223,7 +233,10 @@ def _leave_one_out(gram, y, C, method, eps, efficiency_test, max_iter, timing, l
     if loo.n_not_converged:
         stopped_early.append(f"{loo.n_not_converged} of {loo.n_solved} retrained points")
     if stopped_early:
-        row |= {"status": NOT_CONVERGED, "reason": "iteration limit reached by " + " and ".join(stopped_early)}
+        row |= {
+            "status": NOT_CONVERGED,
+            "reason": "iteration limit reached by " + " and ".join(stopped_early),
+        }
     return row
 
 

@@ -1,4 +1,4 @@
-"""What is checked on the results: do the two methods agree point by point, and how far from the published values are they."""
+"""Checks on the results: do the methods agree, and how far are they from the published values."""
 
 from __future__ import annotations
 
@@ -27,18 +27,25 @@ def agreement(rows, datasets):
     Returns
     -------
     summary : DataFrame
-        One row per data set and kernel: models compared (a model on one realisation counts once), equal patterns, points
-        compared, points that differ, and models not compared because a method failed.
+        One row per data set and kernel: models compared (a model on one realisation counts once), equal
+        patterns, points compared, points that differ, and models not compared because a method failed.
     differences : DataFrame
-        One row per point that differs: the model, the point's row number in the training part, the decision value of each
-        method and which of them calls it an error.
+        One row per point that differs: the model, the point's row number in the training part, the decision
+        value of each method and which of them calls it an error.
     """
     summary, differences = [], []
     for dataset in datasets:
         for kernel in KERNELS:
             own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)].fillna({"gamma": 0.0})
             counts = dict.fromkeys(
-                ("models_compared", "patterns_equal", "points_compared", "points_differing", "models_not_compared"), 0
+                (
+                    "models_compared",
+                    "patterns_equal",
+                    "points_compared",
+                    "points_differing",
+                    "models_not_compared",
+                ),
+                0,
             )
             for (realisation, C, gamma), pair in own.groupby(["realisation", "C", "gamma"]):
                 pair = pair.set_index("method")
@@ -51,8 +58,10 @@ def agreement(rows, datasets):
                 points = np.flatnonzero(patterns["standard"] != patterns["proposed"])
                 if list(standard["differing_points"]) != list(points):
                     raise ValueError(
-                        f"{dataset}, {kernel}, realisation {realisation}, C={C}, gamma={gamma}: the error patterns differ in the "
-                        f"points {list(points)}, the cell recorded {list(standard['differing_points'])}"
+                        f"{dataset}, {kernel}, realisation {realisation}, C={C}, gamma={gamma}: the error "
+                        f"patterns "
+                        f"differ in the points {list(points)}, the cell recorded "
+                        f"{list(standard['differing_points'])}"
                     )
                 counts["models_compared"] += 1
                 counts["patterns_equal"] += not len(points)
@@ -73,9 +82,8 @@ def agreement(rows, datasets):
                         }
                     )
             summary.append({"dataset": dataset, "kernel": kernel, **counts})
-    columns = [
-        "dataset", "kernel", "realisation", "C", "gamma", "point", "standard_decision", "proposed_decision", "error_by",
-    ]  # fmt: skip
+    columns = ["dataset", "kernel", "realisation", "C", "gamma", "point"]
+    columns += ["standard_decision", "proposed_decision", "error_by"]
     return pd.DataFrame(summary), pd.DataFrame(differences, columns=columns)
 
 
@@ -92,16 +100,19 @@ def compare(published, reproduced, loo_tolerance):
     Returns
     -------
     DataFrame
-        One row per published value whose data set was run: the key columns, unit, ``published`` and ``reproduced`` with their
-        spreads, ``difference`` (reproduced - published), ``ratio`` (reproduced / published), and ``within``: "yes" or "no"
-        for ``loo_error``, empty for the others and where nothing was reproduced.
+        One row per published value whose data set was run: the key columns, unit, ``published`` and
+        ``reproduced`` with their spreads, ``difference`` (reproduced - published), ``ratio`` (reproduced /
+        published), and ``within``: "yes" or "no" for ``loo_error``, empty for the others and where nothing
+        was reproduced.
 
     Raises
     ------
     ValueError
         If a data set was run but one of its published values has no reproduced row, or in another unit.
     """
-    published = published[published["metric"].isin(COMPARED) & published["dataset"].isin(reproduced["dataset"])]
+    published = published[
+        published["metric"].isin(COMPARED) & published["dataset"].isin(reproduced["dataset"])
+    ]
     joined = published.merge(reproduced, on=KEY, how="left", suffixes=("_published", ""), indicator=True)
     unmatched = joined[(joined["_merge"] != "both") | (joined["unit"] != joined["unit_published"])]
     if len(unmatched):

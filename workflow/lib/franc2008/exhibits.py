@@ -30,8 +30,9 @@ def table2(selected, tests, datasets):
     Returns
     -------
     list of dict
-        Tidy rows. ``loo_error`` is the mean over the realisations of each one's minimum, as printed in the paper;
-        ``loo_error_min_of_mean`` the error of the one selected model. Spreads are standard deviations over realisations.
+        Tidy rows. ``loo_error`` is the mean over the realisations of each one's minimum, as printed in the
+        paper; ``loo_error_min_of_mean`` the error of the one selected model. Spreads are standard deviations
+        over realisations.
     """
     rows = []
     for dataset in datasets:
@@ -73,13 +74,16 @@ def table3(rows, datasets):
     Returns
     -------
     list of dict
-        Tidy rows. ``time`` is CPU time without the Gram matrix; speed-ups are standard / proposed; ``certified`` is the share
-        of the proposed method's solved points whose sign was certain before eps-KKT. Without a success all are missing.
+        Tidy rows. ``time`` is CPU time without the Gram matrix; speed-ups are standard / proposed;
+        ``certified`` is the share of the proposed method's solved points whose sign was certain before
+        eps-KKT. Without a success all are missing.
     """
     tidy = []
     for dataset in datasets:
         for kernel in KERNELS:
-            standard, proposed, n_failed = _pairs(rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)])
+            standard, proposed, n_failed = _pairs(
+                rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
+            )
             total = {
                 (method, column): frame[column].sum() if len(frame) else np.nan
                 for method, frame in (("standard", standard), ("proposed", proposed))
@@ -88,7 +92,8 @@ def table3(rows, datasets):
 
             row = partial(_tidy, "table3", dataset, kernel)
             time_speedup, column_speedup = (
-                _ratio(total["standard", column], total["proposed", column]) for column in ("cpu_s", "columns_requested")
+                _ratio(total["standard", column], total["proposed", column])
+                for column in ("cpu_s", "columns_requested")
             )
             certified = _ratio(total["proposed", "n_certified"], total["proposed", "n_solved"])
             tidy += [
@@ -131,10 +136,11 @@ def figure1(rows, datasets):
     Returns
     -------
     list of dict
-        Tidy rows; ``setting`` is log10 of eps. Method ``selected_at_eps``: the model selected with this eps; method
-        ``selected_at_smallest_eps``: the one selected with the smallest eps; both estimated with this eps. ``loo_error`` selects
-        a model for each realisation (the statistic of Table 2), ``loo_error_min_of_mean`` one model for all. ``time`` is the
-        total over realisations and models. Spreads are standard deviations over the realisations.
+        Tidy rows; ``setting`` is log10 of eps. Method ``selected_at_eps``: the model selected with this eps;
+        method ``selected_at_smallest_eps``: the one selected with the smallest eps; both estimated with this
+        eps. ``loo_error`` selects a model for each realisation (the statistic of Table 2),
+        ``loo_error_min_of_mean`` one model for all. ``time`` is the total over realisations and models.
+        Spreads are standard deviations over the realisations.
     """
     tidy = []
     for dataset in datasets:
@@ -142,7 +148,6 @@ def figure1(rows, datasets):
         tables = {eps: error_table(group) for eps, group in own.groupby("eps")}
         smallest, _ = tables[min(tables)]
         for eps, (errors, n_failed) in tables.items():
-
             row = partial(_tidy, "figure1", dataset, f"{np.log10(eps):.4g}")
             for method, reference in (("selected_at_eps", errors), ("selected_at_smallest_eps", smallest)):
                 for metric, values in (
@@ -161,14 +166,14 @@ def figure1(rows, datasets):
 
 
 def _at_own_models(errors, reference):
-    """Error in each realisation of the model that is best there in the reference table; NaN where that model failed."""
+    """Error in each realisation of the model that is best there in the reference table, or NaN."""
     if reference.empty:
         return pd.Series(np.nan, index=errors.columns)
     return pd.Series({r: errors[r].get(first_best(reference[r]), np.nan) for r in errors.columns})
 
 
 def _at_one_model(errors, reference):
-    """Error in each realisation of the model that is best on average in the reference table; NaN if it failed."""
+    """Error in each realisation of the model that is best on average in the reference table, or NaN."""
     if reference.empty:
         return pd.Series(np.nan, index=errors.columns)
     return errors.reindex([first_best(reference.mean(axis=1))]).iloc[0]

@@ -38,10 +38,15 @@ def table2_layout(tidy, datasets):
             cells += [number(error, 2), number(test, 2, sd)]
         body.append(cells)
     notes = [
-        "LOO error: mean over the realisations of the smallest leave-one-out error of each. Test error: the model with the "
-        "smallest mean leave-one-out error, trained anew on each realisation; mean ± standard deviation over the realisations.",
+        "LOO error: mean over the realisations of the smallest leave-one-out error of each. Test error: the "
+        "model with "
+        "the smallest mean leave-one-out error, trained anew on each realisation; mean ± standard deviation "
+        "over the "
+        "realisations.",
         *_failures(tidy, "failed_models", "Models without a result, left out of the selection"),
-        *_failures(tidy, "failed_test_realisations", "Realisations without a test error, left out of the mean"),
+        *_failures(
+            tidy, "failed_test_realisations", "Realisations without a test error, left out of the mean"
+        ),
     ]
     return columns, body, notes
 
@@ -71,9 +76,11 @@ def table3_layout(tidy, datasets):
         for dataset in datasets
     ]
     notes = [
-        "Totals over all realisations and models of the model selection. CPU time of one thread, without the Gram matrix, which "
-        "both methods share. Speed-up: standard / proposed. Certified: share of the points given to the proposed solver "
-        "whose sign was certain before eps-KKT.",
+        "Totals over all realisations and models of the model selection. CPU time of one thread, without the "
+        "Gram "
+        "matrix, which both methods share. Speed-up: standard / proposed. Certified: share of the points "
+        "given to the "
+        "proposed solver whose sign was certain before eps-KKT.",
         *_failures(tidy, "failed_runs", "Runs left out because a method failed"),
     ]
     return columns, body, notes
@@ -99,13 +106,18 @@ def agreement_layout(summary, differences):
         ]
         for row in summary.itertuples()
     ]
-    notes = ["A model is compared once per realisation; its pattern says for every training point whether it is a LOO error."]
+    notes = [
+        "A model is compared once per realisation; its pattern says for every training point whether it is "
+        "an error."
+    ]
     for row in differences.itertuples():
         gamma = "" if pd.isna(row.gamma) else f", gamma = {row.gamma:.6g}"
         notes.append(
-            f"{row.dataset}, {row.kernel}, realisation {row.realisation}, C = {row.C:.6g}{gamma}, point {row.point}: decision "
-            f"value {row.standard_decision:.3e} (standard), {row.proposed_decision:.3e} (proposed); an error by the "
-            f"{row.error_by} method only."
+            f"{row.dataset}, {row.kernel}, realisation {row.realisation}, C = {row.C:.6g}{gamma}, point "
+            f"{row.point}: "
+            f"decision value {row.standard_decision:.3e} (standard), {row.proposed_decision:.3e} (proposed); "
+            f"an error "
+            f"by the {row.error_by} method only."
         )
     return columns, body, notes
 
@@ -148,7 +160,9 @@ def compare_layout(comparison, reproduced, loo_tolerance):
                 row.setting,
                 name,
                 number(row.published, decimals, row.published_spread),
-                number(row.reproduced, decimals, row.reproduced_spread if row.metric == "test_error" else None),
+                number(
+                    row.reproduced, decimals, row.reproduced_spread if row.metric == "test_error" else None
+                ),
                 number(row.difference, decimals) if row.unit == "percent" else "",
                 number(row.ratio, 2) if row.unit != "percent" else "",
                 row.within,
@@ -165,8 +179,11 @@ def compare_layout(comparison, reproduced, loo_tolerance):
         if row.dataset in set(comparison["dataset"])
     )
     notes = [
-        f"Within: the LOO error differs by at most {loo_tolerance:g} percentage points, for {n_within} of {len(decided)} values.",
-        "The LOO error compared is the mean over the realisations of each one's minimum, which is what the paper prints. The error "
-        f"of the one model with the smallest mean, which its text describes, is (%): {listed}.",
+        f"Within: the LOO error differs by at most {loo_tolerance:g} percentage points, for {n_within} of "
+        f"{len(decided)} values.",
+        "The LOO error compared is the mean over the realisations of each one's minimum, which is what the "
+        "paper "
+        f"prints. The error of the one model with the smallest mean, which its text describes, is (%): "
+        f"{listed}.",
     ]
     return columns, body, notes

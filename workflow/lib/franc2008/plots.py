@@ -14,7 +14,7 @@ FIGURE1_COLUMNS = 3
 
 
 def plot_figure1(tidy, datasets):
-    """Figure 1: leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, one panel per data set.
+    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, one panel per data set.
 
     Parameters
     ----------
@@ -44,8 +44,19 @@ def plot_figure1(tidy, datasets):
         time_ax.spines["right"].set_color(GREY)
         time_ax.tick_params(axis="y", colors=GREY)
         time_ax.yaxis.set_major_locator(MaxNLocator(5))
-        ax.plot(*_curve(panel, "selected_at_smallest_eps", "loo_error"), color=VERMILLION, linestyle="--", marker="s")
-        ax.plot(*_curve(panel, "selected_at_eps", "loo_error"), color=BLUE, linestyle="-", marker="o", markersize=4)
+        ax.plot(
+            *_curve(panel, "selected_at_smallest_eps", "loo_error"),
+            color=VERMILLION,
+            linestyle="--",
+            marker="s",
+        )
+        ax.plot(
+            *_curve(panel, "selected_at_eps", "loo_error"),
+            color=BLUE,
+            linestyle="-",
+            marker="o",
+            markersize=4,
+        )
         ax.set_ylim(0, None)
         ax.margins(y=0.1)
         ax.set_title(dataset)
@@ -56,10 +67,10 @@ def plot_figure1(tidy, datasets):
             time_ax.set_ylabel("CPU time (s)", color=GREY)
     reference = min(tidy["setting"].astype(float))
     handles = [
-        Line2D([], [], color=BLUE, linestyle="-", marker="o", label=r"LOO error, model selected with the same $\epsilon$"),
+        Line2D([], [], color=BLUE, linestyle="-", marker="o", label=r"LOO error, selected with the same $\epsilon$"),
         Line2D(
             [], [], color=VERMILLION, linestyle="--", marker="s",
-            label=rf"LOO error, model selected with $\epsilon = 10^{{{reference:g}}}$",
+            label=rf"LOO error, selected with $\epsilon = 10^{{{reference:g}}}$",
         ),
         Line2D([], [], color=GREY, linestyle=":", marker="^", label="CPU time, all models (right axis)"),
     ]  # fmt: skip
@@ -75,7 +86,7 @@ def _curve(panel, method, metric):
 
 
 def plot_speedup(tidy, published, datasets):
-    """Speed-up of the proposed method in kernel columns and CPU time per data set and kernel, beside the published one.
+    """Speed-up in kernel columns and CPU time per data set and kernel, beside the published one.
 
     Parameters
     ----------
@@ -92,12 +103,16 @@ def plot_speedup(tidy, published, datasets):
     fig, axes = figure(1, 2, 7.4, 0.36 * len(datasets) + 1.5, sharey=True, sharex=True)
     metrics = (("kernel_column_speedup", BLUE, "o", -0.17), ("time_speedup", ORANGE, "D", 0.17))
     published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
-    for ax, (kernel, title) in zip(axes.flat, (("linear", "Linear kernel"), ("rbf", "RBF kernel")), strict=True):
+    for ax, (kernel, title) in zip(
+        axes.flat, (("linear", "Linear kernel"), ("rbf", "RBF kernel")), strict=True
+    ):
         for metric, color, marker, shift in metrics:
             ours, theirs = (_values(rows, kernel, metric, datasets) for rows in (tidy, published))
             y = np.arange(len(datasets)) + shift
             ax.hlines(y, np.fmin(ours, theirs), np.fmax(ours, theirs), color=color, linewidth=1, alpha=0.6)
-            ax.plot(theirs, y, linestyle="none", marker=marker, color=color, markerfacecolor="white", markersize=5)
+            ax.plot(
+                theirs, y, linestyle="none", marker=marker, color=color, markerfacecolor="white", markersize=5
+            )
             ax.plot(ours, y, linestyle="none", marker=marker, color=color, markersize=5)
         ax.axvline(1, color=GREY, linewidth=0.8)
         ax.set_xscale("log", base=2)
@@ -115,8 +130,24 @@ def plot_speedup(tidy, published, datasets):
     ]
     if len(published):
         handles += [
-            Line2D([], [], linestyle="none", marker="o", color=BLUE, markerfacecolor="white", label="kernel columns, paper"),
-            Line2D([], [], linestyle="none", marker="D", color=ORANGE, markerfacecolor="white", label="time, paper"),
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="o",
+                color=BLUE,
+                markerfacecolor="white",
+                label="kernel columns, paper",
+            ),
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker="D",
+                color=ORANGE,
+                markerfacecolor="white",
+                label="time, paper",
+            ),
         ]
     fig.legend(handles=handles, loc="outside upper center", ncols=2)
     return fig

@@ -40,7 +40,8 @@ def error_table(rows):
 def first_best(errors):
     """Index (C, gamma) of the smallest error in a Series sorted by (C, gamma).
 
-    Ties go to the smallest C, then the smallest gamma; the paper is silent. Means that differ by rounding only are ties.
+    Ties go to the smallest C, then the smallest gamma; the paper is silent. Means that differ by rounding
+    only are ties.
     """
     return errors.round(12).idxmin()
 
@@ -48,8 +49,9 @@ def first_best(errors):
 def select(rows):
     """The selected model and both statistics of its leave-one-out error.
 
-    ``loo_error_min_of_mean`` is the error of the one model with the smallest mean over the realisations, as the paper's text
-    has it; ``loo_error`` is the mean over the realisations of each one's own minimum, which is what Table 2 prints.
+    ``loo_error_min_of_mean`` is the error of the one model with the smallest mean over the realisations, as
+    the paper's text has it; ``loo_error`` is the mean over the realisations of each one's own minimum, which
+    is what Table 2 prints.
 
     Parameters
     ----------
@@ -59,9 +61,9 @@ def select(rows):
     Returns
     -------
     dict
-        The keys of `COLUMNS` but ``dataset`` and ``kernel``; errors are fractions, each with its standard deviation over the
-        realisations (n - 1; NaN with one). ``gamma`` is None for the linear kernel. If no model succeeded on every
-        realisation the status is ``error`` and the results are None.
+        The keys of `COLUMNS` but ``dataset`` and ``kernel``; errors are fractions, each with its standard
+        deviation over the realisations (n - 1; NaN with one). ``gamma`` is None for the linear kernel. If no
+        model succeeded on every realisation the status is ``error`` and the results are None.
     """
     errors, n_failed = error_table(rows)
     counts = {

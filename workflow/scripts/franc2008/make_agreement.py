@@ -11,6 +11,8 @@ summary, differences = agreement(read_rows(snakemake.input.rows), snakemake.para
 summary.to_csv(snakemake.output.csv, index=False, lineterminator="\n")
 differences.to_csv(snakemake.output.points, index=False, lineterminator="\n")
 write_markdown(
-    snakemake.output.md, "Agreement of the standard and the proposed method", *agreement_layout(summary, differences)
+    snakemake.output.md,
+    "Agreement of the standard and the proposed method",
+    *agreement_layout(summary, differences),
 )
 log.info("%d of %d points differ", summary["points_differing"].sum(), summary["points_compared"].sum())

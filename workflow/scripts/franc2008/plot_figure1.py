@@ -1,4 +1,4 @@
-"""Plot Figure 1: one panel per data set, leave-one-out error on the left axis and CPU time on the right one."""
+"""Plot Figure 1: leave-one-out error and CPU time against eps, one panel per data set."""
 
 from lib.figures import alt_text, save
 from lib.franc2008.plots import plot_figure1

@@ -6,5 +6,13 @@ from lib.joblog import start_log
 from lib.tables import read_tidy
 
 start_log(snakemake.log[0])
-fig = plot_speedup(read_tidy(snakemake.input.csv), read_tidy(snakemake.input.published), snakemake.params.datasets)
-save(fig, snakemake.output.pdf, snakemake.output.svg, "Speed-up of the proposed method", alt_text(snakemake.input.caption))
+fig = plot_speedup(
+    read_tidy(snakemake.input.csv), read_tidy(snakemake.input.published), snakemake.params.datasets
+)
+save(
+    fig,
+    snakemake.output.pdf,
+    snakemake.output.svg,
+    "Speed-up of the proposed method",
+    alt_text(snakemake.input.caption),
+)

@@ -10,7 +10,8 @@ log = start_log(snakemake.log[0])
 rows = read_rows(snakemake.input.rows)
 rows = rows[rows["method"] == "standard"]
 selected = [
-    {"dataset": snakemake.wildcards.dataset, "kernel": kernel, **select(rows[rows["kernel"] == kernel])} for kernel in KERNELS
+    {"dataset": snakemake.wildcards.dataset, "kernel": kernel, **select(rows[rows["kernel"] == kernel])}
+    for kernel in KERNELS
 ]
 pd.DataFrame(selected, columns=COLUMNS).to_csv(snakemake.output.selected, index=False, lineterminator="\n")
 for model in selected:
