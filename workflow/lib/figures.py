@@ -7,16 +7,17 @@ from pathlib import Path
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREY", "ORANGE", "VERMILLION", "alt_text", "figure", "save"]
+__all__ = ["BLUE", "GREY", "VERMILLION", "alt_text", "figure", "save"]
 
-# Okabe and Ito's palette: tells apart with every common form of colour blindness
-BLUE, ORANGE, VERMILLION, GREY = "#0072B2", "#E69F00", "#D55E00", "#595959"
+# of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
+BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#595959"
 
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.spines.top": False,
+    "axes.spines.right": False,
     "axes.linewidth": 0.8,
     "lines.linewidth": 1.5,
     "lines.markersize": 5,

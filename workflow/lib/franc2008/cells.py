@@ -89,7 +89,7 @@ def run_loo(
 
 
 def run_stopping(data, identity, realisation, kernel, gamma, C, eps, max_iter, timing, checkpoint, log):
-    """Leave-one-out errors of the standard method for every C and eps (a list) of a cell; else as `run_loo`."""
+    """Leave-one-out errors of the standard method for every C and eps of a cell; else as `run_loo`."""
     gram, y, identity, gram_cpu_s = _problem(data, identity, realisation, kernel, gamma)
     log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-from lib.figures import BLUE, GREY, ORANGE, VERMILLION, figure
+from lib.figures import BLUE, GREY, VERMILLION, figure
 
 __all__ = ["plot_figure1", "plot_speedup"]
 
 FIGURE1_COLUMNS = 3
+# the curves of Figure 1 coincide up to some eps: open squares stay visible around the filled circles
+SAME_EPS = {"color": BLUE, "linestyle": "-", "marker": "o", "markersize": 3.5}
+SMALLEST_EPS = {
+    "color": VERMILLION, "linestyle": "--", "marker": "s", "markersize": 7, "markerfacecolor": "none"
+}  # fmt: skip
+TIME = {"color": GREY, "linestyle": ":", "marker": "^", "markersize": 4, "linewidth": 1.2}
+
+SPEEDUP_TICKS = [0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128]
 
 
 def plot_figure1(tidy, datasets):
@@ -37,28 +45,15 @@ def plot_figure1(tidy, datasets):
         # the time is context: it lies behind the errors
         ax.set_zorder(time_ax.get_zorder() + 1)
         ax.patch.set_visible(False)
-        time = _curve(panel, "standard", "time")
-        time_ax.plot(*time, color=GREY, linestyle=":", marker="^", markersize=4, linewidth=1.2)
+        time_ax.plot(*_curve(panel, "standard", "time"), **TIME)
         time_ax.set_ylim(0, None)
         time_ax.spines["right"].set_visible(True)
         time_ax.spines["right"].set_color(GREY)
         time_ax.tick_params(axis="y", colors=GREY)
         time_ax.yaxis.set_major_locator(MaxNLocator(5))
-        ax.plot(
-            *_curve(panel, "selected_at_smallest_eps", "loo_error"),
-            color=VERMILLION,
-            linestyle="--",
-            marker="s",
-        )
-        ax.plot(
-            *_curve(panel, "selected_at_eps", "loo_error"),
-            color=BLUE,
-            linestyle="-",
-            marker="o",
-            markersize=4,
-        )
-        ax.set_ylim(0, None)
-        ax.margins(y=0.1)
+        ax.plot(*_curve(panel, "selected_at_smallest_eps", "loo_error"), **SMALLEST_EPS)
+        ax.plot(*_curve(panel, "selected_at_eps", "loo_error"), **SAME_EPS)
+        ax.margins(y=0.12)
         ax.set_title(dataset)
         ax.set_xlabel(r"$\log_{10}\,\epsilon$")
         if ax.get_subplotspec().is_first_col():
@@ -67,13 +62,12 @@ def plot_figure1(tidy, datasets):
             time_ax.set_ylabel("CPU time (s)", color=GREY)
     reference = min(tidy["setting"].astype(float))
     handles = [
-        Line2D([], [], color=BLUE, linestyle="-", marker="o", label=r"LOO error, selected with the same $\epsilon$"),
+        Line2D([], [], **SAME_EPS, label=r"LOO error, model selected with the same $\epsilon$"),
         Line2D(
-            [], [], color=VERMILLION, linestyle="--", marker="s",
-            label=rf"LOO error, selected with $\epsilon = 10^{{{reference:g}}}$",
+            [], [], **SMALLEST_EPS, label=rf"LOO error, model selected with $\epsilon = 10^{{{reference:g}}}$"
         ),
-        Line2D([], [], color=GREY, linestyle=":", marker="^", label="CPU time, all models (right axis)"),
-    ]  # fmt: skip
+        Line2D([], [], **TIME, label="CPU time, all models (right axis)"),
+    ]
     fig.legend(handles=handles, loc="outside upper center", ncols=min(columns, 3))
     return fig
 
@@ -101,7 +95,7 @@ def plot_speedup(tidy, published, datasets):
     matplotlib.figure.Figure
     """
     fig, axes = figure(1, 2, 7.4, 0.36 * len(datasets) + 1.5, sharey=True, sharex=True)
-    metrics = (("kernel_column_speedup", BLUE, "o", -0.17), ("time_speedup", ORANGE, "D", 0.17))
+    metrics = (("kernel_column_speedup", BLUE, "o", -0.17), ("time_speedup", VERMILLION, "D", 0.17))
     published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
     for ax, (kernel, title) in zip(
         axes.flat, (("linear", "Linear kernel"), ("rbf", "RBF kernel")), strict=True
@@ -111,22 +105,32 @@ def plot_speedup(tidy, published, datasets):
             y = np.arange(len(datasets)) + shift
             ax.hlines(y, np.fmin(ours, theirs), np.fmax(ours, theirs), color=color, linewidth=1, alpha=0.6)
             ax.plot(
-                theirs, y, linestyle="none", marker=marker, color=color, markerfacecolor="white", markersize=5
+                theirs,
+                y,
+                linestyle="none",
+                marker=marker,
+                color=color,
+                markerfacecolor="white",
+                markersize=6.5,
             )
-            ax.plot(ours, y, linestyle="none", marker=marker, color=color, markersize=5)
-        ax.axvline(1, color=GREY, linewidth=0.8)
-        ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+            ax.plot(ours, y, linestyle="none", marker=marker, color=color, markersize=4)
+        ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
+        for y in range(0, len(datasets), 2):
+            ax.axhspan(y - 0.5, y + 0.5, color="#F2F2F2", zorder=-1)
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(FixedLocator(SPEEDUP_TICKS))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter("{x:g}")
         ax.grid(axis="x", linewidth=0.4, alpha=0.6)
         ax.tick_params(axis="y", length=0)
         ax.set_title(title)
         ax.set_xlabel("Speed-up, standard / proposed (ratio)")
     axes.flat[0].set_yticks(np.arange(len(datasets)), datasets)
     axes.flat[0].set_ylim(len(datasets) - 0.5, -0.5)
-    reproduced = "reproduced" if len(published) else "proposed method"
+    reproduced = ", reproduced" if len(published) else ""
     handles = [
-        Line2D([], [], linestyle="none", marker="o", color=BLUE, label=f"kernel columns, {reproduced}"),
-        Line2D([], [], linestyle="none", marker="D", color=ORANGE, label=f"CPU time, {reproduced}"),
+        Line2D([], [], linestyle="none", marker="o", color=BLUE, label=f"kernel columns{reproduced}"),
+        Line2D([], [], linestyle="none", marker="D", color=VERMILLION, label=f"CPU time{reproduced}"),
     ]
     if len(published):
         handles += [
@@ -144,7 +148,7 @@ def plot_speedup(tidy, published, datasets):
                 [],
                 linestyle="none",
                 marker="D",
-                color=ORANGE,
+                color=VERMILLION,
                 markerfacecolor="white",
                 label="time, paper",
             ),
