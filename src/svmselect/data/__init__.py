@@ -1,0 +1,16 @@
+"""Data sets of the papers: a registry, verified downloads, parsers, splits and synthetic sets.
+
+>>> registry = load_registry("config/datasets.yaml")
+>>> fetch(registry["banana"], "resources/raw")
+>>> prepare(registry["banana"], "resources/raw", "resources/data/banana.npz")
+>>> dataset = Dataset.load("resources/data/banana.npz")
+>>> X_train, y_train, X_test, y_test, split = dataset.realisation(1)
+"""
+
+from svmselect.data.dataset import Dataset
+from svmselect.data.fetch import fetch
+from svmselect.data.prepare import prepare
+from svmselect.data.registry import Entry, Registry, load_registry
+from svmselect.data.splits import Split
+
+__all__ = ["Dataset", "Entry", "Registry", "Split", "fetch", "load_registry", "prepare"]

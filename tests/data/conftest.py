@@ -1,0 +1,113 @@
+"""What the data tests share: the project's registry, the mirror, small registries and a local web server."""
+
+import gzip
+import hashlib
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+from svmselect.data import load_registry
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def registry():
+    return load_registry(ROOT / "config" / "datasets.yaml")
+
+
+@pytest.fixture(scope="session")
+def mirror():
+    """The mirror with the real data sets."""
+    place = os.environ.get("SVMSELECT_MIRROR")
+    if not place:
+        pytest.skip("SVMSELECT_MIRROR is not set: the real data sets are not at hand")
+    return place
+
+
+@pytest.fixture
+def no_mirror(monkeypatch):
+    monkeypatch.delenv("SVMSELECT_MIRROR", raising=False)
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+TABLE = b"0.5,1.0,a\n1.5,2.0,b\n2.5,3.0,a\n3.5,4.0,b\n"
+
+
+@pytest.fixture
+def small_set():
+    """A registry entry, as in the YAML file, of a table of 4 rows; and the table."""
+    entry = {
+        "title": "Small",
+        "features": 2,
+        "rows": 4,
+        "classes": {-1: 2, 1: 2},
+        "labels": {"a": 1, "b": -1},
+        "splits": {"train": 2, "test": 2, "realisations": 3, "seed": 5},
+        "licence": "none",
+        "citation": "nobody",
+        "sources": [
+            {
+                "folder": "small",
+                "format": "table",
+                "options": {"delimiter": ",", "missing": "?"},
+                "files": {"data": {"name": "small.csv", "sha256": sha256(TABLE)}},
+            }
+        ],
+    }
+    return entry, TABLE
+
+
+@pytest.fixture
+def as_registry(tmp_path):
+    """Write entries to a registry file and load it."""
+
+    def load(**entries):
+        path = tmp_path / "datasets.yaml"
+        path.write_text(yaml.safe_dump(entries))
+        return load_registry(path)
+
+    return load
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Gives the next answer planned for the path, and the last one for ever; 404 where none is planned."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        plan = self.server.plan.get(self.path, [(404, b"")])
+        status, body, *claimed = plan.pop(0) if len(plan) > 1 else plan[0]
+        self.send_response(status)
+        self.send_header("Content-Length", str(claimed[0] if claimed else len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def web(monkeypatch):
+    """A web server on this machine: `plan[path]` lists (status, body[, content length claimed])."""
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.plan, server.asked = {}, []
+    server.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def packed():
+    return lambda content: gzip.compress(content, mtime=0)

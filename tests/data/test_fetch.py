@@ -1,0 +1,256 @@
+"""Fetching: mirrors, downloads, and what happens to a wrong file. No network but this machine's own."""
+
+import gzip
+import hashlib
+import io
+import zipfile
+
+import pytest
+
+from svmselect.data import Dataset, fetch, prepare
+
+HTML = b"<!DOCTYPE html><html><body>Moved</body></html>"
+
+
+def files_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def small(as_registry, small_set, web):
+    """Entry `small`, its file offered at two addresses of the web server."""
+    entry, _ = small_set
+    addresses = [f"{web.address}/up/small.csv", f"{web.address}/other/small.csv"]
+    entry["sources"][0]["files"]["data"]["urls"] = addresses
+    return as_registry(small=entry)["small"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "mirror" / "small").mkdir(parents=True)
+    return tmp_path / "mirror"
+
+
+@pytest.mark.parametrize("gz", [False, True])
+@pytest.mark.parametrize("by", ["argument", "environment", "web"])
+def test_mirror(small, small_set, folder, tmp_path, web, packed, monkeypatch, gz, by):
+    content = packed(small_set[1]) if gz else small_set[1]
+    name = "small.csv.gz" if gz else "small.csv"
+    monkeypatch.delenv("SVMSELECT_MIRROR", raising=False)
+    place = folder
+    (folder / "small" / name).write_bytes(content)
+    if by == "environment":
+        monkeypatch.setenv("SVMSELECT_MIRROR", str(folder))
+        place = None
+    if by == "web":
+        place = f"{web.address}/mirror"
+        web.plan[f"/mirror/small/{name}"] = [(200, content)]
+    paths = fetch(small, tmp_path / "raw", mirror=place, progress=False)
+    assert paths == [tmp_path / "raw" / "small" / "small.csv"]
+    assert paths[0].read_bytes() == small_set[1]
+    assert files_in(tmp_path / "raw") == ["small.json", "small/small.csv"]
+    prepare(small, tmp_path / "raw", tmp_path / "small.npz")
+    assert Dataset.load(tmp_path / "small.npz").source == "mirror"
+
+
+@pytest.mark.parametrize("gz", [False, True])
+def test_upstream_after_two_failures(small, small_set, tmp_path, web, packed, no_mirror, gz):
+    good = packed(small_set[1]) if gz else small_set[1]
+    web.plan["/up/small.csv"] = [(503, b""), (503, b""), (200, good)]
+    (path,) = fetch(small, tmp_path / "raw", progress=True)
+    assert path.read_bytes() == small_set[1]
+    assert web.asked == ["/up/small.csv"] * 3
+    prepare(small, tmp_path / "raw", tmp_path / "small.npz")
+    assert Dataset.load(tmp_path / "small.npz").source == "upstream"
+
+
+def test_a_file_already_there_is_not_fetched_again_unless_damaged(small, small_set, tmp_path, web, no_mirror):
+    web.plan["/up/small.csv"] = [(200, small_set[1])]
+    (path,) = fetch(small, tmp_path / "raw", progress=False)
+    assert fetch(small, tmp_path / "raw", progress=False) == [path]
+    assert len(web.asked) == 1
+    path.write_bytes(b"damaged")
+    with pytest.raises(
+        ValueError, match=r"'small': the raw file .*small\.csv is missing or not what was fetched"
+    ):
+        prepare(small, tmp_path / "raw", tmp_path / "small.npz")
+    assert not (tmp_path / "small.npz").exists()
+    fetch(small, tmp_path / "raw", progress=False)
+    assert path.read_bytes() == small_set[1]
+
+
+def test_second_address(small, small_set, tmp_path, web, no_mirror):
+    web.plan["/up/small.csv"] = [(200, HTML)]
+    web.plan["/other/small.csv"] = [(200, small_set[1])]
+    (path,) = fetch(small, tmp_path / "raw", progress=False)
+    assert path.read_bytes() == small_set[1]
+
+
+def test_mirror_without_the_file_falls_through(small, small_set, folder, tmp_path, web):
+    web.plan["/up/small.csv"] = [(200, small_set[1])]
+    fetch(small, tmp_path / "raw", mirror=folder, progress=False)
+    prepare(small, tmp_path / "raw", tmp_path / "small.npz")
+    assert Dataset.load(tmp_path / "small.npz").source == "upstream"
+
+
+def test_mirror_that_is_down_is_warned_about(small, small_set, tmp_path, web):
+    web.plan["/up/small.csv"] = [(200, small_set[1])]
+    web.plan["/down/small/small.csv"] = [(500, b"")]
+    with pytest.warns(UserWarning, match=r"the mirror http://127.*/down cannot be used: HTTP 500"):
+        fetch(small, tmp_path / "raw", mirror=f"{web.address}/down", progress=False)
+
+
+WRONG = {
+    "altered": lambda good, pack: good.replace(b"1.5", b"1.6"),
+    "truncated": lambda good, pack: good[:-5],
+    "empty": lambda good, pack: b"",
+    "html": lambda good, pack: HTML,
+    "truncated gzip": lambda good, pack: pack(good)[:-12],
+    "damaged gzip": lambda good, pack: pack(good)[:14] + b"\xff\xff\xff" + pack(good)[17:],
+    "altered gzip": lambda good, pack: pack(good + b"1,2,a\n"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("place", ["folder", "web mirror", "upstream"])
+def test_wrong_file(small, small_set, folder, tmp_path, web, packed, monkeypatch, place, wrong):
+    monkeypatch.delenv("SVMSELECT_MIRROR", raising=False)
+    content = WRONG[wrong](small_set[1], packed)
+    # The right file elsewhere does not hide the wrong one of a mirror.
+    web.plan["/up/small.csv"] = [(200, content if place == "upstream" else small_set[1])]
+    web.plan["/mirror/small/small.csv"] = [(200, content)]
+    (folder / "small" / "small.csv").write_bytes(content)
+    where = {"folder": folder, "web mirror": f"{web.address}/mirror", "upstream": None}[place]
+    with pytest.raises(ValueError) as error:
+        fetch(small, tmp_path / "raw", mirror=where, progress=False)
+    sentence = str(error.value)
+    assert sentence.startswith("data set 'small': the file small.csv from ") and "\n" not in sentence
+    assert f"expected the sha256 {hashlib.sha256(small_set[1]).hexdigest()}, found " in sentence
+    assert ("HTML page" in sentence) == (wrong == "html")
+    if wrong in ("altered", "truncated", "html"):
+        assert f"found {hashlib.sha256(content).hexdigest()}" in sentence
+    assert not (tmp_path / "raw").exists()
+
+
+def test_connection_that_breaks_off(small, small_set, tmp_path, web, no_mirror):
+    web.plan["/up/small.csv"] = [(200, small_set[1][:10], len(small_set[1]))]
+    with pytest.raises(ConnectionError, match="'small' could not be fetched"):
+        fetch(small, tmp_path / "raw", progress=False)
+    assert not (tmp_path / "raw").exists()
+
+
+def test_nothing_reachable(small, folder, tmp_path, web):
+    with pytest.raises(ConnectionError) as error:
+        fetch(small, tmp_path / "raw", mirror=folder, progress=False)
+    sentence = str(error.value)
+    assert "\n" not in sentence and "data set 'small' could not be fetched" in sentence
+    for part in (
+        "small/small.csv (no such file)",
+        "/up/small.csv (HTTP 404)",
+        "set SVMSELECT_MIRROR",
+        str(folder),
+    ):
+        assert part in sentence
+    assert web.asked == ["/up/small.csv", "/other/small.csv"]  # a missing file is asked for once
+    assert not (tmp_path / "raw").exists()
+
+
+def test_no_mirror_and_no_address(as_registry, small_set, tmp_path, no_mirror):
+    small_set[0]["homepage"] = "https://example.org/small"
+    entry = as_registry(small=small_set[0])["small"]
+    with pytest.raises(
+        ConnectionError, match=r"no address.*SVMSELECT_MIRROR.*small/small\.csv.*example\.org"
+    ):
+        fetch(entry, tmp_path / "raw")
+
+
+def test_mirror_folder_that_does_not_exist(small, tmp_path):
+    with pytest.raises(ValueError, match=r"the mirror folder .*nowhere does not exist.*SVMSELECT_MIRROR"):
+        fetch(small, tmp_path / "raw", mirror=tmp_path / "nowhere")
+
+
+def test_a_set_of_two_files_is_fetched_whole_or_not_at_all(as_registry, small_set, tmp_path, web, no_mirror):
+    source = small_set[0]["sources"][0]
+    source["files"] = {
+        role: {
+            "name": f"{role}.txt",
+            "sha256": hashlib.sha256(role.encode()).hexdigest(),
+            "urls": [f"{web.address}/{role}.txt"],
+        }
+        for role in ("data", "labels")
+    }
+    entry = as_registry(small=small_set[0])["small"]
+    web.plan = {"/data.txt": [(200, b"data")], "/labels.txt": [(200, b"wrong")]}
+    (tmp_path / "raw").mkdir()
+    with pytest.raises(ValueError, match=r"the file labels\.txt"):
+        fetch(entry, tmp_path / "raw", progress=False)
+    assert files_in(tmp_path / "raw") == []
+    web.plan["/labels.txt"] = [(200, b"labels")]
+    assert [path.read_bytes() for path in fetch(entry, tmp_path / "raw", progress=False)] == [
+        b"data",
+        b"labels",
+    ]
+
+
+def test_member_of_a_zip_archive(as_registry, small_set, tmp_path, web, no_mirror):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("inside/small.csv", small_set[1])
+    file = small_set[0]["sources"][0]["files"]["data"]
+    file["urls"] = [{"zip": f"{web.address}/small.zip", "member": "inside/small.csv"}]
+    entry = as_registry(small=small_set[0])["small"]
+    for wrong in (HTML, archive.getvalue()[:-30]):
+        web.plan["/small.zip"] = [(200, wrong)]
+        with pytest.raises(ValueError, match=r"the file small\.csv from .*small\.zip is not the one"):
+            fetch(entry, tmp_path / "raw", progress=False)
+    web.plan["/small.zip"] = [(200, archive.getvalue())]
+    (path,) = fetch(entry, tmp_path / "raw", progress=False)
+    assert path.read_bytes() == small_set[1]
+
+
+def test_file_known_by_the_hash_of_its_gzip_file(as_registry, small_set, folder, tmp_path, packed):
+    content = packed(small_set[1])
+    file = small_set[0]["sources"][0]["files"]["data"]
+    del file["sha256"]
+    file["sha256_gz"] = hashlib.sha256(content).hexdigest()
+    entry = as_registry(small=small_set[0])["small"]
+    (folder / "small" / "small.csv.gz").write_bytes(gzip.compress(small_set[1], 1, mtime=7))
+    with pytest.raises(ValueError, match=f"expected the sha256 {file['sha256_gz']}"):
+        fetch(entry, tmp_path / "raw", mirror=folder)
+    (folder / "small" / "small.csv.gz").write_bytes(content)
+    (path,) = fetch(entry, tmp_path / "raw", mirror=folder)
+    assert path.read_bytes() == small_set[1]
+    prepare(entry, tmp_path / "raw", tmp_path / "small.npz")
+
+
+def test_sources_of_the_mirror_come_before_upstream(as_registry, small_set, folder, tmp_path, web):
+    """First source upstream only, second in the mirror: the mirror's is taken."""
+    entry, content = small_set
+    best = {**entry["sources"][0], "folder": "best"}
+    best["files"] = {"data": {**best["files"]["data"], "urls": [f"{web.address}/best"]}}
+    entry["sources"].insert(0, best)
+    web.plan["/best"] = [(200, content)]
+    (folder / "small" / "small.csv").write_bytes(content)
+    (path,) = fetch(as_registry(small=entry)["small"], tmp_path / "raw", mirror=folder, progress=False)
+    assert path.parent.name == "small" and web.asked == []
+
+
+def test_shared_file_is_downloaded_once(as_registry, small_set, tmp_path, web, no_mirror):
+    entry, content = small_set
+    entry["sources"][0]["files"]["data"]["urls"] = [f"{web.address}/small.csv"]
+    web.plan["/small.csv"] = [(200, content)]
+    for one in as_registry(first=entry, second=entry).values():
+        fetch(one, tmp_path / "raw", progress=False)
+        prepare(one, tmp_path / "raw", tmp_path / f"{one.name}.npz")
+    assert web.asked == ["/small.csv"]
+
+
+def test_sets_without_files(registry, tmp_path, no_mirror):
+    for name in ("iris-versicolor", "twonorm-generated", "titanic-table"):
+        assert fetch(registry[name], tmp_path / "raw") == []
+        assert (tmp_path / "raw" / f"{name}.json").is_file()
+
+
+def test_prepare_before_fetch(small, tmp_path):
+    with pytest.raises(ValueError, match="'small' has not been fetched"):
+        prepare(small, tmp_path / "raw", tmp_path / "small.npz")
