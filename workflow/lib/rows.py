@@ -37,7 +37,7 @@ _BASE = [
     ("library", pa.string()),  # version and digest of the sources that the numbers depend on
     ("realisation", pa.int64()),
     ("origin", pa.string()),  # of the split: "original" or "seeded"
-    ("seed", pa.int64()),
+    ("seed", pa.list_(pa.int64())),  # of a seeded split, as given to the random generator
     ("fold", pa.string()),
     ("method", pa.string()),
     ("kernel", pa.string()),

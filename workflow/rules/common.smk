@@ -61,11 +61,47 @@ wildcard_constraints:
 ENVIRONMENT = "../../environment.yml"
 
 # Sources that numbers depend on. They are inputs of the jobs that use them, so that an edit reruns those; tests/workflow
-# checks that none is missing here.
-SOLVER_SOURCES = []
-DATA_SOURCES = []
-SPLIT_SOURCES = []
-LIBRARY = SOLVER_SOURCES + SPLIT_SOURCES
+# checks that none is missing in the rules.
+SOLVER_SOURCES = expand(
+    "src/svmselect/{file}",
+    file=[
+        "kernels.py",
+        "gram.py",
+        "svm.py",
+        "_columns.pyx",
+        "_columns.pxd",
+        "_smo.pyx",
+        "_smo.pxd",
+        "_vec.c",
+        "_vec.h",
+        "_vec_columns.h",
+        "loo/__init__.py",
+        "loo/_retrain.pyx",
+    ],
+)
+DATA_SOURCES = expand(
+    "src/svmselect/data/{file}.py",
+    file=[
+        "bundled",
+        "dataset",
+        "formats",
+        "prepare",
+        "registry",
+        "splits",
+        "synthetic",
+    ],
+)
+SPLIT_SOURCES = expand("src/svmselect/data/{file}.py", file=["dataset", "splits"])
+FRANC2008_SOURCES = [
+    *SOLVER_SOURCES,
+    *SPLIT_SOURCES,
+    "workflow/lib/franc2008/cells.py",
+]
+
+
+def lib(*modules):
+    """Files of the modules of workflow/lib that a script imports, for the same reason."""
+    return [f"workflow/lib/{module.replace('.', '/')}.py" for module in modules]
 
 
 def entry(dataset):

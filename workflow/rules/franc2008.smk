@@ -5,7 +5,7 @@
 rule franc2008_run_loo:
     input:
         data="resources/data/{dataset}.npz",
-        library=LIBRARY,
+        library=FRANC2008_SOURCES,
     output:
         rows="<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
@@ -25,7 +25,7 @@ rule franc2008_run_loo:
 rule franc2008_run_stopping:
     input:
         data="resources/data/{dataset}.npz",
-        library=LIBRARY,
+        library=FRANC2008_SOURCES,
     output:
         rows="<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
@@ -50,6 +50,7 @@ rule franc2008_select_models:
             realisation=range(1, FRANC2008["realisations"] + 1),
             cell=FRANC2008_CELLS,
         ),
+        code=lib("franc2008.exhibits", "franc2008.selection"),
     output:
         selected="<franc2008>/selected/{dataset}.csv",
     log:
@@ -64,7 +65,7 @@ rule franc2008_run_test:
     input:
         data="resources/data/{dataset}.npz",
         selected="<franc2008>/selected/{dataset}.csv",
-        library=LIBRARY,
+        library=FRANC2008_SOURCES,
     output:
         rows="<franc2008>/test/{dataset}/{kernel}.parquet",
     log:
@@ -91,6 +92,7 @@ rule franc2008_make_table2:
             dataset=FRANC2008["datasets"],
             kernel=["linear", "rbf"],
         ),
+        code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/table2.csv",
@@ -113,6 +115,7 @@ rule franc2008_make_table2:
 rule franc2008_make_table3:
     input:
         rows=FRANC2008_LOO_ROWS,
+        code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/table3.csv",
@@ -140,6 +143,7 @@ rule franc2008_make_figure1:
             realisation=range(1, FRANC2008["realisations"] + 1),
             cell=FRANC2008_RBF_CELLS,
         ),
+        code=lib("franc2008.exhibits", "franc2008.selection", "tables"),
     output:
         csv="<franc2008>/figure1.csv",
     log:
@@ -155,6 +159,7 @@ rule franc2008_make_figure1:
 rule franc2008_make_agreement:
     input:
         rows=FRANC2008_LOO_ROWS,
+        code=lib("franc2008.checks", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/agreement.csv",
@@ -178,6 +183,7 @@ rule franc2008_plot_figure1:
     input:
         csv="<franc2008>/figure1.csv",
         caption="workflow/report/franc2008/figure1.rst",
+        code=lib("figures", "franc2008.plots", "tables"),
     output:
         pdf="<franc2008>/figure1.pdf",
         svg=report(
@@ -201,6 +207,7 @@ rule franc2008_plot_speedup:
         csv="<franc2008>/table3.csv",
         published="config/published/franc2008.csv",
         caption="workflow/report/franc2008/speedup.rst",
+        code=lib("figures", "franc2008.plots", "tables"),
     output:
         pdf="<franc2008>/speedup.pdf",
         svg=report(
@@ -224,6 +231,7 @@ rule franc2008_compare_published:
         table2="<franc2008>/table2.csv",
         table3="<franc2008>/table3.csv",
         published="config/published/franc2008.csv",
+        code=lib("franc2008.checks", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/compare.csv",

@@ -5,7 +5,7 @@ rule make_provenance:
     input:
         exhibits=FRANC2008_EXHIBITS,
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=LIBRARY,
+        library=FRANC2008_SOURCES,
     output:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",

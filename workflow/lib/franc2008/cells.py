@@ -161,7 +161,7 @@ def _split_identity(dataset, split, realisation):
         "data_sha256": dataset.sha256,
         "realisation": realisation,
         "origin": split.origin,
-        "seed": None if split.seed is None else int(split.seed),
+        "seed": None if split.seed is None else [int(part) for part in split.seed],
     }
 
 
