@@ -1,9 +1,12 @@
 """One contract for every data set of the registry, on the real files."""
 
+import dataclasses
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 import yaml
 
@@ -62,6 +65,39 @@ def test_contract(name, registry, request, tmp_path):
             assert split.seed == (None if is_original else (recipe.seed, r))
     with pytest.raises(ValueError, match="has realisations 1 to"):
         dataset.split(dataset.n_splits + 1)
+
+
+@pytest.mark.parametrize("name", ["breast-cancer", "titanic", "heart"])
+def test_benchmarks_mat_gives_the_table_of_the_mirror(name, registry, mirror, tmp_path):
+    """The real rows and splits, written as benchmarks.mat has them (distinct rows, numbers from 1)."""
+    entry = registry[name]
+    fetch(entry, tmp_path / "raw", mirror=mirror)
+    prepare(entry, tmp_path / "raw", tmp_path / "table.npz")
+    table = Dataset.load(tmp_path / "table.npz")
+
+    rows = np.column_stack([table.X, table.y])
+    distinct, number = np.unique(rows, axis=0, return_inverse=True)
+    splits = [table.split(r) for r in range(1, 11)]
+    ida, mat = entry.sources[0], tmp_path / "mirror" / "ida" / "benchmarks.mat"
+    mat.parent.mkdir(parents=True)
+    parts = {
+        "x": distinct[:, :-1],
+        "t": distinct[:, -1:],
+        "train": np.array([number[split.train] + 1 for split in splits]),
+        "test": np.array([number[split.test] + 1 for split in splits]),
+    }
+    scipy.io.savemat(mat, {ida.options["struct"]: parts})
+    file = dataclasses.replace(ida.files[0], sha256=hashlib.sha256(mat.read_bytes()).hexdigest())
+    entry = dataclasses.replace(entry, sources=(dataclasses.replace(ida, files=(file,)),))
+    fetch(entry, tmp_path / "raw", mirror=mat.parents[1])
+    prepare(entry, tmp_path / "raw", tmp_path / "mat.npz")
+    dataset = Dataset.load(tmp_path / "mat.npz")
+
+    assert dataset.sha256 == table.sha256 and dataset.source_files == "ida/benchmarks.mat"
+    for r in range(1, 11):
+        for part in (0, 2):
+            assert np.array_equal(dataset.realisation(r)[part], table.realisation(r)[part])
+        assert dataset.split(r).origin == "original"
 
 
 def test_no_number_of_a_weight_column_is_a_feature(registry, mirror, tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svmselect.data.splits import (
@@ -101,6 +101,7 @@ def test_splits_by_value():
         splits_by_value(np.array([1.0, 2]), (1, 7), "place")
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_full_table_out_of_distinct_patterns(data):
     """Patterns named several times become rows; each split then holds every row once, with its pattern."""

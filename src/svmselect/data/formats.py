@@ -192,7 +192,7 @@ def _column(spec: int | str, names: list[str], cells: np.ndarray, at: str) -> in
     """The number of a column given by number (negative: from the end) or by name."""
     if isinstance(spec, str):
         if spec not in names:
-            raise ValueError(f"{at}: no column {spec!r} (found {', '.join(names)})")
+            raise ValueError(f"{at}: no column {spec!r} (found {names})")
         return names.index(spec)
     width = cells.shape[1]
     if not -width <= spec < width:

@@ -1,0 +1,96 @@
+# Everything runs in .venv: the packages of requirements.lock plus svmselect itself, installed (not editable) and
+# reinstalled by make whenever a source of the library is newer, so that nothing ever runs against a stale library.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+# A finished .venv keeps its interpreter until PYTHON asks for another one.
+PYTHON ?= $(if $(wildcard .venv/.python-*),.venv/bin/python,python3)
+CORES ?= $(shell nproc)
+
+PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+INTERPRETER := .venv/.python-$(PYTHON_VERSION)
+PACKAGES := .venv/.packages
+LIBRARY := .venv/.library
+# Folders are listed too: their time stamps tell when a file was added or deleted.
+LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
+  $(shell find src -not -name '*.pyc' -not -name __pycache__)
+
+PIP := .venv/bin/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --no-deps --no-build-isolation
+
+# meson finds cython and ninja on PATH.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: all
+all: report ## Environment, build, demo reproduction and its HTML report (the default)
+
+.PHONY: env
+env: $(LIBRARY) ## Environment and build alone: .venv
+
+.PHONY: demo
+demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
+	.venv/bin/snakemake --cores $(CORES)
+
+.PHONY: report
+report: demo ## HTML report of the demo: results/demo/report.html
+	.venv/bin/snakemake --report results/demo/report.html
+
+.PHONY: paper
+paper: $(LIBRARY) ## Tables and figures at the papers' full scale: results/paper (hours; needs the real data)
+	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml
+
+.PHONY: test
+test: $(LIBRARY) ## Environment and tests
+	OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) --dist worksteal $(PYTEST_ARGS)
+
+.PHONY: test-debug
+test-debug: $(LIBRARY) ## The tests on a build with Cython's bounds and initialisation checks
+	$(INSTALL) --upgrade --target build/debug \
+	  -Cbuild-dir=build/meson-$(PYTHON_VERSION)-debug -Csetup-args=-Ddebug_cython=true .
+	PYTHONPATH=$(CURDIR)/build/debug OPENBLAS_NUM_THREADS=1 \
+	  .venv/bin/pytest --numprocesses $(CORES) --dist worksteal $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint
+	.venv/bin/pre-commit run --all-files
+	.venv/bin/snakemake --lint
+
+.PHONY: format
+format: $(LIBRARY) ## Format the sources in place
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	.venv/bin/snakefmt Snakefile workflow
+
+.PHONY: lock
+lock: $(PACKAGES) ## Renew requirements.lock; LOCK_ARGS=--upgrade takes newer versions
+	.venv/bin/uv pip compile pyproject.toml $(addprefix --group ,build workflow test lint lock) \
+	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url \
+	  --custom-compile-command 'make lock' --quiet $(LOCK_ARGS) --output-file requirements.lock
+
+.PHONY: dist
+dist: $(PACKAGES) ## Source distribution and wheel of the committed files: dist/
+	.venv/bin/python -m build --no-isolation --skip-dependency-check
+
+.PHONY: clean
+clean: ## Remove .venv, builds and caches; downloads and results stay
+	rm -rf .venv build dist .snakemake .pytest_cache .hypothesis .ruff_cache
+	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
+
+.PHONY: help
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+$(INTERPRETER):
+	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv --clear .venv
+	touch $@
+
+$(PACKAGES): requirements.lock $(INTERPRETER)
+	$(PIP) install --quiet --require-hashes --requirement requirements.lock
+	touch $@
+
+$(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)
+	$(INSTALL) --force-reinstall -Cbuild-dir=build/meson-$(PYTHON_VERSION) .
+	touch $@

@@ -1,0 +1,17 @@
+"""Choosing a support vector machine's hyper-parameters: a fast solver and exact leave-one-out on one shared Gram matrix."""
+
+from svmselect.gram import Gram
+from svmselect.kernels import RBF, Linear
+from svmselect.loo import LeaveOneOut, leave_one_out
+from svmselect.svm import Solution, decision_function, solve_csvc
+
+__all__ = [
+    "RBF",
+    "Gram",
+    "LeaveOneOut",
+    "Linear",
+    "Solution",
+    "decision_function",
+    "leave_one_out",
+    "solve_csvc",
+]

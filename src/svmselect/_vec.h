@@ -1,0 +1,49 @@
+/* Vector passes of the solvers over one column of the Gram matrix.
+ *
+ * Every array has a padded length `n`, a multiple of VEC_BLOCK; columns are padded with zeros, and padding is in no
+ * index set.  `single` says whether the columns hold float (1) or double (0); everything else is double.
+ *
+ * Index sets are biases added before a comparison: `up[t]` is 0 where theta_t may grow and +VEC_OUT elsewhere,
+ * `low[t]` is 0 where theta_t may shrink and -VEC_OUT elsewhere.  VEC_OUT is finite, so that the compiler may assume
+ * finite arithmetic.
+ */
+#ifndef SVMSELECT_VEC_H
+#define SVMSELECT_VEC_H
+#include <stddef.h>
+
+#define VEC_BLOCK 64
+#define VEC_OUT 1e300
+
+typedef struct {
+    ptrdiff_t i, j;      /* argmin of f over up, argmax of f over low; -1 for an empty set */
+    double f_i, f_j;     /* their values; +VEC_OUT and -VEC_OUT for an empty set */
+} vec_pair;
+
+/* f += di * Ki + dj * Kj, and the maximal violating pair of the result. */
+vec_pair vec_update_pair(int single, ptrdiff_t n, double *f, double di, const void *Ki, double dj, const void *Kj,
+                         const double *up, const double *low);
+
+/* f += d * K */
+void vec_axpy(int single, ptrdiff_t n, double *f, double d, const void *K);
+
+/* Second-order choice of j in low for a given i: argmax of (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij) over f_j > f_i;
+ * -1 if there is none. */
+ptrdiff_t vec_second_order(int single, ptrdiff_t n, const double *f, double f_i, double K_ii, const void *Ki,
+                           const double *diagonal, const double *low);
+
+/* f += d * (Ki - Kr), and the coordinate with the largest gain (f_t - level)^2 * weight_t among those that may move
+ * towards level; -1 if all are optimal. */
+ptrdiff_t vec_update_gain(int single, ptrdiff_t n, double *f, double d, const void *Ki, const void *Kr, double level,
+                          const double *weight, const double *up, const double *low);
+
+/* weight_t = 1 / (K_tt + K_rr - 2 K_rt), curvature at least `floor` */
+void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal,
+                        double floor);
+
+/* sum_t max(-hi_t (f_t + b), -lo_t (f_t + b)) and its slope in b */
+double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const double *hi, double b, double *slope);
+
+double vec_dot(ptrdiff_t n, const double *x, const double *y);
+
+double vec_at(int single, const void *K, ptrdiff_t t);
+#endif

@@ -1,0 +1,187 @@
+"""Exact leave-one-out error."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect._smo import Dual
+from svmselect.gram import Gram
+from svmselect.loo._retrain import retrain
+from svmselect.svm import Solution, check_bounds, check_labels, check_options, solution_of
+
+__all__ = ["LeaveOneOut", "leave_one_out"]
+
+METHODS = ("certified", "retrain")
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """The exact leave-one-out error of one model.
+
+    Attributes
+    ----------
+    errors : ndarray of bool, shape (m,)
+        Whether the classifier trained without the point misclassifies it.
+    error : float
+        Their mean, in [0, 1].
+    decision : ndarray, shape (m,)
+        The decision value that decided: of the classifier without the point where it was trained ("retrained"; for
+        "certified" only its sign is final), else of the classifier with it.
+    resolved_by : ndarray of str, shape (m,)
+        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "retrained" or "certified".
+    n_iter : int
+        SMO steps, the full solution's included.
+    columns_requested, kernel_values : int
+        Gram columns asked for, and kernel values computed.
+    cpu_s : float
+        CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget.
+    n_not_converged : int
+        Points (and the full solution) that ran out of steps; their decisions are those reached.
+    solution : Solution
+        The full solution.
+    """
+
+    errors: np.ndarray
+    error: float
+    decision: np.ndarray
+    resolved_by: np.ndarray
+    n_iter: int
+    columns_requested: int
+    kernel_values: int
+    cpu_s: float
+    n_not_converged: int
+    solution: Solution
+
+    @property
+    def n_solved(self):
+        """Points that no sufficiency check resolved."""
+        return self.n_certified + int(np.count_nonzero(self.resolved_by == "retrained"))
+
+    @property
+    def n_certified(self):
+        """Points whose solver stopped because their sign was certain."""
+        return int(np.count_nonzero(self.resolved_by == "certified"))
+
+
+def sufficiency_checks(gram, y, solution):
+    """Points that the full solution resolves (Franc et al. 2008, Table 1).
+
+    1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. With some in-bound SV,
+    ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.
+
+    Returns
+    -------
+    ndarray of str, shape (m,)
+        "check1", "check2", "check3", or "" for an unresolved point.
+    """
+    resolved_by = np.full(gram.m, "", dtype="U9")
+    if solution.n_inbound:
+        slack = np.maximum(0, 1 - y * solution.decision)
+        resolved_by[2 * solution.alpha * gram.squared_radius() + slack < 1] = "check3"
+    resolved_by[misclassified(y, solution.decision)] = "check2"
+    resolved_by[solution.alpha == 0] = "check1"
+    return resolved_by
+
+
+def misclassified(y, decision):
+    """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
+    return (decision >= 0) != (y > 0)
+
+
+def leave_one_out(
+    gram: Gram,
+    y,
+    C,
+    method="certified",
+    tol=1e-3,
+    working_set="mvp",
+    efficiency_test=10,
+    max_iter=None,
+    progress=None,
+) -> LeaveOneOut:
+    """Exact leave-one-out error (Franc, Laskov and Mueller 2008, Algorithm 1).
+
+    Solves on all points, resolves what the sufficiency checks can, and retrains without each remaining point, starting from
+    the full solution with its alpha spread over the in-bound SVs.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    C : float or array_like, shape (m,)
+        Upper bound of every alpha, or one positive bound per point.
+    method : {"certified", "retrain"}
+        "retrain": the paper's standard approach, its Algorithm 2, every point solved to `tol`. "certified": its
+        Algorithm 3, which also stops when the sign of the left-out decision value is proved.
+    tol : float
+        KKT tolerance on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of it.
+    working_set : {"mvp", "wss2"}
+        See `solve_csvc`; "mvp" is the paper's.
+    efficiency_test : int
+        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at least half of them
+        were certified.
+    max_iter : int, optional
+        Most SMO steps per solve; no limit by default.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each solved point.
+
+    Returns
+    -------
+    LeaveOneOut
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+    """
+    y = check_labels(gram, y)
+    C = check_bounds(gram, y, C)
+    if (C == 0).any():
+        raise ValueError(f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}")
+    limit = check_options(tol, working_set, max_iter)
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
+    if isinstance(efficiency_test, bool) or not isinstance(efficiency_test, int) or efficiency_test < 1:
+        raise ValueError(f"efficiency_test must be an integer >= 1, got {efficiency_test!r}")
+
+    columns, values = gram.columns_requested, gram.kernel_values
+    gram.compute()
+    start = time.process_time()
+    full = Dual(gram.columns, gram.diagonal, y)
+    full.boxes(C)
+    converged = full.solve(working_set, tol, limit)
+    solution = solution_of(full, gram, y, C, converged, columns, values)
+
+    resolved_by = sufficiency_checks(gram, y, solution)
+    points = np.flatnonzero(resolved_by == "")
+    decision = solution.decision.copy()
+    decision[points], outcome, n_iter = retrain(
+        full,
+        points,
+        working_set,
+        tol,
+        limit,
+        efficiency_test if method == "certified" else 0,
+        None if progress is None else lambda done: progress(done, points.size),
+    )
+    resolved_by[points] = np.where(outcome == 2, "certified", "retrained")
+    errors = misclassified(y, decision)
+    errors[resolved_by == "check1"] = False
+    errors[resolved_by == "check3"] = False
+    return LeaveOneOut(
+        errors=errors,
+        error=float(errors.mean()),
+        decision=decision,
+        resolved_by=resolved_by,
+        n_iter=solution.n_iter + n_iter,
+        columns_requested=gram.columns_requested - columns,
+        kernel_values=gram.kernel_values - values,
+        cpu_s=time.process_time() - start,
+        n_not_converged=int(np.count_nonzero(outcome == 0)) + (not converged),
+        solution=solution,
+    )

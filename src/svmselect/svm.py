@@ -1,0 +1,211 @@
+"""C-SVC: a problem in, a Solution out."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect._smo import RULES, Dual
+from svmselect.gram import Gram
+
+__all__ = ["Solution", "decision_function", "solve_csvc"]
+
+UNLIMITED = np.iinfo(np.int64).max // 2
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solution of one C-SVC problem.
+
+    Attributes
+    ----------
+    alpha : ndarray, shape (m,)
+        Dual variables, ``0 <= alpha_i <= C_i``, exactly on a bound when within 1e-12 C_i of it.
+    C : ndarray, shape (m,)
+        Upper bounds; 0 for points left out.
+    b : float
+        Threshold. Where no in-bound SV fixes it, the midpoint of its interval.
+    decision : ndarray, shape (m,)
+        ``f(x_i)`` at every row, also at those left out.
+    objective : float
+        ``1/2 alpha'Q alpha - sum(alpha)`` (LIBSVM's sign).
+    kkt_gap : float
+        ``M+ - M-`` at the end; 0 where no pair violates.
+    n_iter : int
+        SMO steps.
+    columns_requested, kernel_values : int
+        Gram columns asked for, and kernel values computed, by this fit.
+    converged : bool
+        Whether ``kkt_gap <= tol`` was reached within ``max_iter``.
+    """
+
+    alpha: np.ndarray
+    C: np.ndarray
+    b: float
+    decision: np.ndarray
+    objective: float
+    kkt_gap: float
+    n_iter: int
+    columns_requested: int
+    kernel_values: int
+    converged: bool
+
+    @property
+    def n_sv(self):
+        """Number of support vectors."""
+        return int(np.count_nonzero(self.alpha))
+
+    @property
+    def n_inbound(self):
+        """Number of in-bound support vectors, ``0 < alpha_i < C_i``."""
+        return int(np.count_nonzero((self.alpha > 0) & (self.alpha < self.C)))
+
+
+def check_labels(gram, y):
+    """Labels as float64 of shape (m,), or a ValueError."""
+    y = np.asarray(y)
+    if y.shape != (gram.m,):
+        raise ValueError(f"y must have shape ({gram.m},) to match the Gram matrix, got {y.shape}")
+    values = np.unique(y)
+    if not np.isin(values, (-1, 1)).all():
+        raise ValueError(f"y must hold the labels -1 and +1 only, got {values[:5].tolist()}")
+    return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def check_bounds(gram, y, C):
+    """Upper bounds of alpha as float64 of shape (m,), or a ValueError; both classes must have a point with C > 0."""
+    if isinstance(C, numbers.Real):
+        if not (np.isfinite(C) and C > 0):
+            raise ValueError(f"C must be a positive finite number, got {C!r}")
+        C = np.full(gram.m, float(C))
+    C = np.array(C, dtype=np.float64)
+    if C.shape != (gram.m,):
+        raise ValueError(f"C must be a number or have shape ({gram.m},), got shape {C.shape}")
+    bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
+    if bad.size:
+        raise ValueError(f"C must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}")
+    if np.unique(y[C > 0]).size < 2:
+        raise ValueError("y must hold both classes among the points with C > 0")
+    return C
+
+
+def check_options(tol, working_set, max_iter):
+    """The step limit as an int, or a ValueError for any of the three."""
+    if not (isinstance(tol, numbers.Real) and np.isfinite(tol) and tol > 0):
+        raise ValueError(f"tol must be a positive finite number, got {tol!r}")
+    if working_set not in RULES:
+        raise ValueError(f"working_set must be one of {sorted(RULES)}, got {working_set!r}")
+    if max_iter is None:
+        return UNLIMITED
+    if not (isinstance(max_iter, numbers.Integral) and max_iter >= 0):
+        raise ValueError(f"max_iter must be None or an integer >= 0, got {max_iter!r}")
+    return int(max_iter)
+
+
+def check_start(start, y, C):
+    """A feasible start as signed variables of shape (m,), or a ValueError."""
+    start = np.asarray(start, dtype=np.float64)
+    if start.shape != y.shape:
+        raise ValueError(f"start must have shape {y.shape}, got {start.shape}")
+    outside = np.flatnonzero(~((start >= 0) & (start <= C)))
+    if outside.size:
+        i = outside[0]
+        raise ValueError(f"start must lie in [0, C], got {start[i]} at point {i} where C is {C[i]}")
+    balance = float(start @ y)
+    if abs(balance) > 1e-9 * max(float(start.sum()), C.max()):
+        raise ValueError(f"start must satisfy sum(y * alpha) = 0, got {balance:.3g}")
+    return start * y
+
+
+def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_iter=None) -> Solution:
+    """Train a C-SVC: minimise ``1/2 alpha'Q alpha - sum(alpha)``, ``0 <= alpha_i <= C_i``, ``y'alpha = 0``.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    C : float or array_like, shape (m,)
+        Upper bound of every alpha, or one per point. A point with ``C_i = 0`` is left out of the training set, and its
+        decision value is that of a held-out point.
+    tol : float
+        Stop when ``M+ - M- <= tol``, where ``M+ = max over up of -y_i G_i`` and ``M- = min over low of -y_i G_i``
+        (LIBSVM's stopping rule). Franc et al. (2008), eq. 8, quote half of it.
+    working_set : {"wss2", "mvp"}
+        "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of Keerthi et al.
+        (2001), the "improved SMO" of Franc et al.
+    start : array_like, shape (m,), optional
+        Feasible alphas to start from; zeros by default.
+    max_iter : int, optional
+        Most SMO steps; no limit by default.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, one class only, a bad C, tol, working set or start, or shapes that differ.
+    KeyboardInterrupt
+        On Ctrl-C, which the loop looks for several times a second.
+    """
+    y = check_labels(gram, y)
+    C = check_bounds(gram, y, C)
+    max_iter = check_options(tol, working_set, max_iter)
+    theta = None if start is None else check_start(start, y, C)
+    columns, values = gram.columns_requested, gram.kernel_values
+    dual = Dual(gram.columns, gram.diagonal, y)
+    dual.boxes(C)
+    if theta is not None:
+        dual.seed(theta)
+    converged = dual.solve(working_set, tol, max_iter)
+    return solution_of(dual, gram, y, C, converged, columns, values)
+
+
+def solution_of(dual, gram, y, C, converged, columns, values):
+    """The Solution in a Dual; `columns` and `values` are the Gram counters before the fit."""
+    theta, f, b, objective, gap, n_iter = dual.state()
+    alpha = theta * y
+    for array in (alpha, C, decision := f + y + b):
+        array.flags.writeable = False
+    return Solution(
+        alpha=alpha,
+        C=C,
+        b=b,
+        decision=decision,
+        objective=objective,
+        kkt_gap=gap,
+        n_iter=n_iter,
+        columns_requested=gram.columns_requested - columns,
+        kernel_values=gram.kernel_values - values,
+        converged=converged,
+    )
+
+
+def decision_function(gram: Gram, y, solution: Solution, X):
+    """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` at new rows.
+
+    Parameters
+    ----------
+    gram : Gram
+        The Gram matrix of the training rows.
+    y : array_like, shape (m,)
+    solution : Solution
+    X : array_like or sparse matrix, shape (n, d)
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Positive for class +1; a value of 0 counts as +1 (Franc et al. 2008, eq. 2).
+
+    Raises
+    ------
+    ValueError
+        If `X` is not finite or has another number of features, or `y` does not match.
+    """
+    theta = solution.alpha * check_labels(gram, y)
+    return gram.cross(X, support=np.flatnonzero(theta)) @ theta[theta != 0] + solution.b

@@ -1,0 +1,44 @@
+"""What the packaging tests share: the project's root folder and its parsed metadata."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def pyproject(root: Path) -> dict:
+    return tomllib.loads((root / "pyproject.toml").read_text())
+
+
+@pytest.fixture(scope="session")
+def lock(root: Path) -> dict[str, str]:
+    """Version of each package in requirements.lock."""
+    text = (root / "requirements.lock").read_text()
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
+
+
+@pytest.fixture(scope="session")
+def direct(pyproject: dict) -> list[Requirement]:
+    """Requirements that pyproject.toml names: build system, library and every dependency group."""
+    lists = [pyproject["build-system"]["requires"], pyproject["project"]["dependencies"]]
+    lists += pyproject["dependency-groups"].values()
+    requirements = [Requirement(text) for names in lists for text in names]
+    for requirement in requirements:
+        requirement.name = canonicalize_name(requirement.name)
+    return requirements
+
+
+@pytest.fixture(scope="session")
+def python_versions(pyproject: dict) -> list[str]:
+    """Python versions of the classifiers, oldest first."""
+    classifiers = " ".join(pyproject["project"]["classifiers"])
+    return re.findall(r"Python :: (3\.\d+)", classifiers)

@@ -1,0 +1,84 @@
+"""Tracked files: portable, citable, and every make target explained."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+FORBIDDEN = {
+    "a path of one machine": re.compile(r"(?<![\w.-])/(?:work|root|farm|home)/[\w.]"),
+    "a package index": re.compile(
+        r"(?:pypi|pythonhosted|anaconda|npmjs|debian)\.(?:org|com)\b", re.IGNORECASE
+    ),
+}
+PAPERS = {
+    "Franc": 2008,
+    "Wen": 2017,
+    "Chapelle": 1999,
+    "Sarafis": 2018,
+    "Bak\N{LATIN SMALL LETTER DOTLESS I}r": 2004,
+}
+
+
+@pytest.fixture(scope="module")
+def tracked(root: Path) -> dict[str, str]:
+    """Text of each tracked file that is text."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
+    texts = {}
+    for name in names.split("\0")[:-1]:
+        content = (root / name).read_bytes() if (root / name).is_file() else b"\0"
+        if b"\0" not in content:
+            texts[name] = content.decode()
+    return texts
+
+
+@pytest.fixture(scope="module")
+def citation(root: Path) -> dict:
+    return yaml.safe_load((root / "CITATION.cff").read_text())
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_no_tracked_file_names(what: str, tracked: dict[str, str]) -> None:
+    found = {name: match[0] for name, text in tracked.items() if (match := FORBIDDEN[what].search(text))}
+    assert found == {}
+
+
+def test_only_continuous_integration_looks_beside_the_checkout(tracked: dict[str, str]) -> None:
+    outside = "/".join(["..", "shared"])
+    assert {name for name, text in tracked.items() if outside in text} <= {".ci/run"}
+
+
+def test_build_is_portable(tracked: dict[str, str]) -> None:
+    builds = {
+        name: text for name, text in tracked.items() if Path(name).name in ("meson.build", "pyproject.toml")
+    }
+    assert "meson.build" in builds
+    assert [name for name, text in builds.items() if re.search(r"-m(arch|cpu|tune)=", text)] == []
+
+
+def test_citation_has_the_version_of_the_project(citation: dict, pyproject: dict) -> None:
+    assert citation["cff-version"] == "1.2.0"
+    for key in ("version", "license"):
+        assert citation[key] == pyproject["project"][key]
+
+
+def test_citation_names_the_five_papers(citation: dict) -> None:
+    references = citation["references"]
+    assert {paper["authors"][0]["family-names"]: paper["year"] for paper in references} == PAPERS
+    assert all(paper["title"] and paper["type"] for paper in references)
+
+
+def test_every_documented_make_target_is_in_help(root: Path, tracked: dict[str, str]) -> None:
+    listed = subprocess.run(
+        ["make", "-s", "help"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout
+    helped = set(re.findall(r"^make (\S+) ", listed, flags=re.MULTILINE))
+    declared = set(re.findall(r"^\.PHONY: (\S+)$", tracked["Makefile"], flags=re.MULTILINE))
+    documents = "\n".join(text for name, text in tracked.items() if name.endswith((".md", ".yaml", ".yml")))
+    documented = set(re.findall(r"(?:`|run: )make ([a-z-]+)", documents))
+    assert helped == declared
+    assert documented <= helped
