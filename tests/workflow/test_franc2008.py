@@ -415,7 +415,7 @@ def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
 
 
 def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, tmp_path):
-    """One iteration is not enough: rows say so, nothing is selected, the tables are written without numbers."""
+    """One iteration is not enough: rows say so, no model is selected, the tables come without numbers."""
     rows = []
     for kernel, gamma in (("linear", None), ("rbf", 0.5)):
         cell, checkpoint = run_loo(prepared, tmp_path, kernel=kernel, gamma=gamma, max_iter=1)

@@ -6,15 +6,16 @@ clock starts.
 
 from __future__ import annotations
 
+import time
 import traceback
 
 import numpy as np
-from svmselect import RBF, Gram, Linear, decision_function, leave_one_out, solve_csvc
-from svmselect.data import Dataset
 
 from lib.checkpoint import Checkpoint, run_points
 from lib.rows import ERROR, NOT_CONVERGED, OK, SKIPPED, pack_bits, unpack_bits
 from lib.timing import timed
+from svmselect import RBF, Gram, Linear, decision_function, leave_one_out, solve_csvc
+from svmselect.data import Dataset
 
 __all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 
@@ -71,7 +72,8 @@ def run_loo(
     log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
 
     def run(C, method):
-        return _leave_one_out(gram, y, C, METHODS[method], eps, efficiency_test, max_iter, timing, log)
+        options = {"efficiency_test": efficiency_test, "max_iter": max_iter}
+        return _leave_one_out(gram, y, C, METHODS[method], eps, timing, log, **options)
 
     saved = Checkpoint(checkpoint, {**identity, **settings, "eps": eps})
     points = [[c, method] for c in C for method in METHODS]
@@ -94,7 +96,7 @@ def run_stopping(data, identity, realisation, kernel, gamma, C, eps, max_iter, t
     log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
 
     def run(C, eps):
-        row = _leave_one_out(gram, y, C, METHODS["standard"], eps, 0, max_iter, timing, log)
+        row = _leave_one_out(gram, y, C, METHODS["standard"], eps, timing, log, max_iter=max_iter)
         row.pop("decision", None)
         return row
 
@@ -185,19 +187,14 @@ def _problem(data, identity, realisation, kernel, gamma):
     return gram, y, identity, clock.cpu_s
 
 
-def _leave_one_out(gram, y, C, method, eps, efficiency_test, max_iter, timing, log):
+def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
+    """One row of an estimate, without the columns that a cell's rows share."""
     row = {"eps": eps, "tol": tolerance(eps), "m": gram.m, "rows_tested": gram.m, "timing_mode": timing}
+    report = _Progress(log, f"C={C:.6g}, {method}, eps={eps:.3g}")
     try:
         with timed(timing) as clock:
             loo = leave_one_out(
-                gram,
-                y,
-                C,
-                method=method,
-                tol=row["tol"],
-                working_set="mvp",
-                efficiency_test=efficiency_test,
-                max_iter=max_iter,
+                gram, y, C, method=method, tol=row["tol"], working_set="mvp", progress=report, **options
             )
     except NUMERICAL_ERRORS as error:
         log.error("C=%r, method %s: %s", C, method, traceback.format_exc())
@@ -230,14 +227,28 @@ def _leave_one_out(gram, y, C, method, eps, efficiency_test, max_iter, timing, l
     stopped_early = []
     if not loo.solution.converged:
         stopped_early.append("the solution on all points")
-    if loo.n_not_converged:
-        stopped_early.append(f"{loo.n_not_converged} of {loo.n_solved} retrained points")
+    n_points = loo.n_not_converged - (not loo.solution.converged)
+    if n_points:
+        stopped_early.append(f"{n_points} of {loo.n_solved} retrained points")
     if stopped_early:
         row |= {
             "status": NOT_CONVERGED,
             "reason": "iteration limit reached by " + " and ".join(stopped_early),
         }
     return row
+
+
+class _Progress:
+    """Called after each solved point; says in the log once a minute how far a long estimate is."""
+
+    def __init__(self, log, what):
+        self.log, self.what, self.last = log, what, time.monotonic()
+
+    def __call__(self, done, total):
+        now = time.monotonic()
+        if now - self.last >= 60:
+            self.log.info("%s: %d of %d points solved", self.what, done, total)
+            self.last = now
 
 
 def _mark_differences(standard, proposed, m):
