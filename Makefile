@@ -7,6 +7,8 @@ SHELL := bash
 
 # A finished .venv keeps its interpreter until PYTHON asks for another one.
 PYTHON ?= $(if $(wildcard .venv/.python-*),.venv/bin/python,python3)
+# Looked up before .venv/bin goes on PATH.
+override PYTHON := $(or $(shell command -v $(PYTHON)),$(PYTHON))
 CORES ?= $(shell nproc)
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
