@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import time
 from dataclasses import dataclass
 
@@ -124,7 +125,7 @@ def leave_one_out(
         See `solve_csvc`; "mvp" is the paper's.
     efficiency_test : int
         The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at least half of them
-        were certified.
+        were certified. 0 never switches.
     max_iter : int, optional
         Most SMO steps per solve; no limit by default.
     progress : callable, optional
@@ -146,8 +147,8 @@ def leave_one_out(
     limit = check_options(tol, working_set, max_iter)
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
-    if isinstance(efficiency_test, bool) or not isinstance(efficiency_test, int) or efficiency_test < 1:
-        raise ValueError(f"efficiency_test must be an integer >= 1, got {efficiency_test!r}")
+    if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
+        raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
 
     columns, values = gram.columns_requested, gram.kernel_values
     gram.compute()
@@ -166,7 +167,8 @@ def leave_one_out(
         working_set,
         tol,
         limit,
-        efficiency_test if method == "certified" else 0,
+        method == "certified",
+        efficiency_test,
         None if progress is None else lambda done: progress(done, points.size),
     )
     resolved_by[points] = np.where(outcome == 2, "certified", "retrained")

@@ -197,8 +197,8 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
     return 1
 
 
-def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, Py_ssize_t efficiency_test,
-            progress):
+def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
+            Py_ssize_t efficiency_test, progress):
     """Decision values of left-out points.
 
     Parameters
@@ -210,9 +210,10 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     tol : float
     max_iter : int
         Most steps per point.
+    proposed : bool
+        Algorithm 3 instead of Algorithm 2.
     efficiency_test : int
-        0: Algorithm 2 for every point. M > 0: Algorithm 3 for the first M points, and for the rest if it certified at least
-        half of them.
+        After this many points, go on with Algorithm 2 if Algorithm 3 certified less than half of them.
     progress : callable or None
         Called with the number of points done, after each.
 
@@ -227,7 +228,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef int rule = RULES[working_set]
     cdef long long n_iter = 0
     cdef double b
-    cdef bint proposed = efficiency_test > 0, report = progress is not None
+    cdef bint report = progress is not None
     decision_array = np.empty(n)
     outcome_array = np.empty(n, dtype=np.intp)
     cdef double[::1] decision = decision_array

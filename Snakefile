@@ -1,0 +1,53 @@
+# Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008).
+#
+#   snakemake --cores 2                                      the demo: offline, minutes
+#   snakemake --cores 2 --configfile config/paper.yaml       the paper's full scale
+#   snakemake --cores 2 report                               the exhibits as one HTML page
+#
+# Path grammar. {preset} is the configuration's name, written <results> = results/{preset} in the rules.
+#
+#   resources/raw/{dataset}/                                 verified downloads
+#   resources/data/{dataset}.npz                             parsed or generated data
+#   results/{preset}/config.yaml, provenance.json            what was run, with what
+#   results/{preset}/report.html                             all exhibits with their captions
+#   results/{preset}/franc2008/
+#     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of both LOO methods, every C of the cell
+#     stopping/{dataset}/realisation-{realisation}/{cell}.parquet   rows of Figure 1, every C and eps of the cell
+#     selected/{dataset}.csv                                        the selected model of each kernel
+#     test/{dataset}/{kernel}.parquet                               rows of the selected model's test errors
+#     table2.*, table3.*, figure1.*, speedup.*                      exhibits: csv, md and tex, or pdf and svg
+#     agreement.*, compare.*                                        checks: method against method, result against paper
+#   logs/{preset}/...                                        one log per job, named after the rule
+#
+# A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/franc2008.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        FRANC2008_EXHIBITS,
+        "<results>/provenance.json",
+
+
+rule franc2008:
+    input:
+        FRANC2008_EXHIBITS,
+
+
+rule download:
+    input:
+        expand("resources/raw/{dataset}", dataset=DOWNLOADED),
+
+
+rule report:
+    input:
+        "<results>/report.html",

@@ -1,0 +1,43 @@
+"""The workflow's modules, and a checkout in a temporary folder in which snakemake runs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "workflow"))
+
+
+class Checkout:
+    """A folder with links to the sources: results, logs and Snakemake's records of a test stay in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for name in ("Snakefile", "config", "environment.yml", "profiles", "src", "workflow"):
+            (folder / name).symlink_to(ROOT / name)
+
+    def snakemake(self, *arguments, config=None):
+        """Run snakemake on a configuration (dict, laid over the demo's); return the finished process."""
+        command = [sys.executable, "-m", "snakemake", *arguments]
+        if config is not None:
+            path = self.folder / "test.yaml"
+            path.write_text(yaml.safe_dump(config))
+            command += ["--configfile", str(path)]
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return Checkout(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def root():
+    return ROOT

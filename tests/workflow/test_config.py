@@ -1,0 +1,125 @@
+"""The configuration: presets, schema, messages, documentation."""
+
+import copy
+
+import pytest
+import yaml
+from lib.config import check_config, check_datasets, grid
+
+
+@pytest.fixture
+def schema(root):
+    return yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text())
+
+
+@pytest.fixture(params=["config", "paper"])
+def preset(root, request):
+    return yaml.safe_load((root / f"config/{request.param}.yaml").read_text())
+
+
+def properties(schema, prefix=""):
+    """Dotted names of all keys that a schema defines."""
+    for name, value in schema["properties"].items():
+        if "properties" in value:
+            yield from properties(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def changed(preset, key, value):
+    """A copy of a configuration with the dotted key set to a value (or removed, if the value is Ellipsis)."""
+    config = copy.deepcopy(preset)
+    *path, last = key.split(".")
+    place = config
+    for name in path:
+        place = place[name]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return config
+
+
+def test_presets_are_valid(preset, schema):
+    check_config(preset, schema)
+
+
+def test_every_key_is_documented(root, schema):
+    text = (root / "config/README.md").read_text()
+    missing = [key for key in properties(schema) if f"| `{key}` |" not in text]
+    assert missing == []
+
+
+def test_every_property_has_a_description(schema):
+    def undescribed(node, where=""):
+        for name, value in node.get("properties", {}).items():
+            if "description" not in value:
+                yield f"{where}{name}"
+            yield from undescribed(value, f"{where}{name}.")
+
+    assert list(undescribed(schema)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        (
+            "presett",
+            "x",
+            ["Unknown key 'presett'", "top level", "mirror, preset, registry, timing"],
+        ),
+        ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
+        ("franc2008.eps", ..., ["franc2008 lacks the key 'eps'"]),
+        ("franc2008.eps", -1, ["franc2008.eps is -1", "above 0"]),
+        ("franc2008.eps", "small", ["franc2008.eps is 'small'", "above 0"]),
+        ("franc2008.rbf.C", "all", ["franc2008.rbf.C is 'all'", "list of different numbers"]),
+        ("franc2008.rbf.C", [1, 0], ["franc2008.rbf.C is [1, 0]", "above 0"]),
+        (
+            "franc2008.rbf.gamma",
+            {"first": 1},
+            ["gamma is {'first': 1}", "geometric progression"],
+        ),
+        ("franc2008.datasets", [], ["franc2008.datasets is []", "one or more"]),
+        ("franc2008.figure1.log10_eps", [-9], ["log10_eps.0 is -9", "from -8 to 1"]),
+        ("timing", "quiet", ["timing is 'quiet'", "shared, exclusive"]),
+        ("preset", "My Preset", ["preset is 'My Preset'", "lower-case"]),
+    ],
+)
+def test_mistakes_give_a_sentence(preset, schema, key, value, words):
+    with pytest.raises(ValueError) as caught:
+        check_config(changed(preset, key, value), schema)
+    message = str(caught.value)
+    assert "\n" not in message and message.endswith(".")
+    assert [word for word in words if word not in message] == []
+
+
+def test_every_mistake_is_reported(preset, schema):
+    config = changed(changed(preset, "timing", "quiet"), "franc2008.realisations", 0)
+    with pytest.raises(ValueError) as caught:
+        check_config(config, schema)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_unknown_data_set_lists_the_known_ones():
+    check_datasets({"franc2008.datasets": ["heart"]}, {"heart": None, "banana": None})
+    with pytest.raises(
+        ValueError, match=r"'hart' in the configuration's a\.b; the known ones are: banana, heart\."
+    ):
+        check_datasets({"a.b": ["heart", "hart"]}, {"heart": None, "banana": None})
+
+
+def test_grids():
+    assert grid([0.01, 1]) == [0.01, 1.0]
+    assert grid({"first": 3, "last": 5, "count": 1}) == [3.0]
+    values = grid({"first": 1, "last": 500, "count": 8})
+    assert values[0] == 1 and values[-1] == 500 and len(values) == 8
+    assert values[3] == pytest.approx(500 ** (3 / 7), rel=1e-14)
+
+
+def test_paper_grids_are_those_of_the_paper(root):
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())["franc2008"]
+    assert grid(settings["linear"]["C"]) == [0.01, 0.1, 1, 10, 100]
+    assert grid(settings["rbf"]["C"]) == pytest.approx([500 ** (i / 7) for i in range(8)])
+    assert grid(settings["rbf"]["gamma"]) == pytest.approx([2 ** (-11 * i / 7) for i in range(8)])
+    assert settings["eps"] == 0.001 and settings["efficiency_test"] == 10
+    assert (settings["realisations"], settings["test_realisations"]) == (5, 100)

@@ -1,0 +1,468 @@
+"""Selection, tables, figure, agreement and comparison on rows made by hand; runs on small problems."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.figures import alt_text, save
+from lib.franc2008 import cells
+from lib.franc2008.checks import agreement, compare
+from lib.franc2008.exhibits import figure1, table2, table3
+from lib.franc2008.layout import agreement_layout, compare_layout, table2_layout, table3_layout
+from lib.franc2008.plots import plot_figure1, plot_speedup
+from lib.franc2008.selection import COLUMNS, select
+from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
+from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
+
+LOG = logging.getLogger("test")
+
+
+def loo_row(realisation, C, gamma, estimate, method="standard", status=OK, **more):
+    return {
+        "dataset": "d",
+        "kernel": "linear" if gamma is None else "rbf",
+        "realisation": realisation,
+        "C": C,
+        "gamma": gamma,
+        "method": method,
+        "estimate": estimate,
+        "status": status,
+        **more,
+    }
+
+
+def frame(rows):
+    return pd.DataFrame(rows).astype({"gamma": float, "estimate": float})
+
+
+# Selection
+
+
+def test_selected_model_and_both_statistics():
+    rows = [loo_row(1, 1.0, 0.5, 0.10), loo_row(2, 1.0, 0.5, 0.30)]
+    rows += [loo_row(1, 2.0, 0.5, 0.20), loo_row(2, 2.0, 0.5, 0.15)]
+    model = select(frame(rows))
+    assert (model["C"], model["gamma"]) == (2.0, 0.5)
+    assert model["loo_error_min_of_mean"] == pytest.approx(0.175)
+    assert model["loo_error"] == pytest.approx(0.125)
+    assert model["loo_error_sd"] == pytest.approx(np.std([0.10, 0.15], ddof=1))
+    assert model["loo_error_min_of_mean_sd"] == pytest.approx(np.std([0.20, 0.15], ddof=1))
+    assert (model["n_models"], model["n_failed_models"], model["status"]) == (2, 0, OK)
+
+
+def test_ties_go_to_the_smallest_C_then_the_smallest_gamma():
+    # the means are equal but for rounding: the same three errors, added in another order
+    errors = {(4.0, 0.1): (0.1, 0.2, 0.3), (2.0, 0.9): (0.3, 0.2, 0.1), (2.0, 0.4): (0.2, 0.3, 0.1)}
+    assert len({(a + b) + c for a, b, c in errors.values()}) > 1
+    rows = [loo_row(r, C, g, e) for (C, g), column in errors.items() for r, e in enumerate(column, start=1)]
+    model = select(frame(rows))
+    assert (model["C"], model["gamma"]) == (2.0, 0.4)
+
+
+def test_linear_kernel_has_no_gamma():
+    model = select(frame([loo_row(1, 0.1, None, 0.2), loo_row(1, 1.0, None, 0.1)]))
+    assert (model["C"], model["gamma"]) == (1.0, None)
+    assert np.isnan(model["loo_error_sd"])
+
+
+def test_a_model_that_failed_once_is_left_out():
+    rows = [loo_row(1, 1.0, 0.5, 0.01), loo_row(2, 1.0, 0.5, 0.01, status=NOT_CONVERGED)]
+    rows += [loo_row(1, 2.0, 0.5, 0.20), loo_row(2, 2.0, 0.5, 0.20)]
+    model = select(frame(rows))
+    assert (model["C"], model["n_failed_models"]) == (2.0, 1)
+    assert model["loo_error"] == pytest.approx(0.20)
+
+
+def test_no_model_is_an_error_with_a_reason():
+    model = select(frame([loo_row(1, 1.0, 0.5, np.nan, status=ERROR)]))
+    assert model["status"] == ERROR and model["reason"] and model["C"] is None and model["loo_error"] is None
+
+
+# Tables
+
+
+def selected(**linear):
+    model = {
+        "loo_error": 0.2,
+        "loo_error_sd": 0.01,
+        "loo_error_min_of_mean": 0.25,
+        "loo_error_min_of_mean_sd": 0.02,
+    }
+    model |= {"C": 1.0, "n_realisations": 2, "n_models": 5, "n_failed_models": 0, "status": OK}
+    rbf = {**model, "dataset": "d", "kernel": "rbf", "gamma": 0.5}
+    return pd.DataFrame([{**model, "dataset": "d", "kernel": "linear", **linear}, rbf], columns=COLUMNS)
+
+
+def test_rows(kernel, estimates, status=OK):
+    return [{"dataset": "d", "kernel": kernel, "estimate": e, "status": status} for e in estimates]
+
+
+test_rows.__test__ = False
+
+
+def values(tidy):
+    return {(r["setting"], r["method"], r["metric"]): (r["value"], r["spread"]) for r in tidy}
+
+
+def test_table2_is_in_percent_with_the_sample_standard_deviation():
+    tests = pd.DataFrame(test_rows("linear", [0.1, 0.2, 0.3]) + test_rows("rbf", [0.1]))
+    value = values(table2(selected(), tests, ["d"]))
+    assert value["linear", "loo", "test_error"] == pytest.approx((20, 10))
+    assert value["linear", "loo", "loo_error"] == pytest.approx((20, 1))
+    assert value["linear", "loo", "loo_error_min_of_mean"] == pytest.approx((25, 2))
+    assert np.isnan(value["rbf", "loo", "test_error"][1])
+    assert value["rbf", "loo", "gamma"][0] == 0.5
+    assert ("linear", "loo", "gamma") not in value
+
+
+def test_table2_without_a_model_still_has_its_rows():
+    none = dict.fromkeys(COLUMNS[2:8])
+    tests = pd.DataFrame(test_rows("linear", [None], SKIPPED) + test_rows("rbf", [0.1, 0.2])).astype(
+        {"estimate": float}
+    )
+    tidy = table2(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"])
+    assert np.isnan(values(tidy)["linear", "loo", "test_error"][0])
+    columns, body, notes = table2_layout(pd.DataFrame(tidy), ["d"])
+    assert len(columns) == len(body[0]) == 5
+    assert body[0][1:3] == ["n/a", "n/a"] and body[0][4].startswith("15.00 ± 7.07")
+    assert any("d linear: 5" in note for note in notes)
+
+
+def cost(cpu_s, columns, solved, certified):
+    return {"cpu_s": cpu_s, "columns_requested": columns, "n_solved": solved, "n_certified": certified}
+
+
+def test_table3_totals_and_ratios():
+    rows = [
+        loo_row(1, 1.0, None, 0.1, "standard", **cost(2.0, 3_000_000, 10, 0)),
+        loo_row(1, 1.0, None, 0.1, "proposed", **cost(1.0, 1_000_000, 10, 6)),
+        loo_row(2, 1.0, None, 0.1, "standard", **cost(4.0, 1_000_000, 10, 0)),
+        loo_row(2, 1.0, None, 0.1, "proposed", **cost(1.0, 1_000_000, 30, 24)),
+        # one method failed: neither side counts
+        loo_row(2, 9.0, None, 0.1, "standard", **cost(100.0, 100, 1, 0)),
+        loo_row(2, 9.0, None, np.nan, "proposed", ERROR, **cost(np.nan, np.nan, np.nan, np.nan)),
+    ]
+    value = {key: pair[0] for key, pair in values(table3(frame(rows), ["d"])).items()}
+    assert value["linear", "standard", "time"] == 6
+    assert value["linear", "standard", "kernel_columns"] == 4
+    assert value["linear", "proposed", "time_speedup"] == 3
+    assert value["linear", "proposed", "kernel_column_speedup"] == 2
+    assert value["linear", "proposed", "certified"] == 75
+    assert value["linear", "both", "runs"] == 2 and value["linear", "both", "failed_runs"] == 1
+    assert np.isnan(value["rbf", "proposed", "time_speedup"])
+    columns, body, notes = table3_layout(pd.DataFrame(table3(frame(rows), ["d"])), ["d"])
+    assert [len(line) for line in body] == [len(columns)] * 2
+    assert body[0] == ["d", "linear", "6.0", "4.0", "3.0", "2.0", "75.0"] and body[1][2:] == ["n/a"] * 5
+    assert any("d linear: 1" in note for note in notes)
+
+
+def test_every_published_row_has_a_reproduced_one(root):
+    published = read_tidy(root / "config/published/franc2008.csv")
+    keys = set(map(tuple, published[["setting", "method", "metric", "unit"]].to_numpy()))
+    tests = pd.DataFrame(test_rows("linear", [0.1]) + test_rows("rbf", [0.1]))
+    rows = [
+        loo_row(1, 1.0, gamma, 0.1, method, **cost(1, 1, 1, 1))
+        for gamma in (None, 0.5)
+        for method in cells.METHODS
+    ]
+    ours = table2(selected(), tests, ["d"]) + table3(frame(rows), ["d"])
+    assert keys <= {(row["setting"], row["method"], row["metric"], row["unit"]) for row in ours}
+
+
+def test_tidy_rows_survive_the_file_and_refuse_duplicates(tmp_path):
+    row = dict(
+        zip(TIDY_COLUMNS, ["table2", "d", "rbf", "loo", "loo_error", 1.5, np.nan, "percent"], strict=True)
+    )
+    write_tidy(tmp_path / "t.csv", [row])
+    assert (tmp_path / "t.csv").read_text() == ",".join(
+        TIDY_COLUMNS
+    ) + "\ntable2,d,rbf,loo,loo_error,1.5,,percent\n"
+    assert read_tidy(tmp_path / "t.csv")["value"][0] == 1.5
+    with pytest.raises(ValueError, match="two rows for"):
+        write_tidy(tmp_path / "t.csv", [row, row])
+
+
+def test_table_writers(tmp_path):
+    columns = [("", "Data set"), ("Linear", "LOO (%)"), ("Linear", "Test"), ("RBF", "LOO (%)")]
+    body = [["a_b", "1.0", "2.0 ± 0.1", "3|4"]]
+    write_markdown(tmp_path / "t.md", "Title", columns, body, ["A note."])
+    lines = (tmp_path / "t.md").read_text().splitlines()
+    assert lines[2] == "| Data set | Linear: LOO (%) | Linear: Test | RBF: LOO (%) |"
+    assert lines[4] == "| a_b | 1.0 | 2.0 ± 0.1 | 3\\|4 |"
+    assert lines[-1] == "A note."
+    write_tex(tmp_path / "t.tex", "Title", columns, body, ["50 % of C_1."])
+    tex = (tmp_path / "t.tex").read_text()
+    assert r"a\_b & 1.0 & 2.0 $\pm$ 0.1 & 3|4 \\" in tex
+    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in tex
+    assert r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{Linear} & \multicolumn{1}{c}{RBF} \\" in tex
+    assert r"50 \% of C\_1." in tex
+    assert tex.count("{") == tex.count("}")
+
+
+# Figure 1
+
+
+def stopping_rows():
+    """Two models, two realisations; a loose eps makes the worse model look better."""
+    errors = {1e-4: {1.0: (0.10, 0.20), 2.0: (0.20, 0.30)}, 1.0: {1.0: (0.30, 0.30), 2.0: (0.05, 0.25)}}
+    return frame(
+        [
+            loo_row(r, C, 0.5, e, eps=eps, cpu_s=1.0)
+            for eps, models in errors.items()
+            for C, column in models.items()
+            for r, e in enumerate(column, start=1)
+        ]
+    )
+
+
+def test_figure1_selects_with_eps_or_with_the_smallest_eps():
+    tidy = figure1(stopping_rows(), ["d"])
+    value = values(tidy)
+    assert value["0", "selected_at_eps", "loo_error"][0] == pytest.approx(15)
+    assert value["0", "selected_at_smallest_eps", "loo_error"] == pytest.approx((30, 0))
+    assert value["-4", "selected_at_eps", "loo_error"] == value["-4", "selected_at_smallest_eps", "loo_error"]
+    assert value["-4", "selected_at_eps", "loo_error"] == pytest.approx((15, np.std([10, 20], ddof=1)))
+    assert value["0", "standard", "time"][0] == 4
+
+
+def test_figure1_has_a_gap_where_the_reference_model_failed():
+    rows = stopping_rows()
+    rows.loc[(rows["eps"] == 1.0) & (rows["C"] == 1.0), "status"] = NOT_CONVERGED
+    value = values(figure1(rows, ["d"]))
+    assert np.isnan(value["0", "selected_at_smallest_eps", "loo_error"][0])
+    assert value["0", "selected_at_eps", "loo_error"][0] == pytest.approx(15)
+    assert value["0", "standard", "failed_models"][0] == 1
+
+
+def test_figures_are_the_same_bytes_each_time(tmp_path, root):
+    tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
+    published = read_tidy(root / "config/published/franc2008.csv")
+    alt = alt_text(root / "workflow/report/franc2008/figure1.rst")
+    for name in ("a", "b"):
+        save(plot_figure1(tidy, ["d"]), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure 1", alt)
+        fig = plot_speedup(published, published, list(dict.fromkeys(published["dataset"])))
+        save(fig, tmp_path / f"{name}2.pdf", tmp_path / f"{name}2.svg", "Speed-up", alt)
+    for file in ("a.pdf", "a.svg", "a2.pdf", "a2.svg"):
+        assert (tmp_path / file).read_bytes() == (tmp_path / file.replace("a", "b")).read_bytes()
+    assert (
+        b"/FontFile2" in (tmp_path / "a.pdf").read_bytes()
+        and b"/Type3" not in (tmp_path / "a.pdf").read_bytes()
+    )
+    assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_every_caption_begins_with_its_alt_text(root):
+    for caption in ("table2", "table3", "figure1", "speedup", "agreement", "compare"):
+        text = alt_text(root / f"workflow/report/franc2008/{caption}.rst")
+        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+
+
+# Checks
+
+
+def pattern_rows(standard, proposed):
+    m = len(standard)
+    differ = [i for i in range(m) if standard[i] != proposed[i]]
+    rows = []
+    for method, pattern, decision in (("standard", standard, 1e-4), ("proposed", proposed, -1e-4)):
+        recorded = {"differing_points": differ, "differing_decisions": [decision] * len(differ)}
+        row = loo_row(
+            1, 1.0, None, np.mean(pattern), method, m=m, error_pattern=pack_bits(pattern), **recorded
+        )
+        rows.append(row)
+    return rows
+
+
+def test_agreement_counts_and_lists_points():
+    rows = frame(pattern_rows([True, False, False], [True, False, True]))
+    summary, differences = agreement(rows, ["d"])
+    linear = summary.set_index("kernel").loc["linear"]
+    assert (linear["models_compared"], linear["patterns_equal"]) == (1, 0)
+    assert (linear["points_compared"], linear["points_differing"]) == (3, 1)
+    only = differences.iloc[0]
+    assert (only["point"], only["error_by"]) == (2, "proposed")
+    assert (only["standard_decision"], only["proposed_decision"]) == (1e-4, -1e-4)
+    columns, body, notes = agreement_layout(summary, differences)
+    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1"] and len(columns) == 7
+    assert "point 2" in notes[1] and "1.000e-04" in notes[1]
+
+
+def test_agreement_of_equal_patterns_and_of_failures():
+    rows = pattern_rows([True, False], [True, False])
+    failed = [{**row, "C": 2.0} for row in rows]
+    failed[1] |= {"status": ERROR, "error_pattern": None}
+    summary, differences = agreement(frame(rows + failed), ["d"])
+    linear = summary.set_index("kernel").loc["linear"]
+    assert linear[["patterns_equal", "points_differing", "models_not_compared"]].tolist() == [1, 0, 1]
+    assert differences.empty
+
+
+def test_agreement_notices_points_that_a_cell_did_not_record():
+    rows = pattern_rows([True, False], [True, True])
+    for row in rows:
+        row["differing_points"] = []
+    with pytest.raises(ValueError, match="differ in the points"):
+        agreement(frame(rows), ["d"])
+
+
+def tidy_frame(*rows):
+    return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows])
+
+
+def test_comparison_decides_loo_errors_only():
+    published = tidy_frame(
+        ("table2", "heart", "rbf", "loo", "loo_error", 13.53, np.nan, "percent"),
+        ("table2", "heart", "linear", "loo", "loo_error", 14.24, np.nan, "percent"),
+        ("table3", "heart", "rbf", "proposed", "time_speedup", 2.0, np.nan, "ratio"),
+        ("table2", "image", "rbf", "loo", "loo_error", 2.94, np.nan, "percent"),
+    )
+    reproduced = tidy_frame(
+        ("table2", "heart", "rbf", "loo", "loo_error", 13.68, 1, "percent"),
+        ("table2", "heart", "rbf", "loo", "loo_error_min_of_mean", 14.12, 1, "percent"),
+        ("table2", "heart", "linear", "loo", "loo_error", 14.40, 1, "percent"),
+        ("table3", "heart", "rbf", "proposed", "time_speedup", 3.0, np.nan, "ratio"),
+    )
+    result = compare(published, reproduced, 0.15)
+    assert result["within"].tolist() == ["yes", "no", ""]
+    assert result["difference"].tolist() == pytest.approx([0.15, 0.16, 1.0])
+    assert result["ratio"][2] == 1.5
+    columns, body, notes = compare_layout(result, reproduced, 0.15)
+    assert [len(line) for line in body] == [len(columns)] * 3
+    assert "1 of 2 values" in notes[0] and "heart rbf 14.12" in notes[1]
+
+
+def test_comparison_without_published_sets_and_with_missing_rows():
+    published = tidy_frame(("table2", "heart", "rbf", "loo", "loo_error", 13.53, np.nan, "percent"))
+    other = tidy_frame(("table2", "wdbc", "rbf", "loo", "loo_error", 1.0, np.nan, "percent"))
+    result = compare(published, other, 0.15)
+    assert result.empty
+    assert "None of the data sets" in compare_layout(result, other, 0.15)[2][0]
+    wrong = tidy_frame(("table2", "heart", "rbf", "loo", "loo_error", 0.13, np.nan, "fraction"))
+    with pytest.raises(ValueError, match="no reproduced value"):
+        compare(published, wrong, 0.15)
+
+
+# Runs
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory, root):
+    from svmselect.data import load_registry, prepare
+
+    path = tmp_path_factory.mktemp("data") / "titanic-table.npz"
+    prepare(load_registry(root / "config/datasets.yaml")["titanic-table"], None, path)
+    return path
+
+
+def run_loo(prepared, folder, **changes):
+    arguments = {
+        "data": prepared,
+        "identity": {"paper": "franc2008", "dataset": "titanic-table", "library": "1"},
+        "realisation": 1,
+        "kernel": "rbf",
+        "gamma": 0.5,
+        "C": [1.0, 10.0],
+        "eps": 1e-3,
+        "efficiency_test": 10,
+        "max_iter": None,
+        "timing": "shared",
+        "checkpoint": folder / "cell.json",
+        "log": LOG,
+    }
+    return cells.run_loo(**{**arguments, **changes})
+
+
+def test_cell_rows_hold_identity_result_cost_and_status(prepared, tmp_path):
+    rows, checkpoint = run_loo(prepared, tmp_path, timing="exclusive")
+    checkpoint.remove()
+    write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
+    table = read_rows([tmp_path / "rows.parquet"])
+    assert table[["C", "method"]].to_numpy().tolist() == [
+        [1.0, "standard"], [1.0, "proposed"], [10.0, "standard"], [10.0, "proposed"],
+    ]  # fmt: skip
+    assert set(table["status"]) == {OK} and set(table["tol"]) == {2e-3} and set(table["m"]) == {150}
+    assert set(table["timing_mode"]) == {"exclusive"} and (table["wall_s"] > 0).all()
+    assert (table["estimate"] == table["errors"] / table["rows_tested"]).all()
+    assert (table["n_retrained"] + table["n_certified"] == table["n_solved"]).all()
+    counts = table[["n_check1", "n_check2", "n_check3", "n_solved"]].sum(axis=1)
+    assert (counts == table["m"]).all()
+    assert (table.loc[table["method"] == "standard", "n_certified"] == 0).all()
+    summary, _ = agreement(table, ["titanic-table"])
+    assert summary.set_index("kernel").loc["rbf", ["models_compared", "points_compared"]].tolist() == [2, 300]
+
+
+def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
+    whole, checkpoint = run_loo(prepared, tmp_path)
+    checkpoint.remove()
+    original, calls = cells.leave_one_out, []
+
+    def killed(*arguments, **options):
+        calls.append(options["method"])
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(cells, "leave_one_out", killed)
+    with pytest.raises(KeyboardInterrupt):
+        run_loo(prepared, tmp_path)
+    resumed, checkpoint = run_loo(prepared, tmp_path)
+    assert calls == ["retrain", "certified", "retrain", "certified", "certified"]
+    patterns = [[row["error_pattern"] for row in rows] for rows in (whole, resumed)]
+    assert patterns[0] == patterns[1]
+    checkpoint.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, tmp_path):
+    """One iteration is not enough: rows say so, no model is selected, the tables come without numbers."""
+    rows = []
+    for kernel, gamma in (("linear", None), ("rbf", 0.5)):
+        cell, checkpoint = run_loo(prepared, tmp_path, kernel=kernel, gamma=gamma, max_iter=1)
+        checkpoint.remove()
+        rows += cell
+    write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
+    table = read_rows([tmp_path / "rows.parquet"])
+    assert set(table["status"]) == {NOT_CONVERGED} and table["reason"].str.contains("iteration limit").all()
+    chosen, tests = [], []
+    for kernel in ("linear", "rbf"):
+        own = table[(table["kernel"] == kernel) & (table["method"] == "standard")]
+        model = select(own)
+        chosen.append({"dataset": "titanic-table", "kernel": kernel, **model})
+        identity = {"paper": "franc2008", "dataset": "titanic-table", "library": "1"}
+        tests += cells.run_test(prepared, identity, [1, 2], kernel, model, 1e-3, 1, "shared", LOG)
+    assert {row["status"] for row in tests} == {SKIPPED}
+    write_rows(tmp_path / "tests.parquet", tests, TEST_ROWS)
+    write_tidy(
+        tmp_path / "table2.csv",
+        table2(
+            pd.DataFrame(chosen, columns=COLUMNS), read_rows([tmp_path / "tests.parquet"]), ["titanic-table"]
+        ),
+    )
+    write_tidy(tmp_path / "table3.csv", table3(table, ["titanic-table"]))
+    for layout, name in ((table2_layout, "table2"), (table3_layout, "table3")):
+        columns, body, notes = layout(read_tidy(tmp_path / f"{name}.csv"), ["titanic-table"])
+        assert "n/a" in body[0] and len(notes) == (3 if name == "table2" else 2)
+        write_markdown(tmp_path / f"{name}.md", name, columns, body, notes)
+
+
+def test_numerical_failure_is_a_row_and_a_fault_is_not(prepared, tmp_path, monkeypatch):
+    def singular(*arguments, **options):
+        raise FloatingPointError("overflow")
+
+    monkeypatch.setattr(cells, "leave_one_out", singular)
+    rows, checkpoint = run_loo(prepared, tmp_path)
+    assert {row["status"] for row in rows} == {ERROR}
+    assert {row["reason"] for row in rows} == {"FloatingPointError: overflow"}
+    assert not checkpoint.path.exists()
+
+    def broken(*arguments, **options):
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr(cells, "leave_one_out", broken)
+    with pytest.raises(AttributeError):
+        run_loo(prepared, tmp_path)
+
+
+def test_tolerance_is_twice_eps():
+    assert cells.tolerance(0.001) == 0.002

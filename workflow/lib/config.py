@@ -1,0 +1,88 @@
+"""Checks on the workflow's configuration, whose messages are sentences, and the grids that it describes."""
+
+from __future__ import annotations
+
+from jsonschema import Draft202012Validator
+
+__all__ = ["check_config", "check_datasets", "grid"]
+
+
+def check_config(config, schema):
+    """Check a configuration against its JSON schema.
+
+    Parameters
+    ----------
+    config : dict
+        The merged configuration.
+    schema : dict
+        JSON schema (draft 2020-12) in which every property has a description.
+
+    Raises
+    ------
+    ValueError
+        With one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is
+        not what the schema's description asks for.
+    """
+    errors = sorted(
+        Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path))
+    )
+    if errors:
+        raise ValueError("\n".join(dict.fromkeys(_sentence(error) for error in errors)))
+
+
+def _sentence(error):
+    where = ".".join(str(part) for part in error.absolute_path)
+    if error.validator == "additionalProperties":
+        valid = ", ".join(sorted(error.schema["properties"]))
+        unknown = ", ".join(repr(key) for key in error.instance if key not in error.schema["properties"])
+        where = where or "top level"
+        return f"Unknown key {unknown} in the configuration's {where}; the valid keys are: {valid}."
+    if error.validator == "required":
+        missing = ", ".join(repr(key) for key in error.validator_value if key not in error.instance)
+        return f"The configuration's {where or 'top level'} lacks the key {missing}."
+    if error.validator == "enum":
+        valid = ", ".join(map(str, error.validator_value))
+        return f"The configuration's {where} is {error.instance!r}; the valid values are: {valid}."
+    wanted = error.schema.get("description", error.message).rstrip(".")
+    return f"The configuration's {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
+
+
+def check_datasets(named, known):
+    """Check that all data sets that a configuration names are registered.
+
+    Parameters
+    ----------
+    named : dict of str to list of str
+        Configuration key -> the data sets named there.
+    known : collection of str
+
+    Raises
+    ------
+    ValueError
+        One sentence with the first key that names unknown data sets, those data sets, and the known ones.
+    """
+    for key, datasets in named.items():
+        unknown = [dataset for dataset in datasets if dataset not in known]
+        if unknown:
+            names = ", ".join(map(repr, unknown))
+            valid = ", ".join(sorted(known))
+            raise ValueError(
+                f"Unknown data set {names} in the configuration's {key}; the known ones are: {valid}."
+            )
+
+
+def grid(spec):
+    """Values of a grid: a list as it is, or ``{first, last, count}``, a geometric progression.
+
+    Examples
+    --------
+    >>> grid({"first": 1, "last": 100, "count": 3})
+    [1.0, 10.0, 100.0]
+    """
+    if isinstance(spec, list):
+        return [float(value) for value in spec]
+    first, last, count = float(spec["first"]), float(spec["last"]), spec["count"]
+    if count == 1:
+        return [first]
+    middle = [first * (last / first) ** (i / (count - 1)) for i in range(1, count - 1)]
+    return [first, *middle, last]

@@ -1,0 +1,22 @@
+"""What jobs inherit from the process that starts them."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["set_job_environment"]
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def set_job_environment(workflow_dir):
+    """Let scripts import ``lib`` and run on one thread each, so that CPU times compare.
+
+    Parameters
+    ----------
+    workflow_dir : path-like
+        The folder that holds ``lib``.
+    """
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workflow_dir), before)))
+    os.environ.update(dict.fromkeys(THREADS, "1"))

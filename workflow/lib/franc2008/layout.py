@@ -1,0 +1,189 @@
+"""Tables for readers: tidy rows arranged as the paper prints them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from lib.tables import number
+
+__all__ = ["agreement_layout", "compare_layout", "table2_layout", "table3_layout"]
+
+KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}
+
+
+def _lookup(tidy):
+    values = tidy.set_index(["dataset", "setting", "method", "metric"])[["value", "spread"]]
+    return lambda *key: tuple(values.loc[key])
+
+
+def _failures(tidy, metric, what):
+    """A note that names the data sets and kernels with failures, or none."""
+    failed = tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)]
+    names = [f"{row.dataset} {row.setting}: {row.value:.0f}" for row in failed.itertuples()]
+    return [f"{what}: {', '.join(names)}."] if names else []
+
+
+def table2_layout(tidy, datasets):
+    """Columns, body and notes of Table 2 for `lib.tables.write_markdown` and ``write_tex``."""
+    value = _lookup(tidy)
+    columns = [("", "Data set")]
+    for name in KERNEL_NAMES.values():
+        columns += [(name, "LOO error (%)"), (name, "Test error (%)")]
+    body = []
+    for dataset in datasets:
+        cells = [dataset]
+        for kernel in KERNEL_NAMES:
+            error, _ = value(dataset, kernel, "loo", "loo_error")
+            test, sd = value(dataset, kernel, "loo", "test_error")
+            cells += [number(error, 2), number(test, 2, sd)]
+        body.append(cells)
+    notes = [
+        "LOO error: mean over the realisations of the smallest leave-one-out error of each. Test error: the "
+        "model with "
+        "the smallest mean leave-one-out error, trained anew on each realisation; mean ± standard deviation "
+        "over the "
+        "realisations.",
+        *_failures(tidy, "failed_models", "Models without a result, left out of the selection"),
+        *_failures(
+            tidy, "failed_test_realisations", "Realisations without a test error, left out of the mean"
+        ),
+    ]
+    return columns, body, notes
+
+
+def table3_layout(tidy, datasets):
+    """Columns, body and notes of Table 3, linear kernel first."""
+    value = _lookup(tidy)
+    columns = [
+        ("", "Data set"),
+        ("", "Kernel"),
+        ("Standard", "CPU time (s)"),
+        ("Standard", "Kernel columns (10⁶)"),
+        ("Proposed", "Time speed-up"),
+        ("Proposed", "Column speed-up"),
+        ("Proposed", "Certified (%)"),
+    ]
+    cells = [
+        ("standard", "time"),
+        ("standard", "kernel_columns"),
+        ("proposed", "time_speedup"),
+        ("proposed", "kernel_column_speedup"),
+        ("proposed", "certified"),
+    ]
+    body = [
+        [dataset, kernel, *(number(value(dataset, kernel, method, metric)[0], 1) for method, metric in cells)]
+        for kernel in KERNEL_NAMES
+        for dataset in datasets
+    ]
+    notes = [
+        "Totals over all realisations and models of the model selection. CPU time of one thread, without the "
+        "Gram "
+        "matrix, which both methods share. Speed-up: standard / proposed. Certified: share of the points "
+        "given to the "
+        "proposed solver whose sign was certain before eps-KKT.",
+        *_failures(tidy, "failed_runs", "Runs left out because a method failed"),
+    ]
+    return columns, body, notes
+
+
+def agreement_layout(summary, differences):
+    """Columns, body and notes of the agreement of the two methods; every point that differs is a note."""
+    columns = [
+        ("", "Data set"),
+        ("", "Kernel"),
+        ("Models", "compared"),
+        ("Models", "equal patterns"),
+        ("Models", "not compared"),
+        ("Points", "compared"),
+        ("Points", "differing"),
+    ]
+    body = [
+        [
+            row.dataset,
+            row.kernel,
+            *map(str, (row.models_compared, row.patterns_equal, row.models_not_compared)),
+            *map(str, (row.points_compared, row.points_differing)),
+        ]
+        for row in summary.itertuples()
+    ]
+    notes = [
+        "A model is compared once per realisation; its pattern says for every training point whether it is "
+        "an error."
+    ]
+    for row in differences.itertuples():
+        gamma = "" if pd.isna(row.gamma) else f", gamma = {row.gamma:.6g}"
+        notes.append(
+            f"{row.dataset}, {row.kernel}, realisation {row.realisation}, C = {row.C:.6g}{gamma}, point "
+            f"{row.point}: "
+            f"decision value {row.standard_decision:.3e} (standard), {row.proposed_decision:.3e} (proposed); "
+            f"an error "
+            f"by the {row.error_by} method only."
+        )
+    return columns, body, notes
+
+
+def compare_layout(comparison, reproduced, loo_tolerance):
+    """Columns, body and notes of published beside reproduced values.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        Made by `lib.franc2008.checks.compare`.
+    reproduced : DataFrame
+        Tidy rows, for the statistic that Table 2 does not print.
+    loo_tolerance : float
+    """
+    columns = [
+        ("", "Data set"),
+        ("", "Kernel"),
+        ("", "Quantity"),
+        ("", "Published"),
+        ("", "Reproduced"),
+        ("", "Difference"),
+        ("", "Ratio"),
+        ("", "Within"),
+    ]
+    names = {
+        "loo_error": ("LOO error (%)", 2),
+        "test_error": ("Test error (%)", 2),
+        "kernel_columns": ("Kernel columns (10⁶)", 1),
+        "kernel_column_speedup": ("Column speed-up", 1),
+        "time_speedup": ("Time speed-up", 1),
+        "certified": ("Certified (%)", 1),
+    }
+    body = []
+    for row in comparison.itertuples():
+        name, decimals = names[row.metric]
+        body.append(
+            [
+                row.dataset,
+                row.setting,
+                name,
+                number(row.published, decimals, row.published_spread),
+                number(
+                    row.reproduced, decimals, row.reproduced_spread if row.metric == "test_error" else None
+                ),
+                number(row.difference, decimals) if row.unit == "percent" else "",
+                number(row.ratio, 2) if row.unit != "percent" else "",
+                row.within,
+            ]
+        )
+    if not body:
+        return columns, body, ["None of the data sets of this preset is in the paper's tables."]
+    decided = comparison[comparison["within"] != ""]
+    n_within = (decided["within"] == "yes").sum()
+    one_model = reproduced[reproduced["metric"] == "loo_error_min_of_mean"]
+    listed = ", ".join(
+        f"{row.dataset} {row.setting} {number(row.value, 2)}"
+        for row in one_model.itertuples()
+        if row.dataset in set(comparison["dataset"])
+    )
+    notes = [
+        f"Within: the LOO error differs by at most {loo_tolerance:g} percentage points, for {n_within} of "
+        f"{len(decided)} values.",
+        "The LOO error compared is the mean over the realisations of each one's minimum, which is what the "
+        "paper "
+        f"prints. The error of the one model with the smallest mean, which its text describes, is (%): "
+        f"{listed}.",
+    ]
+    return columns, body, notes

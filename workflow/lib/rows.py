@@ -1,0 +1,142 @@
+"""Result rows: one per model and method, kept in Parquet files of a fixed schema.
+
+A row says what was run (identity), what came out (result), what it took (cost) and how it ended (status). A
+run that failed is a row too: its status is not ``ok``, its reason says why, and its result is empty or, where
+a solver stopped early, partial.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+__all__ = [
+    "ERROR",
+    "LOO_ROWS",
+    "NOT_CONVERGED",
+    "OK",
+    "SKIPPED",
+    "TEST_ROWS",
+    "pack_bits",
+    "read_rows",
+    "unpack_bits",
+    "write_rows",
+]
+
+OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
+
+_BASE = [
+    # identity
+    ("paper", pa.string()),
+    ("dataset", pa.string()),
+    ("data_sha256", pa.string()),
+    ("library", pa.string()),  # version and digest of the sources that the numbers depend on
+    ("realisation", pa.int64()),
+    ("origin", pa.string()),  # of the split: "original" or "seeded"
+    ("seed", pa.list_(pa.int64())),  # of a seeded split, as given to the random generator
+    ("fold", pa.string()),
+    ("method", pa.string()),
+    ("kernel", pa.string()),
+    ("C", pa.float64()),
+    ("gamma", pa.float64()),
+    ("eps", pa.float64()),
+    ("tol", pa.float64()),
+    # result
+    ("m", pa.int64()),
+    ("rows_tested", pa.int64()),
+    ("errors", pa.int64()),
+    ("estimate", pa.float64()),  # errors / rows_tested
+    ("n_sv", pa.int64()),
+    ("n_inbound", pa.int64()),
+    ("objective", pa.float64()),
+    ("kkt_gap", pa.float64()),
+    # cost
+    ("n_iter", pa.int64()),
+    ("columns_requested", pa.int64()),
+    ("kernel_values", pa.int64()),
+    ("cpu_s", pa.float64()),
+    ("wall_s", pa.float64()),  # null when other jobs may have run at the same time
+    ("timing_mode", pa.string()),
+    # status
+    ("status", pa.string()),
+    ("reason", pa.string()),
+]
+
+TEST_ROWS = pa.schema(_BASE)
+
+LOO_ROWS = pa.schema(
+    [
+        *_BASE,
+        ("gram_dtype", pa.string()),
+        ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
+        ("n_solved", pa.int64()),
+        ("n_not_converged", pa.int64()),
+        ("n_check1", pa.int64()),
+        ("n_check2", pa.int64()),
+        ("n_check3", pa.int64()),
+        ("n_retrained", pa.int64()),
+        ("n_certified", pa.int64()),
+        ("min_abs_decision", pa.float64()),
+        ("error_pattern", pa.string()),  # packed bits, see pack_bits
+        ("differing_points", pa.list_(pa.int64())),  # points whose error differs from the other method's
+        ("differing_decisions", pa.list_(pa.float64())),  # this method's decision values there
+    ]
+)
+
+
+def write_rows(path, rows, schema):
+    """Write rows to a Parquet file, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+    rows : list of dict
+        Columns that a row does not name are null.
+    schema : pyarrow.Schema
+        ``LOO_ROWS`` or ``TEST_ROWS``.
+
+    Raises
+    ------
+    ValueError
+        If there are no rows, a row names a column that the schema lacks, a status is unknown, a row that is
+        ``ok`` has no error count, or one that is not ``ok`` has no reason.
+    """
+    if not rows:
+        raise ValueError(f"no rows to write to {path}")
+    for row in rows:
+        unknown = sorted(set(row) - set(schema.names))
+        if unknown:
+            raise ValueError(f"row for {path} has unknown columns: {', '.join(unknown)}")
+        if row.get("status") not in (OK, NOT_CONVERGED, ERROR, SKIPPED):
+            raise ValueError(f"row for {path} has the unknown status {row.get('status')!r}")
+        if row["status"] == OK and row.get("errors") is None:
+            raise ValueError(f"row for {path} is 'ok' but has no error count")
+        if row["status"] != OK and not row.get("reason"):
+            raise ValueError(f"row for {path} is {row['status']!r} but gives no reason")
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    table = pa.Table.from_pylist(
+        [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
+    )
+    pq.write_table(table, partial, write_statistics=False, store_schema=False)
+    os.replace(partial, path)
+
+
+def read_rows(paths):
+    """All rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
+    return pa.concat_tables(pq.read_table(path, partitioning=None) for path in paths).to_pandas()
+
+
+def pack_bits(errors):
+    """Error pattern (m,) bool as a hexadecimal string: two digits for eight points, highest bit first."""
+    return np.packbits(np.asarray(errors, dtype=bool)).tobytes().hex()
+
+
+def unpack_bits(text, m):
+    """Error pattern (m,) bool from the string that `pack_bits` made."""
+    return np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8), count=m).astype(bool)

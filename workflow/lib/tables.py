@@ -1,0 +1,120 @@
+"""Tables for readers (Markdown and LaTeX) and the tidy CSV that figures and checks read."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+import pandas as pd
+
+__all__ = ["KEY", "TIDY_COLUMNS", "number", "read_tidy", "write_markdown", "write_tex", "write_tidy"]
+
+# the columns of config/published/*.csv: reproduced and published values join row by row
+TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "spread", "unit"]
+KEY = TIDY_COLUMNS[:5]
+
+MISSING = "n/a"
+_TEX = {
+    **{character: "\\" + character for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "⁶": "$^6$",
+}
+
+
+def write_tidy(path, rows):
+    """Write tidy rows, dicts with the keys of `TIDY_COLUMNS`, to a CSV file; a missing number is empty.
+
+    Raises
+    ------
+    ValueError
+        If two rows have the same exhibit, data set, setting, method and metric.
+    """
+    frame = pd.DataFrame(rows, columns=TIDY_COLUMNS)
+    twice = frame[frame.duplicated(KEY)]
+    if len(twice):
+        raise ValueError(f"{path}: two rows for {tuple(twice.iloc[0][KEY])}")
+    frame.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+
+
+def read_tidy(path):
+    """Tidy rows of a CSV file as a DataFrame; values and spreads are numbers, the other columns text.
+
+    Raises
+    ------
+    ValueError
+        If the columns are not `TIDY_COLUMNS`.
+    """
+    frame = pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
+    if list(frame.columns) != TIDY_COLUMNS:
+        raise ValueError(f"{path} has the columns {list(frame.columns)}, wanted {TIDY_COLUMNS}")
+    return frame
+
+
+def number(value, decimals, spread=None):
+    """A number for a table's cell, with its standard deviation if it has one; a missing one is ``n/a``."""
+    if value is None or pd.isna(value):
+        return MISSING
+    text = f"{value:.{decimals}f}"
+    # small values would vanish: show two significant digits instead
+    if 0 < abs(value) < 10**-decimals:
+        text = f"{value:.2g}"
+    if spread is not None and not pd.isna(spread):
+        text += f" ± {spread:.{decimals}f}"
+    return text
+
+
+def write_markdown(path, title, columns, body, notes):
+    """Write a Markdown table.
+
+    Parameters
+    ----------
+    path : path-like
+    title : str
+    columns : list of (str, str)
+        Group ("" for none) and heading.
+    body : list of list of str
+    notes : list of str
+        Paragraphs under the table.
+    """
+    headings = [f"{group}: {heading}" if group else heading for group, heading in columns]
+    rules = ["---"] + ["---:"] * (len(columns) - 1)
+    lines = [f"# {title}", "", *(_markdown_line(cells) for cells in (headings, rules, *body)), ""]
+    for note in notes:
+        lines += [note, ""]
+    Path(path).write_text("\n".join(lines))
+
+
+def _markdown_line(cells):
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def write_tex(path, title, columns, body, notes):
+    """Write a LaTeX ``table`` float that needs the package booktabs; parameters as in `write_markdown`."""
+    groups, spans, at = [], [], 1
+    for group, members in groupby(columns, key=lambda column: column[0]):
+        width = len(list(members))
+        groups.append(rf"\multicolumn{{{width}}}{{c}}{{{_tex(group)}}}")
+        if group:
+            spans.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")
+        at += width
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_tex(title)}. {' '.join(_tex(note) for note in notes)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
+        r"\toprule",
+    ]
+    if spans:
+        lines += [" & ".join(groups) + r" \\", " ".join(spans)]
+    lines += [" & ".join(_tex(heading) for _, heading in columns) + r" \\", r"\midrule"]
+    lines += [" & ".join(_tex(cell) for cell in cells) + r" \\" for cells in body]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+    Path(path).write_text("\n".join(lines))
+
+
+def _tex(text):
+    return "".join(_TEX.get(character, character) for character in text)

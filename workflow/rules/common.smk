@@ -1,0 +1,161 @@
+# The configuration, checked; what jobs inherit; the sources that numbers depend on; the lists that the other files expand.
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version, validate
+from svmselect.data import load_registry
+
+min_version("9.20")
+
+WORKFLOW = Path(workflow.basedir, "workflow")
+sys.path.insert(0, str(WORKFLOW))
+
+from lib.config import check_config, check_datasets, grid
+from lib.environment import set_job_environment
+
+set_job_environment(WORKFLOW)
+
+
+def checked(config):
+    """Check the configuration, in sentences; fill in the schema's defaults; return the registry of data sets."""
+    schema = WORKFLOW / "schemas" / "config.schema.yaml"
+    try:
+        check_config(config, yaml.safe_load(schema.read_text()))
+        validate(config, str(schema))
+        registry = load_registry(config["registry"])
+        check_datasets(
+            {
+                "franc2008.datasets": config["franc2008"]["datasets"],
+                "franc2008.figure1.datasets": config["franc2008"]["figure1"][
+                    "datasets"
+                ],
+            },
+            registry,
+        )
+    except (ValueError, OSError) as error:
+        raise WorkflowError(str(error)) from None
+    return registry
+
+
+REGISTRY = checked(config)
+
+
+pathvars:
+    results=f"results/{config['preset']}",
+    logs=f"logs/{config['preset']}",
+    franc2008=f"results/{config['preset']}/franc2008",
+
+
+wildcard_constraints:
+    dataset=r"[a-z0-9-]+",
+    realisation=r"\d+",
+    cell=r"linear|rbf-\d+",
+    kernel=r"linear|rbf",
+
+
+# The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
+ENVIRONMENT = "../../environment.yml"
+
+# Sources that numbers depend on. They are inputs of the jobs that use them, so that an edit reruns those; tests/workflow
+# checks that none is missing in the rules.
+SOLVER_SOURCES = expand(
+    "src/svmselect/{file}",
+    file=[
+        "kernels.py",
+        "gram.py",
+        "svm.py",
+        "_columns.pyx",
+        "_columns.pxd",
+        "_smo.pyx",
+        "_smo.pxd",
+        "_vec.c",
+        "_vec.h",
+        "_vec_columns.h",
+        "loo/__init__.py",
+        "loo/_retrain.pyx",
+    ],
+)
+DATA_SOURCES = expand(
+    "src/svmselect/data/{file}.py",
+    file=[
+        "bundled",
+        "dataset",
+        "formats",
+        "prepare",
+        "registry",
+        "splits",
+        "synthetic",
+    ],
+)
+SPLIT_SOURCES = expand("src/svmselect/data/{file}.py", file=["dataset", "splits"])
+FRANC2008_SOURCES = [
+    *SOLVER_SOURCES,
+    *SPLIT_SOURCES,
+    "workflow/lib/franc2008/cells.py",
+]
+
+
+def lib(*modules):
+    """Files of the modules of workflow/lib that a script imports, for the same reason."""
+    return [f"workflow/lib/{module.replace('.', '/')}.py" for module in modules]
+
+
+def entry(dataset):
+    """What the registry says of a data set, as text; a change of it reruns the jobs that have it as a parameter."""
+    return repr(asdict(REGISTRY[dataset]))
+
+
+def raw(wildcards):
+    """The raw files of a data set as a named input, if it has any."""
+    return (
+        {"raw": f"resources/raw/{wildcards.dataset}"}
+        if REGISTRY[wildcards.dataset].sources
+        else {}
+    )
+
+
+FRANC2008 = config["franc2008"]
+DATASETS = sorted({*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]})
+DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
+
+
+def franc2008_cells():
+    """Arguments of each cell: kernel, gamma and the values of C."""
+    linear, rbf = FRANC2008["linear"], FRANC2008["rbf"]
+    cells = {"linear": {"kernel": "linear", "gamma": None, "C": grid(linear["C"])}}
+    for i, gamma in enumerate(grid(rbf["gamma"])):
+        cells[f"rbf-{i}"] = {"kernel": "rbf", "gamma": gamma, "C": grid(rbf["C"])}
+    return cells
+
+
+FRANC2008_CELLS = franc2008_cells()
+FRANC2008_RBF_CELLS = [cell for cell in FRANC2008_CELLS if cell != "linear"]
+
+
+def franc2008_test_realisations(dataset):
+    """Realisations to test on: those that the configuration asks for, or as many as the data set has."""
+    splits = REGISTRY[dataset].splits
+    return min(FRANC2008["test_realisations"], splits.realisations if splits else 1)
+
+
+FRANC2008_LOO_ROWS = expand(
+    "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
+    dataset=FRANC2008["datasets"],
+    realisation=range(1, FRANC2008["realisations"] + 1),
+    cell=FRANC2008_CELLS,
+)
+FRANC2008_EXHIBITS = expand(
+    "<franc2008>/{exhibit}",
+    exhibit=[
+        "table2.csv",
+        "table3.csv",
+        "figure1.pdf",
+        "speedup.pdf",
+        "agreement.csv",
+        "compare.csv",
+    ],
+)

@@ -1,0 +1,33 @@
+# Data sets: verified downloads, then one parsed file each. Generated and bundled sets need no download.
+
+
+rule download_data:
+    output:
+        raw=directory("resources/raw/{dataset}"),
+    log:
+        "logs/download_data/{dataset}.log",
+    retries: 2
+    conda:
+        ENVIRONMENT
+    params:
+        registry=config["registry"],
+        entry=lambda wildcards: entry(wildcards.dataset),
+    script:
+        "../scripts/download_data.py"
+
+
+rule prepare_data:
+    input:
+        unpack(raw),
+        library=DATA_SOURCES,
+    output:
+        data="resources/data/{dataset}.npz",
+    log:
+        "logs/prepare_data/{dataset}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        registry=config["registry"],
+        entry=lambda wildcards: entry(wildcards.dataset),
+    script:
+        "../scripts/prepare_data.py"

@@ -1,0 +1,250 @@
+# Franc, Laskov and Mueller, "Stopping conditions for exact computation of leave-one-out error in support vector machines",
+# ICML 2008. The chain: run (cells of rows) -> select (models) -> run (test errors) -> make (tables) -> plot, compare.
+
+
+rule franc2008_run_loo:
+    input:
+        data="resources/data/{dataset}.npz",
+        library=FRANC2008_SOURCES,
+    output:
+        rows="<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
+    log:
+        "<logs>/franc2008/run_loo/{dataset}/realisation-{realisation}/{cell}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
+        settings={
+            **{key: FRANC2008[key] for key in ("eps", "efficiency_test", "max_iter")},
+            "timing": config["timing"],
+        },
+    script:
+        "../scripts/franc2008/run_loo.py"
+
+
+rule franc2008_run_stopping:
+    input:
+        data="resources/data/{dataset}.npz",
+        library=FRANC2008_SOURCES,
+    output:
+        rows="<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
+    log:
+        "<logs>/franc2008/run_stopping/{dataset}/realisation-{realisation}/{cell}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
+        settings={
+            "eps": [10**exponent for exponent in FRANC2008["figure1"]["log10_eps"]],
+            "max_iter": FRANC2008["max_iter"],
+            "timing": config["timing"],
+        },
+    script:
+        "../scripts/franc2008/run_stopping.py"
+
+
+rule franc2008_select_models:
+    input:
+        rows=expand(
+            "<franc2008>/cells/{{dataset}}/realisation-{realisation}/{cell}.parquet",
+            realisation=range(1, FRANC2008["realisations"] + 1),
+            cell=FRANC2008_CELLS,
+        ),
+        code=lib("franc2008.exhibits", "franc2008.selection"),
+    output:
+        selected="<franc2008>/selected/{dataset}.csv",
+    log:
+        "<logs>/franc2008/select_models/{dataset}.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/franc2008/select_models.py"
+
+
+rule franc2008_run_test:
+    input:
+        data="resources/data/{dataset}.npz",
+        selected="<franc2008>/selected/{dataset}.csv",
+        library=FRANC2008_SOURCES,
+    output:
+        rows="<franc2008>/test/{dataset}/{kernel}.parquet",
+    log:
+        "<logs>/franc2008/run_test/{dataset}/{kernel}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        n_realisations=lambda wildcards: franc2008_test_realisations(wildcards.dataset),
+        settings={
+            **{key: FRANC2008[key] for key in ("eps", "max_iter")},
+            "timing": config["timing"],
+        },
+    script:
+        "../scripts/franc2008/run_test.py"
+
+
+rule franc2008_make_table2:
+    input:
+        selected=expand(
+            "<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]
+        ),
+        tests=expand(
+            "<franc2008>/test/{dataset}/{kernel}.parquet",
+            dataset=FRANC2008["datasets"],
+            kernel=["linear", "rbf"],
+        ),
+        code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
+    output:
+        csv=report(
+            "<franc2008>/table2.csv",
+            caption="../report/franc2008/table2.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Table 2", "what": "LOO and test errors"},
+        ),
+        md="<franc2008>/table2.md",
+        tex="<franc2008>/table2.tex",
+    log:
+        "<logs>/franc2008/make_table2.log",
+    conda:
+        ENVIRONMENT
+    params:
+        datasets=FRANC2008["datasets"],
+    script:
+        "../scripts/franc2008/make_table2.py"
+
+
+rule franc2008_make_table3:
+    input:
+        rows=FRANC2008_LOO_ROWS,
+        code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
+    output:
+        csv=report(
+            "<franc2008>/table3.csv",
+            caption="../report/franc2008/table3.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Table 3", "what": "cost and speed-up"},
+        ),
+        md="<franc2008>/table3.md",
+        tex="<franc2008>/table3.tex",
+    log:
+        "<logs>/franc2008/make_table3.log",
+    conda:
+        ENVIRONMENT
+    params:
+        datasets=FRANC2008["datasets"],
+    script:
+        "../scripts/franc2008/make_table3.py"
+
+
+rule franc2008_make_figure1:
+    input:
+        rows=expand(
+            "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
+            dataset=FRANC2008["figure1"]["datasets"],
+            realisation=range(1, FRANC2008["realisations"] + 1),
+            cell=FRANC2008_RBF_CELLS,
+        ),
+        code=lib("franc2008.exhibits", "franc2008.selection", "tables"),
+    output:
+        csv="<franc2008>/figure1.csv",
+    log:
+        "<logs>/franc2008/make_figure1.log",
+    conda:
+        ENVIRONMENT
+    params:
+        datasets=FRANC2008["figure1"]["datasets"],
+    script:
+        "../scripts/franc2008/make_figure1.py"
+
+
+rule franc2008_make_agreement:
+    input:
+        rows=FRANC2008_LOO_ROWS,
+        code=lib("franc2008.checks", "franc2008.layout", "tables"),
+    output:
+        csv=report(
+            "<franc2008>/agreement.csv",
+            caption="../report/franc2008/agreement.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Agreement", "what": "standard against proposed"},
+        ),
+        points="<franc2008>/agreement_points.csv",
+        md="<franc2008>/agreement.md",
+    log:
+        "<logs>/franc2008/make_agreement.log",
+    conda:
+        ENVIRONMENT
+    params:
+        datasets=FRANC2008["datasets"],
+    script:
+        "../scripts/franc2008/make_agreement.py"
+
+
+rule franc2008_plot_figure1:
+    input:
+        csv="<franc2008>/figure1.csv",
+        caption="workflow/report/franc2008/figure1.rst",
+        code=lib("figures", "franc2008.plots", "tables"),
+    output:
+        pdf="<franc2008>/figure1.pdf",
+        svg=report(
+            "<franc2008>/figure1.svg",
+            caption="../report/franc2008/figure1.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Figure 1", "what": "LOO error and time against eps"},
+        ),
+    log:
+        "<logs>/franc2008/plot_figure1.log",
+    conda:
+        ENVIRONMENT
+    params:
+        datasets=FRANC2008["figure1"]["datasets"],
+    script:
+        "../scripts/franc2008/plot_figure1.py"
+
+
+rule franc2008_plot_speedup:
+    input:
+        csv="<franc2008>/table3.csv",
+        published="config/published/franc2008.csv",
+        caption="workflow/report/franc2008/speedup.rst",
+        code=lib("figures", "franc2008.plots", "tables"),
+    output:
+        pdf="<franc2008>/speedup.pdf",
+        svg=report(
+            "<franc2008>/speedup.svg",
+            caption="../report/franc2008/speedup.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Speed-up", "what": "reproduced beside published"},
+        ),
+    log:
+        "<logs>/franc2008/plot_speedup.log",
+    conda:
+        ENVIRONMENT
+    params:
+        datasets=FRANC2008["datasets"],
+    script:
+        "../scripts/franc2008/plot_speedup.py"
+
+
+rule franc2008_compare_published:
+    input:
+        table2="<franc2008>/table2.csv",
+        table3="<franc2008>/table3.csv",
+        published="config/published/franc2008.csv",
+        code=lib("franc2008.checks", "franc2008.layout", "tables"),
+    output:
+        csv=report(
+            "<franc2008>/compare.csv",
+            caption="../report/franc2008/compare.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Comparison", "what": "published and reproduced"},
+        ),
+        md="<franc2008>/compare.md",
+    log:
+        "<logs>/franc2008/compare_published.log",
+    conda:
+        ENVIRONMENT
+    params:
+        loo_tolerance=FRANC2008["loo_tolerance"],
+    script:
+        "../scripts/franc2008/compare_published.py"
