@@ -37,11 +37,11 @@ demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
 
 .PHONY: report
 report: demo ## HTML report of the demo: results/demo/report.html
-	.venv/bin/snakemake --report results/demo/report.html
+	.venv/bin/snakemake --cores $(CORES) report
 
 .PHONY: paper
 paper: $(LIBRARY) ## Tables and figures at the papers' full scale: results/paper (hours; needs the real data)
-	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml
+	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml -- all report
 
 .PHONY: test
 test: $(LIBRARY) ## Environment and tests
