@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from sklearn import datasets
 
 # Survivors and victims of the Titanic by (class, age, sex): Dawson, "The 'unusual episode' data revisited",
 # Journal of Statistics Education 3(3), 1995. Class 1, 2, 3 and 4 (crew); age 0 adult, 1 child; sex 0 female,
@@ -45,12 +46,19 @@ def load_titanic() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+def load_scikit_learn(loader: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features and labels of a data set in the installed scikit-learn."""
+    from sklearn import datasets  # here, because it takes two seconds and most jobs do not need it
+
+    return getattr(datasets, loader)(return_X_y=True)
+
+
 BUNDLED = {
-    "breast_cancer": lambda: datasets.load_breast_cancer(return_X_y=True),
-    "digits": lambda: datasets.load_digits(return_X_y=True),
-    "iris": lambda: datasets.load_iris(return_X_y=True),
+    "breast_cancer": partial(load_scikit_learn, "load_breast_cancer"),
+    "digits": partial(load_scikit_learn, "load_digits"),
+    "iris": partial(load_scikit_learn, "load_iris"),
     "titanic": load_titanic,
-    "wine": lambda: datasets.load_wine(return_X_y=True),
+    "wine": partial(load_scikit_learn, "load_wine"),
 }
 
 

@@ -20,9 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-import pooch
-import requests
-
 from svmselect.data.atomic import replacing
 from svmselect.data.registry import Entry, File, Source
 
@@ -37,18 +34,6 @@ class _NotThere(Exception):
 
 class _Unreachable(Exception):
     """The place did not answer, broke off, or refused."""
-
-
-class _Downloader(pooch.HTTPDownloader):
-    """pooch's, but a file that the server says is not there is not asked for again."""
-
-    def __call__(self, url, output_file, pooch, check_only=False):
-        try:
-            return super().__call__(url, output_file, pooch, check_only)
-        except requests.HTTPError as error:
-            if error.response is not None and error.response.status_code in (404, 410):
-                raise _NotThere(f"HTTP {error.response.status_code}") from error
-            raise
 
 
 @dataclass
@@ -234,6 +219,21 @@ def _no_source(job: _Job, mirror: str) -> ConnectionError:
 
 def _download(job: _Job, url: str, name: str) -> Path:
     """Download with retries into the staging folder."""
+    # here, because they take a second to import and most jobs download nothing
+    import pooch
+    import requests
+
+    class Downloader(pooch.HTTPDownloader):
+        """pooch's, but a file that the server says is not there is not asked for again."""
+
+        def __call__(self, url, output_file, pooch, check_only=False):
+            try:
+                return super().__call__(url, output_file, pooch, check_only)
+            except requests.HTTPError as error:
+                if error.response is not None and error.response.status_code in (404, 410):
+                    raise _NotThere(f"HTTP {error.response.status_code}") from error
+                raise
+
     store = pooch.create(
         job.staging / "download",
         base_url="",
@@ -242,7 +242,7 @@ def _download(job: _Job, url: str, name: str) -> Path:
         retry_if_failed=RETRIES,
     )
     (job.staging / "download" / name).unlink(missing_ok=True)
-    downloader = _Downloader(progressbar=job.progress, chunk_size=_CHUNK)
+    downloader = Downloader(progressbar=job.progress, chunk_size=_CHUNK)
     try:
         return Path(store.fetch(name, downloader=downloader))
     except requests.RequestException as error:

@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
 import scipy.sparse
-from sklearn.datasets import load_svmlight_file
 
 from svmselect.data.splits import OriginalSplits, read_splits, splits_of_repeated_rows
 
@@ -86,6 +84,8 @@ def read_libsvm(paths: Mapping[str, Path], features: int, options: Mapping[str, 
 
 
 def _libsvm_file(path: Path, features: int, where: str) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
+    from sklearn.datasets import load_svmlight_file  # here, because it takes two seconds to import
+
     try:
         return load_svmlight_file(str(path), n_features=features, dtype=np.float64, zero_based=False)
     except Exception as error:  # the reader has no one kind of error for malformed text
@@ -252,6 +252,8 @@ def read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, Any
     Equal rows may be stored once and be named several times: the full table is put together from the first
     split.
     """
+    import scipy.io
+
     path, name = paths["data"], options["struct"]
     try:
         content = scipy.io.loadmat(path, variable_names=[name])
