@@ -30,9 +30,7 @@ def checked(config):
         check_datasets(
             {
                 "franc2008.datasets": config["franc2008"]["datasets"],
-                "franc2008.figure1.datasets": config["franc2008"]["figure1"][
-                    "datasets"
-                ],
+                "franc2008.figure1.datasets": config["franc2008"]["figure1"]["datasets"],
             },
             registry,
         )
@@ -111,11 +109,7 @@ def entry(dataset):
 
 def raw(wildcards):
     """The raw files of a data set as a named input, if it has any."""
-    return (
-        {"raw": f"resources/raw/{wildcards.dataset}"}
-        if REGISTRY[wildcards.dataset].sources
-        else {}
-    )
+    return {"raw": f"resources/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
 
 
 FRANC2008 = config["franc2008"]
