@@ -102,9 +102,10 @@ def lib(*modules):
     return [f"workflow/lib/{module.replace('.', '/')}.py" for module in modules]
 
 
-def entry(dataset):
-    """What the registry says of a data set, as text; a change of it reruns the jobs that have it as a parameter."""
-    return repr(asdict(REGISTRY[dataset]))
+def contents(dataset):
+    """What the registry says of a data set's contents, as text; a change of it prepares the set anew."""
+    remarks = ("title", "licence", "citation", "notes", "homepage")
+    return repr({key: value for key, value in asdict(REGISTRY[dataset]).items() if key not in remarks})
 
 
 def raw(wildcards):
