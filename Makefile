@@ -7,6 +7,8 @@ SHELL := bash
 
 # A finished .venv keeps its interpreter until PYTHON asks for another one.
 PYTHON ?= $(if $(wildcard .venv/.python-*),.venv/bin/python,python3)
+# Looked up before .venv/bin goes on PATH.
+override PYTHON := $(or $(shell command -v $(PYTHON)),$(PYTHON))
 CORES ?= $(shell nproc)
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -35,11 +37,11 @@ demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
 
 .PHONY: report
 report: demo ## HTML report of the demo: results/demo/report.html
-	.venv/bin/snakemake --report results/demo/report.html
+	.venv/bin/snakemake --cores $(CORES) report
 
 .PHONY: paper
 paper: $(LIBRARY) ## Tables and figures at the papers' full scale: results/paper (hours; needs the real data)
-	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml
+	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml -- all report
 
 .PHONY: test
 test: $(LIBRARY) ## Environment and tests

@@ -6,6 +6,7 @@ and ``diagonal(X)``. Blocks are computed by matrix products; sparse input is tur
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,7 +77,7 @@ class RBF:
     name = "rbf"
 
     def __post_init__(self):
-        if not (np.isscalar(self.gamma) and np.isfinite(self.gamma) and self.gamma > 0):
+        if not (isinstance(self.gamma, numbers.Real) and np.isfinite(self.gamma) and self.gamma > 0):
             raise ValueError(f"gamma must be a positive finite number, got {self.gamma!r}")
 
     def block(self, X, Z):

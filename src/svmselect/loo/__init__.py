@@ -68,22 +68,31 @@ class LeaveOneOut:
 
 
 def sufficiency_checks(gram, y, solution):
-    """Points that the full solution resolves (Franc et al. 2008, Table 1).
+    """Points that the full solution resolves (Franc et al. 2008, Table 1; Joachims 2000).
 
-    1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. With some in-bound SV,
+    1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable and
     ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.
+
+    The paper calls a solution stable that has some in-bound SV. That is not enough when the in-bound SVs cannot take over
+    ``alpha_r``: without r, the threshold may then jump to where the other class's bounded SVs put it. Here check 3 also
+    asks that the in-bound SVs other than r have room for ``alpha_r`` in their boxes.
 
     Returns
     -------
     ndarray of str, shape (m,)
         "check1", "check2", "check3", or "" for an unresolved point.
     """
+    alpha, C = solution.alpha, solution.C
+    inbound = (alpha > 0) & (alpha < C)
+    # moving theta = y alpha up by alpha_r raises the alphas of class +1 and lowers those of class -1
+    up = np.where(inbound, np.where(y > 0, C - alpha, alpha), 0)
+    down = np.where(inbound, np.where(y > 0, alpha, C - alpha), 0)
+    room = np.where(y > 0, up.sum() - up, down.sum() - down)
+    slack = np.maximum(0, 1 - y * solution.decision)
     resolved_by = np.full(gram.m, "", dtype="U9")
-    if solution.n_inbound:
-        slack = np.maximum(0, 1 - y * solution.decision)
-        resolved_by[2 * solution.alpha * gram.squared_radius() + slack < 1] = "check3"
+    resolved_by[(room >= alpha) & (2 * alpha * gram.squared_radius() + slack < 1)] = "check3"
     resolved_by[misclassified(y, solution.decision)] = "check2"
-    resolved_by[solution.alpha == 0] = "check1"
+    resolved_by[alpha == 0] = "check1"
     return resolved_by
 
 

@@ -25,61 +25,36 @@ cdef double MARGIN = 1e-10
 cdef int MAX_TANGENTS = 60
 
 
-cdef double best_threshold(Dual G, double *b) noexcept nogil:
-    """Least total hinge loss over the threshold, and the threshold; *b holds a first guess.
+cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
+    """Whether the total hinge loss is below a limit for some threshold; *b holds a first guess, then that threshold.
 
-    The loss is convex and piecewise linear in b. Between a point of negative and one of positive slope the two tangents meet
-    at a lower bound; evaluating there ends at the minimum after finitely many passes. Any b gives a valid primal value.
+    The loss is convex and piecewise linear in b, so its tangents bound it from below: the search ends when a value is below
+    the limit, or when the tangents on both sides of the minimum meet above it, after finitely many passes.
     """
-    cdef double left = b[0], right = left, at, bound
-    cdef double value, slope, left_value, right_value, left_slope, right_slope, best, reach = 1e-3
+    cdef double left, right, at = b[0]
+    cdef double value, slope, left_value = 0, right_value = 0, left_slope = 0, right_slope = 0, reach = 1e-3
+    cdef bint has_left = False, has_right = False
     cdef int k
-    value = vec_hinge(G.n, G.f, G.lo, G.hi, left, &slope)
-    best = value
-    if slope == 0:
-        return best
-    left_value = right_value = value
-    left_slope = right_slope = slope
-    for k in range(MAX_TANGENTS):   # bracket the minimum
-        if left_slope < 0 < right_slope:
-            break
-        reach *= 4
-        if slope < 0:
-            left, left_value, left_slope = right, right_value, right_slope
-            right += reach
-            right_value = vec_hinge(G.n, G.f, G.lo, G.hi, right, &right_slope)
-            if right_value < best:
-                best = right_value
-                b[0] = right
-            if right_slope == 0:
-                return best
-        else:
-            right, right_value, right_slope = left, left_value, left_slope
-            left -= reach
-            left_value = vec_hinge(G.n, G.f, G.lo, G.hi, left, &left_slope)
-            if left_value < best:
-                best = left_value
-                b[0] = left
-            if left_slope == 0:
-                return best
-    else:
-        return best
+    left = right = at
     for k in range(MAX_TANGENTS):
-        at = (right_value - left_value + left_slope * left - right_slope * right) / (left_slope - right_slope)
-        bound = left_value + left_slope * (at - left)
-        if best - bound <= 1e-12 * (1 + best) or not left < at < right:
-            break
         value = vec_hinge(G.n, G.f, G.lo, G.hi, at, &slope)
-        if value < best:
-            best = value
+        if value < limit:
             b[0] = at
+            return True
         if slope == 0:
-            break
+            return False
         if slope < 0:
-            left, left_value, left_slope = at, value, slope
+            left, left_value, left_slope, has_left = at, value, slope, True
         else:
-            right, right_value, right_slope = at, value, slope
-    return best
+            right, right_value, right_slope, has_right = at, value, slope, True
+        if has_left and has_right:
+            at = (right_value - left_value + left_slope * left - right_slope * right) / (left_slope - right_slope)
+            if left_value + left_slope * (at - left) >= limit or not left < at < right:
+                return False
+        else:
+            at = at + reach if has_left else at - reach
+            reach *= 4
+    return False
 
 
 cdef int leave_out(Dual G, Dual full, Py_ssize_t r, Py_ssize_t *active) except -1 nogil:
@@ -169,12 +144,12 @@ cdef class ConstrainedDual(Dual):
 
 cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
     """Whether F < H; then *b is the threshold that F was taken at."""
-    cdef double bound = H.bound(), F
+    cdef double bound = H.bound(), quadratic
     if bound <= G.value():   # F is never below G's dual value
         return False
-    b[0] = G.threshold()
-    F = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.y)) + best_threshold(G, b)
-    return F + MARGIN * (1 + abs(F)) < bound
+    quadratic = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.y))
+    b[0] = -0.5 * (G.pair.f_i + G.pair.f_j)
+    return loss_below(G, bound - quadratic - MARGIN * (1 + abs(bound)), b)
 
 
 cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_iter, double *b) except -1 nogil:

@@ -1,0 +1,259 @@
+"""Exact leave-one-out against brute force, against its own bounds, and on nasty problems."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numerics.problems import solve_qp, two_classes
+from sklearn.svm import SVC
+
+from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
+from svmselect.loo import sufficiency_checks
+
+IDA = [
+    "banana",
+    "breast-cancer",
+    "diabetis",
+    "flare-solar",
+    "german",
+    "heart",
+    "image",
+    "ringnorm",
+    "splice",
+    "thyroid",
+    "titanic",
+    "twonorm",
+    "waveform",
+]
+
+
+def brute_force(gram, y, C):
+    """Left-out decision values by training without each point, with C_r = 0; and whether some in-bound SV fixes the
+    threshold of that classifier, which is otherwise the midpoint of an interval."""
+    C = np.broadcast_to(C, y.shape)
+    decision, fixed = np.empty(len(y)), np.empty(len(y), dtype=bool)
+    for r in range(len(y)):
+        without = np.where(np.arange(len(y)) == r, 0.0, C)
+        if np.unique(y[without > 0]).size < 2:  # one class is left: it is what the classifier says
+            decision[r], fixed[r] = -y[r], False
+        else:
+            solution = solve_csvc(gram, y, without, tol=1e-9, max_iter=10**7)
+            decision[r], fixed[r] = solution.decision[r], solution.n_inbound > 0
+    return decision, fixed
+
+
+def assert_same_errors(loo, decision, y, tie=1e-5):
+    """The error pattern is that of the decision values, but for points whose value is a tie."""
+    expected = (decision >= 0) != (y > 0)
+    differ = (loo.errors != expected) & (np.abs(decision) > tie)
+    assert not differ.any(), [
+        (int(i), str(loo.resolved_by[i]), loo.decision[i], decision[i]) for i in np.flatnonzero(differ)
+    ]
+
+
+@st.composite
+def problems(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    m = draw(st.integers(4, 30))
+    X, y = two_classes(rng, m, draw(st.integers(1, 4)), gap=draw(st.sampled_from([0.0, 1.0, 4.0])))
+    y[2:4] = -1.0, 1.0
+    nasty = draw(st.sampled_from(["plain", "plain", "duplicates", "grid"]))
+    if nasty == "duplicates":
+        X[m // 2 :] = X[: m - m // 2]
+    elif nasty == "grid":
+        X = np.round(X)
+    C = draw(st.sampled_from([0.1, 1.0, 20.0]))
+    if draw(st.booleans()):
+        C = C * rng.uniform(0.2, 1, size=m)
+    return X, y, C, draw(st.sampled_from([Linear(), RBF(0.05), RBF(1.0), RBF(30.0)]))
+
+
+@given(problem=problems(), method=st.sampled_from(["retrain", "certified"]))
+@settings(deadline=None, max_examples=120)
+def test_errors_are_those_of_brute_force(problem, method):
+    X, y, C, kernel = problem
+    gram = Gram(X, kernel)
+    loo = leave_one_out(gram, y, C, method=method, tol=1e-8, max_iter=10**6)
+    decision, fixed = brute_force(gram, y, C)
+    # a check proves the sign for some threshold of the interval, which need not be its midpoint
+    by_check = np.char.startswith(loo.resolved_by, "check")
+    assert_same_errors(loo, np.where(by_check & ~fixed, loo.decision, decision), y)
+    assert loo.error == loo.errors.mean()
+
+
+def test_certified_signs_are_those_of_the_optimum_at_any_tolerance():
+    X, y = two_classes(np.random.default_rng(0), 80, 4, gap=0.8)
+    certified = 0
+    for kernel in (RBF(0.02), RBF(0.5), Linear()):
+        gram = Gram(X, kernel)
+        for C in (0.1, 1.0, 30.0):
+            exact, _ = brute_force(gram, y, C)
+            for tol in (1e-3, 0.3):
+                loo = leave_one_out(gram, y, C, tol=tol, efficiency_test=0)
+                proved = loo.resolved_by == "certified"
+                assert (np.sign(loo.decision[proved]) == np.sign(exact[proved])).all()
+                certified += loo.n_certified
+    assert certified > 100
+
+
+def test_the_bound_of_algorithm_3_is_the_constrained_optimum():
+    """H's optimum, an SVM without threshold on k0, separates the points by where F's optimum lies (Theorem 1)."""
+    X, y = two_classes(np.random.default_rng(1), 30, 3)
+    K, C = Gram(X, RBF(0.5)).matrix(), np.full(30, 2.0)
+    for r in (0, 1, 7):
+        keep = np.arange(30) != r
+        k0 = (K - K[r] - K[:, [r]] + K[r, r])[np.ix_(keep, keep)]
+        _, H = solve_qp(k0, y[keep], C[keep], balanced=False)
+        _, G = solve_qp(K[np.ix_(keep, keep)], y[keep], C[keep])
+        # both are minima of negated duals: F >= -G, and the constraint can only raise the primal optimum
+        assert -H >= -G - 1e-8
+        loo = leave_one_out(Gram(X, RBF(0.5)), y, 2.0, tol=1e-10, efficiency_test=0)
+        if loo.resolved_by[r] == "certified":
+            assert -H > -G
+
+
+def test_first_checks_of_table_1():
+    X, y = two_classes(np.random.default_rng(2), 120, 3)
+    gram = Gram(X, RBF(0.3))
+    solution = solve_csvc(gram, y, 1.0, tol=1e-6)
+    checks = sufficiency_checks(gram, y, solution)
+    wrong = (solution.decision >= 0) != (y > 0)
+    assert (checks[solution.alpha == 0] == "check1").all()
+    assert (checks[wrong] == "check2").all()
+    slack = np.maximum(0, 1 - y * solution.decision)
+    # with C = 1 and dozens of in-bound SVs there is room for any alpha
+    third = (2 * solution.alpha + slack < 1) & ~wrong & (solution.alpha > 0)
+    assert (checks[third] == "check3").all() and third.any()
+    assert ((checks == "") == ((solution.alpha > 0) & ~wrong & ~third)).all()
+    unstable = solve_csvc(gram, y, 1e-4)
+    assert unstable.n_inbound == 0 and "check3" not in sufficiency_checks(gram, y, unstable)
+
+
+def test_third_check_needs_room_in_the_boxes_of_the_inbound_svs():
+    """The paper's condition, some in-bound SV, lets a point pass that is an error when left out."""
+    X = np.array([[0.1], [-0.2], [0.3], [0.05]])
+    y = np.array([-1.0, 1.0, -1.0, 1.0])
+    C = np.array([0.06, 0.095, 0.085, 0.02])
+    gram = Gram(X, Linear())
+    solution = solve_csvc(gram, y, C, tol=1e-10)
+    assert solution.n_inbound == 1
+    r = 0
+    slack = max(0, 1 - y[r] * solution.decision[r])
+    assert solution.alpha[r] > 0 and 2 * solution.alpha[r] * gram.squared_radius() + slack < 1
+    assert sufficiency_checks(gram, y, solution)[r] == ""
+    loo = leave_one_out(gram, y, C, tol=1e-10)
+    decision, _ = brute_force(gram, y, C)
+    assert decision[r] > 0 and loo.errors[r]
+
+
+def test_efficiency_test_switches_to_the_standard_solver():
+    X, y = two_classes(np.random.default_rng(3), 150, 10)
+    gram = Gram(X, RBF(1.0))  # every point is an in-bound SV: few signs are certain before the KKT conditions hold
+    tested = leave_one_out(gram, y, 50.0, efficiency_test=10)
+    always = leave_one_out(gram, y, 50.0, efficiency_test=0)
+    solved = np.flatnonzero(np.isin(tested.resolved_by, ["retrained", "certified"]))
+    assert solved.size > 20
+    assert (tested.resolved_by[solved[:10]] == "certified").sum() < 5
+    assert (tested.resolved_by[solved[10:]] == "retrained").all()
+    np.testing.assert_array_equal(tested.resolved_by[solved[:10]], always.resolved_by[solved[:10]])
+    np.testing.assert_array_equal(tested.errors, always.errors)
+
+
+def test_methods_agree_and_certifying_requests_fewer_columns():
+    X, y = two_classes(np.random.default_rng(4), 200, 5, gap=0.7)
+    gram = Gram(X, Linear())
+    standard = leave_one_out(gram, y, 10.0, method="retrain")
+    proposed = leave_one_out(gram, y, 10.0, method="certified")
+    np.testing.assert_array_equal(standard.errors, proposed.errors)
+    assert standard.n_certified == 0 and standard.n_solved == proposed.n_solved > 0
+    assert proposed.n_certified > proposed.n_solved / 2
+    assert proposed.columns_requested < standard.columns_requested
+
+
+def test_seeding_starts_feasible_and_close():
+    """Retraining from the spread solution takes fewer steps than from zero."""
+    X, y = two_classes(np.random.default_rng(5), 120, 4)
+    gram = Gram(X, RBF(0.5))
+    loo = leave_one_out(gram, y, 5.0, method="retrain", tol=1e-6, working_set="wss2")
+    cold = sum(
+        solve_csvc(gram, y, np.where(np.arange(120) == r, 0.0, 5.0), tol=1e-6).n_iter
+        for r in np.flatnonzero(loo.resolved_by == "retrained")
+    )
+    assert 0 < loo.n_iter - loo.solution.n_iter < 0.8 * cold
+
+
+def test_columns_beyond_the_budget():
+    X, y = two_classes(np.random.default_rng(6), 130, 3)
+    whole = leave_one_out(Gram(X, RBF(0.4)), y, 5.0, tol=1e-6)
+    few = leave_one_out(Gram(X, RBF(0.4), memory_mb=8 * 192 * 8 / 2**20), y, 5.0, tol=1e-6)
+    np.testing.assert_array_equal(whole.errors, few.errors)
+    np.testing.assert_array_equal(whole.resolved_by, few.resolved_by)
+    assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.01)
+    assert few.kernel_values > whole.kernel_values
+
+
+def test_one_point_of_a_class_is_an_error_when_left_out():
+    X, y = two_classes(np.random.default_rng(7), 12, 2, gap=4)
+    y[:] = -1
+    y[3] = 1
+    for method in ("retrain", "certified"):
+        assert leave_one_out(Gram(X, RBF(0.5)), y, 1.0, method=method).errors[3]
+
+
+def test_progress_and_step_limit_are_reported():
+    X, y = two_classes(np.random.default_rng(8), 60, 3)
+    gram = Gram(X, RBF(0.5))
+    calls = []
+    loo = leave_one_out(gram, y, 5.0, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(k + 1, loo.n_solved) for k in range(loo.n_solved)]
+    assert loo.n_not_converged == 0
+    stopped = leave_one_out(gram, y, 5.0, method="retrain", tol=1e-9, max_iter=3)
+    assert stopped.n_not_converged > 1 and not stopped.solution.converged
+
+    def stop(done, total):
+        raise RuntimeError("stopped by the caller")
+
+    with pytest.raises(RuntimeError, match="stopped by the caller"):
+        leave_one_out(gram, y, 5.0, progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (dict(method="unlearned"), r"method must be one of \['certified', 'retrain'\], got 'unlearned'"),
+        (dict(C=[1, 1, 1, 0]), "C must be positive at every point for leave-one-out, got 0 at point 3"),
+        (dict(efficiency_test=-1), "efficiency_test must be an integer >= 0, got -1"),
+        (dict(efficiency_test=2.5), "efficiency_test must be an integer >= 0, got 2.5"),
+        (dict(y=[1, 2, 1, 2]), r"y must hold the labels -1 and \+1 only, got \[1, 2\]"),
+    ],
+)
+def test_bad_input_is_named(arguments, sentence):
+    gram = Gram([[0.0], [1.0], [2.0], [3.0]], Linear())
+    with pytest.raises(ValueError, match=sentence):
+        leave_one_out(gram, **{"y": [1, -1, 1, -1], "C": 1.0, **arguments})
+
+
+@pytest.mark.parametrize("name", IDA)
+def test_errors_are_those_of_libsvm_on_real_data(real_data, name):
+    """Brute force by LIBSVM at tol 1e-6 on 100 rows of each IDA set.
+
+    LIBSVM keeps its kernel in float32, with which 1e-6 may be out of reach: a step limit ends such fits, and points whose
+    decision value is within 1e-3 of a tie there are not compared.
+    """
+    data = real_data(name)
+    chosen = np.random.default_rng(1).choice(len(data.y), 100, replace=False)
+    X, y = data.X[chosen], data.y[chosen].astype(float)
+    compared = 0
+    for kernel, C in ((Linear(), 0.1), (Linear(), 1.0), (RBF(2**-5.0), 1.0), (RBF(2**-5.0), 30.0)):
+        gram = Gram(X, kernel)
+        K = np.array(gram.matrix())
+        decision = np.empty(100)
+        for r in range(100):
+            keep = np.arange(100) != r
+            model = SVC(C=C, tol=1e-6, kernel="precomputed", shrinking=False, max_iter=20_000)
+            model.fit(K[np.ix_(keep, keep)], y[keep])
+            decision[r] = model.decision_function(K[[r]][:, keep])[0]
+        compared += np.count_nonzero(np.abs(decision) > 1e-3)
+        for method in ("retrain", "certified"):
+            assert_same_errors(leave_one_out(gram, y, C, method=method, tol=1e-6), decision, y, tie=1e-3)
+    assert compared > 380
