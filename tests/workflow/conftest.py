@@ -22,11 +22,12 @@ class Checkout:
 
     def snakemake(self, *arguments, config=None):
         """Run snakemake on a configuration (dict, laid over the demo's); return the finished process."""
-        command = [sys.executable, "-m", "snakemake", *arguments]
+        command = [sys.executable, "-m", "snakemake"]
         if config is not None:
             path = self.folder / "test.yaml"
             path.write_text(yaml.safe_dump(config))
             command += ["--configfile", str(path)]
+        command += arguments
         environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False

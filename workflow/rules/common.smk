@@ -30,9 +30,7 @@ def checked(config):
         check_datasets(
             {
                 "franc2008.datasets": config["franc2008"]["datasets"],
-                "franc2008.figure1.datasets": config["franc2008"]["figure1"][
-                    "datasets"
-                ],
+                "franc2008.figure1.datasets": config["franc2008"]["figure1"]["datasets"],
             },
             registry,
         )
@@ -104,18 +102,15 @@ def lib(*modules):
     return [f"workflow/lib/{module.replace('.', '/')}.py" for module in modules]
 
 
-def entry(dataset):
-    """What the registry says of a data set, as text; a change of it reruns the jobs that have it as a parameter."""
-    return repr(asdict(REGISTRY[dataset]))
+def contents(dataset):
+    """What the registry says of a data set's contents, as text; a change of it prepares the set anew."""
+    remarks = ("title", "licence", "citation", "notes", "homepage")
+    return repr({key: value for key, value in asdict(REGISTRY[dataset]).items() if key not in remarks})
 
 
 def raw(wildcards):
     """The raw files of a data set as a named input, if it has any."""
-    return (
-        {"raw": f"resources/raw/{wildcards.dataset}"}
-        if REGISTRY[wildcards.dataset].sources
-        else {}
-    )
+    return {"raw": f"resources/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
 
 
 FRANC2008 = config["franc2008"]

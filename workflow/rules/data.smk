@@ -11,7 +11,7 @@ rule download_data:
         ENVIRONMENT
     params:
         registry=config["registry"],
-        entry=lambda wildcards: entry(wildcards.dataset),
+        sources=lambda wildcards: repr(REGISTRY[wildcards.dataset].sources),
     script:
         "../scripts/download_data.py"
 
@@ -28,6 +28,6 @@ rule prepare_data:
         ENVIRONMENT
     params:
         registry=config["registry"],
-        entry=lambda wildcards: entry(wildcards.dataset),
+        contents=lambda wildcards: contents(wildcards.dataset),
     script:
         "../scripts/prepare_data.py"

@@ -84,9 +84,7 @@ rule franc2008_run_test:
 
 rule franc2008_make_table2:
     input:
-        selected=expand(
-            "<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]
-        ),
+        selected=expand("<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]),
         tests=expand(
             "<franc2008>/test/{dataset}/{kernel}.parquet",
             dataset=FRANC2008["datasets"],

@@ -16,6 +16,10 @@ def _lookup(tidy):
     return lambda *key: tuple(values.loc[key])
 
 
+def _signed(value, decimals):
+    return number(value, decimals) if pd.isna(value) else f"{round(value, decimals) + 0.0:+.{decimals}f}"
+
+
 def _failures(tidy, metric, what):
     """A note that names the data sets and kernels with failures, or none."""
     failed = tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)]
@@ -163,7 +167,7 @@ def compare_layout(comparison, reproduced, loo_tolerance):
                 number(
                     row.reproduced, decimals, row.reproduced_spread if row.metric == "test_error" else None
                 ),
-                number(row.difference, decimals) if row.unit == "percent" else "",
+                _signed(row.difference, decimals) if row.unit == "percent" else "",
                 number(row.ratio, 2) if row.unit != "percent" else "",
                 row.within,
             ]

@@ -1,0 +1,187 @@
+"""The rules: plans of the presets, style, listed sources, and a small run from data to exhibits."""
+
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from lib.checkpoint import Checkpoint
+from lib.rows import OK, read_rows
+from lib.tables import TIDY_COLUMNS, read_tidy
+
+# Exports decide no number; what is fetched is verified by its hash.
+NO_NUMBERS = {"__init__.py", "data/__init__.py", "data/fetch.py", "data/atomic.py"}
+# Reading and writing rows, logs and digests decides no number either.
+NO_EXHIBITS = {"joblog", "library", "rows"}
+
+TINY = {
+    "preset": "tiny",
+    "franc2008": {
+        "datasets": ["titanic-table"],
+        "realisations": 1,
+        "test_realisations": 2,
+        "linear": {"C": [0.1, 1]},
+        "rbf": {"C": [1, 10], "gamma": [0.5, 0.05]},
+        "figure1": {"datasets": ["titanic-table"], "log10_eps": [-3, 0]},
+    },
+}
+
+
+def planned(output):
+    """Number of jobs per rule in the table that a dry run prints."""
+    table = output.split("Job stats:")[1].split("Reasons:")[0]
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, flags=re.MULTILINE)}
+
+
+def rules(root):
+    """Text of each rule by name."""
+    text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
+    return dict(re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", text, flags=re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "most"), [
+    ([], 0, 32, 12, 80),
+    (["--configfile", "config/paper.yaml"], 13, 13 * 5 * 9, 3 * 5 * 8, 1500),
+])  # fmt: skip
+def test_plan(checkout, arguments, download, loo, stopping, most):
+    done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments)
+    assert done.returncode == 0, done.stderr
+    jobs = planned(done.stdout)
+    assert jobs.get("download_data", 0) == download
+    assert jobs["franc2008_run_loo"] == loo and jobs["franc2008_run_stopping"] == stopping
+    assert jobs["total"] <= most
+    assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
+
+
+def test_mistake_in_the_configuration_is_one_sentence(checkout):
+    done = checkout.snakemake("--dry-run", config={"franc2008": {"datasets": ["titanik"]}})
+    output = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "Unknown data set 'titanik' in the configuration's franc2008.datasets; the known ones" in output
+    assert "titanic-table" in output and "Traceback" not in output
+
+
+def test_lint(checkout):
+    done = checkout.snakemake("--lint")
+    assert done.returncode == 0, done.stderr
+
+
+def test_format(root):
+    command = [sys.executable, "-m", "snakefmt", "--check", "Snakefile", "workflow"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_source_of_numbers_is_an_input(root):
+    common = (root / "workflow/rules/common.smk").read_text()
+    library = root / "src/svmselect"
+    sources = {
+        str(path.relative_to(library))
+        for suffix in ("py", "pyx", "pxd", "c", "h")
+        for path in library.rglob(f"*.{suffix}")
+    }
+    listed = set(re.findall(r'"([\w/]+\.(?:pyx?|pxd|c|h))"', common))
+    data = re.search(r"DATA_SOURCES = expand\(.*?\[(.*?)\]", common, flags=re.DOTALL).group(1)
+    listed |= {f"data/{name}.py" for name in re.findall(r'"(\w+)"', data)}
+    assert sources - listed - NO_NUMBERS == set()
+    for name, text in rules(root).items():
+        if "/run_" in text:
+            assert "library=FRANC2008_SOURCES" in text, name
+    assert "library=DATA_SOURCES" in rules(root)["prepare_data"]
+
+
+def test_every_script_lists_the_modules_it_imports(root):
+    for name, text in rules(root).items():
+        script = re.search(r'"\.\./(scripts/franc2008/(?!run_)\w+\.py)"', text)
+        if script is None:
+            continue
+        code = (root / "workflow" / script.group(1)).read_text()
+        imported = set(re.findall(r"^from lib\.([\w.]+) import", code, flags=re.MULTILINE)) - NO_EXHIBITS
+        call = re.search(r"code=lib\((.*?)\)", text, flags=re.DOTALL)
+        assert imported <= set(re.findall(r'"([\w.]+)"', call.group(1))), name
+
+
+def test_rule_script_and_log_have_one_name(root):
+    for name, text in rules(root).items():
+        verb = name.removeprefix("franc2008_")
+        script = re.search(r'script:\n +"\S*/(\w+)\.py"', text)
+        assert script is None or script.group(1) == verb, name
+        log = re.search(r'log:\n +"\S*?/(\w+)(?:\.log|/)', text.replace("<logs>/franc2008/", "logs/"))
+        assert verb in re.search(r'log:\n +"(\S+)"', text).group(1), (name, log)
+
+
+def test_small_run_from_data_to_exhibits(checkout):
+    """Everything on one small set; then a cell that was killed after its first point resumes."""
+    done = checkout.snakemake(
+        "--cores", "2", "--quiet", "rules", "progress", "--", "all", "report", config=TINY
+    )
+    assert done.returncode == 0, done.stderr
+    results = checkout.folder / "results/tiny/franc2008"
+    for exhibit in ("table2", "table3", "figure1"):
+        tidy = read_tidy(results / f"{exhibit}.csv")
+        assert list(tidy.columns) == TIDY_COLUMNS and set(tidy["exhibit"]) == {exhibit}
+        assert set(tidy["dataset"]) == {"titanic-table"}
+    table2 = read_tidy(results / "table2.csv")
+    errors = table2[table2["metric"].isin(["loo_error", "test_error"])]
+    assert len(errors) == 4 and errors["value"].between(15, 30).all()
+    for file in (
+        "table2.md",
+        "table2.tex",
+        "table3.md",
+        "figure1.svg",
+        "speedup.pdf",
+        "compare.md",
+        "agreement.md",
+    ):
+        assert (results / file).stat().st_size > 0
+
+    agreement = pd.read_csv(results / "agreement.csv").set_index("kernel")
+    assert agreement["models_compared"].to_dict() == {"linear": 2, "rbf": 4}
+    assert agreement["points_compared"].to_dict() == {"linear": 300, "rbf": 600}
+    assert agreement["patterns_equal"].tolist() == agreement["models_compared"].tolist()
+
+    report = (checkout.folder / "results/tiny/report.html").read_text()
+    assert "figure1.svg" in report and "Franc et al. (2008)" in report
+    provenance = (checkout.folder / "results/tiny/provenance.json").read_text()
+    assert '"titanic-table"' in provenance and '"commit"' in provenance
+
+    again = checkout.snakemake("--dry-run", config=TINY)
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+    output = results / "cells/titanic-table/realisation-1/rbf-0.parquet"
+    rows = read_rows([output])
+    first = rows.iloc[0]
+    identity = {
+        **{column: first[column] for column in ("paper", "dataset", "library", "data_sha256")},
+        "realisation": 1,
+        "origin": first["origin"],
+        "seed": [int(part) for part in first["seed"]],
+        "fold": "loo",
+        "kernel": "rbf",
+        "gamma": 0.5,
+        "efficiency_test": 10,
+        "max_iter": None,
+        "timing": "shared",
+        "eps": 0.001,
+    }
+    checkpoint = Checkpoint(f"{output}.checkpoint.json", identity)
+    kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0}
+    checkpoint.add([1.0, "standard"], kept)
+    output.unlink()
+    done = checkout.snakemake(
+        "--cores",
+        "1",
+        "--quiet",
+        "rules",
+        "progress",
+        "--",
+        str(output.relative_to(checkout.folder)),
+        config=TINY,
+    )
+    assert done.returncode == 0, done.stderr
+    resumed = read_rows([output])
+    assert resumed["errors"].tolist() == [149, *rows["errors"].tolist()[1:]]
+    assert not checkpoint.path.exists()
+    log = (checkout.folder / "logs/tiny/franc2008/run_loo/titanic-table/realisation-1/rbf-0.log").read_text()
+    assert "resumed: 1 of 4 points" in log
