@@ -1,4 +1,4 @@
-"""Choosing a support vector machine's hyper-parameters: a fast solver and exact leave-one-out on one shared Gram matrix."""
+"""Choosing a support vector machine's hyper-parameters on one shared Gram matrix."""
 
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear

@@ -1,8 +1,8 @@
 """Storage of Gram-matrix columns: a slot per column while they fit, least recently used ones replaced beyond.
 
-Design. A solver asks for column ``i`` with ``get`` and receives a pointer that stays valid for the next seven requests
-(the store holds at least eight columns), without taking the GIL unless the column must be computed. What a column
-contains is the business of the ``load`` callback.
+Design. A solver asks for column ``i`` with ``get`` and receives a pointer that stays valid for the next seven
+requests (the store holds at least eight columns), without taking the GIL unless the column must be computed.
+What a column contains is the business of the ``load`` callback.
 """
 
 import numpy as np
@@ -28,8 +28,8 @@ cdef class Columns:
     dtype : numpy dtype
         float32 or float64.
     load : callable
-        ``load(i, out)`` writes column ``i`` into ``out``, an array of shape (m,). With ``capacity == m`` it is called
-        once, as ``load(None, arena[:, :m])``, and writes the whole matrix.
+        ``load(i, out)`` writes column ``i`` into ``out``, an array of shape (m,). With ``capacity == m`` it
+        is called once, as ``load(None, arena[:, :m])``, and writes the whole matrix.
     """
 
     def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load):

@@ -1,13 +1,15 @@
 """The SMO loop.
 
-Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``y'theta - 1/2 theta'K theta`` over
-``lo <= theta <= hi`` and a fixed sum, with ``[lo, hi] = [0, C_t]`` for ``y_t = +1`` and ``[-C_t, 0]`` for ``y_t = -1``. Its
-gradient ``f = K theta - y`` equals ``y_t G_t`` in LIBSVM's notation and is maintained for *every* row, also for those whose
-box is ``[0, 0]``: a left-out point keeps an up-to-date decision value ``f_t + y_t + b`` for free.
+Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``y'theta - 1/2 theta'K
+theta`` over ``lo <= theta <= hi`` and a fixed sum, with ``[lo, hi] = [0, C_t]`` for ``y_t = +1`` and ``[-C_t,
+0]`` for ``y_t = -1``. Its gradient ``f = K theta - y`` equals ``y_t G_t`` in LIBSVM's notation and is
+maintained for *every* row, also for those whose box is ``[0, 0]``: a left-out point keeps an up-to-date
+decision value ``f_t + y_t + b`` for free.
 
-``up`` and ``low`` are LIBSVM's index sets as biases (see _vec.h). One step moves a pair (i, j), and one pass over memory
-updates ``f`` and finds the maximal violating pair of the result; the second-order rule (``WSS2``) then replaces j.
-Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et al. 2001; LIBSVM's scale of tol).
+``up`` and ``low`` are LIBSVM's index sets as biases (see _vec.h). One step moves a pair (i, j), and one pass
+over memory updates ``f`` and finds the maximal violating pair of the result; the second-order rule (``WSS2``)
+then replaces j. Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et al. 2001;
+LIBSVM's scale of tol).
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -16,7 +18,8 @@ from libc.string cimport memcpy
 import numpy as np
 
 cdef double MIN_CURVATURE = 1e-12
-cdef double SNAP = 1e-12   # a theta this close to a bound, relative to the values it was computed from, is on it
+# a theta this close to a bound, relative to the values it was computed from, is on it
+cdef double SNAP = 1e-12
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 
 RULES = {"mvp": MVP, "wss2": WSS2}
@@ -40,7 +43,7 @@ cdef class Dual:
         self.columns = columns
         self.m = m
         self.n = n
-        # rows of one buffer: theta, f, y, lo, hi, up, low, diagonal; zero (and in no index set) in the padding
+        # rows of one buffer; the padding is zero and in no index set
         self._buffer = np.zeros((8, n))
         buffer = self._buffer
         self.theta, self.f, self.y, self.lo = &buffer[0, 0], &buffer[1, 0], &buffer[2, 0], &buffer[3, 0]
@@ -66,7 +69,7 @@ cdef class Dual:
         self.set_theta(t, self.theta[t])
 
     cdef void set_theta(self, Py_ssize_t t, double value) noexcept nogil:
-        """Assign theta_t inside its box, snapped to a bound it misses by round-off; f is left to the caller."""
+        """Assign theta_t, snapped to a bound it misses by round-off; f is left to the caller."""
         cdef double lo = self.lo[t], hi = self.hi[t], snap = SNAP * max(abs(value), abs(self.theta[t]))
         if value >= hi - snap:
             value = hi
@@ -84,11 +87,11 @@ cdef class Dual:
 
     cdef void select(self) noexcept nogil:
         """Maximal violating pair of the present f."""
-        # column pointers are read but multiplied by zero: any m doubles will do
+        # columns are read but multiplied by zero: any n doubles will do
         self.pair = vec_update_pair(0, self.n, self.f, 0, self.diagonal, 0, self.diagonal, self.up, self.low)
 
     cdef double gap(self) noexcept nogil:
-        """M+ - M-; minus infinity-like (below any tolerance) where up or low is empty."""
+        """M+ - M-; below any tolerance where up or low is empty."""
         return self.pair.f_j - self.pair.f_i
 
     cdef int step(self, int rule) except -1 nogil:
@@ -99,7 +102,8 @@ cdef class Dual:
         cdef double eta, d, room_i, room_j
         cdef bint single = self.columns.single
         if rule == WSS2:
-            j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.diagonal[i], Ki, self.diagonal, self.low)
+            j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.diagonal[i], Ki, self.diagonal,
+                                 self.low)
         Kj = self.columns.get(j)
         eta = self.diagonal[i] + self.diagonal[j] - 2 * vec_at(single, Ki, j)
         d = (self.f[j] - self.f[i]) / (eta if eta > MIN_CURVATURE else MIN_CURVATURE)
@@ -141,8 +145,8 @@ cdef class Dual:
         return 0
 
     cdef double threshold(self) noexcept nogil:
-        """b: mean of -f over the in-bound SVs; without any, the midpoint of its interval (LIBSVM's choice), or the
-        interval's only end when one class is left."""
+        """b: mean of -f over the in-bound SVs; without any, the midpoint of its interval (LIBSVM's choice),
+        or the interval's only end when one class is left."""
         cdef Py_ssize_t t, count = 0
         cdef double total = 0
         for t in range(self.m):
@@ -190,5 +194,5 @@ cdef class Dual:
     def state(self):
         """(theta, f, b, objective, KKT gap, iterations); arrays are copies of shape (m,)."""
         gap = self.gap() if self.pair.i >= 0 and self.pair.j >= 0 else 0.0
-        return (self._buffer[0, :self.m].copy(), self._buffer[1, :self.m].copy(), self.threshold(), -self.value(),
-                max(gap, 0.0), self.n_iter)
+        theta, f = self._buffer[:2, :self.m].copy()
+        return theta, f, self.threshold(), -self.value(), max(gap, 0.0), self.n_iter

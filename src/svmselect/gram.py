@@ -37,15 +37,17 @@ def as_rows(X, name="X"):
         raise ValueError(f"{name} must have at least one row and one feature, got shape {X.shape}")
     if not np.isfinite(values).all():
         where = np.argwhere(~np.isfinite(X.toarray() if sparse.issparse(X) else X))[0]
-        raise ValueError(f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}")
+        raise ValueError(
+            f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}"
+        )
     return X
 
 
 class Gram:
     """The kernel matrix of one data set, computed once and shared by all fits on it.
 
-    Within the memory budget the whole matrix is computed by blocks at its first use, the symmetric half once; beyond it,
-    the least recently used columns make room for new ones.
+    Within the memory budget the whole matrix is computed by blocks at its first use, the symmetric half once;
+    beyond it, the least recently used columns make room for new ones.
 
     Parameters
     ----------
@@ -53,8 +55,8 @@ class Gram:
         The rows. Sparse input stays sparse and is made dense by panels of at most 1,024 rows.
     kernel : RBF or Linear
     dtype : {"float64", "float32"}
-        Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a tolerance of
-        1e-3; leave-one-out, spans and linear kernels want float64.
+        Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
+        tolerance of 1e-3; leave-one-out, spans and linear kernels want float64.
     memory_mb : float
         Budget for the stored columns, in 2**20 bytes.
 
@@ -72,8 +74,8 @@ class Gram:
     Raises
     ------
     ValueError
-        If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type, or the budget
-        does not hold eight columns.
+        If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type,
+        or the budget does not hold eight columns.
     """
 
     def __init__(self, X, kernel, dtype="float64", memory_mb=2048):
@@ -125,7 +127,9 @@ class Gram:
             If it does not fit the budget.
         """
         if not self.full:
-            raise MemoryError(f"a Gram matrix of {self.m} rows does not fit memory_mb; ask for columns instead")
+            raise MemoryError(
+                f"a Gram matrix of {self.m} rows does not fit memory_mb; ask for columns instead"
+            )
         self.compute()
         view = self.columns.arena[:, : self.m]
         view.flags.writeable = False
@@ -157,7 +161,8 @@ class Gram:
         return self.kernel.block(X, self.X[support])
 
     def squared_radius(self):
-        """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table 1; Joachims 2000).
+        """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
+        1; Joachims 2000).
 
         1 for the RBF kernel (its bound over all inputs); computed over the rows for the linear kernel.
         """
@@ -166,7 +171,8 @@ class Gram:
                 self._squared_radius = 1.0
             else:
                 self._squared_radius = max(
-                    float((self.diagonal[rows] - block.min(axis=1)).max()) for rows, block in self._row_blocks()
+                    float((self.diagonal[rows] - block.min(axis=1)).max())
+                    for rows, block in self._row_blocks()
                 )
         return self._squared_radius
 

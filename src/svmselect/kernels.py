@@ -1,7 +1,8 @@
 """Kernels as blocks of the Gram matrix.
 
-A kernel is a small frozen object with two methods: ``block(X, Z)``, the matrix of ``k(x, z)`` for all rows of ``X`` and ``Z``,
-and ``diagonal(X)``. Blocks are computed by matrix products; sparse input is turned dense only one panel at a time.
+A kernel is a small frozen object with two methods: ``block(X, Z)``, the matrix of ``k(x, z)`` for all rows of
+``X`` and ``Z``, and ``diagonal(X)``. Blocks are computed by matrix products; sparse input is turned dense
+only one panel at a time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ __all__ = ["RBF", "Linear"]
 
 
 def inner_products(X, Z):
-    """Matrix of ``x . z`` for the rows of two dense arrays or two CSR matrices, as a dense array of shape (len(X), len(Z))."""
+    """Matrix of ``x . z`` for the rows of two dense arrays or two CSR matrices, as a dense array of shape
+    (len(X), len(Z))."""
     if sparse.issparse(X):
         return np.ascontiguousarray(X @ Z.toarray().T)
     return X @ Z.T
@@ -57,9 +59,10 @@ class Linear:
 class RBF:
     """The radial basis function kernel, ``k(x, z) = exp(-gamma |x - z|^2)``.
 
-    Squared distances are computed as ``|x|^2 + |z|^2 - 2 x.z``. The rounding error of that form is at most about
-    ``(d + 3) u (|x|^2 + |z|^2)``, with ``u`` the unit round-off of the input's dtype and ``d`` the number of features;
-    distances under this bound cannot be told from zero and are set to zero, so identical rows have a kernel value of exactly 1.
+    Squared distances are computed as ``|x|^2 + |z|^2 - 2 x.z``. The rounding error of that form is at most
+    about ``(d + 3) u (|x|^2 + |z|^2)``, with ``u`` the unit round-off of the input's dtype and ``d`` the
+    number of features; distances under this bound cannot be told from zero and are set to zero, so identical
+    rows have a kernel value of exactly 1.
 
     Parameters
     ----------

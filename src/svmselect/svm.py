@@ -75,7 +75,8 @@ def check_labels(gram, y):
 
 
 def check_bounds(gram, y, C):
-    """Upper bounds of alpha as float64 of shape (m,), or a ValueError; both classes must have a point with C > 0."""
+    """Upper bounds of alpha as float64 of shape (m,), or a ValueError; both classes must have a point with C
+    > 0."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"C must be a positive finite number, got {C!r}")
@@ -85,7 +86,9 @@ def check_bounds(gram, y, C):
         raise ValueError(f"C must be a number or have shape ({gram.m},), got shape {C.shape}")
     bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
     if bad.size:
-        raise ValueError(f"C must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}")
+        raise ValueError(
+            f"C must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
+        )
     if np.unique(y[C > 0]).size < 2:
         raise ValueError("y must hold both classes among the points with C > 0")
     return C
@@ -129,14 +132,14 @@ def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_i
     y : array_like, shape (m,)
         Labels, -1 and +1.
     C : float or array_like, shape (m,)
-        Upper bound of every alpha, or one per point. A point with ``C_i = 0`` is left out of the training set, and its
-        decision value is that of a held-out point.
+        Upper bound of every alpha, or one per point. A point with ``C_i = 0`` is left out of the training
+        set, and its decision value is that of a held-out point.
     tol : float
-        Stop when ``M+ - M- <= tol``, where ``M+ = max over up of -y_i G_i`` and ``M- = min over low of -y_i G_i``
-        (LIBSVM's stopping rule). Franc et al. (2008), eq. 8, quote half of it.
+        Stop when ``M+ - M- <= tol``, where ``M+ = max over up of -y_i G_i`` and ``M- = min over low of -y_i
+        G_i`` (LIBSVM's stopping rule). Franc et al. (2008), eq. 8, quote half of it.
     working_set : {"wss2", "mvp"}
-        "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of Keerthi et al.
-        (2001), the "improved SMO" of Franc et al.
+        "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of
+        Keerthi et al. (2001), the "improved SMO" of Franc et al.
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
@@ -149,7 +152,8 @@ def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_i
     Raises
     ------
     ValueError
-        For labels other than -1 and +1, one class only, a bad C, tol, working set or start, or shapes that differ.
+        For labels other than -1 and +1, one class only, a bad C, tol, working set or start, or shapes that
+        differ.
     KeyboardInterrupt
         On Ctrl-C, which the loop looks for several times a second.
     """

@@ -28,8 +28,8 @@ IDA = [
 
 
 def brute_force(gram, y, C):
-    """Left-out decision values by training without each point, with C_r = 0; and whether some in-bound SV fixes the
-    threshold of that classifier, which is otherwise the midpoint of an interval."""
+    """Left-out decision values by training without each point, with C_r = 0; and whether some in-bound SV
+    fixes the threshold of that classifier, which is otherwise the midpoint of an interval."""
     C = np.broadcast_to(C, y.shape)
     decision, fixed = np.empty(len(y)), np.empty(len(y), dtype=bool)
     for r in range(len(y)):
@@ -97,7 +97,7 @@ def test_certified_signs_are_those_of_the_optimum_at_any_tolerance():
 
 
 def test_the_bound_of_algorithm_3_is_the_constrained_optimum():
-    """H's optimum, an SVM without threshold on k0, separates the points by where F's optimum lies (Theorem 1)."""
+    """H's optimum, an SVM without threshold on k0, is above F's wherever Theorem 1 decides a sign."""
     X, y = two_classes(np.random.default_rng(1), 30, 3)
     K, C = Gram(X, RBF(0.5)).matrix(), np.full(30, 2.0)
     for r in (0, 1, 7):
@@ -148,7 +148,9 @@ def test_third_check_needs_room_in_the_boxes_of_the_inbound_svs():
 
 def test_efficiency_test_switches_to_the_standard_solver():
     X, y = two_classes(np.random.default_rng(3), 150, 10)
-    gram = Gram(X, RBF(1.0))  # every point is an in-bound SV: few signs are certain before the KKT conditions hold
+    gram = Gram(
+        X, RBF(1.0)
+    )  # every point is an in-bound SV: few signs are certain before the KKT conditions hold
     tested = leave_one_out(gram, y, 50.0, efficiency_test=10)
     always = leave_one_out(gram, y, 50.0, efficiency_test=0)
     solved = np.flatnonzero(np.isin(tested.resolved_by, ["retrained", "certified"]))
@@ -237,8 +239,8 @@ def test_bad_input_is_named(arguments, sentence):
 def test_errors_are_those_of_libsvm_on_real_data(real_data, name):
     """Brute force by LIBSVM at tol 1e-6 on 100 rows of each IDA set.
 
-    LIBSVM keeps its kernel in float32, with which 1e-6 may be out of reach: a step limit ends such fits, and points whose
-    decision value is within 1e-3 of a tie there are not compared.
+    LIBSVM keeps its kernel in float32, with which 1e-6 may be out of reach: a step limit ends such fits, and
+    points whose decision value is within 1e-3 of a tie there are not compared.
     """
     data = real_data(name)
     chosen = np.random.default_rng(1).choice(len(data.y), 100, replace=False)

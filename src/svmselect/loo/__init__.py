@@ -29,8 +29,8 @@ class LeaveOneOut:
     error : float
         Their mean, in [0, 1].
     decision : ndarray, shape (m,)
-        The decision value that decided: of the classifier without the point where it was trained ("retrained"; for
-        "certified" only its sign is final), else of the classifier with it.
+        The decision value that decided: of the classifier without the point where it was trained
+        ("retrained"; for "certified" only its sign is final), else of the classifier with it.
     resolved_by : ndarray of str, shape (m,)
         "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "retrained" or "certified".
     n_iter : int
@@ -70,12 +70,13 @@ class LeaveOneOut:
 def sufficiency_checks(gram, y, solution):
     """Points that the full solution resolves (Franc et al. 2008, Table 1; Joachims 2000).
 
-    1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable and
-    ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.
+    1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable
+    and ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.
 
-    The paper calls a solution stable that has some in-bound SV. That is not enough when the in-bound SVs cannot take over
-    ``alpha_r``: without r, the threshold may then jump to where the other class's bounded SVs put it. Here check 3 also
-    asks that the in-bound SVs other than r have room for ``alpha_r`` in their boxes.
+    The paper calls a solution stable that has some in-bound SV. That is not enough when the in-bound SVs
+    cannot take over ``alpha_r``: without r, the threshold may then jump to where the other class's bounded
+    SVs put it. Here check 3 also asks that the in-bound SVs other than r have room for ``alpha_r`` in their
+    boxes.
 
     Returns
     -------
@@ -114,8 +115,8 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Exact leave-one-out error (Franc, Laskov and Mueller 2008, Algorithm 1).
 
-    Solves on all points, resolves what the sufficiency checks can, and retrains without each remaining point, starting from
-    the full solution with its alpha spread over the in-bound SVs.
+    Solves on all points, resolves what the sufficiency checks can, and retrains without each remaining point,
+    starting from the full solution with its alpha spread over the in-bound SVs.
 
     Parameters
     ----------
@@ -126,15 +127,15 @@ def leave_one_out(
     C : float or array_like, shape (m,)
         Upper bound of every alpha, or one positive bound per point.
     method : {"certified", "retrain"}
-        "retrain": the paper's standard approach, its Algorithm 2, every point solved to `tol`. "certified": its
-        Algorithm 3, which also stops when the sign of the left-out decision value is proved.
+        "retrain": the paper's standard approach, its Algorithm 2, every point solved to `tol`. "certified":
+        its Algorithm 3, which also stops when the sign of the left-out decision value is proved.
     tol : float
         KKT tolerance on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of it.
     working_set : {"mvp", "wss2"}
         See `solve_csvc`; "mvp" is the paper's.
     efficiency_test : int
-        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at least half of them
-        were certified. 0 never switches.
+        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
+        least half of them were certified. 0 never switches.
     max_iter : int, optional
         Most SMO steps per solve; no limit by default.
     progress : callable, optional
@@ -152,7 +153,9 @@ def leave_one_out(
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
     if (C == 0).any():
-        raise ValueError(f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}")
+        raise ValueError(
+            f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
+        )
     limit = check_options(tol, working_set, max_iter)
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")

@@ -1,20 +1,20 @@
 """Leave-one-out by retraining: Algorithms 2 and 3 of Franc, Laskov and Mueller (2008).
 
-Design. ``G`` is the dual without point r, a copy of the full solution with alpha_r spread over the in-bound SVs. ``H`` is the
-dual of the primal with the extra constraint f(x_r) = 0. Substituting b = -<w, phi(x_r)> removes the threshold and
-translates the features to phi(x) - phi(x_r); in signed variables this is the ordinary dual in which theta_r is free, has no
-linear term, and balances the sum: a coordinate step on k0(x_i, x_j) = k(x_i, x_j) - k(x_r, x_i) - k(x_r, x_j) + k(x_r, x_r)
-is a step of the pair (i, r). So H starts warm from the full solution, without touching a column.
+Design. ``G`` is the dual without point r, a copy of the full solution with alpha_r spread over the in-bound
+SVs. ``H`` is the dual of the primal with the extra constraint f(x_r) = 0. Substituting b = -<w, phi(x_r)>
+removes the threshold and translates the features to phi(x) - phi(x_r); in signed variables this is the
+ordinary dual in which theta_r is free, has no linear term, and balances the sum: a coordinate step on k0(x_i,
+x_j) = k(x_i, x_j) - k(x_r, x_i) - k(x_r, x_j) + k(x_r, x_r) is a step of the pair (i, r). So H starts warm
+from the full solution, without touching a column.
 
-With F the primal objective at G's alpha and its best threshold b, ``F < H`` proves by Theorem 1 and weak duality that the
-sign of f(x_r) at (alpha, b) is that of the optimum without r: the point is certified.
+With F the primal objective at G's alpha and its best threshold b, ``F < H`` proves by Theorem 1 and weak
+duality that the sign of f(x_r) at (alpha, b) is that of the optimum without r: the point is certified.
 """
 
 from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from svmselect._columns cimport Columns
 from svmselect._smo cimport (
     MIN_CURVATURE, VEC_OUT, Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
 )
@@ -26,17 +26,19 @@ cdef int MAX_TANGENTS = 60
 
 
 cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
-    """Whether the total hinge loss is below a limit for some threshold; *b holds a first guess, then that threshold.
+    """Whether the total hinge loss is below a limit for some threshold; *b holds a first guess, then that
+    threshold.
 
-    The loss is convex and piecewise linear in b, so its tangents bound it from below: the search ends when a value is below
-    the limit, or when the tangents on both sides of the minimum meet above it, after finitely many passes.
+    The loss is convex and piecewise linear in b, so its tangents bound it from below: the search ends when a
+    value is below the limit, or when the tangents on both sides of the minimum meet above it, after finitely
+    many passes.
     """
     cdef double left, right, at = b[0]
     cdef double value, slope, left_value = 0, right_value = 0, left_slope = 0, right_slope = 0, reach = 1e-3
     cdef bint has_left = False, has_right = False
-    cdef int k
+    cdef int _
     left = right = at
-    for k in range(MAX_TANGENTS):
+    for _ in range(MAX_TANGENTS):
         value = vec_hinge(G.n, G.f, G.lo, G.hi, at, &slope)
         if value < limit:
             b[0] = at
@@ -48,7 +50,8 @@ cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
         else:
             right, right_value, right_slope, has_right = at, value, slope, True
         if has_left and has_right:
-            at = (right_value - left_value + left_slope * left - right_slope * right) / (left_slope - right_slope)
+            at = right_value - left_value + left_slope * left - right_slope * right
+            at /= left_slope - right_slope
             if left_value + left_slope * (at - left) >= limit or not left < at < right:
                 return False
         else:
@@ -58,10 +61,12 @@ cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
 
 
 cdef int leave_out(Dual G, Dual full, Py_ssize_t r, Py_ssize_t *active) except -1 nogil:
-    """Make G the full solution without r, its theta_r spread in equal parts over the in-bound SVs (AVG seeding of DeCoste
-    and Wagstaff 2000), the rest over every point with room where the in-bound SVs have none left."""
+    """Make G the full solution without r, its theta_r spread in equal parts over the in-bound SVs (AVG
+    seeding of DeCoste and Wagstaff 2000), the rest over every point with room where the in-bound SVs have
+    none left."""
     cdef Py_ssize_t t, k, count
     cdef double rest = full.theta[r], share, d, tiny = 1e-15 * abs(rest)
+    cdef double *room   # 0 where a theta may move the way of rest
     cdef bint any_movable = False
     G.copy_from(full)
     if rest != 0:
@@ -69,9 +74,9 @@ cdef int leave_out(Dual G, Dual full, Py_ssize_t r, Py_ssize_t *active) except -
     G.set_bounds(r, 0, 0)
     while abs(rest) > tiny:
         count = 0
+        room = G.up if rest > 0 else G.low
         for t in range(G.m):
-            # up and low say where theta_t may grow and shrink; in-bound: both
-            if (G.up[t] == 0 and G.low[t] == 0) or (any_movable and (G.up[t] == 0 if rest > 0 else G.low[t] == 0)):
+            if (G.up[t] == 0 and G.low[t] == 0) or (any_movable and room[t] == 0):
                 active[count] = t
                 count += 1
         if count == 0:
@@ -115,7 +120,8 @@ cdef class ConstrainedDual(Dual):
         self.r = r
         self.level = self.f[r] + self.y[r]
         vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal, MIN_CURVATURE)
-        self.next = vec_update_gain(single, self.n, self.f, 0, Kr, Kr, self.level, self.weight, self.up, self.low)
+        self.next = vec_update_gain(single, self.n, self.f, 0, Kr, Kr, self.level, self.weight, self.up,
+                                    self.low)
         return 0
 
     cdef int coordinate_step(self) except -1 nogil:
@@ -134,7 +140,8 @@ cdef class ConstrainedDual(Dual):
         self.set_theta(t, self.theta[t] + d)
         self.theta[r] = self.theta[r] - d
         self.level += d * (vec_at(single, Kt, r) - self.diagonal[r])
-        self.next = vec_update_gain(single, self.n, self.f, d, Kt, Kr, self.level, self.weight, self.up, self.low)
+        self.next = vec_update_gain(single, self.n, self.f, d, Kt, Kr, self.level, self.weight, self.up,
+                                    self.low)
         return 0
 
     cdef double bound(self) noexcept nogil:
@@ -152,11 +159,12 @@ cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
     return loss_below(G, bound - quadratic - MARGIN * (1 + abs(bound)), b)
 
 
-cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_iter, double *b) except -1 nogil:
+cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_iter,
+                 double *b) except -1 nogil:
     """Algorithm 3 from a seeded G and a started H: 2 certified, 1 at the KKT tolerance, 0 out of steps.
 
-    F < H is looked at on rounds that grow by an eighth, so that the looks cost a fixed share and at most an eighth of the
-    rounds is wasted.
+    F < H is looked at on rounds that grow by an eighth, so that the looks cost a fixed share and at most an
+    eighth of the rounds is wasted.
     """
     cdef long long rounds = 0, next_look = 1
     while G.gap() > tol:
