@@ -1,32 +1,14 @@
-"""What the data tests share: the project's registry, the mirror, small registries and a local web server."""
+"""What the data tests share: small registries and a local web server."""
 
 import gzip
 import hashlib
-import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 import yaml
 
 from svmselect.data import load_registry
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def registry():
-    return load_registry(ROOT / "config" / "datasets.yaml")
-
-
-@pytest.fixture(scope="session")
-def mirror():
-    """The mirror with the real data sets."""
-    place = os.environ.get("SVMSELECT_MIRROR")
-    if not place:
-        pytest.skip("SVMSELECT_MIRROR is not set: the real data sets are not at hand")
-    return place
 
 
 @pytest.fixture

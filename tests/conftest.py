@@ -1,0 +1,22 @@
+"""What all tests share: the project's registry of data sets, and the mirror with the real ones."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from svmselect.data import load_registry
+
+
+@pytest.fixture(scope="session")
+def registry():
+    return load_registry(Path(__file__).parents[1] / "config" / "datasets.yaml")
+
+
+@pytest.fixture(scope="session")
+def mirror():
+    """The mirror with the real data sets."""
+    place = os.environ.get("SVMSELECT_MIRROR")
+    if not place:
+        pytest.skip("SVMSELECT_MIRROR is not set: the real data sets are not at hand")
+    return place
