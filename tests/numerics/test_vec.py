@@ -11,7 +11,13 @@ import pytest
 SOURCES = Path(__file__).parents[2] / "src" / "svmselect"
 OUT = 1e300
 N = 320
-FLAGS = "-fno-math-errno -fno-trapping-math -fno-signed-zeros -fassociative-math -ffinite-math-only".split()
+FLAGS = [
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-signed-zeros",
+    "-fassociative-math",
+    "-ffinite-math-only",
+]
 BUILDS = {
     "as installed": [],
     "dispatched": ["-DSVMSELECT_NO_AVX2"],
