@@ -3,7 +3,7 @@
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
-from svmselect.svm import Solution, decision_function, solve_csvc
+from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
@@ -14,4 +14,5 @@ __all__ = [
     "decision_function",
     "leave_one_out",
     "solve_csvc",
+    "solve_nusvc",
 ]

@@ -16,3 +16,4 @@ cdef class Columns:
     cdef const void *get(self, Py_ssize_t i) except NULL nogil
     cdef const void *again(self, Py_ssize_t i) except NULL nogil
     cdef const void *_miss(self, Py_ssize_t i) except NULL
+    cdef bint has(self, Py_ssize_t i) noexcept nogil

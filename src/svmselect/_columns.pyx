@@ -84,6 +84,9 @@ cdef class Columns:
         self._used[slot] = self._clock
         return self._data + slot * self._stride
 
+    cdef bint has(self, Py_ssize_t i) noexcept nogil:
+        return True
+
     cdef const void *_miss(self, Py_ssize_t i) except NULL:
         cdef Py_ssize_t slot
         if self.full:

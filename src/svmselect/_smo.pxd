@@ -1,18 +1,21 @@
 from svmselect._columns cimport Columns
 
+from libc.stdint cimport uint64_t
+
 cdef extern from "_vec.h" nogil:
     const double VEC_OUT
+    const double VEC_MIN_CURVATURE
     ctypedef struct vec_pair:
         Py_ssize_t i, j
         double f_i, f_j
     vec_pair vec_update_pair(int, Py_ssize_t, double *, double, const void *, double, const void *,
-                             const double *, const double *)
+                             const uint64_t *, const uint64_t *)
     void vec_axpy(int, Py_ssize_t, double *, double, const void *)
-    Py_ssize_t vec_second_order(int, Py_ssize_t, const double *, double, double, const void *, const double *,
-                                const double *)
+    Py_ssize_t vec_second_order(int, Py_ssize_t, const double *, double, double, double, const void *,
+                                const double *, const uint64_t *)
     Py_ssize_t vec_update_gain(int, Py_ssize_t, double *, double, const void *, const void *, double,
-                               const double *, const double *, const double *)
-    void vec_pair_curvature(int, Py_ssize_t, double *, double, const void *, const double *, double)
+                               const double *, const uint64_t *, const uint64_t *)
+    void vec_pair_curvature(int, Py_ssize_t, double *, double, const void *, const double *)
     double vec_hinge(Py_ssize_t, const double *, const double *, const double *, double, double *)
     double vec_dot(Py_ssize_t, const double *, const double *)
     double vec_at(int, const void *, Py_ssize_t)
@@ -21,22 +24,23 @@ cdef enum:
     MVP = 0
     WSS2 = 1
 
-cdef double MIN_CURVATURE
-
 cdef class Dual:
+    cdef readonly object gram
+    cdef readonly object y
     cdef readonly Columns columns
-    cdef readonly object diagonal_array
     cdef object _buffer
+    cdef object _sets
     cdef readonly Py_ssize_t m
     cdef Py_ssize_t n
     cdef double *theta
     cdef double *f
-    cdef double *y
+    cdef double *p
     cdef double *lo
     cdef double *hi
-    cdef double *up
-    cdef double *low
     cdef double *diagonal
+    cdef uint64_t *up
+    cdef uint64_t *low
+    cdef uint64_t *partners   # where the second-order rule looks for j
     cdef vec_pair pair
     cdef long long n_iter
     cdef double work
@@ -44,11 +48,19 @@ cdef class Dual:
     cdef void copy_from(self, Dual other) noexcept nogil
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil
     cdef void set_theta(self, Py_ssize_t t, double value) noexcept nogil
+    cdef void exclude(self, Py_ssize_t t) noexcept nogil
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil
     cdef void select(self) noexcept nogil
+    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j, bint single) noexcept nogil
+    cdef const void *column(self, Py_ssize_t t) except NULL nogil
     cdef double gap(self) noexcept nogil
     cdef int step(self, int rule) except -1 nogil
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
     cdef int breathe(self) except -1 nogil
+    cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil
     cdef double threshold(self) noexcept nogil
     cdef double value(self) noexcept nogil
+    cdef object view(self, double *values)
+    cdef object candidates(self)
+    cdef object solve_on(self, rows, str working_set, double tol, long long max_iter)
+    cdef void member(self) noexcept nogil

@@ -1,65 +1,74 @@
 """The SMO loop.
 
-Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``y'theta - 1/2 theta'K
-theta`` over ``lo <= theta <= hi`` and a fixed sum, with ``[lo, hi] = [0, C_t]`` for ``y_t = +1`` and ``[-C_t,
-0]`` for ``y_t = -1``. Its gradient ``f = K theta - y`` equals ``y_t G_t`` in LIBSVM's notation and is
-maintained for *every* row, also for those whose box is ``[0, 0]``: a left-out point keeps an up-to-date
-decision value ``f_t + y_t + b`` for free.
+Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``p'theta - 1/2 theta'K theta`` over
+``lo <= theta <= hi`` and a fixed sum. For a C-SVC ``p = y`` and ``[lo, hi] = [0, C_t]`` for ``y_t = +1`` and ``[-C_t, 0]``
+for ``y_t = -1``. The gradient ``f = K theta - p`` equals ``y_t G_t`` in LIBSVM's notation and is maintained for *every*
+row, also for those whose box is ``[0, 0]``: a left-out point keeps an up-to-date decision value ``f_t + p_t + b`` for
+free.
 
-``up`` and ``low`` are LIBSVM's index sets as biases (see _vec.h). One step moves a pair (i, j), and one pass
-over memory updates ``f`` and finds the maximal violating pair of the result; the second-order rule (``WSS2``)
-then replaces j. Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et al. 2001;
-LIBSVM's scale of tol).
+``up`` and ``low`` are LIBSVM's index sets as bit masks. A step moves a pair (i, j); one pass over memory updates ``f`` and
+finds the maximal violating pair of the result, and with the second-order rule (``WSS2``) another one picks j for that i.
+Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et al. 2001; LIBSVM's scale of tol).
+
+Shrinking copies the rows that still matter into a problem of their own (``solve_on``), which may shrink again.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 import numpy as np
 
-cdef double MIN_CURVATURE = 1e-12
 # a theta this close to a bound, relative to the values it was computed from, is on it
 cdef double SNAP = 1e-12
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
+
+cdef long long STEPS_PER_SHRINK = 1000
+cdef double SHRINK = 0.7        # of the rows or less: worth a copy
+cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what else it left out shows early
+FETCH = 64   # columns computed at once
 
 RULES = {"mvp": MVP, "wss2": WSS2}
 
 
 cdef class Dual:
-    """State of one C-SVC dual problem: variables, gradient, box and index sets.
+    """State of one dual problem: variables, gradient, boxes and index sets.
 
     Parameters
     ----------
-    columns : Columns
-    diagonal : ndarray, shape (m,)
-        Diagonal of the Gram matrix.
+    gram : Gram
     y : ndarray, shape (m,)
-        Labels, -1.0 and +1.0.
+        Labels, -1.0 and +1.0; the linear term of a C-SVC.
     """
 
-    def __cinit__(self, Columns columns, diagonal, y):
-        cdef Py_ssize_t m = columns.m, n = columns.ld
+    def __cinit__(self, gram, y):
+        cdef Py_ssize_t m = gram.m, n = gram.columns.ld
         cdef double[:, ::1] buffer
-        self.columns = columns
+        cdef uint64_t[:, ::1] sets
+        self.gram = gram
+        self.y = y
+        self.columns = gram.columns
         self.m = m
         self.n = n
         # rows of one buffer; the padding is zero and in no index set
-        self._buffer = np.zeros((8, n))
+        self._buffer = np.zeros((6, n))
         buffer = self._buffer
-        self.theta, self.f, self.y, self.lo = &buffer[0, 0], &buffer[1, 0], &buffer[2, 0], &buffer[3, 0]
-        self.hi, self.up, self.low, self.diagonal = &buffer[4, 0], &buffer[5, 0], &buffer[6, 0], &buffer[7, 0]
+        self.theta, self.f, self.p = &buffer[0, 0], &buffer[1, 0], &buffer[2, 0]
+        self.lo, self.hi, self.diagonal = &buffer[3, 0], &buffer[4, 0], &buffer[5, 0]
         self._buffer[1, :m] = -y
         self._buffer[2, :m] = y
-        self._buffer[5] = VEC_OUT
-        self._buffer[6] = -VEC_OUT
-        self._buffer[7, :m] = diagonal
+        self._buffer[5, :m] = gram.diagonal
+        self._sets = np.zeros((2, n // 64), dtype=np.uint64)
+        sets = self._sets
+        self.up, self.low = &sets[0, 0], &sets[1, 0]
         self.n_iter = 0
         self.work = 0
 
     cdef void copy_from(self, Dual other) noexcept nogil:
-        """Become a copy of another state of the same problem (y and the diagonal are the same already)."""
+        """Become a copy of another state of the same problem (p and the diagonal are the same already)."""
         memcpy(self.theta, other.theta, 2 * self.n * sizeof(double))
-        memcpy(self.lo, other.lo, 4 * self.n * sizeof(double))
+        memcpy(self.lo, other.lo, 2 * self.n * sizeof(double))
+        memcpy(self.up, other.up, 2 * self.n // 8)
         self.pair = other.pair
         self.n_iter = 0
 
@@ -76,8 +85,15 @@ cdef class Dual:
         elif value <= lo + snap:
             value = lo
         self.theta[t] = value
-        self.up[t] = 0 if value < hi else VEC_OUT
-        self.low[t] = 0 if value > lo else -VEC_OUT
+        cdef uint64_t bit = (<uint64_t> 1) << (t & 63)
+        self.up[t >> 6] = self.up[t >> 6] | bit if value < hi else self.up[t >> 6] & ~bit
+        self.low[t >> 6] = self.low[t >> 6] | bit if value > lo else self.low[t >> 6] & ~bit
+
+    cdef void exclude(self, Py_ssize_t t) noexcept nogil:
+        """Take t out of both index sets until its theta is set again."""
+        cdef uint64_t bit = (<uint64_t> 1) << (t & 63)
+        self.up[t >> 6] &= ~bit
+        self.low[t >> 6] &= ~bit
 
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil:
         """Add d to theta_t and its share to f; the pair is stale until the next select()."""
@@ -88,7 +104,12 @@ cdef class Dual:
     cdef void select(self) noexcept nogil:
         """Maximal violating pair of the present f."""
         # columns are read but multiplied by zero: any n doubles will do
-        self.pair = vec_update_pair(0, self.n, self.f, 0, self.diagonal, 0, self.diagonal, self.up, self.low)
+        self.update(0, self.diagonal, 0, self.diagonal, False)
+
+    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j, bint single) noexcept nogil:
+        """f += d_i K_i + d_j K_j, and the pair to move next."""
+        self.pair = vec_update_pair(single, self.n, self.f, d_i, K_i, d_j, K_j, self.up, self.low)
+        self.partners = self.low
 
     cdef double gap(self) noexcept nogil:
         """M+ - M-; below any tolerance where up or low is empty."""
@@ -97,16 +118,18 @@ cdef class Dual:
     cdef int step(self, int rule) except -1 nogil:
         """One SMO step from the selected pair, which has to be violating; selects the next pair."""
         cdef Py_ssize_t i = self.pair.i, j = self.pair.j
-        cdef const void *Ki = self.columns.get(i)
+        cdef const void *Ki = self.column(i)
         cdef const void *Kj
         cdef double eta, d, room_i, room_j
         cdef bint single = self.columns.single
         if rule == WSS2:
-            j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.diagonal[i], Ki, self.diagonal,
-                                 self.low)
-        Kj = self.columns.get(j)
+            j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.pair.f_j, self.diagonal[i], Ki,
+                                 self.diagonal, self.partners)
+            if j < 0:   # every gain underflows
+                j = self.pair.j
+        Kj = self.column(j)
         eta = self.diagonal[i] + self.diagonal[j] - 2 * vec_at(single, Ki, j)
-        d = (self.f[j] - self.f[i]) / (eta if eta > MIN_CURVATURE else MIN_CURVATURE)
+        d = (self.f[j] - self.f[i]) / max(eta, VEC_MIN_CURVATURE)
         room_i = self.hi[i] - self.theta[i]
         room_j = self.theta[j] - self.lo[j]
         # the variable that reaches its bound is put exactly on it
@@ -121,7 +144,7 @@ cdef class Dual:
         else:
             self.set_theta(i, self.theta[i] + d)
             self.set_theta(j, self.theta[j] - d)
-        self.pair = vec_update_pair(single, self.n, self.f, d, Ki, -d, Kj, self.up, self.low)
+        self.update(d, Ki, -d, Kj, single)
         self.n_iter += 1
         self.work += self.n
         if self.work > WORK_PER_CHECK:
@@ -144,55 +167,125 @@ cdef class Dual:
             PyErr_CheckSignals()
         return 0
 
-    cdef double threshold(self) noexcept nogil:
-        """b: mean of -f over the in-bound SVs; without any, the midpoint of its interval (LIBSVM's choice),
-        or the interval's only end when one class is left."""
+    cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil:
+        """Value of f at the in-bound SVs, their mean; without any, the midpoint of the interval that the other points
+        leave (LIBSVM's choice), or its only end when one class is left."""
         cdef Py_ssize_t t, count = 0
         cdef double total = 0
         for t in range(self.m):
-            if self.up[t] == 0 and self.low[t] == 0:
-                total -= self.f[t]
+            if (up[t >> 6] & low[t >> 6]) >> (t & 63) & 1:
+                total += self.f[t]
                 count += 1
         if count > 0:
             return total / count
-        if self.pair.i < 0:
-            return -self.pair.f_j if self.pair.j >= 0 else 0
-        if self.pair.j < 0:
-            return -self.pair.f_i
-        return -0.5 * (self.pair.f_i + self.pair.f_j)
+        if pair.i < 0:
+            return pair.f_j if pair.j >= 0 else 0
+        if pair.j < 0:
+            return pair.f_i
+        return 0.5 * (pair.f_i + pair.f_j)
+
+    cdef double threshold(self) noexcept nogil:
+        """b"""
+        return -self.level(self.up, self.low, self.pair)
 
     cdef double value(self) noexcept nogil:
-        """Dual objective y'theta - 1/2 theta'K theta = 1/2 theta'(y - f)."""
-        return 0.5 * (vec_dot(self.n, self.theta, self.y) - vec_dot(self.n, self.theta, self.f))
+        """Dual objective p'theta - 1/2 theta'K theta = 1/2 theta'(p - f)."""
+        return 0.5 * (vec_dot(self.n, self.theta, self.p) - vec_dot(self.n, self.theta, self.f))
 
-    def boxes(self, C):
-        """Set the boxes from one upper bound per point, shape (m,); theta becomes 0."""
-        cdef double[::1] bound = C
-        cdef Py_ssize_t t
-        for t in range(self.m):
-            self.theta[t] = 0
-            self.set_bounds(t, 0 if self.y[t] > 0 else -bound[t], bound[t] if self.y[t] > 0 else 0)
-        self.select()
+    def boxes(self, y, C):
+        """Set the boxes of a C-SVC from labels and one upper bound per point, shape (m,); theta becomes 0."""
+        self._buffer[3, :self.m] = np.where(y > 0, 0, -C)
+        self._buffer[4, :self.m] = np.where(y > 0, C, 0)
+        self.seed(np.zeros(self.m))
 
     def seed(self, theta):
-        """Start from signed variables, shape (m,), inside their boxes: brings f up to date."""
-        cdef double[::1] values = theta
-        cdef Py_ssize_t t
-        with nogil:
-            for t in range(self.m):
-                if values[t] != 0:
-                    self.move(t, values[t])
-            self.select()
+        """Start from signed variables, shape (m,), inside their boxes."""
+        support = np.flatnonzero(theta)
+        self._buffer[0, :self.m] = theta
+        self._buffer[1, :self.m] = -self._buffer[2, :self.m]
+        if support.size:
+            self._buffer[1, :self.m] += self.gram.product(np.arange(self.m), support, theta[support])
+        self.member()
+        self.select()
 
     def solve(self, str working_set, double tol, long long max_iter):
-        """Run SMO to the tolerance; whether it got there."""
+        """Run SMO to the tolerance; whether it got there.
+
+        Shrinking: every so many steps the rows that no violating pair can contain are counted, and where they
+        are many, the others become a problem of their own, with their part of the matrix copied together.
+        Its solution is brought back with f of the rows left out, and the whole problem goes on from there:
+        what is wrongly left out costs time, never the tolerance.
+        """
         cdef int rule = RULES[working_set], done
-        with nogil:
-            done = self.run(rule, tol, max_iter)
-        return done == 1
+        cdef long long last = self.n_iter + max_iter
+        while True:
+            with nogil:
+                done = self.run(rule, tol, min(STEPS_PER_SHRINK, last - self.n_iter))
+            if done or self.n_iter >= last:
+                return done == 1
+            rows = self.candidates()
+            if rows.size < SHRINK * self.m:
+                self.solve_on(rows, working_set, max(tol, GAP_PER_SHRINK * self.gap()), last - self.n_iter)
+
+    cdef object view(self, double *values):
+        """One of the arrays as an ndarray of shape (m,)."""
+        return np.asarray(<double[:self.m]> values)
+
+    cdef object candidates(self):
+        """Rows that can be in a violating pair: in-bound ones, and those at a bound that f draws off it."""
+        theta, f = self.view(self.theta), self.view(self.f)
+        up, low = theta < self.view(self.hi), theta > self.view(self.lo)
+        return np.flatnonzero((up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i)))
+
+    cdef object solve_on(self, rows, str working_set, double tol, long long max_iter):
+        """Solve with all other thetas fixed."""
+        cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
+        part._buffer[:5, :part.m] = self._buffer[:5, rows]
+        part.member()
+        part.select()
+        part.solve(working_set, tol, max_iter)
+        self.n_iter += part.n_iter
+        # f elsewhere follows from the thetas that changed
+        theta = self.view(self.theta)
+        change = part.view(part.theta) - theta[rows]
+        moved = np.flatnonzero(change)
+        theta[rows] = part.view(part.theta)
+        f = self.view(self.f)
+        f[rows] = part.view(part.f)
+        rest = np.setdiff1d(np.arange(self.m), rows, assume_unique=True)
+        f[rest] += self.gram.product(rest, rows[moved], change[moved])
+        self.member()
+        self.select()
+
+    cdef void member(self) noexcept nogil:
+        """Bring the index sets in line with theta."""
+        cdef Py_ssize_t t
+        for t in range(self.m):
+            self.set_theta(t, self.theta[t])
+
+    cdef const void *column(self, Py_ssize_t t) except NULL nogil:
+        """Column t, counted as requested; one that is absent comes with those most likely asked for next."""
+        if not self.columns.has(t):
+            with gil:
+                theta, f, present = self.view(self.theta), self.view(self.f), self.columns.present()
+                up = np.flatnonzero((theta < self.view(self.hi)) & ~present)
+                low = np.flatnonzero((theta > self.view(self.lo)) & ~present)
+                self.columns.fetch(np.unique(np.concatenate([[t], least(f, up), least(-f, low)])))
+        return self.columns.get(t)
+
+    def linear_term(self):
+        """p, shape (m,): f + p is K theta."""
+        return self._buffer[2, :self.m].copy()
 
     def state(self):
         """(theta, f, b, objective, KKT gap, iterations); arrays are copies of shape (m,)."""
         gap = self.gap() if self.pair.i >= 0 and self.pair.j >= 0 else 0.0
         theta, f = self._buffer[:2, :self.m].copy()
         return theta, f, self.threshold(), -self.value(), max(gap, 0.0), self.n_iter
+
+
+def least(values, rows):
+    """The rows of the FETCH / 2 smallest values among some."""
+    if rows.size <= FETCH // 2:
+        return rows
+    return rows[np.argpartition(values[rows], FETCH // 2)[:FETCH // 2]]

@@ -1,87 +1,90 @@
-/* See _vec.h.  Plain loops of a constant block length, so that the compiler vectorises them; on x86-64 Linux with GCC each
- * function is built for AVX-512, AVX2 and the baseline, and the loader picks one at run time (no -march=native). */
+/* See _vec.h.  The passes of the inner loops exist three times: plain loops here, and once by hand (_vec_simd.h) for AVX2 and
+ * AVX-512, chosen at run time.  The other passes are plain loops; on x86-64 Linux GCC builds each for AVX-512, AVX2 and the
+ * baseline, and the loader picks one (no -march=native). */
 #include "_vec.h"
 
+#define INLINE static inline __attribute__((always_inline))
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
     && __GNUC__ >= 11 && !defined(SVMSELECT_NO_CLONES)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CLONES
 #endif
-#define INLINE static inline __attribute__((always_inline))
 
-/* The two passes of the inner loops are written by hand for AVX2: a running extreme per lane and one comparison per block
- * cost a third of what the compiler makes of the plain loops, which find the extreme of every block. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(SVMSELECT_NO_AVX2)
-#include <immintrin.h>
-#define HAVE_AVX2 1
-#define AVX2 __attribute__((target("avx2,fma")))
-#define CAN_USE_AVX2 (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-INLINE AVX2 __m256d load4_f64(const double *x) { return _mm256_loadu_pd(x); }
-INLINE AVX2 __m256d load4_f32(const float *x) { return _mm256_cvtps_pd(_mm_loadu_ps(x)); }
-INLINE AVX2 double least4(__m256d x)
+/* The first point of a block that is in a set and has this value of f, which a pass found there. */
+INLINE ptrdiff_t first_of(const double *f, const uint64_t *set, ptrdiff_t block, double value)
 {
-    __m128d y = _mm_min_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
-    return _mm_cvtsd_f64(_mm_min_sd(y, _mm_unpackhi_pd(y, y)));
-}
-INLINE AVX2 double most4(__m256d x)
-{
-    __m128d y = _mm_max_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
-    return _mm_cvtsd_f64(_mm_max_sd(y, _mm_unpackhi_pd(y, y)));
-}
-/* first t of a block where x + y equals value */
-INLINE AVX2 ptrdiff_t find_sum4(const double *x, const double *y, ptrdiff_t block, double value)
-{
-    __m256d target = _mm256_set1_pd(value);
-    for (ptrdiff_t t = block; t < block + VEC_BLOCK; t += 4) {
-        __m256d sum = _mm256_add_pd(_mm256_loadu_pd(x + t), _mm256_loadu_pd(y + t));
-        int hit = _mm256_movemask_pd(_mm256_cmp_pd(sum, target, _CMP_EQ_OQ));
-        if (hit) return t + __builtin_ctz(hit);
+    for (uint64_t word = set[block / VEC_BLOCK]; word; word &= word - 1) {
+        ptrdiff_t t = block + __builtin_ctzll(word);
+        if (f[t] == value) return t;
     }
-    return block;
+    return -1;
 }
-/* clipped gain (max(level - v - up, v - level + low, 0))^2 * weight at four points */
-INLINE AVX2 __m256d gain4(__m256d v, __m256d level, const double *weight, const double *up, const double *low)
-{
-    __m256d d = _mm256_sub_pd(v, level);
-    __m256d shrink = _mm256_add_pd(d, _mm256_loadu_pd(low));
-    __m256d grow = _mm256_sub_pd(_mm256_sub_pd(level, v), _mm256_loadu_pd(up));
-    __m256d g = _mm256_max_pd(_mm256_max_pd(grow, shrink), _mm256_setzero_pd());
-    return _mm256_mul_pd(_mm256_mul_pd(g, g), _mm256_loadu_pd(weight));
-}
-#else
-#define HAVE_AVX2 0
-#endif
 
-/* a value of f is far below VEC_OUT: a larger one comes from a point outside the set */
-#define IN_SET(value) ((value) < 0.5 * VEC_OUT && (value) > -0.5 * VEC_OUT)
-
-/* first t of a block where x + y equals value */
-INLINE ptrdiff_t find_sum(const double *x, const double *y, ptrdiff_t block, double value)
+/* The point with the largest num / den, the first one of equals; -1 if all are 0.  Lane l holds point group * LANES + l. */
+INLINE ptrdiff_t best_of(int lanes, const float *num, const float *den, const float *group, int width)
 {
-    for (ptrdiff_t t = block; t < block + VEC_BLOCK; t++)
-        if (x[t] + y[t] == value) return t;
-    return block;
+    ptrdiff_t best = -1;
+    float most = 0;
+    for (int lane = 0; lane < lanes; lane++) {
+        float gain = num[lane] / den[lane];
+        ptrdiff_t t = (ptrdiff_t)group[lane] * width + lane;
+        if (gain > most || (gain == most && most > 0 && t < best)) {
+            most = gain;
+            best = t;
+        }
+    }
+    return best;
 }
 
 #define T float
 #define NAME(name) name##_f32
-#include "_vec_columns.h"
+#include "_vec_plain.h"
 #undef T
 #undef NAME
 #define T double
 #define NAME(name) name##_f64
-#include "_vec_columns.h"
+#include "_vec_plain.h"
+#undef T
+#undef NAME
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(SVMSELECT_NO_SIMD)
+#include <immintrin.h>
+#include "_vec_avx2.h"
+#include "_vec_both.h"
+#include "_vec_avx512.h"
+#include "_vec_both.h"
+/* the widest instruction set of this machine, or of the build (the tests build each) */
+#ifndef SVMSELECT_NO_AVX512
+#define HAS_AVX512 (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+#else
+#define HAS_AVX512 0
+#endif
+#define HAS_AVX2 (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#define DISPATCH(name, ...)                                                                              \
+    if (HAS_AVX512) return single ? name##_f32_avx512(__VA_ARGS__) : name##_f64_avx512(__VA_ARGS__);     \
+    if (HAS_AVX2) return single ? name##_f32_avx2(__VA_ARGS__) : name##_f64_avx2(__VA_ARGS__);           \
+    return single ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__)
+#else
+#define DISPATCH(name, ...) return single ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__)
+#endif
 
 vec_pair vec_update_pair(int single, ptrdiff_t n, double *f, double di, const void *Ki, double dj, const void *Kj,
-                         const double *up, const double *low)
+                         const uint64_t *up, const uint64_t *low)
 {
-#if HAVE_AVX2
-    if (CAN_USE_AVX2)
-        return single ? update_pair_avx2_f32(n, f, di, Ki, dj, Kj, up, low)
-                      : update_pair_avx2_f64(n, f, di, Ki, dj, Kj, up, low);
-#endif
-    return single ? update_pair_f32(n, f, di, Ki, dj, Kj, up, low) : update_pair_f64(n, f, di, Ki, dj, Kj, up, low);
+    DISPATCH(update_pair, n, f, di, Ki, dj, Kj, up, low);
+}
+
+ptrdiff_t vec_second_order(int single, ptrdiff_t n, const double *f, double f_i, double f_j, double K_ii,
+                           const void *Ki, const double *diagonal, const uint64_t *low)
+{
+    DISPATCH(second_order, n, f, f_i, f_j, K_ii, Ki, diagonal, low);
+}
+
+ptrdiff_t vec_update_gain(int single, ptrdiff_t n, double *f, double d, const void *Ki, const void *Kr, double level,
+                          const double *weight, const uint64_t *up, const uint64_t *low)
+{
+    DISPATCH(update_gain, n, f, d, Ki, Kr, level, weight, up, low);
 }
 
 void vec_axpy(int single, ptrdiff_t n, double *f, double d, const void *K)
@@ -90,30 +93,10 @@ void vec_axpy(int single, ptrdiff_t n, double *f, double d, const void *K)
     else axpy_f64(n, f, d, K);
 }
 
-ptrdiff_t vec_second_order(int single, ptrdiff_t n, const double *f, double f_i, double K_ii, const void *Ki,
-                           const double *diagonal, const double *low)
+void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal)
 {
-    return single ? second_order_f32(n, f, f_i, K_ii, Ki, diagonal, low)
-                  : second_order_f64(n, f, f_i, K_ii, Ki, diagonal, low);
-}
-
-ptrdiff_t vec_update_gain(int single, ptrdiff_t n, double *f, double d, const void *Ki, const void *Kr, double level,
-                          const double *weight, const double *up, const double *low)
-{
-#if HAVE_AVX2
-    if (CAN_USE_AVX2)
-        return single ? update_gain_avx2_f32(n, f, d, Ki, Kr, level, weight, up, low)
-                      : update_gain_avx2_f64(n, f, d, Ki, Kr, level, weight, up, low);
-#endif
-    return single ? update_gain_f32(n, f, d, Ki, Kr, level, weight, up, low)
-                  : update_gain_f64(n, f, d, Ki, Kr, level, weight, up, low);
-}
-
-void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal,
-                        double floor)
-{
-    if (single) pair_curvature_f32(n, weight, K_rr, Kr, diagonal, floor);
-    else pair_curvature_f64(n, weight, K_rr, Kr, diagonal, floor);
+    if (single) pair_curvature_f32(n, weight, K_rr, Kr, diagonal);
+    else pair_curvature_f64(n, weight, K_rr, Kr, diagonal);
 }
 
 CLONES double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const double *hi, double b, double *slope)

@@ -207,3 +207,28 @@ class Gram:
                     lower = np.tril_indices(rows.stop - rows.start, -1)
                     out[rows, columns].T[lower] = block[lower]
         np.fill_diagonal(out, self.diagonal)
+
+
+class _Part:
+    def __init__(self, parent, rows):
+        self.parent, self.rows = parent, rows
+        self.m = rows.size
+        self.diagonal = parent.diagonal[rows]
+        dt = parent.columns.arena.dtype if hasattr(parent, "columns") else None
+        self.columns = Columns(self.m, self.m, dt, self._load)
+
+    def _load(self, i, out):
+        P = self.parent
+        P.columns.load_all()
+        for k, r in enumerate(self.rows):
+            np.take(P.columns.arena[r], self.rows, out=out[k])
+
+    def restricted(self, rows):
+        return _Part(self, rows)
+
+    def product(self, rows, support, theta):
+        self.columns.load_all()
+        if rows.size == 0: return np.zeros(0)
+        return (theta.astype(self.columns.arena.dtype) @ self.columns.arena[support])[rows]
+Gram.restricted = _Part.restricted
+Gram.product = _Part.product

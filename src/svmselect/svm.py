@@ -1,16 +1,17 @@
-"""C-SVC: a problem in, a Solution out."""
+"""C-SVC and nu-SVC: a problem in, a Solution out."""
 
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from svmselect._nu import NuDual
 from svmselect._smo import RULES, Dual
 from svmselect.gram import Gram
 
-__all__ = ["Solution", "decision_function", "solve_csvc"]
+__all__ = ["Solution", "decision_function", "solve_csvc", "solve_nusvc"]
 
 UNLIMITED = np.iinfo(np.int64).max // 2
 
@@ -74,23 +75,23 @@ def check_labels(gram, y):
     return np.ascontiguousarray(y, dtype=np.float64)
 
 
-def check_bounds(gram, y, C):
+def check_bounds(gram, y, C, name="C"):
     """Upper bounds of alpha as float64 of shape (m,), or a ValueError; both classes must have a point with C
     > 0."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
-            raise ValueError(f"C must be a positive finite number, got {C!r}")
+            raise ValueError(f"{name} must be a positive finite number, got {C!r}")
         C = np.full(gram.m, float(C))
     C = np.array(C, dtype=np.float64)
     if C.shape != (gram.m,):
-        raise ValueError(f"C must be a number or have shape ({gram.m},), got shape {C.shape}")
+        raise ValueError(f"{name} must be a number or have shape ({gram.m},), got shape {C.shape}")
     bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
     if bad.size:
         raise ValueError(
-            f"C must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
+            f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
         )
     if np.unique(y[C > 0]).size < 2:
-        raise ValueError("y must hold both classes among the points with C > 0")
+        raise ValueError(f"y must hold both classes among the points with {name} > 0")
     return C
 
 
@@ -162,8 +163,8 @@ def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_i
     max_iter = check_options(tol, working_set, max_iter)
     theta = None if start is None else check_start(start, y, C)
     columns, values = gram.columns_requested, gram.kernel_values
-    dual = Dual(gram.columns, gram.diagonal, y)
-    dual.boxes(C)
+    dual = Dual(gram, y)
+    dual.boxes(y, C)
     if theta is not None:
         dual.seed(theta)
     converged = dual.solve(working_set, tol, max_iter)
@@ -173,14 +174,11 @@ def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_i
 def solution_of(dual, gram, y, C, converged, columns, values):
     """The Solution in a Dual; `columns` and `values` are the Gram counters before the fit."""
     theta, f, b, objective, gap, n_iter = dual.state()
-    alpha = theta * y
-    for array in (alpha, C, decision := f + y + b):
-        array.flags.writeable = False
     return Solution(
-        alpha=alpha,
-        C=C,
+        alpha=frozen(theta * y),
+        C=frozen(C),
         b=b,
-        decision=decision,
+        decision=frozen(f + dual.linear_term() + b),
         objective=objective,
         kkt_gap=gap,
         n_iter=n_iter,
@@ -188,6 +186,87 @@ def solution_of(dual, gram, y, C, converged, columns, values):
         kernel_values=gram.kernel_values - values,
         converged=converged,
     )
+
+
+def check_nu(gram, y, nu, weight):
+    """Upper bounds of the nu-SVC's alphas and the sum that each class has to reach, or a ValueError."""
+    if not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
+        raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
+    weight = check_bounds(gram, y, np.ones(gram.m) if weight is None else weight, "weight")
+    total = nu * weight.sum() / 2
+    largest = min(weight[y > 0].sum(), weight[y < 0].sum()) * 2 / weight.sum()
+    if nu > largest:
+        raise ValueError(f"nu must be at most {largest:.6g} for classes of these sizes, got {nu}")
+    return weight, total
+
+
+def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", max_iter=None) -> Solution:
+    """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <= w_i``, ``y'a = 0``,
+    ``sum(a) = nu sum(w)``.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    nu : float
+        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin errors. At most
+        ``2 min(sum of w over one class) / sum(w)``.
+    weight : array_like, shape (m,), optional
+        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its decision value is
+        that of a held-out point.
+    tol : float
+        Stop when in both classes ``M+ - M- <= tol``; on the scale of ``a``, as in LIBSVM.
+    working_set : {"wss2", "mvp"}
+        See `solve_csvc`; the pair lies in the class that violates more.
+    max_iter : int, optional
+        Most SMO steps; no limit by default.
+
+    Returns
+    -------
+    Solution
+        That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4): ``alpha = a / rho``,
+        and threshold, decision values, objective and KKT gap on that scale.
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, one class only, a nu that is infeasible or leaves no margin (rho <= tol: the classes' convex
+        hulls, reduced by nu, meet), a bad weight, tol or working set, or shapes that differ.
+    """
+    y = check_labels(gram, y)
+    weight, total = check_nu(gram, y, nu, weight)
+    max_iter = check_options(tol, working_set, max_iter)
+    columns, values = gram.columns_requested, gram.kernel_values
+    dual = NuDual(gram, y)
+    dual.boxes(y, weight)
+    dual.seed(sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
+    converged = dual.solve(working_set, tol, max_iter)
+    rho = dual.margin()
+    if rho <= tol:
+        raise ValueError(f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}")
+    solution = solution_of(dual, gram, y, weight, converged, columns, values)
+    return replace(
+        solution,
+        alpha=frozen(solution.alpha / rho),
+        C=frozen(weight / rho),
+        b=solution.b / rho,
+        decision=frozen(solution.decision / rho),
+        objective=solution.objective / rho**2 - solution.alpha.sum() / rho,
+        kkt_gap=solution.kkt_gap / rho,
+    )
+
+
+def filled(bound, total):
+    """Shares of a total, each up to its bound, the first points first."""
+    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
+
+
+def frozen(array):
+    """The array, read-only."""
+    array.flags.writeable = False
+    return array
 
 
 def decision_function(gram: Gram, y, solution: Solution, X):

@@ -165,8 +165,8 @@ def leave_one_out(
     columns, values = gram.columns_requested, gram.kernel_values
     gram.compute()
     start = time.process_time()
-    full = Dual(gram.columns, gram.diagonal, y)
-    full.boxes(C)
+    full = Dual(gram, y)
+    full.boxes(y, C)
     converged = full.solve(working_set, tol, limit)
     solution = solution_of(full, gram, y, C, converged, columns, values)
 

@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from svmselect._smo cimport (
-    MIN_CURVATURE, VEC_OUT, Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
+    Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
 )
 from svmselect._smo import RULES
 
@@ -66,17 +66,16 @@ cdef int leave_out(Dual G, Dual full, Py_ssize_t r, Py_ssize_t *active) except -
     none left."""
     cdef Py_ssize_t t, k, count
     cdef double rest = full.theta[r], share, d, tiny = 1e-15 * abs(rest)
-    cdef double *room   # 0 where a theta may move the way of rest
-    cdef bint any_movable = False
+    cdef bint any_movable = False, can_grow, can_shrink
     G.copy_from(full)
     if rest != 0:
         G.move(r, -rest)
     G.set_bounds(r, 0, 0)
     while abs(rest) > tiny:
         count = 0
-        room = G.up if rest > 0 else G.low
         for t in range(G.m):
-            if (G.up[t] == 0 and G.low[t] == 0) or (any_movable and room[t] == 0):
+            can_grow, can_shrink = G.theta[t] < G.hi[t], G.theta[t] > G.lo[t]
+            if (can_grow and can_shrink) or (any_movable and (can_grow if rest > 0 else can_shrink)):
                 active[count] = t
                 count += 1
         if count == 0:
@@ -103,7 +102,7 @@ cdef class ConstrainedDual(Dual):
     cdef Py_ssize_t next    # coordinate of the next step, -1 at the optimum
     cdef double level       # (K theta)_r
 
-    def __cinit__(self, columns, diagonal, y):
+    def __cinit__(self, gram, y):
         cdef double[::1] weights = np.zeros(self.n)
         self._weights = weights
         self.weight = &weights[0]
@@ -115,11 +114,10 @@ cdef class ConstrainedDual(Dual):
         # theta_r is free but never chosen by itself: it balances every step
         self.lo[r] = 0
         self.hi[r] = 0
-        self.up[r] = VEC_OUT
-        self.low[r] = -VEC_OUT
+        self.exclude(r)
         self.r = r
-        self.level = self.f[r] + self.y[r]
-        vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal, MIN_CURVATURE)
+        self.level = self.f[r] + self.p[r]
+        vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal)
         self.next = vec_update_gain(single, self.n, self.f, 0, Kr, Kr, self.level, self.weight, self.up,
                                     self.low)
         return 0
@@ -146,7 +144,7 @@ cdef class ConstrainedDual(Dual):
 
     cdef double bound(self) noexcept nogil:
         """H(beta): theta_r has no linear term."""
-        return self.value() - self.y[self.r] * self.theta[self.r]
+        return self.value() - self.p[self.r] * self.theta[self.r]
 
 
 cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
@@ -154,7 +152,7 @@ cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
     cdef double bound = H.bound(), quadratic
     if bound <= G.value():   # F is never below G's dual value
         return False
-    quadratic = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.y))
+    quadratic = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.p))
     b[0] = -0.5 * (G.pair.f_i + G.pair.f_j)
     return loss_below(G, bound - quadratic - MARGIN * (1 + abs(bound)), b)
 
@@ -216,9 +214,8 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     outcome_array = np.empty(n, dtype=np.intp)
     cdef double[::1] decision = decision_array
     cdef Py_ssize_t[::1] outcome = outcome_array
-    problem = full.columns, np.asarray(<double[:full.m]> full.diagonal), np.asarray(<double[:full.m]> full.y)
-    cdef Dual G = Dual(*problem)
-    cdef ConstrainedDual H = ConstrainedDual(*problem)
+    cdef Dual G = Dual(full.gram, full.y)
+    cdef ConstrainedDual H = ConstrainedDual(full.gram, full.y)
     cdef Py_ssize_t *active = <Py_ssize_t *> malloc(full.m * sizeof(Py_ssize_t))
     if active == NULL:
         raise MemoryError
@@ -237,7 +234,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                     outcome[k] = G.run(rule, tol, max_iter)
                 if outcome[k] != 2:
                     b = G.threshold()
-                decision[k] = G.f[r] + G.y[r] + b
+                decision[k] = G.f[r] + G.p[r] + b
                 n_iter += G.n_iter
                 if report:
                     with gil:
