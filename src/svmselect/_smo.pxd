@@ -62,5 +62,6 @@ cdef class Dual:
     cdef double value(self) noexcept nogil
     cdef object view(self, double *values)
     cdef object candidates(self)
-    cdef object solve_on(self, rows, str working_set, double tol, long long max_iter)
+    cdef bint descend(self, int rule, double tol, long long last) except -1
+    cdef int descend_on(self, rows, int rule, double tol, long long last) except -1
     cdef void member(self) noexcept nogil

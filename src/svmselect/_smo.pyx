@@ -10,7 +10,7 @@ free.
 finds the maximal violating pair of the result, and with the second-order rule (``WSS2``) another one picks j for that i.
 Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et al. 2001; LIBSVM's scale of tol).
 
-Shrinking copies the rows that still matter into a problem of their own (``solve_on``), which may shrink again.
+Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink again.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -209,23 +209,34 @@ cdef class Dual:
         self.select()
 
     def solve(self, str working_set, double tol, long long max_iter):
-        """Run SMO to the tolerance; whether it got there.
+        """Run SMO until the KKT gap is at most tol, by an f that is not older than m steps; whether it got there."""
+        cdef long long last = self.n_iter + max_iter, seeded
+        while True:
+            seeded = self.n_iter
+            if not self.descend(RULES[working_set], tol, last):
+                return False
+            if self.n_iter - seeded <= self.m:
+                return True
+            # many steps' round-off is in f
+            self.seed(self.view(self.theta).copy())
 
-        Shrinking: every so many steps the rows that no violating pair can contain are counted, and where they
-        are many, the others become a problem of their own, with their part of the matrix copied together.
-        Its solution is brought back with f of the rows left out, and the whole problem goes on from there:
-        what is wrongly left out costs time, never the tolerance.
+    cdef bint descend(self, int rule, double tol, long long last) except -1:
+        """SMO with shrinking until the KKT gap is at most tol or n_iter is `last`; whether it got there.
+
+        Every so many steps the rows that no violating pair can contain are counted, and where they are many, the others
+        become a problem of their own, with their part of the matrix copied together. Its solution is brought back with f
+        of the rows left out, and the whole problem goes on from there: what is wrongly left out costs time, never the
+        tolerance.
         """
-        cdef int rule = RULES[working_set], done
-        cdef long long last = self.n_iter + max_iter
+        cdef int done
         while True:
             with nogil:
                 done = self.run(rule, tol, min(STEPS_PER_SHRINK, last - self.n_iter))
             if done or self.n_iter >= last:
-                return done == 1
+                return done
             rows = self.candidates()
             if rows.size < SHRINK * self.m:
-                self.solve_on(rows, working_set, max(tol, GAP_PER_SHRINK * self.gap()), last - self.n_iter)
+                self.descend_on(rows, rule, max(tol, GAP_PER_SHRINK * self.gap()), last)
 
     cdef object view(self, double *values):
         """One of the arrays as an ndarray of shape (m,)."""
@@ -237,14 +248,15 @@ cdef class Dual:
         up, low = theta < self.view(self.hi), theta > self.view(self.lo)
         return np.flatnonzero((up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i)))
 
-    cdef object solve_on(self, rows, str working_set, double tol, long long max_iter):
-        """Solve with all other thetas fixed."""
+    cdef int descend_on(self, rows, int rule, double tol, long long last) except -1:
+        """Descend with all other thetas fixed."""
         cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
+        part.n_iter = self.n_iter
         part.member()
         part.select()
-        part.solve(working_set, tol, max_iter)
-        self.n_iter += part.n_iter
+        part.descend(rule, tol, last)
+        self.n_iter = part.n_iter
         # f elsewhere follows from the thetas that changed
         theta = self.view(self.theta)
         change = part.view(part.theta) - theta[rows]
@@ -256,6 +268,7 @@ cdef class Dual:
         f[rest] += self.gram.product(rest, rows[moved], change[moved])
         self.member()
         self.select()
+        return 0
 
     cdef void member(self) noexcept nogil:
         """Bring the index sets in line with theta."""

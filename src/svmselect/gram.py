@@ -228,7 +228,8 @@ class _Part:
 
     def product(self, rows, support, theta):
         self.columns.load_all()
+        self.columns.requested += support.size
         if rows.size == 0: return np.zeros(0)
-        return (theta.astype(self.columns.arena.dtype) @ self.columns.arena[support])[rows]
+        return (theta @ self.columns.arena[support].astype(float))[rows]
 Gram.restricted = _Part.restricted
 Gram.product = _Part.product

@@ -1,4 +1,4 @@
-"""The vector passes, built for AVX2, dispatched and plain, against NumPy."""
+"""The vector passes, built for each instruction set of this machine and plain, against NumPy."""
 
 import ctypes
 import shutil
@@ -19,9 +19,10 @@ FLAGS = [
     "-ffinite-math-only",
 ]
 BUILDS = {
-    "as installed": [],
-    "dispatched": ["-DSVMSELECT_NO_AVX2"],
-    "plain": ["-DSVMSELECT_NO_AVX2", "-DSVMSELECT_NO_CLONES"],
+    "widest": [],
+    "AVX2": ["-DSVMSELECT_NO_AVX512"],
+    "dispatched": ["-DSVMSELECT_NO_SIMD"],
+    "plain": ["-DSVMSELECT_NO_SIMD", "-DSVMSELECT_NO_CLONES"],
 }
 
 
@@ -54,14 +55,19 @@ def vec(request, tmp_path_factory):
 
 @pytest.fixture(params=[np.float32, np.float64])
 def state(request):
-    """Random columns, gradient, index sets and boxes; the last five points are padding."""
+    """Random columns, gradient and index sets; the last five points are padding."""
     rng = np.random.default_rng(0)
     K = rng.normal(size=(3, N)).astype(request.param)
     K[:, -5:] = 0
     f = rng.normal(size=N)
-    up, low = (np.where(rng.random(N) < 0.4, 0.0, sign * OUT) for sign in (1, -1))
-    up[-5:], low[-5:] = OUT, -OUT
+    up, low = rng.random((2, N)) < 0.4
+    up[-5:] = low[-5:] = False
     return K, f, up, low, rng
+
+
+def bits(members):
+    """An index set as the passes want it: bit t % 64 of word t / 64."""
+    return np.packbits(members, bitorder="little").view(np.uint64)
 
 
 def call(function, *arguments):
@@ -80,50 +86,69 @@ def single(K):
 def test_update_pair(vec, state):
     K, f, up, low, _ = state
     expected = f + 0.3 * K[0].astype(float) - 0.7 * K[1].astype(float)
-    pair = call(vec.vec_update_pair, single(K), N, f, 0.3, K[0], -0.7, K[1], up, low)
+    pair = call(vec.vec_update_pair, single(K), N, f, 0.3, K[0], -0.7, K[1], bits(up), bits(low))
     np.testing.assert_allclose(f, expected, rtol=1e-12, atol=1e-14)
-    assert (pair.i, pair.j) == (np.argmin(f + up), np.argmax(f + low))
+    assert (pair.i, pair.j) == (np.where(up, f, OUT).argmin(), np.where(low, f, -OUT).argmax())
     assert (pair.f_i, pair.f_j) == (f[pair.i], f[pair.j])
 
 
 def test_update_pair_of_empty_sets(vec, state):
     K, f, up, low, _ = state
-    up[:], low[:] = OUT, -OUT
-    pair = call(vec.vec_update_pair, single(K), N, f, 0.0, K[0], 0.0, K[1], up, low)
+    up[:] = low[:] = False
+    pair = call(vec.vec_update_pair, single(K), N, f, 0.0, K[0], 0.0, K[1], bits(up), bits(low))
     assert (pair.i, pair.j, pair.f_i, pair.f_j) == (-1, -1, OUT, -OUT)
 
 
 @pytest.mark.parametrize("point", [0, 63, 64, N - 6])
 def test_update_pair_finds_the_extremes_anywhere(vec, state, point):
     K, f, up, low, _ = state
-    up[point] = low[point] = 0
+    up[point] = low[point] = True
     for value in (-50.0, 50.0):
         f[point] = value
-        pair = call(vec.vec_update_pair, single(K), N, f, 0.0, K[0], 0.0, K[1], up, low)
+        pair = call(vec.vec_update_pair, single(K), N, f, 0.0, K[0], 0.0, K[1], bits(up), bits(low))
         assert (pair.i if value < 0 else pair.j) == point
 
 
 def test_second_order(vec, state):
     K, f, _, low, _ = state
     diagonal = np.full(N, 3.0)
-    f_i = float(np.quantile(f, 0.3))
-    j = call(vec.vec_second_order, single(K), N, f, f_i, 3.0, K[0], diagonal, low)
+    f_i, f_j = float(np.quantile(f, 0.3)), float(f[low].max())
+    j = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(low))
     eta = np.maximum(6.0 - 2 * K[0].astype(float), 1e-12)
-    gain = np.where((low == 0) & (f > f_i), (f - f_i) ** 2 / eta, 0)
+    gain = np.where(low & (f > f_i), (f - f_i) ** 2 / eta, 0)
     assert j == np.argmax(gain)
-    assert call(vec.vec_second_order, single(K), N, f, 100.0, 3.0, K[0], diagonal, low) == -1
+    nobody = np.zeros(N, dtype=bool)
+    assert call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(nobody)) == -1
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1.0, 1e30])
+def test_second_order_at_any_scale_of_f(vec, state, scale):
+    K, f, _, low, _ = state
+    diagonal = np.full(N, 3.0)
+    f_i, f_j = float(np.quantile(f, 0.3)), float(f[low].max())
+    expected = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(low))
+    j = call(vec.vec_second_order, single(K), N, f * scale, f_i * scale, f_j * scale, 3.0, K[0], diagonal, bits(low))
+    assert j == expected
+
+
+def test_second_order_takes_the_first_of_equals(vec, state):
+    K, f, _, low, _ = state
+    K[:], f[:], low[:] = 0, 0, False
+    low[[3, 70, 71, 200]] = True
+    f[[70, 71, 200]] = 1.0
+    assert call(vec.vec_second_order, single(K), N, f, -1.0, 1.0, 1.0, K[0], np.ones(N), bits(low)) == 70
 
 
 def test_update_gain(vec, state):
     K, f, up, low, rng = state
     weight = rng.uniform(0.1, 2, size=N)
     expected = f + 0.4 * (K[0].astype(float) - K[2].astype(float))
-    t = call(vec.vec_update_gain, single(K), N, f, 0.4, K[0], K[2], 0.2, weight, up, low)
+    t = call(vec.vec_update_gain, single(K), N, f, 0.4, K[0], K[2], 0.2, weight, bits(up), bits(low))
     np.testing.assert_allclose(f, expected, rtol=1e-12, atol=1e-14)
-    may_move = ((up == 0) & (f < 0.2)) | ((low == 0) & (f > 0.2))
+    may_move = (up & (f < 0.2)) | (low & (f > 0.2))
     assert t == np.argmax(np.where(may_move, (f - 0.2) ** 2 * weight, 0))
-    up[:], low[:] = OUT, -OUT
-    assert call(vec.vec_update_gain, single(K), N, f, 0.0, K[0], K[2], 0.2, weight, up, low) == -1
+    up[:] = low[:] = False
+    assert call(vec.vec_update_gain, single(K), N, f, 0.0, K[0], K[2], 0.2, weight, bits(up), bits(low)) == -1
 
 
 def test_axpy_and_curvature(vec, state):
@@ -132,7 +157,7 @@ def test_axpy_and_curvature(vec, state):
     call(vec.vec_axpy, single(K), N, f, -1.7, K[1])
     np.testing.assert_allclose(f, expected, rtol=1e-12, atol=1e-14)
     weight = np.empty(N)
-    call(vec.vec_pair_curvature, single(K), N, weight, 1.0, K[1], np.ones(N), 1e-12)
+    call(vec.vec_pair_curvature, single(K), N, weight, 1.0, K[1], np.ones(N))
     np.testing.assert_allclose(weight, 1 / np.maximum(2 - 2 * K[1].astype(float), 1e-12), rtol=1e-9)
 
 

@@ -1,0 +1,97 @@
+"""Many fits on the same rows: the path over C and gamma."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from svmselect.gram import Gram
+from svmselect.kernels import RBF
+from svmselect.svm import Solution, check_labels, solve_csvc
+
+__all__ = ["PathPoint", "solve_path"]
+
+WARM_STARTS = ("none", "C", "gamma")
+
+
+class PathPoint(NamedTuple):
+    """One model of a path: `gamma` is None where the path has none."""
+
+    gamma: float | None
+    C: float
+    solution: Solution
+
+
+def solve_path(gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set="wss2") -> Iterator[PathPoint]:
+    """Train a C-SVC for every C, and for every gamma where some are given, on the same Gram matrix.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows. With `gammas` it is given an RBF kernel of each gamma in turn, in the same memory, and is left
+        with the last.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    Cs : array_like, shape (n,)
+        Values of C, solved in this order; increasing is the usual one.
+    gammas : array_like, optional
+        Values of gamma, the outer loop.
+    warm_start : {"none", "C", "gamma"}
+        Where a fit starts: at zero; at the solution of the C before, its alphas scaled by the ratio of the two (bounded SVs stay
+        bounded, and ``y'alpha = 0`` holds); or at the solution of the same C and the gamma before.
+    tol, working_set
+        See `solve_csvc`.
+
+    Yields
+    ------
+    PathPoint
+        ``(gamma, C, solution)``, as each is solved.
+
+    Raises
+    ------
+    ValueError
+        For an empty path, values that are not positive numbers, another `warm_start`, or "gamma" without gammas.
+
+    Notes
+    -----
+    The solutions do not depend on the start beyond `tol`; their cost does. See ``benchmarks/warm_starts.py`` for what each start
+    saves.
+    """
+    y = check_labels(gram, y)
+    Cs = check_values(Cs, "Cs")
+    gammas = None if gammas is None else check_values(gammas, "gammas")
+    if warm_start not in WARM_STARTS:
+        raise ValueError(f"warm_start must be one of {list(WARM_STARTS)}, got {warm_start!r}")
+    if warm_start == "gamma" and gammas is None:
+        raise ValueError("warm_start='gamma' needs gammas, got None")
+    return walk(gram, y, Cs, gammas, warm_start, tol, working_set)
+
+
+def walk(gram, y, Cs, gammas, warm_start, tol, working_set):
+    """The generator of `solve_path`, its arguments checked."""
+    at_C = {}
+    for gamma in [None] if gammas is None else gammas:
+        if gamma is not None:
+            gram.set_kernel(RBF(gamma))
+        before = None
+        for C in Cs:
+            start = None
+            if warm_start == "C" and before is not None:
+                start = np.minimum(before.alpha * (C / before.C), C)
+            elif warm_start == "gamma" and C in at_C:
+                start = at_C[C].alpha
+            before = at_C[C] = solve_csvc(gram, y, C, tol=tol, working_set=working_set, start=start)
+            yield PathPoint(gamma, C, before)
+
+
+def check_values(values, name):
+    """Positive finite numbers as a list of floats, or a ValueError."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(f"{name} must be a list of at least one number, got shape {values.shape}")
+    bad = values[~(np.isfinite(values) & (values > 0))]
+    if bad.size:
+        raise ValueError(f"{name} must be positive finite numbers, got {bad[0]}")
+    return values.tolist()
