@@ -233,3 +233,6 @@ class _Part:
         return (theta @ self.columns.arena[support].astype(float))[rows]
 Gram.restricted = _Part.restricted
 Gram.product = _Part.product
+def _sk(self, kernel):
+    self.__init__(self.X, kernel)
+Gram.set_kernel = _sk
