@@ -9,6 +9,9 @@ unit:
 
     T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',   A = [1 K_NS].
 
+In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta fixed; their g is
+and stays 0 until a point of S leaves that they depend on: then they enter at once.
+
 A path that has met the events E (points that have entered or left) pushes the columns of E so that their own counterparts
 (g of those that entered, theta of those that left) stay where they are: a system of the size of E. No matrix is copied or
 updated.
@@ -40,7 +43,7 @@ cdef class Tableau:
     ----------
     gram : Gram
     support : ndarray of intp, shape (s,)
-        The in-bound SVs.
+        S: the in-bound SVs, linearly independent ones.
     rows : ndarray, shape (s, m)
         Their rows of the Gram matrix.
     factor : ndarray, shape (s, s), Fortran order
@@ -57,6 +60,7 @@ cdef class Tableau:
     cdef double[::1, :] factor
     cdef double[::1] ones       # (K_SS + shift)^-1 1
     cdef double sigma, shift
+    cdef readonly object support_array
     cdef Py_ssize_t[::1] support
     cdef Py_ssize_t[::1] place  # of a point in support, -1 elsewhere
     cdef double **columns
@@ -66,6 +70,7 @@ cdef class Tableau:
         self.gram = gram
         self.m, self.s = gram.m, support.size
         self.rows, self.factor, self.shift = rows, factor, shift
+        self.support_array = support
         self.support, self.ones, self.sigma = support, ones, ones.sum()
         place = np.full(self.m, -1, dtype=np.intp)
         place[support] = np.arange(self.s)
@@ -157,28 +162,31 @@ cdef class Paths:
 
     cdef Tableau tableau
     cdef Py_ssize_t m
-    cdef double[::1] theta, lo, hi
-    # of every point: the quantity that moves (theta of in-bound points, g of the others), its bounds, the round-off they allow,
-    # and its rate; start_* at the solution
-    cdef double[::1] start_z, start_least, start_most, start_slack, z, least, most, slack, rate, theta_slack
+    cdef double[::1] theta, lo, hi, theta_slack
+    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the round-off they allow, its
+    # rate, theta where it is fixed; start_* at the solution
+    cdef double[::1] start_z, start_least, start_most, start_slack
+    cdef double[::1] z, least, most, slack, rate, parked
     cdef double g_slack
-    cdef char[::1] start_inside, inside, start_high, high   # in-bound; at the upper end of its box
+    cdef char[::1] start_inside, inside     # in S
     cdef readonly long long n_events
 
     def __cinit__(self, Tableau tableau, theta, g, lo, hi, double g_slack):
         self.tableau = tableau
         self.m = tableau.m
         self.theta, self.lo, self.hi = theta, lo, hi
-        inside, high = (lo < theta) & (theta < hi), theta == hi
+        inside = np.zeros(self.m, dtype=bool)
+        inside[tableau.support_array] = True
         self.theta_slack = SLACK * (hi - lo)
         self.g_slack = g_slack
-        self.start_inside, self.start_high = inside.astype(np.int8), high.astype(np.int8)
+        self.start_inside = inside.astype(np.int8)
         self.start_z = np.where(inside, theta, g)
-        self.start_least = np.where(inside, lo, np.where(high, -np.inf, 0))
-        self.start_most = np.where(inside, hi, np.where(high, 0, np.inf))
+        # g <= 0 where theta cannot grow, g >= 0 where it cannot shrink
+        self.start_least = np.where(inside, lo, np.where(theta < hi, 0, -np.inf))
+        self.start_most = np.where(inside, hi, np.where(theta > lo, 0, np.inf))
         self.start_slack = np.where(inside, self.theta_slack, g_slack)
-        self.z, self.least, self.most, self.slack, self.rate = np.empty((5, self.m))
-        self.inside, self.high = np.empty((2, self.m), dtype=np.int8)
+        self.z, self.least, self.most, self.slack, self.rate, self.parked = np.empty((6, self.m))
+        self.inside = np.empty(self.m, dtype=np.int8)
         self.n_events = 0
 
     def walk(self, Py_ssize_t[::1] points, double[::1] y, progress):
@@ -212,7 +220,7 @@ cdef class Paths:
         memcpy(&self.most[0], &self.start_most[0], size)
         memcpy(&self.slack[0], &self.start_slack[0], size)
         memcpy(&self.inside[0], &self.start_inside[0], self.m)
-        memcpy(&self.high[0], &self.start_high[0], self.m)
+        memcpy(&self.parked[0], &self.theta[0], size)
         # theta_r is driven, and g_r follows without bounds
         if self.inside[r]:
             self.z[r] = 0
@@ -228,27 +236,31 @@ cdef class Paths:
         if was_inside:
             events[0], n_open, n_inside = r, 1, n_inside - 1
         while n < 300 + 2 * self.tableau.s:
-            if n_inside == 0:       # b is free and may jump
-                return UNDECIDED
-            if not self.direction(r, -y_r, was_inside, events, n_open):
-                return UNDECIDED
-            bend = -y_r * self.rate[r]
-            margin = 1 + y_r * self.z[r]
-            if bend < 0:
-                bend = 0
-            t = self.first_event(left, &step)
-            # y_r f(x_r) falls until the end
-            if margin - bend * step < -self.g_slack:
-                self.z[r] += step * self.rate[r]
-                return CERTAIN
-            # and not below this (see `leave_one_out`)
-            room = min(self.room_inside(events, n_open), 2 * left)
-            if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
-                return CERTAIN
-            daxpy_inplace(self.m, step, &self.rate[0], &self.z[0])
-            left -= step
-            if t < 0:
-                return UNDECIDED if self.ends_at_bounds(events, n_open) else REACHED
+            if n_inside == 0:
+                t = self.jump(r, y_r > 0)
+                if t < 0:
+                    return UNDECIDED
+                if 1 + y_r * self.z[r] < -self.g_slack:
+                    return CERTAIN
+            else:
+                if not self.direction(r, -y_r, was_inside, events, n_open):
+                    return UNDECIDED
+                bend = max(-y_r * self.rate[r], 0)
+                margin = 1 + y_r * self.z[r]
+                t = self.first_event(left, &step)
+                # y_r f(x_r) falls until the end ...
+                if margin - bend * step < -self.g_slack:
+                    self.z[r] += step * self.rate[r]
+                    return CERTAIN
+                # ... and not below this (see `leave_one_out`)
+                room = min(self.room_inside(events, n_open), 2 * left)
+                if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
+                    return CERTAIN
+                move(self.m, step, &self.rate[0], &self.z[0])
+                left -= step
+                if t < 0:
+                    self.settle(r)
+                    return REACHED
             n += 1
             self.n_events += 1
             for k in range(n_open):
@@ -265,18 +277,55 @@ cdef class Paths:
             self.toggle(t)
         return UNDECIDED
 
+    cdef Py_ssize_t jump(self, Py_ssize_t r, bint grow) noexcept nogil:
+        """With S empty b is free: it moves until a point other than r may take over theta_r; that point, -1 if there is none."""
+        cdef Py_ssize_t t, chosen = -1
+        cdef double shift = INFINITY
+        for t in range(self.m):
+            if t != r and (self.parked[t] < self.hi[t] if grow else self.parked[t] > self.lo[t]):
+                if (self.z[t] if grow else -self.z[t]) < shift:
+                    shift = self.z[t] if grow else -self.z[t]
+                    chosen = t
+        self.shift_threshold(0 if chosen < 0 else (-shift if grow else shift))
+        return chosen
+
+    cdef void shift_threshold(self, double b) noexcept nogil:
+        cdef Py_ssize_t t
+        for t in range(self.m):
+            if not self.inside[t]:
+                self.z[t] += b
+
+    cdef void settle(self, Py_ssize_t r) noexcept nogil:
+        """Where every point of S ended on its bound, b is an interval: take its midpoint, as a solver would."""
+        cdef Py_ssize_t t
+        cdef double least = -INFINITY, most = INFINITY, slack, g, theta
+        for t in range(self.m):
+            if t == r:
+                continue
+            g, theta, slack = self.z[t], self.parked[t], 10 * self.theta_slack[t]
+            if self.inside[t]:
+                g, theta = 0, self.z[t]
+            if self.lo[t] + slack < theta < self.hi[t] - slack:
+                return
+            if theta < self.hi[t] - slack:
+                least = max(least, -g)
+            else:
+                most = min(most, -g)
+        if least > -INFINITY and most < INFINITY:
+            self.shift_threshold(0.5 * (least + most))
+
     cdef void toggle(self, Py_ssize_t t) noexcept nogil:
-        """Let t leave or enter the in-bound points."""
+        """Let t leave or enter S."""
+        cdef bint at_hi = self.rate[t] > 0
         if self.inside[t]:
             self.inside[t] = 0
-            self.high[t] = self.rate[t] > 0
+            self.parked[t] = self.hi[t] if at_hi else self.lo[t]
             self.z[t] = 0
-            self.least[t] = -INFINITY if self.high[t] else 0
-            self.most[t] = 0 if self.high[t] else INFINITY
+            self.least[t], self.most[t] = -INFINITY if at_hi else 0, 0 if at_hi else INFINITY
             self.slack[t] = self.g_slack
         else:
             self.inside[t] = 1
-            self.z[t] = self.hi[t] if self.high[t] else self.lo[t]
+            self.z[t] = self.parked[t]
             self.least[t], self.most[t] = self.lo[t], self.hi[t]
             self.slack[t] = self.theta_slack[t]
 
@@ -361,23 +410,8 @@ cdef class Paths:
             return INFINITY
         return ((self.most[t] if w > 0 else self.least[t]) - self.z[t]) / w
 
-    cdef bint ends_at_bounds(self, Py_ssize_t *events, Py_ssize_t n_open) noexcept nogil:
-        """Whether every in-bound point is on its bound: then b is an interval."""
-        cdef Py_ssize_t k
-        for k in range(self.tableau.s):
-            if self.is_clear(self.tableau.support[k]):
-                return False
-        for k in range(n_open):
-            if self.is_clear(events[k]):
-                return False
-        return True
 
-    cdef bint is_clear(self, Py_ssize_t t) noexcept nogil:
-        cdef double slack = 10 * self.slack[t]
-        return self.inside[t] and self.z[t] > self.least[t] + slack and self.z[t] < self.most[t] - slack
-
-
-cdef void daxpy_inplace(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil:
+cdef void move(Py_ssize_t n, double a, const double *x, double *y) noexcept nogil:
     cdef Py_ssize_t t
     for t in range(n):
         y[t] += a * x[t]
