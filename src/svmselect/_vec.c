@@ -112,6 +112,39 @@ CLONES double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const do
     return value;
 }
 
+/* how far z_t is from the bound it moves to, and how fast it moves */
+#define DISTANCE(t) (rate[t] > 0 ? most[t] - z[t] : z[t] - least[t])
+#define SPEED(t) (rate[t] > 0 ? rate[t] : -rate[t])
+
+CLONES ptrdiff_t vec_first_hit(ptrdiff_t n, const double *restrict z, const double *restrict rate,
+                               const double *restrict least, const double *restrict most, const double *restrict slack,
+                               double *step)
+{
+    double limit = *step;
+    for (ptrdiff_t t = 0; t < n; t++) {
+        double speed = SPEED(t), ratio = speed > 0 ? (DISTANCE(t) + slack[t]) / speed : VEC_OUT;
+        limit = ratio < limit ? ratio : limit;
+    }
+    if (limit == *step) return -1;
+    ptrdiff_t hit = -1;
+    double most_weight = 0;
+    for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
+        ptrdiff_t end = block + VEC_BLOCK < n ? block + VEC_BLOCK : n;
+        int any = 0;
+        for (ptrdiff_t t = block; t < end; t++) any |= DISTANCE(t) <= limit * SPEED(t);
+        if (!any) continue;
+        for (ptrdiff_t t = block; t < end; t++) {
+            double speed = SPEED(t), weight = speed / slack[t];
+            if (DISTANCE(t) <= limit * speed && weight > most_weight) {
+                most_weight = weight;
+                hit = t;
+            }
+        }
+    }
+    *step = hit < 0 || DISTANCE(hit) < 0 ? 0 : DISTANCE(hit) / SPEED(hit);
+    return hit;
+}
+
 CLONES double vec_dot(ptrdiff_t n, const double *x, const double *y)
 {
     double sum = 0;

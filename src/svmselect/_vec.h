@@ -43,6 +43,12 @@ void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, co
 /* sum_t max(-hi_t (f_t + b), -lo_t (f_t + b)) and its slope in b */
 double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const double *hi, double b, double *slope);
 
+/* Where z moves at constant rates from within [least, most], the coordinate that first reaches a bound, and the time in *step;
+ * -1 if none does before *step.  Harris's ratio test: of those that reach theirs before the first is `slack` beyond its own, the
+ * fastest in units of slack. */
+ptrdiff_t vec_first_hit(ptrdiff_t n, const double *z, const double *rate, const double *least, const double *most,
+                        const double *slack, double *step);
+
 double vec_dot(ptrdiff_t n, const double *x, const double *y);
 
 double vec_at(int single, const void *K, ptrdiff_t t);

@@ -6,12 +6,78 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpstrf
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths, Tableau
+from svmselect.loo._unlearn import SLACK, Outcome, Paths
 
 __all__ = ["unlearn"]
 
-# of a pivot of the Cholesky factor, relative to the first: below it a point depends on the others
+# of a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
+
+
+class Tableau:
+    """The solution's principal pivot transform on b and S (see _unlearn), by columns.
+
+    With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where that is so on directions of sum 0: its Cholesky
+    factor, pivoted, selects S among the in-bound SVs and solves the bordered system.
+
+    Parameters
+    ----------
+    gram : Gram
+    inbound : ndarray of intp, shape (n,)
+        Candidates for S.
+
+    Attributes
+    ----------
+    support : ndarray of intp, shape (s,)
+        S.
+    place : ndarray of intp, shape (m,)
+        Where in S a point is; -1 outside.
+    """
+
+    def __init__(self, gram, inbound):
+        self.gram = gram
+        rows = np.stack([gram.columns.column(t) for t in inbound]).astype(np.float64, copy=False)
+        self.shift = float(gram.diagonal.mean()) or 1.0
+        largest = gram.diagonal.max() + self.shift
+        factor, order, rank, _ = dpstrf(rows[:, inbound] + self.shift, lower=True, tol=DEPENDENT * largest)
+        order = order[:rank] - 1
+        self.support = inbound[order]
+        self.rows = rows[order]
+        self.factor = np.asfortranarray(factor[:rank, :rank])
+        self.place = np.full(gram.m, -1)
+        self.place[self.support] = np.arange(rank)
+        self.others = np.flatnonzero(self.place < 0)
+        self.rows_of_others = np.ascontiguousarray(self.rows[:, self.others])
+        self.ones = cho_solve((self.factor, True), np.ones(rank))
+
+    def response(self, points):
+        """``T_St`` of some points and ``T_tt``, as (x, bend): x of shape (s, n) is what theta_S does, per unit of theta_t for t
+        outside S, of g_t for t in S; bend of shape (n,) what g_t does per unit of theta_t. Third, ``T_bt``."""
+        place = self.place[points]
+        inside = place >= 0
+        k = np.flatnonzero(inside)
+        x = -self.rows[:, points]
+        x[:, inside] = np.eye(len(x))[:, place[inside]]
+        right = x.copy()
+        x = cho_solve((self.factor, True), x, overwrite_b=True)
+        b = (x.sum(axis=0) + ~inside) / self.ones.sum()
+        x -= np.outer(self.ones, b)
+        b -= self.shift * ~inside
+        bend = self.gram.diagonal[points] - (right * x).sum(axis=0) + b
+        with np.errstate(divide="ignore"):  # a lone point of S cannot move
+            bend[inside] = 1 / x[place[inside], k]
+        return x, bend, b
+
+    def columns(self, points, x, b):
+        """The columns of some points, from their responses, shape (n, m)."""
+        columns = np.empty((points.size, self.gram.m))
+        columns[:, self.support] = x.T
+        others = x.T @ self.rows_of_others
+        others += b[:, None]
+        for c in np.flatnonzero(self.place[points] < 0):
+            others[c] += self.gram.columns.column(points[c])[self.others]
+        columns[:, self.others] = others
+        return columns
 
 
 def unlearn(gram, y, theta, f, b, lo, hi, points, progress):
@@ -24,71 +90,43 @@ def unlearn(gram, y, theta, f, b, lo, hi, points, progress):
     """
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
     if inbound.size:
-        return from_support(gram, y, theta, f + b, lo, hi, inbound, points, progress)
+        return unlearn_from(Tableau(gram, inbound), y, theta, f + b, lo, hi, points, progress)
     # b is an interval: at the end where another point may take over theta_r, that point enters
     decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     for sign in (-1, 1):
         these = y[points] == sign
         can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
         first = can_take_over[np.argmin(sign * f[can_take_over])]
-        decision[these], outcome[these] = from_support(
-            gram, y, theta, f - f[first], lo, hi, np.array([first]), points[these], progress
+        decision[these], outcome[these] = unlearn_from(
+            Tableau(gram, np.array([first])), y, theta, f - f[first], lo, hi, points[these], progress
         )
     return decision, outcome
 
 
-def from_support(gram, y, theta, g, lo, hi, support, points, progress):
-    """The same, with the candidates for S."""
-    decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.UNDECIDED))
-    if points.size == 0:
-        return decision, outcome
-    rows = np.stack([gram.columns.column(t) for t in support]).astype(np.float64, copy=False)
+def unlearn_from(tableau, y, theta, g, lo, hi, points, progress):
+    """The same, from the tableau of the solution and ``g = f + b``."""
+    decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
+    support, place = tableau.support, tableau.place
     g = g.copy()
     g[support] = 0
-    shift = float(gram.diagonal.mean()) or 1.0
-    factor, order, rank, _ = dpstrf(rows[:, support] + shift, lower=True, tol=DEPENDENT * (gram.diagonal.max() + shift))
-    order = order[:rank] - 1
-    support, rows, factor = support[order], rows[order], np.asfortranarray(factor[:rank, :rank])
-    ones = cho_solve((factor, True), np.ones(rank))
-    place = np.full(gram.m, -1)
-    place[support] = np.arange(rank)
-
-    # x: what theta_S does per unit of theta_r (outside S) or of g_r (in S); bend: what g_r does per unit of theta_r
-    inside = place[points] >= 0
-    at = place[points[inside]]
-    right = rows[:, points]
-    right[:, inside] = np.eye(rank)[:, at]
-    x = cho_solve((factor, True), right)
-    threshold = (x.sum(axis=0) - ~inside) / ones.sum()
-    x -= np.outer(ones, threshold)
-    threshold += shift * ~inside
-    k = np.flatnonzero(inside)
-    bend = gram.diagonal[points] - (right * x).sum(axis=0) - threshold
-    bend[inside] = 1 / x[at, k]
+    x, bend, b = tableau.response(points)
 
     # points whose sign is certain before the first event
+    inside = place[points] >= 0
     left = np.abs(theta[points])
-    rate = -y[points] * np.where(inside, bend, -1) * x
+    rate = -y[points] * np.where(inside, bend, 1) * x
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(rate > 0, (hi - theta)[support, None], (lo - theta)[support, None]) / rate
-    room[~(np.abs(rate) > 0)] = np.inf
-    room[at, k] = np.inf
+    room[rate == 0] = np.inf
+    room[place[points[inside]], np.flatnonzero(inside)] = np.inf
     room = np.minimum(room.min(axis=0), 2 * left)
     margin = 1 + y[points] * g[points]
     with np.errstate(divide="ignore", invalid="ignore"):
         certain = (room > left) & (margin - room**2 * bend / (2 * (room - left)) > SLACK)
-    outcome[certain] = Outcome.CERTAIN
 
     rest = np.flatnonzero(~certain)
     todo = points[rest]
-    tableau = Tableau(gram, support, rows, factor, ones, shift)
-    sign = np.where(inside[rest], 1.0, -1.0)
-    columns = (x[:, rest] * sign).T @ rows + (sign * threshold[rest])[:, None]
-    for c, t in enumerate(todo):
-        if place[t] < 0:
-            columns[c] += gram.columns.column(t)
-    columns[:, support] = (x[:, rest] * sign).T
-    tableau.keep(todo, columns)
-    paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(gram.diagonal.max())))
+    paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.gram.diagonal.max())))
+    paths.keep(todo, tableau.columns(todo, x[:, rest], b[rest]))
     decision[rest], outcome[rest] = paths.walk(todo, y, progress)
     return decision, outcome
