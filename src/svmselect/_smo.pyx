@@ -286,6 +286,10 @@ cdef class Dual:
                 self.columns.fetch(np.unique(np.concatenate([[t], least(f, up), least(-f, low)])))
         return self.columns.get(t)
 
+    def arrays(self):
+        """(theta, f, lo, hi), copies of shape (m,)."""
+        return self._buffer[[0, 1, 3, 4], :self.m]
+
     def linear_term(self):
         """p, shape (m,): f + p is K theta."""
         return self._buffer[2, :self.m].copy()

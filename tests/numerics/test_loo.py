@@ -68,7 +68,7 @@ def problems(draw):
     return X, y, C, draw(st.sampled_from([Linear(), RBF(0.05), RBF(1.0), RBF(30.0)]))
 
 
-@given(problem=problems(), method=st.sampled_from(["retrain", "certified"]))
+@given(problem=problems(), method=st.sampled_from(["unlearn", "retrain", "certified"]))
 @settings(deadline=None, max_examples=120)
 def test_errors_are_those_of_brute_force(problem, method):
     X, y, C, kernel = problem

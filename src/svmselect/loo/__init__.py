@@ -11,11 +11,15 @@ import numpy as np
 from svmselect._smo import Dual
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain
-from svmselect.svm import Solution, check_bounds, check_labels, check_options, solution_of
+from svmselect.loo._unlearn import Outcome
+from svmselect.loo.unlearn import unlearn
+from svmselect.svm import Solution, check_bounds, check_labels, check_options, check_start, solution_of
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
-METHODS = ("certified", "retrain")
+METHODS = ("unlearn", "certified", "retrain")
+# KKT gap of the solution that points are unlearned from
+EXACT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,10 @@ class LeaveOneOut:
     error : float
         Their mean, in [0, 1].
     decision : ndarray, shape (m,)
-        The decision value that decided: of the classifier without the point where it was trained
-        ("retrained"; for "certified" only its sign is final), else of the classifier with it.
+        The decision value that decided: of the classifier without the point ("unlearned", "retrained"), of one on the way
+        there, whose sign is final ("certified"), else of the classifier with it.
     resolved_by : ndarray of str, shape (m,)
-        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "retrained" or "certified".
+        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or "certified".
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
@@ -59,7 +63,12 @@ class LeaveOneOut:
     @property
     def n_solved(self):
         """Points that no sufficiency check resolved."""
-        return self.n_certified + int(np.count_nonzero(self.resolved_by == "retrained"))
+        return self.n_certified + self.n_retrained + int(np.count_nonzero(self.resolved_by == "unlearned"))
+
+    @property
+    def n_retrained(self):
+        """Points solved to the tolerance; with method "unlearn" those whose path met a degenerate system."""
+        return int(np.count_nonzero(self.resolved_by == "retrained"))
 
     @property
     def n_certified(self):
@@ -106,36 +115,41 @@ def leave_one_out(
     gram: Gram,
     y,
     C,
-    method="certified",
+    method="unlearn",
     tol=1e-3,
     working_set="mvp",
     efficiency_test=10,
+    start=None,
     max_iter=None,
     progress=None,
 ) -> LeaveOneOut:
-    """Exact leave-one-out error (Franc, Laskov and Mueller 2008, Algorithm 1).
+    """Exact leave-one-out error.
 
-    Solves on all points, resolves what the sufficiency checks can, and retrains without each remaining point,
-    starting from the full solution with its alpha spread over the in-bound SVs.
+    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm 1), and finds the
+    classifier without each remaining point from the one with it.
 
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows.
+        Kernel matrix of the m rows; float64 for "unlearn".
     y : array_like, shape (m,)
         Labels, -1 and +1.
     C : float or array_like, shape (m,)
         Upper bound of every alpha, or one positive bound per point.
-    method : {"certified", "retrain"}
-        "retrain": the paper's standard approach, its Algorithm 2, every point solved to `tol`. "certified":
-        its Algorithm 3, which also stops when the sign of the left-out decision value is proved.
+    method : {"unlearn", "certified", "retrain"}
+        "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000), from a solution
+        with a KKT gap of at most 1e-9; see Notes. "retrain": the standard approach of Franc et al., their Algorithm 2: every
+        point is solved to `tol`, its alpha spread over the in-bound SVs. "certified": their Algorithm 3, which also stops when
+        the sign of the left-out decision value is proved.
     tol : float
-        KKT tolerance on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of it.
+        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of it.
     working_set : {"mvp", "wss2"}
-        See `solve_csvc`; "mvp" is the paper's.
+        Of retraining; see `solve_csvc`. "mvp" is the paper's.
     efficiency_test : int
-        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
-        least half of them were certified. 0 never switches.
+        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at least half of them were
+        certified. 0 never switches.
+    start : array_like, shape (m,), optional
+        Feasible alphas to start the full solution from, such as those of the C before, scaled; zeros by default.
     max_iter : int, optional
         Most SMO steps per solve; no limit by default.
     progress : callable, optional
@@ -149,6 +163,22 @@ def leave_one_out(
     ------
     ValueError
         For a bad argument; the sentence names it and its value.
+
+    Notes
+    -----
+    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for theta_r, and
+    ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``, so h does not fall as t grows:
+    unlearning only lowers it, and a point whose h is negative on the way is an error.
+
+    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow theta_r linearly,
+    as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature of the dual along this direction. This
+    path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``; concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every
+    supergradient at 0, ``V(t - L) <= V(0) + (1 - h(0)) (t - L)``. Together
+
+        h(0) >= h - c L^2 / (2 (L - t)),
+
+    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is positive the point is
+    correct.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
@@ -161,29 +191,37 @@ def leave_one_out(
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
     if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
         raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
+    theta = None if start is None else check_start(start, y, C)
+    exact = method == "unlearn"
 
     columns, values = gram.columns_requested, gram.kernel_values
     gram.compute()
-    start = time.process_time()
+    begin = time.process_time()
     full = Dual(gram, y)
     full.boxes(y, C)
-    converged = full.solve(working_set, tol, limit)
+    if theta is not None:
+        full.seed(theta)
+    converged = full.solve("wss2" if exact else working_set, min(tol, EXACT) if exact else tol, limit)
     solution = solution_of(full, gram, y, C, converged, columns, values)
 
     resolved_by = sufficiency_checks(gram, y, solution)
     points = np.flatnonzero(resolved_by == "")
     decision = solution.decision.copy()
-    decision[points], outcome, n_iter = retrain(
-        full,
-        points,
-        working_set,
-        tol,
-        limit,
-        method == "certified",
-        efficiency_test,
-        None if progress is None else lambda done: progress(done, points.size),
-    )
-    resolved_by[points] = np.where(outcome == 2, "certified", "retrained")
+    n_iter, n_not_converged = solution.n_iter, int(not converged)
+    report = None if progress is None else lambda done: progress(done, points.size)
+    todo = points
+    if exact and converged:
+        decision[points], outcome = unlearn(full, y, points, report)
+        resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
+        todo = points[outcome == Outcome.UNDECIDED]
+        report = None
+    if todo.size:
+        decision[todo], outcome, steps = retrain(
+            full, todo, working_set, tol, limit, method == "certified", efficiency_test, report
+        )
+        resolved_by[todo] = np.where(outcome == 2, "certified", "retrained")
+        n_iter += steps
+        n_not_converged += int(np.count_nonzero(outcome == 0))
     errors = misclassified(y, decision)
     errors[resolved_by == "check1"] = False
     errors[resolved_by == "check3"] = False
@@ -192,10 +230,10 @@ def leave_one_out(
         error=float(errors.mean()),
         decision=decision,
         resolved_by=resolved_by,
-        n_iter=solution.n_iter + n_iter,
+        n_iter=n_iter,
         columns_requested=gram.columns_requested - columns,
         kernel_values=gram.kernel_values - values,
-        cpu_s=time.process_time() - start,
-        n_not_converged=int(np.count_nonzero(outcome == 0)) + (not converged),
+        cpu_s=time.process_time() - begin,
+        n_not_converged=n_not_converged,
         solution=solution,
     )

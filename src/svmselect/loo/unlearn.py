@@ -80,25 +80,39 @@ class Tableau:
         return columns
 
 
-def unlearn(gram, y, theta, f, b, lo, hi, points, progress):
-    """Decision values of left-out points, from the exact solution with all points.
+def unlearn(full, y, points, progress):
+    """Decision values of left-out points.
+
+    Parameters
+    ----------
+    full : Dual
+        The solved problem with all points, exact to round-off.
+    y : ndarray, shape (m,)
+    points : ndarray of intp, shape (n,)
+    progress : callable or None
+        Called with the number of paths walked, after each.
 
     Returns
     -------
     decision : ndarray, shape (n,)
+        Decision value without the point where its path ended.
     outcome : ndarray of intp, shape (n,)
+        See `Outcome`.
     """
+    theta, f, lo, hi = full.arrays()
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
     if inbound.size:
-        return unlearn_from(Tableau(gram, inbound), y, theta, f + b, lo, hi, points, progress)
+        b = full.state()[2]
+        return unlearn_from(Tableau(full.gram, inbound), y, theta, f + b, lo, hi, points, progress)
     # b is an interval: at the end where another point may take over theta_r, that point enters
     decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     for sign in (-1, 1):
         these = y[points] == sign
         can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
         first = can_take_over[np.argmin(sign * f[can_take_over])]
+        tableau = Tableau(full.gram, np.array([first]))
         decision[these], outcome[these] = unlearn_from(
-            Tableau(gram, np.array([first])), y, theta, f - f[first], lo, hi, points[these], progress
+            tableau, y, theta, f - f[first], lo, hi, points[these], progress
         )
     return decision, outcome
 
