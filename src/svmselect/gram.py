@@ -143,19 +143,6 @@ class Source:
             out[slots, indices] = self.diagonal[indices]
             self.counts[1] += indices.size * self.m
 
-    def block(self, rows, columns, out):
-        """Kernel values between two slices of the rows, and their mirror image, in a whole matrix."""
-        self.kernel.block(self.rows.take(rows), self.rows.take(columns), out=out[rows, columns])
-        mirror(rows, columns, out)
-
-
-def mirror(rows, columns, out):
-    """Copy a block on or below the diagonal of a matrix to its mirror image."""
-    if rows == columns:
-        _panels.mirror(out[rows, columns])
-    else:
-        _panels.transpose(out[rows, columns], out[columns, rows])
-
 
 class Gram:
     """The kernel matrix of one data set, computed once and shared by all fits on it.
@@ -243,6 +230,9 @@ class Gram:
     def compute(self, progress=None):
         """Compute what is missing of the whole matrix if it fits the budget (else nothing).
 
+        Stored columns keep their values. Values of different products may differ in the last bit, so the matrix is
+        symmetric to the last bit only if all of it was computed at once.
+
         Parameters
         ----------
         progress : callable, optional
@@ -264,28 +254,44 @@ class Gram:
         absent = np.flatnonzero(~columns.holds(slice(None)))
         if absent.size == 0:
             return self
-        arena = columns.arena[:, : self.m]
-        parts = slices(self.m, BLOCK_ROWS)
-        pairs = [(rows, left) for i, rows in enumerate(parts) for left in parts[: i + 1]]
-        missing = absent.size - np.count_nonzero(source.stored_above(absent))
-        if 2 * missing >= self.m:
-            work = self.m**2 // 2 * source.rows.d
-            run(lambda pair: source.block(*pair, arena), pairs, work, progress)
-            source.counts[1] += sum((a.stop - a.start) * (b.stop - b.start) for a, b in pairs)
-            np.fill_diagonal(arena, self.diagonal)
+        kept = np.flatnonzero(columns.holds(slice(None)))
+        if kept.size <= min(self.m // 2, PRODUCT_ROWS) and not source.stored_above(absent).any():
+            self._compute_blocks(kept, progress)
         else:
             panels = slices(absent.size, BLOCK_ROWS)
             for done, panel in enumerate(panels, 1):
                 columns.fetch(absent[panel])
                 if progress is not None:
                     progress(done, len(panels))
-            # values from different products may differ in the last bit
-            run(lambda pair: mirror(*pair, arena), pairs, self.m**2)
-        columns.complete()
         return self
 
+    def _compute_blocks(self, kept, progress):
+        """Compute the whole matrix by blocks; the stored columns `kept` keep their values."""
+        source = self._source
+        rows, arena = source.rows, self.columns.arena[:, : self.m]
+        parts = slices(self.m, BLOCK_ROWS)
+        pairs = [(part, left) for i, part in enumerate(parts) for left in parts[: i + 1]]
+        values = arena[kept]
+
+        def block(pair):
+            down, right = pair
+            self.kernel.block(rows.take(down), rows.take(right), out=arena[down, right])
+            if down == right:
+                _panels.mirror(arena[down, right])
+            else:
+                _panels.transpose(arena[down, right], arena[right, down])
+
+        try:
+            run(block, pairs, self.m**2 // 2 * rows.d, progress)
+        finally:
+            arena[:, kept] = values.T
+            arena[kept] = values
+        np.fill_diagonal(arena, self.diagonal)
+        source.counts[1] += sum((down.stop - down.start) * (right.stop - right.start) for down, right in pairs)
+        self.columns.complete()
+
     def matrix(self):
-        """The whole matrix as a read-only view, shape (m, m), symmetric.
+        """The whole matrix as a read-only view, shape (m, m), Fortran order; see `compute`.
 
         Raises
         ------
@@ -297,7 +303,7 @@ class Gram:
                 f"a Gram matrix of {self.m} rows does not fit memory_mb; ask for columns instead"
             )
         self.compute()
-        view = self.columns.arena[:, : self.m]
+        view = self.columns.arena[:, : self.m].T  # a slot holds a column
         view.flags.writeable = False
         return view
 
@@ -450,7 +456,7 @@ class Gram:
     def _row_minima(self):
         """Least value of each row of a linear kernel's matrix, float64."""
         if self.full:
-            return self.matrix().min(axis=1).astype(np.float64)
+            return self.matrix().min(axis=0).astype(np.float64)
         rows = self._source.rows
         least = self.diagonal.copy()
         for a, b, products in product_panels(rows, rows):

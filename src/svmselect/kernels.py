@@ -20,7 +20,7 @@ __all__ = ["RBF", "Linear", "Rows"]
 PANEL_ROWS = 1024  # most rows of a panel
 PANEL_BYTES = 2**24  # rows made dense for a panel
 PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cache
-SPARSE_DENSITY = 0.01
+SPARSE_DENSITY = 0.08
 
 
 class Rows:
