@@ -4,8 +4,8 @@
 #define SVMSELECT_PANELS_H
 #include <stddef.h>
 
-/* out[t] = exp(-gamma D_t), D_t = norm + norms[t] - 2 products[t], taken as 0 up to clip (norm + norms[t]).  Less than
- * 1.2 round-off units from the exact exponential of the rounded -gamma D_t; 0 where that is below -87 (float) or -708
+/* out[t] = exp(-gamma D_t), D_t = norm + norms[t] - 2 products[t], taken as 0 up to clip (norm + norms[t]).  Within 2
+ * round-off units from the exact exponential of the rounded -gamma D_t; 0 where that is below -87 (float) or -708
  * (double), so that no value is denormal. */
 void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const void *norms, double norm, double gamma,
                 double clip);

@@ -69,11 +69,14 @@ def run(function, tasks, work, progress=None):
     """Call ``function(task)`` for every task, on as many threads as BLAS may use, each with a BLAS of one
     thread; one after another where the `work`, in multiplications, is too little for threads.
 
-    `progress` is called as ``progress(done, total)`` from the calling thread. After an exception, also Ctrl-C,
-    no further task is started.
+    `progress` is called as ``progress(done, total)`` from the calling thread. No task is started after an
+    exception, which Ctrl-C is too.
     """
-    threads = min([len(tasks), *(library["num_threads"] for library in blas_libraries().info())])
-    if threads < 2 or work < WORK_FOR_THREADS:
+    threads = 1
+    if work >= WORK_FOR_THREADS:
+        allowed = min((library["num_threads"] for library in blas_libraries().info()), default=1)
+        threads = min(allowed, len(tasks))
+    if threads == 1:
         for done, task in enumerate(tasks, 1):
             function(task)
             if progress is not None:
@@ -122,15 +125,15 @@ class Source:
     def stored_above(self, indices):
         """Whether some other store has each column."""
         stored = np.zeros(indices.size, dtype=bool)
-        for columns, numbers in self.above:
-            stored |= columns.holds(numbers[indices])
+        for columns, places in self.above:
+            stored |= columns.holds(places[indices])
         return stored
 
     def load(self, indices, out, slots):
         """Write column ``indices[k]`` into ``out[slots[k], :m]`` and count what is computed."""
-        for columns, numbers in self.above:
-            stored = columns.holds(numbers[indices])
-            columns.gather(numbers[indices[stored]], numbers, out, slots[stored])
+        for columns, places in self.above:
+            stored = columns.holds(places[indices])
+            columns.gather(places[indices[stored]], places, out, slots[stored])
             indices, slots = indices[~stored], slots[~stored]
         if indices.size:
             chosen, rows = self.rows.take(indices), self.rows
@@ -180,8 +183,8 @@ class Gram:
     Raises
     ------
     ValueError
-        If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type, a
-        squared norm overflows it, or the budget does not hold eight columns.
+        If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type,
+        a squared norm overflows it, or the budget does not hold eight columns.
     """
 
     def __init__(self, X, kernel, dtype="float64", memory_mb=2048):
@@ -230,8 +233,8 @@ class Gram:
     def compute(self, progress=None):
         """Compute what is missing of the whole matrix if it fits the budget (else nothing).
 
-        Stored columns keep their values. Values of different products may differ in the last bit, so the matrix is
-        symmetric to the last bit only if all of it was computed at once.
+        Stored columns keep their values. Different products of the same two rows may differ in the last bit, so
+        the matrix is symmetric to the last bit only if all of it was computed at once.
 
         Parameters
         ----------
@@ -287,7 +290,9 @@ class Gram:
             arena[:, kept] = values.T
             arena[kept] = values
         np.fill_diagonal(arena, self.diagonal)
-        source.counts[1] += sum((down.stop - down.start) * (right.stop - right.start) for down, right in pairs)
+        source.counts[1] += sum(
+            (down.stop - down.start) * (right.stop - right.start) for down, right in pairs
+        )
         self.columns.complete()
 
     def matrix(self):
@@ -310,8 +315,8 @@ class Gram:
     def set_kernel(self, kernel):
         """Put another kernel on the same rows, in the same memory.
 
-        All columns become absent, and the counters go on. Solver states made before must not be used any more; a
-        `matrix` view shows what is written over it.
+        All columns become absent, and the counters go on. Solver states made before must not be used any
+        more; a `matrix` view shows what is written over it.
 
         Parameters
         ----------
@@ -360,7 +365,13 @@ class Gram:
             If ``rows`` is empty, not increasing, or out of range.
         """
         rows = np.array(rows, dtype=np.intp)
-        if rows.ndim != 1 or rows.size == 0 or rows[0] < 0 or rows[-1] >= self.m or (np.diff(rows) <= 0).any():
+        if (
+            rows.ndim != 1
+            or rows.size == 0
+            or rows[0] < 0
+            or rows[-1] >= self.m
+            or (np.diff(rows) <= 0).any()
+        ):
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         source = self._source
         above = [(self.columns, rows), *((columns, numbers[rows]) for columns, numbers in source.above)]
@@ -374,12 +385,14 @@ class Gram:
             self._scratch = None
         if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
             self._scratch = allocate(capacity * column_bytes)
-        part._open(Source(source.data, whole_numbers, self.kernel, source.counts, above), capacity, self._scratch)
+        part._open(
+            Source(source.data, whole_numbers, self.kernel, source.counts, above), capacity, self._scratch
+        )
         self._tenant = weakref.ref(part.columns)
         return part
 
     def product(self, rows, support, theta):
-        """``K[rows][:, support] @ theta``, from stored columns where there are, else by panels that are not kept.
+        """``K[rows][:, support] @ theta``, from stored columns where there are, else by panels, not kept.
 
         Parameters
         ----------
@@ -396,9 +409,9 @@ class Gram:
         theta = np.asarray(theta, dtype=np.float64)
         out = np.zeros(rows.size)
         source = self._source
-        for columns, numbers in [(self.columns, np.arange(self.m)), *source.above]:
-            stored = columns.holds(numbers[support])
-            columns.add(numbers[support[stored]], theta[stored], numbers[rows], out)
+        for columns, places in [(self.columns, np.arange(self.m)), *source.above]:
+            stored = columns.holds(places[support])
+            columns.add(places[support[stored]], theta[stored], places[rows], out)
             support, theta = support[~stored], theta[~stored]
         if support.size == 0 or rows.size == 0:
             return out
@@ -459,7 +472,7 @@ class Gram:
             return self.matrix().min(axis=0).astype(np.float64)
         rows = self._source.rows
         least = self.diagonal.copy()
-        for a, b, products in product_panels(rows, rows):
+        for a, _, products in product_panels(rows, rows):
             np.minimum(least[a], products.min(axis=1), out=least[a])
         self._source.counts[1] += self.m**2
         return least
