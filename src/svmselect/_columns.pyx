@@ -3,8 +3,9 @@
 Design. A solver asks for column ``i`` with ``get`` and receives a pointer that stays valid for the next seven
 requests (the store holds at least eight columns), without taking the GIL unless the column must be computed.
 ``fetch`` makes many absent columns present at once, for the price of one matrix product, and leaves the eight
-most recently used ones alone. Where the whole matrix fits, column ``i`` lives in slot ``i``, nothing is ever
-replaced and use is not recorded. What a column contains is the business of the ``load`` callback.
+most recently used ones alone. Slots fill in the order of demand, so that a store of which little is used
+touches little memory; where the whole matrix fits, nothing is ever replaced and use is not recorded. What a
+column contains is the business of the ``load`` callback.
 """
 
 import numpy as np
@@ -33,7 +34,8 @@ def allocate(n_bytes):
     return memory[start:start + n_bytes]
 
 
-def _closed(indices, out, slots):
+def closed(indices, out, slots):
+    """The load callback of a store that has given its memory away."""
     raise RuntimeError("these columns belong to a kernel that Gram.set_kernel has replaced")
 
 
@@ -74,10 +76,10 @@ cdef class Columns:
         self._counter = counter
         self._requested = &requested[0]
         self._slot = np.full(m, ABSENT, dtype=np.intp)
-        # which row a slot holds, and when it was last used: only where slots are replaced
-        self._row = np.full(0 if self.full else self.capacity, ABSENT, dtype=np.intp)
-        self._used = np.zeros(0 if self.full else self.capacity, dtype=np.int64)
-        self._clock = 0
+        # which column a slot holds, and when it was last used: 0 if empty; the time stands still where all fit
+        self._row = np.full(self.capacity, ABSENT, dtype=np.intp)
+        self._used = np.zeros(self.capacity, dtype=np.int64)
+        self._clock = 1
 
     @property
     def requested(self):
@@ -106,13 +108,30 @@ cdef class Columns:
     def close(self):
         """Give the memory away (returned): every column is absent for good, asking for one is an error."""
         self.forget()
-        self._load = _closed
+        self._load = closed
         return self._memory
 
-    def complete(self):
-        """Declare that all columns have been written into the arena, which has room for all."""
-        self.arena[:, self.m:] = 0
-        np.asarray(self._slot)[:] = np.arange(self.m)
+    def settle(self, indices):
+        """Declare that exactly these columns are stored, each in the slot of its own number; all must fit."""
+        self.forget()
+        self.arena[indices, self.m:] = 0
+        np.asarray(self._slot)[indices] = indices
+        np.asarray(self._row)[indices] = indices
+        np.asarray(self._used)[indices] = 1
+
+    def arrange(self):
+        """Move every stored column to the slot of its own number; all must fit."""
+        row = np.asarray(self._row)
+        if np.array_equal(row, np.arange(self.m)):
+            return
+        stored = row[row >= 0]
+        for slot in range(self.m):
+            # each exchange brings one column home
+            while row[slot] != ABSENT and row[slot] != slot:
+                home = row[slot]
+                self.arena[[slot, home]] = self.arena[[home, slot]]
+                row[slot], row[home] = row[home], home
+        self.settle(stored)
 
     def fetch(self, indices):
         """Load the absent ones of some columns together; not counted as requests.
@@ -131,8 +150,9 @@ cdef class Columns:
         slots = np.asarray(self._slot)[wanted]
         absent = wanted[slots < 0]
         absent = absent[np.sort(np.unique(absent, return_index=True)[1])]
+        free = np.flatnonzero(np.asarray(self._row) < 0)
         if self.full:
-            self._store(absent, absent)
+            self._store(absent, free[:absent.size])
             return
         used = np.array(self._used)
         recent = np.argpartition(used, -MIN_COLUMNS)[-MIN_COLUMNS:]
@@ -141,7 +161,7 @@ cdef class Columns:
         kept = np.unique(np.concatenate([slots[slots >= 0], recent]))
         used[kept] = np.iinfo(np.int64).max
         room = min(absent.size, self.capacity - kept.size)
-        new = np.argpartition(used, room)[:room] if room < self.capacity else np.arange(room)
+        new = free[:room] if free.size >= room else np.argpartition(used, room)[:room]
         self._store(absent[:room], new)
         # the most recently used ones stay so: their holder may count on the next seven requests
         order = np.concatenate([slots[slots >= 0], new, recent])
@@ -149,7 +169,7 @@ cdef class Columns:
         self._clock += order.size
 
     def gather(self, indices, Py_ssize_t[::1] rows, out, slots):
-        """Copy stored columns at some rows: ``out[slots[k], :len(rows)] = column(indices[k])[rows]``."""
+        """Copy stored columns at some rows: ``out[slots[k], :len(rows)] = column indices[k] at rows``."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices], targets = slots
         cdef Py_ssize_t k, stride = out.strides[0]
         cdef size_t address = out.ctypes.data
@@ -160,7 +180,8 @@ cdef class Columns:
                               target + targets[k] * stride)
 
     def add(self, indices, double[::1] weights, Py_ssize_t[::1] rows, double[::1] out):
-        """Add a weighted sum of stored columns at some rows: ``out += sum_k weights[k] column(indices[k])[rows]``."""
+        """Add a weighted sum of stored columns at some rows, ``sum_k weights[k] column indices[k] at rows``, to
+        ``out``."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices]
         cdef Py_ssize_t k
         with nogil:
@@ -189,7 +210,7 @@ cdef class Columns:
         return self._slot[i] >= 0
 
     cdef Py_ssize_t _miss(self, Py_ssize_t i) except -1:
-        cdef Py_ssize_t slot = i if self.full else np.argmin(self._used)
+        cdef Py_ssize_t slot = np.argmin(self._used)
         self._store(np.array([i]), np.array([slot]))
         return slot
 
@@ -199,13 +220,13 @@ cdef class Columns:
         slot = np.asarray(self._slot)
         if indices.size == 0:
             return 0
-        if not self.full:
-            old = row[slots]
-            slot[old[old >= 0]] = ABSENT
-            row[slots] = ABSENT
+        old = row[slots]
+        slot[old[old >= 0]] = ABSENT
+        row[slots] = ABSENT
+        np.asarray(self._used)[slots] = 0
         self._load(indices, self.arena, slots)
         self.arena[slots, self.m:] = 0
         slot[indices] = slots
-        if not self.full:
-            row[slots] = indices
+        row[slots] = indices
+        np.asarray(self._used)[slots] = self._clock
         return 0

@@ -62,8 +62,8 @@ def squared_norms(const real[::1] values, const Py_ssize_t[::1] starts):
     return norms
 
 
-def densify(const real[::1] values, const integer[::1] features, const Py_ssize_t[::1] starts, Py_ssize_t first,
-            real[:, ::1] out):
+def densify(const real[::1] values, const integer[::1] features, const Py_ssize_t[::1] starts,
+            Py_ssize_t first, real[:, ::1] out):
     """Rows ``first`` and following of a CSR matrix, as many as ``out`` has, as a dense array."""
     cdef Py_ssize_t r, t
     with nogil:

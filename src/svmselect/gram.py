@@ -233,8 +233,8 @@ class Gram:
     def compute(self, progress=None):
         """Compute what is missing of the whole matrix if it fits the budget (else nothing).
 
-        Stored columns keep their values. Different products of the same two rows may differ in the last bit, so
-        the matrix is symmetric to the last bit only if all of it was computed at once.
+        Stored columns keep their values. Different products of the same two rows may differ in the last bit,
+        so the matrix is symmetric to the last bit only if all of it was computed at once.
 
         Parameters
         ----------
@@ -254,10 +254,8 @@ class Gram:
         columns, source = self.columns, self._source
         if not columns.full:
             return self
-        absent = np.flatnonzero(~columns.holds(slice(None)))
-        if absent.size == 0:
-            return self
-        kept = np.flatnonzero(columns.holds(slice(None)))
+        stored = columns.holds(slice(None))
+        kept, absent = np.flatnonzero(stored), np.flatnonzero(~stored)
         if kept.size <= min(self.m // 2, PRODUCT_ROWS) and not source.stored_above(absent).any():
             self._compute_blocks(kept, progress)
         else:
@@ -266,6 +264,7 @@ class Gram:
                 columns.fetch(absent[panel])
                 if progress is not None:
                     progress(done, len(panels))
+            columns.arrange()
         return self
 
     def _compute_blocks(self, kept, progress):
@@ -274,7 +273,9 @@ class Gram:
         rows, arena = source.rows, self.columns.arena[:, : self.m]
         parts = slices(self.m, BLOCK_ROWS)
         pairs = [(part, left) for i, part in enumerate(parts) for left in parts[: i + 1]]
-        values = arena[kept]
+        values = np.empty((kept.size, self.m), dtype=self.dtype)
+        self.columns.gather(kept, np.arange(self.m), values, np.arange(kept.size))
+        self.columns.forget()
 
         def block(pair):
             down, right = pair
@@ -289,11 +290,10 @@ class Gram:
         finally:
             arena[:, kept] = values.T
             arena[kept] = values
+            self.columns.settle(kept)
         np.fill_diagonal(arena, self.diagonal)
-        source.counts[1] += sum(
-            (down.stop - down.start) * (right.stop - right.start) for down, right in pairs
-        )
-        self.columns.complete()
+        source.counts[1] += sum(arena[pair].size for pair in pairs)
+        self.columns.settle(np.arange(self.m))
 
     def matrix(self):
         """The whole matrix as a read-only view, shape (m, m), Fortran order; see `compute`.

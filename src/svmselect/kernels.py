@@ -21,8 +21,8 @@ PANEL_ROWS = 1024  # most rows of a panel made dense
 PANEL_BYTES = 2**24  # most memory of these
 PRODUCT_ROWS = 512
 PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cache
-# below this share of non-zeros SciPy's sparse product is faster than making panels dense (measured from 300 to
-# 20,000 features: 1.2 to 8 times at 3 %, equal at 10 %)
+# below this share of non-zeros SciPy's sparse product is faster than making panels dense: measured from 300
+# to 20,000 features, 2 to 4 times at 3 %, 0.9 to 1.6 times at 10 %
 SPARSE_DENSITY = 0.08
 
 
