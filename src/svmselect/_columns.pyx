@@ -69,14 +69,15 @@ cdef class Columns:
         self._stride = self.ld * (sizeof(float) if self.single else sizeof(double))
         n_bytes = self.capacity * self._stride
         self._memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
-        self.arena = self._memory.view(np.float32 if self.single else np.float64).reshape(self.capacity, self.ld)
+        values = self._memory.view(np.float32 if self.single else np.float64)
+        self.arena = values.reshape(self.capacity, self.ld)
         address = self.arena.ctypes.data
         self._data = <char *> address
         self._load = load
         self._counter = counter
         self._requested = &requested[0]
         self._slot = np.full(m, ABSENT, dtype=np.intp)
-        # which column a slot holds, and when it was last used: 0 if empty; the time stands still where all fit
+        # which column a slot holds, and when it was last used: 0 if empty; time stands still where all fit
         self._row = np.full(self.capacity, ABSENT, dtype=np.intp)
         self._used = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 1
@@ -169,7 +170,7 @@ cdef class Columns:
         self._clock += order.size
 
     def gather(self, indices, Py_ssize_t[::1] rows, out, slots):
-        """Copy stored columns at some rows: ``out[slots[k], :len(rows)] = column indices[k] at rows``."""
+        """``out[slots[k], :len(rows)] = column indices[k] at rows``, for stored columns."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices], targets = slots
         cdef Py_ssize_t k, stride = out.strides[0]
         cdef size_t address = out.ctypes.data
@@ -180,8 +181,7 @@ cdef class Columns:
                               target + targets[k] * stride)
 
     def add(self, indices, double[::1] weights, Py_ssize_t[::1] rows, double[::1] out):
-        """Add a weighted sum of stored columns at some rows, ``sum_k weights[k] column indices[k] at rows``, to
-        ``out``."""
+        """``out += sum_k weights[k] * (column indices[k] at rows)``, for stored columns and float64 sums."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices]
         cdef Py_ssize_t k
         with nogil:

@@ -13,12 +13,10 @@ from threadpoolctl import ThreadpoolController
 
 from svmselect import _panels
 from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
-from svmselect.kernels import RBF, Linear, Rows, product_panels, slices
+from svmselect.kernels import BLOCK_ROWS, RBF, Linear, Rows, product_panels, slices
 
 __all__ = ["Gram"]
 
-BLOCK_ROWS = 512
-PRODUCT_ROWS = 1024
 WORK_FOR_THREADS = 2**25  # multiplications that are worth a second thread
 
 
@@ -137,7 +135,7 @@ class Source:
             indices, slots = indices[~stored], slots[~stored]
         if indices.size:
             chosen, rows = self.rows.take(indices), self.rows
-            step = max(BLOCK_ROWS, -(-self.m // 16))
+            step = max(8 * BLOCK_ROWS, -(-self.m // 16))
 
             def panel(part):
                 self.kernel.block(chosen, rows.take(part), out=out[:, part], slots=slots)
@@ -256,7 +254,7 @@ class Gram:
             return self
         stored = columns.holds(slice(None))
         kept, absent = np.flatnonzero(stored), np.flatnonzero(~stored)
-        if kept.size <= min(self.m // 2, PRODUCT_ROWS) and not source.stored_above(absent).any():
+        if kept.size <= min(self.m // 2, BLOCK_ROWS) and not source.stored_above(absent).any():
             self._compute_blocks(kept, progress)
         else:
             panels = slices(absent.size, BLOCK_ROWS)
@@ -415,14 +413,14 @@ class Gram:
             support, theta = support[~stored], theta[~stored]
         if support.size == 0 or rows.size == 0:
             return out
-        panels = [(source.rows.take(support[a]), theta[a]) for a in slices(support.size, PRODUCT_ROWS)]
+        panels = [(source.rows.take(support[a]), theta[a]) for a in slices(support.size, BLOCK_ROWS)]
 
         def part(b):
             chosen = source.rows.take(rows[b])
             for panel, weights in panels:
                 out[b] += weights @ self.kernel.block(panel, chosen)
 
-        run(part, slices(rows.size, PRODUCT_ROWS), support.size * rows.size * source.rows.d)
+        run(part, slices(rows.size, BLOCK_ROWS), support.size * rows.size * source.rows.d)
         source.counts[1] += support.size * rows.size
         return out
 

@@ -19,7 +19,7 @@ __all__ = ["RBF", "Linear", "Rows"]
 
 PANEL_ROWS = 1024  # most rows of a panel made dense
 PANEL_BYTES = 2**24  # most memory of these
-PRODUCT_ROWS = 512
+BLOCK_ROWS = 512  # rows and columns of a block of a whole matrix
 PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cache
 # below this share of non-zeros SciPy's sparse product is faster than making panels dense: measured from 300
 # to 20,000 features, 2 to 4 times at 3 %, 0.9 to 1.6 times at 10 %
@@ -106,7 +106,7 @@ def product_panels(A, B):
         Reused for the next panel.
     """
     itemsize = A.X.dtype.itemsize
-    rows = min(A.n, A.panel_rows, PRODUCT_ROWS)
+    rows = min(A.n, A.panel_rows, BLOCK_ROWS)
     columns = min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64))
     sparse_product = B.sparse and B.X.nnz < SPARSE_DENSITY * B.n * B.d
     if B.sparse and not sparse_product:
@@ -181,10 +181,11 @@ class RBF(Kernel):
 
     Squared distances are computed as ``|x|^2 + |z|^2 - 2 x.z`` in the dtype of the rows, with norms that are
     rounded only once. With ``u`` the unit round-off of the dtype, ``d`` the number of features and ``S =
-    |x|^2 + |z|^2``, rounding adds at most about ``(d + 2) u S`` to the distance of close rows; distances up
-    to ``(d + 3) u S`` cannot be told from zero and are set to zero, so identical rows have a kernel value of
-    exactly 1. Altogether a squared distance is within ``(2 d + 5) u S`` of the true one, and a kernel value
-    within ``gamma (2 d + 5) u S + 3 u``; values below 1e-37 (float32) or 1e-307 (float64) are 0.
+    |x|^2 + |z|^2``, and where nothing underflows, rounding adds at most about ``(d + 2) u S`` to the distance
+    of close rows; distances up to ``(d + 3) u S`` cannot be told from zero and are set to zero, so identical
+    rows have a kernel value of exactly 1. Altogether a squared distance is within ``(2 d + 5) u S`` of the
+    true one, and a kernel value within ``gamma (2 d + 5) u S + 3 u``; values below 1e-37 (float32) or 1e-307
+    (float64) are 0.
 
     Parameters
     ----------

@@ -207,6 +207,9 @@ def test_sparse_and_dense_rows_agree(density, kernel, monkeypatch):
     X = sparse.random_array((150, 400), density=density, format="csr", rng=5)
     dense = Gram(X.toarray(), kernel).matrix()
     np.testing.assert_allclose(Gram(X, kernel).matrix(), dense, atol=1e-12)
+    wide = X.copy()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    np.testing.assert_allclose(Gram(wide, kernel).matrix(), dense, atol=1e-12)
     monkeypatch.setattr(svmselect.kernels, "PANEL_BYTES", 7 * 400 * 8)  # panels of seven rows
     np.testing.assert_allclose(Gram(X, kernel).matrix(), dense, atol=1e-12)
 
