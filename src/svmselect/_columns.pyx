@@ -2,18 +2,41 @@
 
 Design. A solver asks for column ``i`` with ``get`` and receives a pointer that stays valid for the next seven
 requests (the store holds at least eight columns), without taking the GIL unless the column must be computed.
-What a column contains is the business of the ``load`` callback.
+``fetch`` makes many absent columns present at once, for the price of one matrix product, and leaves the eight
+most recently used ones alone. Slots fill in the order of demand, so that a store of which little is used
+touches little memory; where the whole matrix fits, nothing is ever replaced and use is not recorded. What a
+column contains is the business of the ``load`` callback.
 """
 
 import numpy as np
 
+cdef extern from "_panels.h" nogil:
+    void panels_gather(int, Py_ssize_t, const Py_ssize_t *, const void *, void *)
+    void panels_add(int, Py_ssize_t, const Py_ssize_t *, double, const void *, double *)
+
 MIN_COLUMNS = 8
 _PAD = 64  # VEC_BLOCK of _vec.h
+_ALIGNMENT = 64
+
+cdef enum:
+    ABSENT = -1
 
 
 def padded_length(m):
     """Length of a stored column of ``m`` rows: padded with zeros to whole blocks of the vector passes."""
     return -(-m // _PAD) * _PAD
+
+
+def allocate(n_bytes):
+    """Untouched memory on a cache-line boundary: a byte array. NumPy asks the system for huge pages."""
+    memory = np.empty(n_bytes + _ALIGNMENT, dtype=np.uint8)
+    start = -memory.ctypes.data % _ALIGNMENT
+    return memory[start:start + n_bytes]
+
+
+def closed(indices, out, slots):
+    """The load callback of a store that has given its memory away."""
+    raise RuntimeError("these columns belong to a kernel that Gram.set_kernel has replaced")
 
 
 cdef class Columns:
@@ -28,50 +51,147 @@ cdef class Columns:
     dtype : numpy dtype
         float32 or float64.
     load : callable
-        ``load(i, out)`` writes column ``i`` into ``out``, an array of shape (m,). With ``capacity == m`` it
-        is called once, as ``load(None, arena[:, :m])``, and writes the whole matrix.
+        ``load(indices, out, slots)`` writes column ``indices[k]`` into ``out[slots[k], :m]``.
+    counter : ndarray of int64, shape (1,)
+        Counts the requests; several stores may share one.
+    memory : ndarray of uint8, optional
+        Where to put the columns, from `allocate`; fresh memory by default.
     """
 
-    def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load):
+    def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load, counter, memory=None):
+        cdef long long[::1] requested = counter
+        cdef size_t address
         self.m = m
         self.ld = padded_length(m)
         self.capacity = min(capacity, m)
+        self.full = self.capacity == m
         self.single = np.dtype(dtype) == np.float32
-        self.requested = 0
-        # np.zeros maps pages only when they are written: an unused store costs no memory
-        self.arena = np.zeros((self.capacity, self.ld), dtype=np.float32 if self.single else np.float64)
-        cdef size_t address = self.arena.ctypes.data
+        self._stride = self.ld * (sizeof(float) if self.single else sizeof(double))
+        n_bytes = self.capacity * self._stride
+        self._memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
+        values = self._memory.view(np.float32 if self.single else np.float64)
+        self.arena = values.reshape(self.capacity, self.ld)
+        address = self.arena.ctypes.data
         self._data = <char *> address
-        self._stride = self.ld * self.arena.itemsize
         self._load = load
-        self._slot = np.full(m, -1, dtype=np.intp)
-        self._row = np.full(self.capacity, -1, dtype=np.intp)
+        self._counter = counter
+        self._requested = &requested[0]
+        self._slot = np.full(m, ABSENT, dtype=np.intp)
+        # which column a slot holds, and when it was last used: 0 if empty; time stands still where all fit
+        self._row = np.full(self.capacity, ABSENT, dtype=np.intp)
         self._used = np.zeros(self.capacity, dtype=np.int64)
-        self._clock = 0
+        self._clock = 1
 
     @property
-    def full(self):
-        """Whether the whole matrix has a slot."""
-        return self.capacity == self.m
+    def requested(self):
+        """Requests so far, of all stores that share the counter."""
+        return self._requested[0]
 
-    def load_all(self):
-        """Compute the whole matrix, unless it is there or does not fit."""
-        cdef Py_ssize_t i
-        if self.full and self.m > 0 and self._slot[0] < 0:
-            self._load(None, self.arena[:, :self.m])
-            for i in range(self.m):
-                self._slot[i] = i
+    def holds(self, indices):
+        """Whether each of some columns is stored: bool, shape of `indices` (a slice or array of int)."""
+        return np.asarray(self._slot)[indices] >= 0
 
     def column(self, Py_ssize_t i):
         """Column ``i`` as a read-only view of shape (m,); counted as requested."""
+        if not 0 <= i < self.m:
+            raise IndexError(f"there is no column {i} in a matrix of {self.m} rows")
         self.get(i)
         view = self.arena[self._slot[i], :self.m]
         view.flags.writeable = False
         return view
 
+    def forget(self):
+        """Every column is absent again; the memory stays."""
+        self._slot[:] = ABSENT
+        self._row[:] = ABSENT
+        self._used[:] = 0
+
+    def close(self):
+        """Give the memory away (returned): every column is absent for good, asking for one is an error."""
+        self.forget()
+        self._load = closed
+        return self._memory
+
+    def settle(self, indices):
+        """Declare that exactly these columns are stored, each in the slot of its own number; all must fit."""
+        self.forget()
+        self.arena[indices, self.m:] = 0
+        np.asarray(self._slot)[indices] = indices
+        np.asarray(self._row)[indices] = indices
+        np.asarray(self._used)[indices] = 1
+
+    def arrange(self):
+        """Move every stored column to the slot of its own number; all must fit."""
+        row = np.asarray(self._row)
+        if np.array_equal(row, np.arange(self.m)):
+            return
+        stored = row[row >= 0]
+        for slot in range(self.m):
+            # each exchange brings one column home
+            while row[slot] != ABSENT and row[slot] != slot:
+                home = row[slot]
+                self.arena[[slot, home]] = self.arena[[home, slot]]
+                row[slot], row[home] = row[home], home
+        self.settle(stored)
+
+    def fetch(self, indices):
+        """Load the absent ones of some columns together; not counted as requests.
+
+        Replaces neither any of these columns nor the eight most recently used ones. Where the others leave
+        too little room, the first ones are loaded.
+
+        Parameters
+        ----------
+        indices : array_like of int
+        """
+        wanted = np.asarray(indices, dtype=np.intp).reshape(-1)
+        outside = wanted[(wanted < 0) | (wanted >= self.m)]
+        if outside.size:
+            raise IndexError(f"there is no column {outside[0]} in a matrix of {self.m} rows")
+        slots = np.asarray(self._slot)[wanted]
+        absent = wanted[slots < 0]
+        absent = absent[np.sort(np.unique(absent, return_index=True)[1])]
+        free = np.flatnonzero(np.asarray(self._row) < 0)
+        if self.full:
+            self._store(absent, free[:absent.size])
+            return
+        used = np.array(self._used)
+        recent = np.argpartition(used, -MIN_COLUMNS)[-MIN_COLUMNS:]
+        recent = recent[np.argsort(used[recent])]
+        recent = recent[used[recent] > 0]
+        kept = np.unique(np.concatenate([slots[slots >= 0], recent]))
+        used[kept] = np.iinfo(np.int64).max
+        room = min(absent.size, self.capacity - kept.size)
+        new = free[:room] if free.size >= room else np.argpartition(used, room)[:room]
+        self._store(absent[:room], new)
+        # the most recently used ones stay so: their holder may count on the next seven requests
+        order = np.concatenate([slots[slots >= 0], new, recent])
+        np.asarray(self._used)[order] = self._clock + 1 + np.arange(order.size)
+        self._clock += order.size
+
+    def gather(self, indices, Py_ssize_t[::1] rows, out, slots):
+        """``out[slots[k], :len(rows)] = column indices[k] at rows``, for stored columns."""
+        cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices], targets = slots
+        cdef Py_ssize_t k, stride = out.strides[0]
+        cdef size_t address = out.ctypes.data
+        cdef char *target = <char *> address
+        with nogil:
+            for k in range(sources.shape[0]):
+                panels_gather(self.single, rows.shape[0], &rows[0], self._data + sources[k] * self._stride,
+                              target + targets[k] * stride)
+
+    def add(self, indices, double[::1] weights, Py_ssize_t[::1] rows, double[::1] out):
+        """``out += sum_k weights[k] * (column indices[k] at rows)``, for stored columns and float64 sums."""
+        cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices]
+        cdef Py_ssize_t k
+        with nogil:
+            for k in range(sources.shape[0]):
+                panels_add(self.single, rows.shape[0], &rows[0], weights[k],
+                           self._data + sources[k] * self._stride, &out[0])
+
     cdef const void *get(self, Py_ssize_t i) except NULL nogil:
         """Column i, counted as requested."""
-        self.requested += 1
+        self._requested[0] += 1
         return self.again(i)
 
     cdef const void *again(self, Py_ssize_t i) except NULL nogil:
@@ -79,26 +199,34 @@ cdef class Columns:
         cdef Py_ssize_t slot = self._slot[i]
         if slot < 0:
             with gil:
-                return self._miss(i)
-        self._clock += 1
-        self._used[slot] = self._clock
+                slot = self._miss(i)
+        if not self.full:
+            self._clock += 1
+            self._used[slot] = self._clock
         return self._data + slot * self._stride
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil:
-        return True
+        """Whether column i is stored."""
+        return self._slot[i] >= 0
 
-    cdef const void *_miss(self, Py_ssize_t i) except NULL:
-        cdef Py_ssize_t slot
-        if self.full:
-            self.load_all()
-            return self._data + i * self._stride
-        slot = np.argmin(self._used)
-        if self._row[slot] >= 0:
-            self._slot[self._row[slot]] = -1
-            self._row[slot] = -1
-        self._load(i, self.arena[slot, :self.m])
-        self._row[slot] = i
-        self._slot[i] = slot
-        self._clock += 1
-        self._used[slot] = self._clock
-        return self._data + slot * self._stride
+    cdef Py_ssize_t _miss(self, Py_ssize_t i) except -1:
+        cdef Py_ssize_t slot = np.argmin(self._used)
+        self._store(np.array([i]), np.array([slot]))
+        return slot
+
+    cdef int _store(self, indices, slots) except -1:
+        """Load absent columns into slots, whose former columns are dropped."""
+        row = np.asarray(self._row)
+        slot = np.asarray(self._slot)
+        if indices.size == 0:
+            return 0
+        old = row[slots]
+        slot[old[old >= 0]] = ABSENT
+        row[slots] = ABSENT
+        np.asarray(self._used)[slots] = 0
+        self._load(indices, self.arena, slots)
+        self.arena[slots, self.m:] = 0
+        slot[indices] = slots
+        row[slots] = indices
+        np.asarray(self._used)[slots] = self._clock
+        return 0

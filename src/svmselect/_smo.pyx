@@ -280,7 +280,7 @@ cdef class Dual:
         """Column t, counted as requested; one that is absent comes with those most likely asked for next."""
         if not self.columns.has(t):
             with gil:
-                theta, f, present = self.view(self.theta), self.view(self.f), self.columns.present()
+                theta, f, present = self.view(self.theta), self.view(self.f), self.columns.holds(slice(None))
                 up = np.flatnonzero((theta < self.view(self.hi)) & ~present)
                 low = np.flatnonzero((theta > self.view(self.lo)) & ~present)
                 self.columns.fetch(np.unique(np.concatenate([[t], least(f, up), least(-f, low)])))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import numbers
+import weakref
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache, cached_property
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import ThreadpoolController
 
-from svmselect._columns import MIN_COLUMNS, Columns, padded_length
-from svmselect.kernels import RBF, Linear
+from svmselect import _panels
+from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
+from svmselect.kernels import BLOCK_ROWS, RBF, Linear, Rows, product_panels, slices
 
 __all__ = ["Gram"]
 
-BLOCK_ROWS = 1024
+WORK_FOR_THREADS = 2**25  # multiplications that are worth a second thread
 
 
 def as_rows(X, name="X"):
@@ -24,6 +29,9 @@ def as_rows(X, name="X"):
     """
     if sparse.issparse(X):
         X = sparse.csr_array(X, dtype=np.float64)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         values = X.data
     else:
         try:
@@ -43,11 +51,106 @@ def as_rows(X, name="X"):
     return X
 
 
+def check_kernel(kernel):
+    """A ValueError unless `kernel` is one."""
+    if not isinstance(kernel, (RBF, Linear)):
+        raise ValueError(f"kernel must be RBF(gamma) or Linear(), got {kernel!r}")
+
+
+@cache
+def blas_libraries():
+    """The BLAS libraries of this process."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+def run(function, tasks, work, progress=None):
+    """Call ``function(task)`` for every task, on as many threads as BLAS may use, each with a BLAS of one
+    thread; one after another where the `work`, in multiplications, is too little for threads.
+
+    `progress` is called as ``progress(done, total)`` from the calling thread. No task is started after an
+    exception, which Ctrl-C is too.
+    """
+    threads = 1
+    if work >= WORK_FOR_THREADS:
+        allowed = min((library["num_threads"] for library in blas_libraries().info()), default=1)
+        threads = min(allowed, len(tasks))
+    if threads == 1:
+        for done, task in enumerate(tasks, 1):
+            function(task)
+            if progress is not None:
+                progress(done, len(tasks))
+        return
+    with blas_libraries().limit(limits=1), ThreadPoolExecutor(threads) as pool:
+        try:
+            futures = [pool.submit(function, task) for task in tasks]
+            for done, future in enumerate(as_completed(futures), 1):
+                future.result()
+                if progress is not None:
+                    progress(done, len(tasks))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+class Source:
+    """Where the columns of one Gram matrix come from: matrices of more rows that store them, else the kernel.
+
+    Parameters
+    ----------
+    data : Rows
+    numbers : ndarray of intp or None
+        The rows of `data` that the matrix is about; all of them by default.
+    kernel : RBF or Linear
+    counts : ndarray of int64, shape (2,)
+        Columns requested and kernel values computed.
+    above : list of (Columns, ndarray of intp)
+        Stores to look in first, and the numbers that the matrix' rows have there.
+    """
+
+    def __init__(self, data, numbers, kernel, counts, above=()):
+        self.data, self.numbers, self.kernel, self.counts, self.above = data, numbers, kernel, counts, above
+        self.m = data.n if numbers is None else numbers.size
+
+    @cached_property
+    def rows(self):
+        return self.data if self.numbers is None else self.data.take(self.numbers)
+
+    @cached_property
+    def diagonal(self):
+        diagonal = self.kernel.diagonal(self.data)
+        return diagonal if self.numbers is None else diagonal[self.numbers]
+
+    def stored_above(self, indices):
+        """Whether some other store has each column."""
+        stored = np.zeros(indices.size, dtype=bool)
+        for columns, places in self.above:
+            stored |= columns.holds(places[indices])
+        return stored
+
+    def load(self, indices, out, slots):
+        """Write column ``indices[k]`` into ``out[slots[k], :m]`` and count what is computed."""
+        for columns, places in self.above:
+            stored = columns.holds(places[indices])
+            columns.gather(places[indices[stored]], places, out, slots[stored])
+            indices, slots = indices[~stored], slots[~stored]
+        if indices.size:
+            chosen, rows = self.rows.take(indices), self.rows
+            step = max(8 * BLOCK_ROWS, -(-self.m // 16))
+
+            def panel(part):
+                self.kernel.block(chosen, rows.take(part), out=out[:, part], slots=slots)
+
+            run(panel, slices(self.m, step), indices.size * self.m * rows.d)
+            out[slots, indices] = self.diagonal[indices]
+            self.counts[1] += indices.size * self.m
+
+
 class Gram:
     """The kernel matrix of one data set, computed once and shared by all fits on it.
 
-    Within the memory budget the whole matrix is computed by blocks at its first use, the symmetric half once;
-    beyond it, the least recently used columns make room for new ones.
+    Columns are computed when they are asked for, many at a time where the caller knows them, and kept within
+    the memory budget; beyond it, the least recently used ones make room. `compute` and `matrix` compute the
+    whole matrix by blocks, the symmetric half once, on as many threads as BLAS may use.
 
     Parameters
     ----------
@@ -58,14 +161,18 @@ class Gram:
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
         tolerance of 1e-3; leave-one-out, spans and linear kernels want float64.
     memory_mb : float
-        Budget for the stored columns, in 2**20 bytes.
+        Budget for the stored columns, in 2**20 bytes. Memory is taken as columns are written. Restrictions
+        share what the whole matrix leaves of it, or take a quarter more.
 
     Attributes
     ----------
     m : int
         Number of rows.
+    kernel : RBF or Linear
     diagonal : ndarray, shape (m,)
         ``k(x_i, x_i)`` as stored, in float64.
+    columns : Columns
+        The store.
     columns_requested : int
         Columns asked for by solvers so far, cached or not (what Franc et al. 2008 count in Table 3).
     kernel_values : int
@@ -75,51 +182,119 @@ class Gram:
     ------
     ValueError
         If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type,
-        or the budget does not hold eight columns.
+        a squared norm overflows it, or the budget does not hold eight columns.
     """
 
     def __init__(self, X, kernel, dtype="float64", memory_mb=2048):
-        if not isinstance(kernel, (RBF, Linear)):
-            raise ValueError(f"kernel must be RBF(gamma) or Linear(), got {kernel!r}")
+        check_kernel(kernel)
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
         if not isinstance(memory_mb, numbers.Real) or not memory_mb > 0:
             raise ValueError(f"memory_mb must be a positive number, got {memory_mb!r}")
-        self.X = as_rows(X)
-        self.m = self.X.shape[0]
-        self.kernel = kernel
+        self._X = as_rows(X)
         self.dtype = np.dtype(dtype)
-        column_bytes = padded_length(self.m) * self.dtype.itemsize
-        capacity = min(self.m, int(memory_mb * 2**20 // column_bytes))
-        least = min(self.m, MIN_COLUMNS)
+        # stored values and products are of one type; rows are cast once
+        with np.errstate(over="ignore"):
+            rows = Rows(self._X.astype(self.dtype, copy=False))
+        self._budget = int(memory_mb * 2**20)
+        column_bytes = padded_length(rows.n) * self.dtype.itemsize
+        capacity, least = self._budget // column_bytes, min(rows.n, MIN_COLUMNS)
         if capacity < least:
             raise ValueError(
-                f"memory_mb={memory_mb} holds {capacity} columns of {self.m} rows; "
+                f"memory_mb={memory_mb} holds {capacity} columns of {rows.n} rows; "
                 f"at least {least} are needed ({least * column_bytes / 2**20:.3g} MB)"
             )
-        # stored values and products are of one type; rows are cast once
-        self._rows = self.X.astype(self.dtype, copy=False)
-        self.diagonal = kernel.diagonal(self._rows).astype(self.dtype).astype(np.float64)
-        self.kernel_values = 0
-        self.columns = Columns(self.m, capacity, self.dtype, self._load)
+        self._open(Source(rows, None, kernel, np.zeros(2, dtype=np.int64)), capacity, None)
+
+    def _open(self, source, capacity, memory):
+        self._source = source
+        self.m = source.m
+        self.kernel = source.kernel
+        self.diagonal = source.diagonal
+        self.columns = Columns(self.m, capacity, self.dtype, source.load, source.counts[:1], memory)
         self._squared_radius = None
+        self._scratch, self._tenant = None, None
 
     @property
     def columns_requested(self):
-        return self.columns.requested
+        return int(self._source.counts[0])
+
+    @property
+    def kernel_values(self):
+        return int(self._source.counts[1])
 
     @property
     def full(self):
         """Whether the whole matrix fits the budget."""
         return self.columns.full
 
-    def compute(self):
-        """Compute the whole matrix now if it fits the budget (else nothing); return the object itself."""
-        self.columns.load_all()
+    def compute(self, progress=None):
+        """Compute what is missing of the whole matrix if it fits the budget (else nothing).
+
+        Stored columns keep their values. Different products of the same two rows may differ in the last bit,
+        so the matrix is symmetric to the last bit only if all of it was computed at once.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(done, total)`` after each block.
+
+        Returns
+        -------
+        Gram
+            The object itself.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, between blocks; columns that were stored before stay so.
+        """
+        columns, source = self.columns, self._source
+        if not columns.full:
+            return self
+        stored = columns.holds(slice(None))
+        kept, absent = np.flatnonzero(stored), np.flatnonzero(~stored)
+        if kept.size <= min(self.m // 2, BLOCK_ROWS) and not source.stored_above(absent).any():
+            self._compute_blocks(kept, progress)
+        else:
+            panels = slices(absent.size, BLOCK_ROWS)
+            for done, panel in enumerate(panels, 1):
+                columns.fetch(absent[panel])
+                if progress is not None:
+                    progress(done, len(panels))
+            columns.arrange()
         return self
 
+    def _compute_blocks(self, kept, progress):
+        """Compute the whole matrix by blocks; the stored columns `kept` keep their values."""
+        source = self._source
+        rows, arena = source.rows, self.columns.arena[:, : self.m]
+        parts = slices(self.m, BLOCK_ROWS)
+        pairs = [(part, left) for i, part in enumerate(parts) for left in parts[: i + 1]]
+        values = np.empty((kept.size, self.m), dtype=self.dtype)
+        self.columns.gather(kept, np.arange(self.m), values, np.arange(kept.size))
+        self.columns.forget()
+
+        def block(pair):
+            down, right = pair
+            self.kernel.block(rows.take(down), rows.take(right), out=arena[down, right])
+            if down == right:
+                _panels.mirror(arena[down, right])
+            else:
+                _panels.transpose(arena[down, right], arena[right, down])
+
+        try:
+            run(block, pairs, self.m**2 // 2 * rows.d, progress)
+        finally:
+            arena[:, kept] = values.T
+            arena[kept] = values
+            self.columns.settle(kept)
+        np.fill_diagonal(arena, self.diagonal)
+        source.counts[1] += sum(arena[pair].size for pair in pairs)
+        self.columns.settle(np.arange(self.m))
+
     def matrix(self):
-        """The whole matrix as a read-only view, shape (m, m), symmetric.
+        """The whole matrix as a read-only view, shape (m, m), Fortran order; see `compute`.
 
         Raises
         ------
@@ -131,9 +306,124 @@ class Gram:
                 f"a Gram matrix of {self.m} rows does not fit memory_mb; ask for columns instead"
             )
         self.compute()
-        view = self.columns.arena[:, : self.m]
+        view = self.columns.arena[:, : self.m].T  # a slot holds a column
         view.flags.writeable = False
         return view
+
+    def set_kernel(self, kernel):
+        """Put another kernel on the same rows, in the same memory.
+
+        All columns become absent, and the counters go on. Solver states made before must not be used any
+        more; a `matrix` view shows what is written over it.
+
+        Parameters
+        ----------
+        kernel : RBF or Linear
+
+        Returns
+        -------
+        Gram
+            The object itself.
+
+        Raises
+        ------
+        ValueError
+            If ``kernel`` is not a kernel, or the object is a restriction.
+        """
+        check_kernel(kernel)
+        former = self._source
+        if former.numbers is not None:
+            raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
+        scratch, tenant = self._scratch, self._tenant
+        memory = self.columns.close()
+        self._open(Source(former.data, None, kernel, former.counts), self.columns.capacity, memory)
+        self._scratch, self._tenant = scratch, tenant
+        return self
+
+    def restricted(self, rows):
+        """The Gram matrix of some of the rows.
+
+        Its columns are copied from this matrix where they are stored, else computed on these rows alone. It
+        shares the counters of this matrix, and its memory is used again by the next restriction once nothing
+        refers to its columns.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+
+        Returns
+        -------
+        Gram
+            Of n rows.
+
+        Raises
+        ------
+        ValueError
+            If ``rows`` is empty, not increasing, or out of range.
+        """
+        rows = np.array(rows, dtype=np.intp)
+        if (
+            rows.ndim != 1
+            or rows.size == 0
+            or rows[0] < 0
+            or rows[-1] >= self.m
+            or (np.diff(rows) <= 0).any()
+        ):
+            raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
+        source = self._source
+        above = [(self.columns, rows), *((columns, numbers[rows]) for columns, numbers in source.above)]
+        whole_numbers = rows if source.numbers is None else source.numbers[rows]
+        part = Gram.__new__(Gram)
+        part._X, part.dtype = self._X, self.dtype
+        part._budget = max(self._budget - self.columns.arena.nbytes, self._budget // 4)
+        column_bytes = padded_length(rows.size) * self.dtype.itemsize
+        capacity = min(rows.size, max(part._budget // column_bytes, MIN_COLUMNS))
+        if self._tenant is not None and self._tenant() is not None:
+            self._scratch = None
+        if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
+            self._scratch = allocate(capacity * column_bytes)
+        part._open(
+            Source(source.data, whole_numbers, self.kernel, source.counts, above), capacity, self._scratch
+        )
+        self._tenant = weakref.ref(part.columns)
+        return part
+
+    def product(self, rows, support, theta):
+        """``K[rows][:, support] @ theta``, from stored columns where there are, else by panels, not kept.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+        support : array_like of int, shape (s,)
+        theta : array_like, shape (s,)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            float64. Kernel values are of the matrix' dtype, sums are in float64.
+        """
+        rows, support = np.asarray(rows, dtype=np.intp), np.asarray(support, dtype=np.intp)
+        theta = np.asarray(theta, dtype=np.float64)
+        out = np.zeros(rows.size)
+        source = self._source
+        source.counts[0] += support.size
+        for columns, places in [(self.columns, np.arange(self.m)), *source.above]:
+            stored = columns.holds(places[support])
+            columns.add(places[support[stored]], theta[stored], places[rows], out)
+            support, theta = support[~stored], theta[~stored]
+        if support.size == 0 or rows.size == 0:
+            return out
+        panels = [(source.rows.take(support[a]), theta[a]) for a in slices(support.size, BLOCK_ROWS)]
+
+        def part(b):
+            chosen = source.rows.take(rows[b])
+            for panel, weights in panels:
+                out[b] += weights @ self.kernel.block(panel, chosen)
+
+        run(part, slices(rows.size, BLOCK_ROWS), support.size * rows.size * source.rows.d)
+        source.counts[1] += support.size * rows.size
+        return out
 
     def cross(self, X, support):
         """Kernel values between new rows and some of the data's rows, float64.
@@ -154,11 +444,13 @@ class Gram:
             If ``X`` is not finite or has another number of features.
         """
         X = as_rows(X)
-        if X.shape[1] != self.X.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {self.X.shape[1]}")
-        if sparse.issparse(X) != sparse.issparse(self.X):
-            X = sparse.csr_array(X) if sparse.issparse(self.X) else X.toarray()
-        return self.kernel.block(X, self.X[support])
+        data, numbers = self._X, self._source.numbers
+        if X.shape[1] != data.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {data.shape[1]}")
+        if sparse.issparse(X) != sparse.issparse(data):
+            X = sparse.csr_array(X) if sparse.issparse(data) else X.toarray()
+        chosen = data[support if numbers is None else numbers[support]]
+        return self.kernel.block(Rows(X), Rows(chosen))
 
     def squared_radius(self):
         """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
@@ -170,69 +462,16 @@ class Gram:
             if isinstance(self.kernel, RBF):
                 self._squared_radius = 1.0
             else:
-                self._squared_radius = max(
-                    float((self.diagonal[rows] - block.min(axis=1)).max())
-                    for rows, block in self._row_blocks()
-                )
+                self._squared_radius = float((self.diagonal - self._row_minima()).max())
         return self._squared_radius
 
-    def _row_blocks(self):
-        """Pairs of a slice of rows and their kernel values against all rows."""
-        for start in range(0, self.m, BLOCK_ROWS):
-            rows = slice(start, min(start + BLOCK_ROWS, self.m))
-            if self.full:
-                yield rows, self.matrix()[rows]
-            else:
-                self.kernel_values += (rows.stop - rows.start) * self.m
-                yield rows, self.kernel.block(self._rows[rows], self._rows)
-
-    def _load(self, i, out):
-        """Write column ``i``, or with ``None`` the whole matrix, into ``out`` (the callback of Columns)."""
-        if i is not None:
-            out[:] = self.kernel.block(self._rows, self._rows[i : i + 1])[:, 0]
-            out[i] = self.diagonal[i]
-            self.kernel_values += self.m
-            return
-        for start in range(0, self.m, BLOCK_ROWS):
-            rows = slice(start, min(start + BLOCK_ROWS, self.m))
-            for left in range(0, rows.stop, BLOCK_ROWS):
-                columns = slice(left, min(left + BLOCK_ROWS, self.m))
-                block = self.kernel.block(self._rows[rows], self._rows[columns])
-                self.kernel_values += block.size
-                out[rows, columns] = block
-                if left < start:
-                    out[columns, rows] = block.T
-                else:
-                    # a product of a block with itself may differ from its transpose in the last bit
-                    lower = np.tril_indices(rows.stop - rows.start, -1)
-                    out[rows, columns].T[lower] = block[lower]
-        np.fill_diagonal(out, self.diagonal)
-
-
-class _Part:
-    def __init__(self, parent, rows):
-        self.parent, self.rows = parent, rows
-        self.m = rows.size
-        self.diagonal = parent.diagonal[rows]
-        dt = parent.columns.arena.dtype if hasattr(parent, "columns") else None
-        self.columns = Columns(self.m, self.m, dt, self._load)
-
-    def _load(self, i, out):
-        P = self.parent
-        P.columns.load_all()
-        for k, r in enumerate(self.rows):
-            np.take(P.columns.arena[r], self.rows, out=out[k])
-
-    def restricted(self, rows):
-        return _Part(self, rows)
-
-    def product(self, rows, support, theta):
-        self.columns.load_all()
-        self.columns.requested += support.size
-        if rows.size == 0: return np.zeros(0)
-        return (theta @ self.columns.arena[support].astype(float))[rows]
-Gram.restricted = _Part.restricted
-Gram.product = _Part.product
-def _sk(self, kernel):
-    self.__init__(self.X, kernel)
-Gram.set_kernel = _sk
+    def _row_minima(self):
+        """Least value of each row of a linear kernel's matrix, float64."""
+        if self.full:
+            return self.matrix().min(axis=0).astype(np.float64)
+        rows = self._source.rows
+        least = self.diagonal.copy()
+        for a, _, products in product_panels(rows, rows):
+            np.minimum(least[a], products.min(axis=1), out=least[a])
+        self._source.counts[1] += self.m**2
+        return least

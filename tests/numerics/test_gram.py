@@ -1,4 +1,11 @@
-"""Gram matrix: values, storage within a budget, counters, errors."""
+"""Gram matrix: values, storage within a budget, restrictions, counters, errors."""
+
+import ctypes
+import shutil
+import subprocess
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,8 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from threadpoolctl import threadpool_limits
 
+import svmselect.gram
+import svmselect.kernels
 from svmselect import RBF, Gram, Linear, solve_csvc
+from svmselect.kernels import Rows
+
+DTYPES = ["float32", "float64"]
 
 
 def rows(seed, m, d):
@@ -36,24 +49,175 @@ def test_values_are_those_of_scikit_learn(m, d, gamma, single, as_csr):
         np.testing.assert_array_equal(K, K.T)
 
 
-def test_identical_rows_have_kernel_value_one():
+def exact_rbf(x, z, gamma):
+    """The kernel of two rows and the sum of their squared norms, exact but for a 40-digit exp."""
+    x, z = [Fraction(float(v)) for v in x], [Fraction(float(v)) for v in z]
+    distance = sum((a - b) ** 2 for a, b in zip(x, z, strict=True))
+    with localcontext() as context:
+        context.prec = 40
+        exponent = -Fraction(gamma) * distance
+        value = (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+    return float(value), float(sum(a * a for a in x + z))
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    d=st.integers(1, 12),
+    offset=st.sampled_from([0.0, 1.0, 1e3, 1e6]),
+    spread=st.sampled_from([1e-6, 1e-3, 1.0, 30.0]),
+    gamma=st.sampled_from([1e-7, 0.01, 1.0, 1e5]),
+    dtype=st.sampled_from(DTYPES),
+    as_csr=st.booleans(),
+)
+@settings(deadline=None, max_examples=60)
+def test_rbf_is_within_its_stated_error(seed, d, offset, spread, gamma, dtype, as_csr):
+    X = offset + spread * rows(seed, 9, d)
+    X[3] = X[0]  # a duplicate, a near-duplicate, a zero row, a constant feature
+    X[4] = np.nextafter(X[0], np.inf)
+    X[5] = 0
+    X[:, 0] = offset
+    X = X.astype(dtype)
+    K = Gram(sparse.csr_array(X) if as_csr else X, RBF(gamma), dtype=dtype).matrix()
+    u = np.finfo(dtype).eps / 2
+    for i in range(9):
+        for j in range(9):
+            expected, norms = exact_rbf(X[i], X[j], gamma)
+            assert abs(float(K[i, j]) - expected) <= 1.01 * (gamma * (2 * d + 5) * u * norms + 3 * u)
+    assert (np.diag(K) == 1).all() and K[0, 3] == 1
+
+
+@pytest.fixture(scope="module", params=["dispatched", "plain"])
+def panels(request, tmp_path_factory):
+    """The passes of _panels.c, built one way."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no gcc to build the passes with")
+    library = tmp_path_factory.mktemp("panels") / "panels.so"
+    source = Path(__file__).parents[2] / "src" / "svmselect" / "_panels.c"
+    flags = ["-O3", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math"]
+    flags += [] if request.param == "dispatched" else ["-DSVMSELECT_NO_CLONES"]
+    subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float32", -87), ("float64", -708)])
+def test_exponential_pass(panels, dtype, least):
+    exponents = -np.concatenate(
+        [np.geomspace(1e-30, -least, 20_001), np.linspace(0, -least, 20_001), [1e3, 1e30]]
+    )
+    norms = (-exponents).astype(dtype)
+    out = np.empty_like(norms)
+    products = np.zeros_like(norms)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (out, products, norms)]
+    numbers = [ctypes.c_double(value) for value in (0.0, 1.0, 0.0)]
+    panels.panels_rbf(ctypes.c_int(dtype == "float32"), ctypes.c_ssize_t(norms.size), *pointers, *numbers)
+    expected = np.exp(-norms.astype(np.longdouble))
+    inside = -norms > least
+    u = np.finfo(dtype).eps / 2
+    assert (np.abs(out - expected)[inside] <= 2 * u * expected[inside]).all()
+    assert (out[~inside] == 0).all() and out[-1] == 0
+    # a gamma beyond the type's range is as good as infinite
+    numbers[1] = ctypes.c_double(1e300)
+    norms[:2] = 0
+    panels.panels_rbf(ctypes.c_int(dtype == "float32"), ctypes.c_ssize_t(4), *pointers, *numbers)
+    assert out[:4].tolist() == [1, 1, 0, 0] if dtype == "float32" else (out[:2] == 1).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_identical_rows_have_kernel_value_one(dtype, as_csr):
     X = 1e3 + rows(0, 40, 7)
     X[20:] = X[:20]
-    K = Gram(X, RBF(1e4)).matrix()
+    K = Gram(sparse.csr_array(X) if as_csr else X, RBF(1e4), dtype=dtype).matrix()
     assert (K[np.arange(20), np.arange(20, 40)] == 1).all()
 
 
-def test_matrix_over_several_blocks_is_symmetric_and_counted_once():
-    X = rows(1, 2100, 3)
-    gram = Gram(X, RBF(0.5))
-    K = gram.matrix()
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_matrix_over_several_blocks_is_symmetric_and_counted_once(dtype):
+    X = rows(1, 1100, 3)
+    gram = Gram(X, RBF(0.5), dtype=dtype)
+    reports = []
+    K = gram.compute(progress=lambda *report: reports.append(report)).matrix()
     np.testing.assert_array_equal(K, K.T)
-    np.testing.assert_allclose(K[::97], rbf_kernel(X[::97], X, gamma=0.5), atol=1e-12)
+    np.testing.assert_allclose(K, rbf_kernel(X, gamma=0.5), atol=1e-5 if dtype == "float32" else 1e-12)
     computed = gram.kernel_values
-    # blocks of 1,024 rows on and below the diagonal
-    assert computed == sum(rows_ * left for rows_, left in ((1024, 1024), (1024, 2048), (52, 2100)))
+    # blocks of 512 rows on and below the diagonal
+    assert computed == sum(n * left for n, left in ((512, 512), (512, 1024), (76, 1100)))
+    assert reports == [(done, 6) for done in range(1, 7)]
     gram.matrix()
     assert gram.kernel_values == computed
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_threads_compute_the_same_matrix(as_csr, monkeypatch):
+    X = sparse.csr_array(rows(2, 1300, 5)) if as_csr else rows(2, 1300, 5)
+    serial = Gram(X, RBF(0.1)).matrix()
+    product = Gram(X, RBF(0.1)).product(np.arange(1300), np.arange(70), np.arange(70.0))
+    monkeypatch.setattr(svmselect.gram, "WORK_FOR_THREADS", 0)
+    reports = []
+    with threadpool_limits(2, "blas"):
+        gram = Gram(X, RBF(0.1)).compute(lambda *report: reports.append(report))
+        np.testing.assert_array_equal(gram.matrix(), serial)
+        assert reports == [(done, 6) for done in range(1, 7)]
+        few = Gram(X, RBF(0.1))
+        few.columns.fetch([5, 2])
+        np.testing.assert_allclose(few.columns.column(5), serial[:, 5], rtol=1e-13)
+        np.testing.assert_allclose(
+            few.product(np.arange(1300), np.arange(70), np.arange(70.0)), product, rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupted_matrix_keeps_its_columns(threads, monkeypatch):
+    monkeypatch.setattr(svmselect.gram, "WORK_FOR_THREADS", 0)
+    X = rows(3, 1300, 4)
+    gram = Gram(X, RBF(0.2))
+    before = gram.columns.column(700).copy()
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with threadpool_limits(threads, "blas"), pytest.raises(KeyboardInterrupt):
+        gram.compute(interrupt)
+    assert np.flatnonzero(gram.columns.holds(slice(None))).tolist() == [700]
+    np.testing.assert_array_equal(gram.columns.column(700), before)
+    np.testing.assert_allclose(gram.matrix(), rbf_kernel(X, gamma=0.2), atol=1e-12)
+    np.testing.assert_array_equal(gram.columns.column(700), before)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("count", [1, 40, 199, 200])
+def test_matrix_after_columns_keeps_them(dtype, count):
+    X = rows(4, 200, 3)
+    gram = Gram(X, Linear(), dtype=dtype)
+    indices = np.random.default_rng(4).permutation(200)[:count]
+    gram.columns.fetch(indices)
+    before = {i: gram.columns.column(i).copy() for i in indices}
+    assert gram.kernel_values == count * 200
+    K = gram.matrix()
+    np.testing.assert_allclose(K, X @ X.T, atol=1e-5 if dtype == "float32" else 1e-12)
+    for i, column in before.items():
+        np.testing.assert_array_equal(K[:, i], column)
+    assert gram.kernel_values == count * 200 + (200 * 200 if count <= 100 else (200 - count) * 200)
+
+
+@pytest.mark.parametrize("density", [0.01, 0.5])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.01)])
+def test_sparse_and_dense_rows_agree(density, kernel, monkeypatch):
+    X = sparse.random_array((150, 400), density=density, format="csr", rng=5)
+    dense = Gram(X.toarray(), kernel).matrix()
+    np.testing.assert_allclose(Gram(X, kernel).matrix(), dense, atol=1e-12)
+    wide = X.copy()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    np.testing.assert_allclose(Gram(wide, kernel).matrix(), dense, atol=1e-12)
+    monkeypatch.setattr(svmselect.kernels, "PANEL_BYTES", 7 * 400 * 8)  # panels of seven rows
+    np.testing.assert_allclose(Gram(X, kernel).matrix(), dense, atol=1e-12)
+
+
+def test_entries_given_twice_are_summed_and_the_input_is_left_alone():
+    X = sparse.csr_array(([1.0, 2.0, 4.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
+    assert Gram(X, Linear()).matrix().tolist() == [[9, 0], [0, 16]]
+    assert X.nnz == 3
 
 
 @pytest.mark.parametrize("as_csr", [False, True])
@@ -85,13 +249,179 @@ def test_least_recently_used_columns_are_replaced():
     assert gram.kernel_values == 10 * 70
 
 
+@given(
+    seed=st.integers(0, 10**6),
+    capacity=st.integers(8, 30),
+    requests=st.lists(st.one_of(st.integers(0, 29), st.lists(st.integers(0, 29), max_size=25)), max_size=40),
+)
+@settings(deadline=None, max_examples=100)
+def test_store_under_pressure(seed, capacity, requests):
+    X = rows(seed, 30, 2)
+    gram = Gram(X, Linear(), memory_mb=capacity * 64 * 8 / 2**20)
+    K, store = X @ X.T, gram.columns
+    recent = []  # columns asked for, the latest last
+    for request in requests:
+        before = store.holds(slice(None))
+        if isinstance(request, int):
+            np.testing.assert_allclose(store.column(request), K[:, request], atol=1e-12)
+            recent = [i for i in recent if i != request] + [request]
+        else:
+            store.fetch(request)
+        after = store.holds(slice(None))
+        assert after.sum() <= capacity
+        assert all(after[i] for i in recent[-8:])
+        if not isinstance(request, int):
+            wanted = list(dict.fromkeys(request))
+            kept = before & (np.isin(np.arange(30), wanted) | np.isin(np.arange(30), recent[-8:]))
+            absent = [i for i in wanted if not before[i]]
+            # the eight most recently used slots may hold fetched columns: at most eight are protected so
+            room = capacity - kept.sum()
+            loaded = [i for i in absent if after[i]]
+            assert loaded == absent[: len(loaded)] and len(loaded) >= min(len(absent), room - 8)
+            assert (after >= kept).all()
+    for i in np.flatnonzero(store.holds(slice(None))):
+        np.testing.assert_allclose(store.column(i), K[:, i], atol=1e-12)
+
+
+def test_fetch_computes_absent_columns_once():
+    gram = Gram(rows(7, 100, 3), RBF(0.5))
+    gram.columns.fetch([5, 7, 5, 9])
+    gram.columns.fetch(np.array([7, 9, 11]))
+    gram.columns.fetch([])
+    assert gram.kernel_values == 4 * 100 and gram.columns_requested == 0
+    assert np.flatnonzero(gram.columns.holds(slice(None))).tolist() == [5, 7, 9, 11]
+    for bad in (-1, 100):
+        with pytest.raises(IndexError, match=f"no column {bad} in a matrix of 100 rows"):
+            gram.columns.fetch([3, bad])
+        with pytest.raises(IndexError, match=f"no column {bad} in a matrix of 100 rows"):
+            gram.columns.column(bad)
+
+
+@pytest.mark.parametrize("memory_mb", [1, 9 * 128 * 8 / 2**20])
+def test_another_kernel_in_the_same_memory(memory_mb):
+    X = rows(8, 100, 3)
+    gram = Gram(X, Linear(), memory_mb=memory_mb)
+    gram.columns.fetch([0, 1])
+    radius = gram.squared_radius()
+    address, stale, values = gram.columns.arena.ctypes.data, gram.columns, gram.kernel_values
+    part = gram.restricted([1, 5])
+    part.columns.fetch([0])
+    assert gram.set_kernel(RBF(0.7)) is gram and radius != 1
+    assert (gram.columns.arena.ctypes.data, gram.kernel, gram.squared_radius()) == (address, RBF(0.7), 1)
+    assert not gram.columns.holds(slice(None)).any() and gram.kernel_values == values
+    np.testing.assert_allclose(gram.columns.column(1), rbf_kernel(X, X[1:2], gamma=0.7)[:, 0], atol=1e-14)
+    assert (gram.diagonal == 1).all()
+    with pytest.raises(RuntimeError, match=r"belong to a kernel that Gram\.set_kernel has replaced"):
+        stale.column(0)
+    np.testing.assert_allclose(part.columns.column(1), X[[1, 5]] @ X[5], atol=1e-14)  # keeps the old kernel
+    with pytest.raises(ValueError, match="not for a restriction"):
+        part.set_kernel(Linear())
+    with pytest.raises(ValueError, match="kernel must be"):
+        gram.set_kernel("rbf")
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    stored=st.sampled_from([0, 20, 90]),
+    dtype=st.sampled_from(DTYPES),
+    as_csr=st.booleans(),
+    kernel=st.sampled_from([Linear(), RBF(0.3)]),
+)
+@settings(deadline=None, max_examples=60)
+def test_restrictions(seed, stored, dtype, as_csr, kernel):
+    rng = np.random.default_rng(seed)
+    X = rows(seed, 90, 3)
+    gram = Gram(sparse.csr_array(X) if as_csr else X, kernel, dtype=dtype)
+    expected = linear_kernel(X) if isinstance(kernel, Linear) else rbf_kernel(X, gamma=kernel.gamma)
+    close = dict(rtol=0, atol=1e-4 if dtype == "float32" else 1e-12)
+    columns = rng.permutation(90)[:stored]
+    gram.columns.fetch(columns)
+    values = gram.kernel_values
+    inner = np.flatnonzero(rng.random(90) < 0.7)
+    inner = inner if inner.size else np.array([3])
+    part = gram.restricted(inner)
+    assert (part.m, part.kernel, part.dtype) == (inner.size, kernel, gram.dtype)
+    np.testing.assert_array_equal(part.diagonal, gram.diagonal[inner])
+    some = rng.permutation(inner.size)[: inner.size // 2 + 1]
+    for i in some:
+        np.testing.assert_allclose(part.columns.column(i), expected[inner, inner[i]], **close)
+        if inner[i] in columns:
+            np.testing.assert_array_equal(part.columns.column(i), gram.columns.column(inner[i])[inner])
+    computed = sum(inner[i] not in columns for i in some)
+    assert gram.kernel_values == part.kernel_values == values + computed * inner.size
+    assert gram.columns_requested == part.columns_requested > 0
+    chosen = np.unique(rng.integers(0, inner.size, 20))
+    nested = part.restricted(chosen)
+    np.testing.assert_allclose(nested.matrix(), expected[np.ix_(inner[chosen], inner[chosen])], **close)
+    np.testing.assert_allclose(part.matrix(), expected[np.ix_(inner, inner)], **close)
+    np.testing.assert_allclose(
+        nested.cross(X[:4], np.array([0])), kernel.block(Rows(X[:4]), Rows(X[inner[chosen[:1]]])), atol=1e-13
+    )
+    # values that exist are not computed again
+    if stored == 90:
+        assert gram.kernel_values == values
+    theta = rng.normal(size=chosen.size)
+    for matrix, numbers in ((gram, np.arange(90)), (part, inner), (nested, inner[chosen])):
+        at, support = rng.integers(0, matrix.m, 7), rng.permutation(matrix.m)[: chosen.size]
+        result = matrix.product(at, support, theta[: support.size])
+        exact = expected[np.ix_(numbers[at], numbers[support])] @ theta[: support.size]
+        np.testing.assert_allclose(result, exact, rtol=0, atol=100 * close["atol"])
+
+
+def test_products_use_stored_columns_and_are_counted():
+    X = rows(9, 2500, 3)
+    gram = Gram(X, RBF(0.5))
+    gram.columns.fetch(range(10))
+    values = gram.kernel_values
+    theta = rows(9, 1300, 1)[:, 0]
+    result = gram.product(np.arange(0, 2500, 2), np.arange(1300), theta)
+    assert gram.kernel_values - values == 1250 * 1290 and gram.columns_requested == 0
+    assert gram.columns.holds(slice(None)).sum() == 10
+    np.testing.assert_allclose(result, rbf_kernel(X[::2], X[:1300], gamma=0.5) @ theta, atol=1e-10)
+    assert gram.product([], [1], [2.0]).shape == (0,)
+    assert gram.product([3, 4], [], []).tolist() == [0, 0]
+
+
+def test_restrictions_take_turns_in_their_memory():
+    X = rows(10, 200, 2)
+    gram = Gram(X, RBF(1.0)).compute()
+    first = gram.restricted(np.arange(150))
+    first.columns.fetch(range(150))
+    second = gram.restricted(np.arange(50, 200))  # the first one is in use: memory of its own
+    second.columns.fetch(range(150))
+    np.testing.assert_array_equal(first.matrix(), gram.matrix()[:150, :150])
+    np.testing.assert_array_equal(second.matrix(), gram.matrix()[50:, 50:])
+    address = second.columns.arena.ctypes.data
+    del second
+    third = gram.restricted(np.arange(100))
+    assert third.columns.arena.ctypes.data == address
+    np.testing.assert_array_equal(third.matrix(), gram.matrix()[:100, :100])
+
+
+def test_a_restriction_stays_within_a_quarter_of_the_budget():
+    X = rows(11, 300, 2)
+    gram = Gram(X, RBF(1.0), memory_mb=100 * 320 * 8 / 2**20)
+    part = gram.restricted(np.arange(256))
+    assert (gram.columns.capacity, part.columns.capacity) == (100, 25 * 320 // 256)
+    expected = rbf_kernel(X[:256], gamma=1.0)
+    for i in range(256):
+        np.testing.assert_allclose(part.columns.column(i), expected[:, i], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rows_", [[], [3, 2], [1, 1], [-1, 2], [5, 50], [[1]]])
+def test_rows_of_a_restriction_are_checked(rows_):
+    with pytest.raises(ValueError, match="rows must be increasing row numbers from 0 to 49, at least one"):
+        Gram(rows(0, 50, 2), Linear()).restricted(rows_)
+
+
 def test_solver_counters():
     X = rows(5, 50, 3)
     y = np.where(X[:, 0] > 0, 1, -1)
     gram = Gram(X, RBF(1.0))
     solution = solve_csvc(gram, y, 1.0)
     assert solution.columns_requested == 2 * solution.n_iter
-    assert solution.kernel_values == 50 * 50
+    touched = np.count_nonzero(gram.columns.holds(slice(None)))
+    assert solution.kernel_values == 50 * touched < 50 * 50
     again = solve_csvc(gram, y, 1.0)
     assert (again.columns_requested, again.kernel_values) == (solution.columns_requested, 0)
     assert gram.columns_requested == 2 * solution.columns_requested
@@ -116,6 +446,11 @@ def test_squared_radius():
         (dict(X=[["a"]]), "X must be an array of numbers"),
         (dict(kernel="rbf"), r"kernel must be RBF\(gamma\) or Linear\(\), got 'rbf'"),
         (dict(dtype="int32"), "dtype must be 'float64' or 'float32', got 'int32'"),
+        (
+            dict(X=[[1e19], [2.0], [2e19]], dtype="float32"),
+            "X is too large for float32 arithmetic: the squared norm of row 0 exceeds 8.51e",
+        ),
+        (dict(X=[[1.0], [1e200]]), "too large for float64 arithmetic: the squared norm of row 1"),
         (dict(memory_mb=0), "memory_mb must be a positive number, got 0"),
         (
             dict(X=np.ones((1000, 1)), memory_mb=0.01),

@@ -1,0 +1,103 @@
+/* See _panels.h.  Plain loops that the compiler vectorises without any relaxed arithmetic; on x86-64 Linux with GCC each is
+ * built for AVX-512, AVX2 and the baseline, and the loader picks one at run time. */
+#include "_panels.h"
+#include <float.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
+    && __GNUC__ >= 11 && !defined(SVMSELECT_NO_CLONES)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+/* exp for the x of the pass, by x = k log 2 + r, |r| <= log(2)/2: log 2 is split in two, k r-free bits first; exp(r) is the
+ * polynomial of least relative error (2e-9 in float, 3e-18 in double) with exp(0) = 1; 2^k is made in the exponent bits.
+ * Adding 1.5 * 2^23 (2^52) rounds to an integer and leaves it in the low bits of the sum. */
+INLINE float exp_f32(float x)
+{
+    float t = x * 0x1.715476p+0f + 0x1.8p23f, k = t - 0x1.8p23f;
+    float r = x - k * 0x1.62e4p-1f;
+    r = r - k * 0x1.7f7d1cp-20f;
+    float p = 0x1.6ab96ep-10f;
+    p = p * r + 0x1.126d1ep-7f;
+    p = p * r + 0x1.555898p-5f;
+    p = p * r + 0x1.55540ap-3f;
+    p = p * r + 0x1.fffffap-2f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    uint32_t bits;
+    float power;
+    memcpy(&bits, &t, sizeof bits);
+    bits = (bits << 23) + 0x3f800000u;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+INLINE double exp_f64(double x)
+{
+    double t = x * 0x1.71547652b82fep+0 + 0x1.8p52, k = t - 0x1.8p52;
+    double r = x - k * 0x1.62e42feep-1;
+    r = r - k * 0x1.a39ef35793c76p-33;
+    double p = 0x1.ad66108cafa56p-26;
+    p = p * r + 0x1.28b31c48ebd6dp-22;
+    p = p * r + 0x1.71df453b57fd7p-19;
+    p = p * r + 0x1.a01992c5b57bfp-16;
+    p = p * r + 0x1.a01a011041631p-13;
+    p = p * r + 0x1.6c16c18785410p-10;
+    p = p * r + 0x1.1111111130e3dp-7;
+    p = p * r + 0x1.555555554f35cp-5;
+    p = p * r + 0x1.55555555554a2p-3;
+    p = p * r + 0x1.000000000001p-1;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    uint64_t bits;
+    double power;
+    memcpy(&bits, &t, sizeof bits);
+    bits = (bits << 52) + 0x3ff0000000000000u;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+#define T float
+#define NAME(name) name##_f32
+#define LEAST_EXPONENT -87
+#define MOST FLT_MAX
+#include "_panels_typed.h"
+#undef T
+#undef NAME
+#undef LEAST_EXPONENT
+#undef MOST
+#define T double
+#define NAME(name) name##_f64
+#define LEAST_EXPONENT -708
+#define MOST DBL_MAX
+#include "_panels_typed.h"
+
+void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const void *norms, double norm, double gamma,
+                double clip)
+{
+    if (single) rbf_f32(n, out, products, norms, norm, gamma, clip);
+    else rbf_f64(n, out, products, norms, norm, gamma, clip);
+}
+
+void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
+                      ptrdiff_t to_ld)
+{
+    if (single) transpose_f32(rows, columns, from, from_ld, to, to_ld);
+    else transpose_f64(rows, columns, from, from_ld, to, to_ld);
+}
+
+void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out)
+{
+    if (single) gather_f32(n, index, column, out);
+    else gather_f64(n, index, column, out);
+}
+
+void panels_add(int single, ptrdiff_t n, const ptrdiff_t *index, double weight, const void *column, double *sum)
+{
+    if (single) add_f32(n, index, weight, column, sum);
+    else add_f64(n, index, weight, column, sum);
+}

@@ -1,0 +1,23 @@
+/* Passes over panels of the Gram matrix: what BLAS leaves to do.  `single` says whether values are float or double; leading
+ * dimensions count values. */
+#ifndef SVMSELECT_PANELS_H
+#define SVMSELECT_PANELS_H
+#include <stddef.h>
+
+/* out[t] = exp(-gamma D_t), D_t = norm + norms[t] - 2 products[t], taken as 0 up to clip (norm + norms[t]).  Within 2
+ * round-off units from the exact exponential of the rounded -gamma D_t; 0 where that is below -87 (float) or -708
+ * (double), so that no value is denormal. */
+void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const void *norms, double norm, double gamma,
+                double clip);
+
+/* to[c][r] = from[r][c] */
+void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
+                      ptrdiff_t to_ld);
+
+/* out[t] = column[index[t]] */
+void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out);
+
+/* sum[t] += weight * column[index[t]] */
+void panels_add(int single, ptrdiff_t n, const ptrdiff_t *index, double weight, const void *column, double *sum);
+
+#endif
