@@ -406,13 +406,15 @@ class Gram:
         rows, support = np.asarray(rows, dtype=np.intp), np.asarray(support, dtype=np.intp)
         theta = np.asarray(theta, dtype=np.float64)
         out = np.zeros(rows.size)
+        if rows.size == 0:
+            return out
         source = self._source
         source.counts[0] += support.size
         for columns, places in [(self.columns, np.arange(self.m)), *source.above]:
             stored = columns.holds(places[support])
             columns.add(places[support[stored]], theta[stored], places[rows], out)
             support, theta = support[~stored], theta[~stored]
-        if support.size == 0 or rows.size == 0:
+        if support.size == 0:
             return out
         panels = [(source.rows.take(support[a]), theta[a]) for a in slices(support.size, BLOCK_ROWS)]
 
