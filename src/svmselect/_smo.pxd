@@ -53,6 +53,7 @@ cdef class Dual:
     cdef void select(self) noexcept nogil
     cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j, bint single) noexcept nogil
     cdef const void *column(self, Py_ssize_t t) except NULL nogil
+    cdef int fetch(self, Py_ssize_t t) except -1
     cdef double gap(self) noexcept nogil
     cdef int step(self, int rule) except -1 nogil
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil

@@ -26,7 +26,9 @@ cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at C
 cdef long long STEPS_PER_SHRINK = 1000
 cdef double SHRINK = 0.7        # of the rows or less: worth a copy
 cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what else it left out shows early
-FETCH = 64   # columns computed at once
+# columns computed at once: so many, or more while they are short
+FETCH_COLUMNS = 64
+FETCH_VALUES = 200_000
 
 RULES = {"mvp": MVP, "wss2": WSS2}
 
@@ -280,11 +282,17 @@ cdef class Dual:
         """Column t, counted as requested; one that is absent comes with those most likely asked for next."""
         if not self.columns.has(t):
             with gil:
-                theta, f, present = self.view(self.theta), self.view(self.f), self.columns.holds(slice(None))
-                up = np.flatnonzero((theta < self.view(self.hi)) & ~present)
-                low = np.flatnonzero((theta > self.view(self.lo)) & ~present)
-                self.columns.fetch(np.unique(np.concatenate([[t], least(f, up), least(-f, low)])))
+                self.fetch(t)
         return self.columns.get(t)
+
+    cdef int fetch(self, Py_ssize_t t) except -1:
+        """Have column t computed, and those of the points that violate most."""
+        theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
+        count = max(FETCH_COLUMNS, FETCH_VALUES // self.m) // 2
+        up = np.flatnonzero((theta < self.view(self.hi)) & absent)
+        low = np.flatnonzero((theta > self.view(self.lo)) & absent)
+        self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))
+        return 0
 
     def arrays(self):
         """(theta, f, lo, hi), copies of shape (m,)."""
@@ -301,8 +309,8 @@ cdef class Dual:
         return theta, f, self.threshold(), -self.value(), max(gap, 0.0), self.n_iter
 
 
-def least(values, rows):
-    """The rows of the FETCH / 2 smallest values among some."""
-    if rows.size <= FETCH // 2:
+def least(values, rows, count):
+    """The rows of the smallest values among some."""
+    if rows.size <= count:
         return rows
-    return rows[np.argpartition(values[rows], FETCH // 2)[:FETCH // 2]]
+    return rows[np.argpartition(values[rows], count)[:count]]
