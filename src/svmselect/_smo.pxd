@@ -20,6 +20,9 @@ cdef extern from "_vec.h" nogil:
     double vec_dot(Py_ssize_t, const double *, const double *)
     double vec_at(int, const void *, Py_ssize_t)
 
+# a theta this close to a bound, relative to the values it was computed from, is on it
+cdef double SNAP
+
 cdef enum:
     MVP = 0
     WSS2 = 1

@@ -19,8 +19,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-# a theta this close to a bound, relative to the values it was computed from, is on it
-cdef double SNAP = 1e-12
+SNAP = 1e-12
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 
 cdef long long STEPS_PER_SHRINK = 1000
