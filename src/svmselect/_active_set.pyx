@@ -30,6 +30,7 @@ from libc.string cimport memmove, memset
 from math import fsum
 
 import numpy as np
+import os
 
 from scipy.linalg.lapack import dpstrf
 
@@ -44,11 +45,11 @@ cdef double EPS_SINGLE = 2.0 ** -23
 cdef double INF = 1e300
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 cdef Py_ssize_t MAX_ROWS = 3000    # of a round: the basis leaves room for MIN_ROWS / 2 others, or the phase ends
-cdef Py_ssize_t MIN_ROWS = 400
-cdef Py_ssize_t MIN_VIOLATORS = 100
-cdef double LOOSE = 0.3            # a round is solved to this part of the gap it starts with
+cdef Py_ssize_t MIN_ROWS = int(os.environ.get('MR','300'))
+cdef Py_ssize_t SHARE = int(os.environ.get('SH','4'))
+cdef double LOOSE = float(os.environ.get('LO','.3'))            # a round is solved to this part of the gap it starts with
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
-cdef long long STEPS_PER_ROW = 2   # of SMO before the first switch
+cdef double STEPS_PER_ROW = float(os.environ.get('SP','.5'))   # of SMO before the first switch
 cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
 
 cdef enum:
@@ -428,7 +429,11 @@ cdef class ActiveSet:
         if dual.columns.full:
             # whole columns: another round will want them too
             dual.columns.fetch(rows)
-        self._block = np.ascontiguousarray(dual.gram.restricted(rows).matrix(), dtype=np.float64)
+            values = np.empty((w, w), dtype=dual.gram.dtype)
+            dual.columns.gather(rows, rows, values, np.arange(w))
+        else:
+            values = dual.gram.restricted(rows).matrix()
+        self._block = np.ascontiguousarray(values, dtype=np.float64)
         block = self._block
         self.K, self.ld, self.w, self.rows = &block[0, 0], w, w, rows
         for a in range(w):
@@ -459,51 +464,39 @@ cdef class ActiveSet:
 
     def store(self):
         """Pass the changes since load on to the dual."""
-        cdef Py_ssize_t a, t
-        cdef double change
+        cdef Py_ssize_t a
         cdef Py_ssize_t[::1] index = self.rows
         cdef Dual dual = self.dual
-        cdef Columns columns = dual.columns
-        absent, changes = [], []
+        before = dual.view(dual.theta)[self.rows]
         for a in range(self.w):
-            t = index[a]
-            if self.theta[a] == dual.theta[t]:
-                continue
-            change = -dual.theta[t]
-            dual.set_theta(t, self.theta[a])
-            change += dual.theta[t]
-            self.work += 2 * dual.n
-            if columns.has(t):
-                vec_axpy(columns.single, dual.n, dual.f, change, columns.get(t))
-            else:
-                absent.append(t)
-                changes.append(change)
-        if absent:
-            f = dual.view(dual.f)
-            f += dual.gram.product(np.arange(dual.m), absent, changes)
+            dual.set_theta(index[a], self.theta[a])
+        change = dual.view(dual.theta)[self.rows] - before
+        moved = np.flatnonzero(change)
+        f = dual.view(dual.f)
+        f += dual.gram.product(self.rows[moved], change[moved])
+        self.work += 2.0 * len(moved) * dual.n
         dual.select()
 
     def choose(self, double tol):
         """Rows of the next round: the basis, the other in-bound rows, the worst violators."""
         cdef Dual dual = self.dual
-        cdef Py_ssize_t room = min(self.capacity - 1, max(MIN_ROWS, 3 * self.s))
+        cdef Py_ssize_t room = min(self.capacity - 1, max(MIN_ROWS, dual.m // SHARE, 3 * self.s))
         theta, f = dual.view(dual.theta), dual.view(dual.f)
         can_grow, can_shrink = theta < dual.view(dual.hi), theta > dual.view(dual.lo)
         basis = self.rows[self.members()]
         level = f[basis].mean() if self.s else 0.5 * (dual.pair.f_i + dual.pair.f_j)
         excess = np.where(can_grow, level - f, -INF)
         np.maximum(excess, f - level, where=can_shrink, out=excess)
-        inside = can_grow & can_shrink
-        inside[basis] = False
-        excess[basis] = -INF
-        others = worst(np.flatnonzero(inside), excess, room - self.s)
-        excess[inside] = -INF
-        violators = worst(np.flatnonzero(excess > 0.25 * tol), excess,
-                          min(room - self.s - len(others), max(MIN_VIOLATORS, self.s + len(others))))
+        chosen = np.zeros(dual.m, dtype=bool)
+        chosen[basis] = True
         # the maximal violating pair makes sure of a gain
-        pair = np.setdiff1d([dual.pair.i, dual.pair.j], basis)
-        rows = np.setdiff1d(np.concatenate([violators, others]), pair)[:room - self.s - len(pair)]
-        return np.sort(np.concatenate([basis, pair, rows]))
+        chosen[[dual.pair.i, dual.pair.j]] = True
+        room -= np.count_nonzero(chosen)
+        inside = worst(np.flatnonzero(can_grow & can_shrink & ~chosen), excess, room)
+        chosen[inside] = True
+        others = worst(np.flatnonzero((excess > 0.25 * tol) & ~chosen), excess, room - len(inside))
+        chosen[others] = True
+        return np.flatnonzero(chosen)
 
 
 def worst(rows, excess, count):
@@ -610,7 +603,7 @@ def solve(Dual dual, str working_set, double tol, long long max_iter):
     bool
         Whether the KKT gap is at most tol, or no larger than the rounding of theta can make it.
     """
-    cdef long long last = dual.n_iter + max_iter, steps = STEPS_PER_ROW * dual.m
+    cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + 1
     cdef double work = 0
     while True:
         if dual.solve(working_set, tol, min(steps, last - dual.n_iter)):

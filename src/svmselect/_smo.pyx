@@ -19,6 +19,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from svmselect._columns import MIN_COLUMNS
+
 SNAP = 1e-12
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 
@@ -205,7 +207,7 @@ cdef class Dual:
         self._buffer[0, :self.m] = theta
         self._buffer[1, :self.m] = -self._buffer[2, :self.m]
         if support.size:
-            self._buffer[1, :self.m] += self.gram.product(np.arange(self.m), support, theta[support])
+            self._buffer[1, :self.m] += self.gram.product(support, theta[support])
         self.member()
         self.select()
 
@@ -266,7 +268,7 @@ cdef class Dual:
         f = self.view(self.f)
         f[rows] = part.view(part.f)
         rest = np.setdiff1d(np.arange(self.m), rows, assume_unique=True)
-        f[rest] += self.gram.product(rest, rows[moved], change[moved])
+        f[rest] += self.gram.product(rows[moved], change[moved], rest)
         self.member()
         self.select()
         return 0
@@ -287,7 +289,9 @@ cdef class Dual:
     cdef int fetch(self, Py_ssize_t t) except -1:
         """Have column t computed, and those of the points that violate most."""
         theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
-        count = max(FETCH_COLUMNS, FETCH_VALUES // self.m) // 2
+        # few of them where they replace others
+        room = self.columns.capacity - self.m + np.count_nonzero(absent)
+        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), max(room, MIN_COLUMNS)) // 2
         up = np.flatnonzero((theta < self.view(self.hi)) & absent)
         low = np.flatnonzero((theta > self.view(self.lo)) & absent)
         self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))

@@ -389,30 +389,39 @@ class Gram:
         self._tenant = weakref.ref(part.columns)
         return part
 
-    def product(self, rows, support, theta):
-        """``K[rows][:, support] @ theta``, from stored columns where there are, else by panels, not kept.
+    def product(self, support, theta, rows=None):
+        """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
+        less work, else from stored columns where there are, and by panels, not kept, where not.
 
         Parameters
         ----------
-        rows : array_like of int, shape (n,)
         support : array_like of int, shape (s,)
         theta : array_like, shape (s,)
+        rows : array_like of int, shape (n,), optional
+            All of them by default.
 
         Returns
         -------
         ndarray, shape (n,)
             float64. Kernel values are of the matrix' dtype, sums are in float64.
         """
-        rows, support = np.asarray(rows, dtype=np.intp), np.asarray(support, dtype=np.intp)
-        theta = np.asarray(theta, dtype=np.float64)
-        out = np.zeros(rows.size)
-        if rows.size == 0:
+        support, theta = np.asarray(support, dtype=np.intp), np.asarray(theta, dtype=np.float64)
+        places = None if rows is None else np.asarray(rows, dtype=np.intp)
+        out = np.zeros(self.m if rows is None else places.size)
+        if out.size == 0:
             return out
         source = self._source
         source.counts[0] += support.size
-        for columns, places in [(self.columns, np.arange(self.m)), *source.above]:
-            stored = columns.holds(places[support])
-            columns.add(places[support[stored]], theta[stored], places[rows], out)
+        if isinstance(self.kernel, Linear) and self.dtype == np.float64 and support.size > source.rows.d:
+            at = source.rows if rows is None else source.rows.take(places)
+            return at.X @ (theta @ source.rows.take(support).X)
+        stored = self.columns.holds(support)
+        self.columns.add(support[stored], theta[stored], places, out)
+        support, theta = support[~stored], theta[~stored]
+        rows = np.arange(self.m) if rows is None else places
+        for columns, numbers in source.above:
+            stored = columns.holds(numbers[support])
+            columns.add(numbers[support[stored]], theta[stored], numbers[rows], out)
             support, theta = support[~stored], theta[~stored]
         if support.size == 0:
             return out

@@ -152,7 +152,7 @@ def test_matrix_over_several_blocks_is_symmetric_and_counted_once(dtype):
 def test_threads_compute_the_same_matrix(as_csr, monkeypatch):
     X = sparse.csr_array(rows(2, 1300, 5)) if as_csr else rows(2, 1300, 5)
     serial = Gram(X, RBF(0.1)).matrix()
-    product = Gram(X, RBF(0.1)).product(np.arange(1300), np.arange(70), np.arange(70.0))
+    product = Gram(X, RBF(0.1)).product(np.arange(70), np.arange(70.0))
     monkeypatch.setattr(svmselect.gram, "WORK_FOR_THREADS", 0)
     reports = []
     with threadpool_limits(2, "blas"):
@@ -163,7 +163,7 @@ def test_threads_compute_the_same_matrix(as_csr, monkeypatch):
         few.columns.fetch([5, 2])
         np.testing.assert_allclose(few.columns.column(5), serial[:, 5], rtol=1e-13)
         np.testing.assert_allclose(
-            few.product(np.arange(1300), np.arange(70), np.arange(70.0)), product, rtol=1e-12
+            few.product(np.arange(70), np.arange(70.0)), product, rtol=1e-12
         )
 
 
@@ -363,7 +363,7 @@ def test_restrictions(seed, stored, dtype, as_csr, kernel):
     theta = rng.normal(size=chosen.size)
     for matrix, numbers in ((gram, np.arange(90)), (part, inner), (nested, inner[chosen])):
         at, support = rng.integers(0, matrix.m, 7), rng.permutation(matrix.m)[: chosen.size]
-        result = matrix.product(at, support, theta[: support.size])
+        result = matrix.product(support, theta[: support.size], at)
         exact = expected[np.ix_(numbers[at], numbers[support])] @ theta[: support.size]
         np.testing.assert_allclose(result, exact, rtol=0, atol=100 * close["atol"])
 
@@ -374,12 +374,12 @@ def test_products_use_stored_columns_and_are_counted():
     gram.columns.fetch(range(10))
     values = gram.kernel_values
     theta = rows(9, 1300, 1)[:, 0]
-    result = gram.product(np.arange(0, 2500, 2), np.arange(1300), theta)
+    result = gram.product(np.arange(1300), theta, np.arange(0, 2500, 2))
     assert gram.kernel_values - values == 1250 * 1290 and gram.columns_requested == 0
     assert gram.columns.holds(slice(None)).sum() == 10
     np.testing.assert_allclose(result, rbf_kernel(X[::2], X[:1300], gamma=0.5) @ theta, atol=1e-10)
-    assert gram.product([], [1], [2.0]).shape == (0,)
-    assert gram.product([3, 4], [], []).tolist() == [0, 0]
+    assert gram.product([1], [2.0], []).shape == (0,)
+    assert gram.product([], [], [3, 4]).tolist() == [0, 0]
 
 
 def test_restrictions_take_turns_in_their_memory():
