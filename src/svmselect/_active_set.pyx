@@ -30,7 +30,6 @@ from libc.string cimport memmove, memset
 from math import fsum
 
 import numpy as np
-import os
 
 from scipy.linalg.lapack import dpstrf
 
@@ -38,18 +37,17 @@ from scipy.linalg.cython_blas cimport drot, dtrsv
 
 from svmselect._columns cimport Columns
 from svmselect._smo cimport SNAP, Dual, vec_axpy
-from svmselect._smo import RULES
 
 cdef double EPS = 2.0 ** -52
 cdef double EPS_SINGLE = 2.0 ** -23
 cdef double INF = 1e300
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 cdef Py_ssize_t MAX_ROWS = 3000    # of a round: the basis leaves room for MIN_ROWS / 2 others, or the phase ends
-cdef Py_ssize_t MIN_ROWS = int(os.environ.get('MR','300'))
-cdef Py_ssize_t SHARE = int(os.environ.get('SH','4'))
-cdef double LOOSE = float(os.environ.get('LO','.3'))            # a round is solved to this part of the gap it starts with
+cdef Py_ssize_t MIN_ROWS = 300
+cdef Py_ssize_t SHARE = 4           # of all rows that a round takes
+cdef double LOOSE = 0.3            # a round is solved to this part of the gap it starts with
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
-cdef double STEPS_PER_ROW = float(os.environ.get('SP','.5'))   # of SMO before the first switch
+cdef double STEPS_PER_ROW = 0.5   # of SMO before the first switch
 cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
 
 cdef enum:
@@ -69,8 +67,6 @@ cdef double dot(Py_ssize_t n, const double *x, const double *y) noexcept nogil:
     return total
 
 
-import os
-TRACE = 'TRACE' in os.environ
 cdef class ActiveSet:
     """A block of rows of a dual problem, and the basis among them.
 
@@ -82,9 +78,9 @@ cdef class ActiveSet:
     """
 
     cdef Dual dual
-    cdef Py_ssize_t capacity, ld, w, s
+    cdef Py_ssize_t capacity, w, s
     cdef object _vectors, _block, _factor, _index
-    cdef double *K          # block of the Gram matrix, w rows of length ld
+    cdef double *K          # block of the Gram matrix, w rows of length w
     cdef double *R          # upper Cholesky factor of K_SS + c, rows of length `capacity`
     cdef double *theta
     cdef double *f
@@ -122,7 +118,6 @@ cdef class ActiveSet:
         self.basis, self.role = &index[0, 0], &index[1, 0]
         self._block = np.empty(0)
         self.K = NULL
-        self.ld = 0
         self.rows = np.empty(0, dtype=np.intp)
         diagonal = np.asarray(<double[:dual.m]> dual.diagonal)
         # any c > 0 will do: of the size of the diagonal it does least harm to the condition
@@ -146,7 +141,7 @@ cdef class ActiveSet:
     cdef bint extend(self, Py_ssize_t t) noexcept nogil:
         """Let t join the basis, unless it depends on it; then u is left holding R^-T (K_St + c)."""
         cdef Py_ssize_t k
-        cdef double *column = self.K + t * self.ld
+        cdef double *column = self.K + t * self.w
         cdef double total = column[t] + self.c, pivot
         for k in range(self.s):
             self.u[k] = column[self.basis[k]] + self.c
@@ -221,7 +216,7 @@ cdef class ActiveSet:
         if not flat:
             memset(self.Kd, 0, self.w * sizeof(double))
             for k in range(n):
-                vec_axpy(0, self.w, self.Kd, self.d[k], self.K + self.basis[k] * self.ld)
+                vec_axpy(0, self.w, self.Kd, self.d[k], self.K + self.basis[k] * self.w)
             for k in range(n):
                 curvature += self.d[k] * self.Kd[self.basis[k]]
             self.work += <double> n * self.w
@@ -252,7 +247,7 @@ cdef class ActiveSet:
             elif value <= self.lo[t] + snap:
                 self.theta[t] = self.lo[t]
             if self.theta[t] != value and not flat:
-                vec_axpy(0, self.w, self.f, self.theta[t] - value, self.K + t * self.ld)
+                vec_axpy(0, self.w, self.f, self.theta[t] - value, self.K + t * self.w)
             if not self.lo[t] < self.theta[t] < self.hi[t]:
                 outcome = BLOCKED
         self.moves += 1
@@ -332,7 +327,7 @@ cdef class ActiveSet:
 
     # ---- one round ----
 
-    cdef void crash(self) noexcept nogil:
+    cdef void crash(self, long long last_move) noexcept nogil:
         """Make every in-bound row basic, or move it to a bound with those it depends on.
 
         The directions are without curvature, so f is brought up to date once, after all of them.
@@ -341,11 +336,11 @@ cdef class ActiveSet:
         for t in range(self.w):
             self.start[t] = self.theta[t]
         for t in range(self.w):
-            if self.role[t] == 0 and self.inside(t):
+            if self.role[t] == 0 and self.inside(t) and self.moves < last_move:
                 self.enter(t, True)
         for t in range(self.w):
             if self.theta[t] != self.start[t]:
-                vec_axpy(0, self.w, self.f, self.theta[t] - self.start[t], self.K + t * self.ld)
+                vec_axpy(0, self.w, self.f, self.theta[t] - self.start[t], self.K + t * self.w)
                 self.work += self.w
 
     cdef double level(self) noexcept nogil:
@@ -364,14 +359,14 @@ cdef class ActiveSet:
             most = max(most, self.f[self.basis[k]])
         return most - least
 
-    cdef bint minimise(self, double tol, double budget) except -1 nogil:
-        """Solve the sub-problem of the block to a KKT gap of tol; whether it got there within the budget."""
+    cdef bint minimise(self, double tol, double budget, long long max_moves) except -1 nogil:
+        """Solve the sub-problem of the block to a KKT gap of tol; whether it got there within the limits."""
         cdef Py_ssize_t t, i, j
         cdef double level, least, most, up, low, spread, last = INF, end = self.work + budget
-        cdef long long last_move = self.moves + 20 * self.w
+        cdef long long last_move = self.moves + min(20 * self.w, max_moves)
         cdef bint settled = False
         cdef int outcome
-        self.crash()
+        self.crash(last_move)
         while self.work < end and self.moves < last_move:
             if self.work - self.unchecked > WORK_PER_CHECK:
                 self.unchecked = self.work
@@ -429,13 +424,9 @@ cdef class ActiveSet:
         if dual.columns.full:
             # whole columns: another round will want them too
             dual.columns.fetch(rows)
-            values = np.empty((w, w), dtype=dual.gram.dtype)
-            dual.columns.gather(rows, rows, values, np.arange(w))
-        else:
-            values = dual.gram.restricted(rows).matrix()
-        self._block = np.ascontiguousarray(values, dtype=np.float64)
+        self._block = dual.gram.block(rows).astype(np.float64, copy=False)
         block = self._block
-        self.K, self.ld, self.w, self.rows = &block[0, 0], w, w, rows
+        self.K, self.w, self.rows = &block[0, 0], w, rows
         for a in range(w):
             self.theta[a], self.f[a] = dual.theta[index[a]], dual.f[index[a]]
             self.lo[a], self.hi[a] = dual.lo[index[a]], dual.hi[index[a]]
@@ -530,8 +521,9 @@ cdef int refresh(Dual dual, double total) except -1:
     return 0
 
 
-cdef bint finish(Dual dual, double tol, double budget) except -1:
-    """Solve a dual by the active-set method from its present variables, with a limit on the elements passed over.
+cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:
+    """Solve a dual by the active-set method from its present variables, until `budget` elements are passed over or
+    n_iter is `last`.
 
     Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no larger
     than the rounding of theta can make it. In any case theta is feasible and no worse than before.
@@ -540,7 +532,7 @@ cdef bint finish(Dual dual, double tol, double budget) except -1:
     cdef int idle = 0
     cdef double gap
     total = fsum(dual.view(dual.theta))
-    while block.work <= budget and idle <= 3:
+    while block.work <= budget and dual.n_iter < last and idle <= 3:
         if block.capacity <= dual.m and block.s > block.capacity - MIN_ROWS // 2:
             break
         gap = dual.gap()
@@ -551,15 +543,13 @@ cdef bint finish(Dual dual, double tol, double budget) except -1:
                 return True
             gap = dual.gap()
         block.load(block.choose(tol))
-        block.minimise(max(0.5 * tol, LOOSE * gap), budget - block.work)
+        block.minimise(max(0.5 * tol, LOOSE * gap), budget - block.work, last - dual.n_iter)
         gain, noise = block.gain()
         if gain >= -noise:
             block.store()
         idle = 0 if gain > noise else idle + 1
         dual.n_iter += block.moves
         block.moves = 0
-        if TRACE:
-            print('round', dual.n_iter, *('%.4g' % x for x in (block.w, block.s, gain, noise, gap, dual.gap(), block.work, budget)))
     refresh(dual, total)
     return dual.gap() <= max(tol, round_off(dual))
 
@@ -572,7 +562,7 @@ cdef double crash_work(Dual dual, double limit) except -1:
     # of a linear kernel few rows are independent, however many are in-bound
     if 0.5 * n ** 3 > limit and n > SAMPLE and <double> SAMPLE ** 3 <= limit:
         sample = inside[np.arange(SAMPLE) * len(inside) // SAMPLE]
-        block = dual.gram.restricted(sample).matrix().astype(np.float64)
+        block = dual.gram.block(sample).astype(np.float64, copy=False)
         scale = dual.view(dual.diagonal).max()
         unit = EPS_SINGLE if dual.columns.single else EPS
         _, _, rank, _ = dpstrf(block + scale, tol=32 * unit * scale)
@@ -611,7 +601,6 @@ def solve(Dual dual, str working_set, double tol, long long max_iter):
         if dual.n_iter >= last:
             return False
         work += WORK_PER_STEP * steps * dual.n
-        if TRACE: print('smo', dual.n_iter, dual.gap())
-        if crash_work(dual, work) <= work and finish(dual, tol, work):
+        if crash_work(dual, work) <= work and finish(dual, tol, work, last):
             return True
         steps *= 2

@@ -362,6 +362,46 @@ class Gram:
         ValueError
             If ``rows`` is empty, not increasing, or out of range.
         """
+        source = self._part(rows)
+        part = Gram.__new__(Gram)
+        part._X, part.dtype = self._X, self.dtype
+        part._budget = max(self._budget - self.columns.arena.nbytes, self._budget // 4)
+        column_bytes = padded_length(source.m) * self.dtype.itemsize
+        capacity = min(source.m, max(part._budget // column_bytes, MIN_COLUMNS))
+        if self._tenant is not None and self._tenant() is not None:
+            self._scratch = None
+        if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
+            self._scratch = allocate(capacity * column_bytes)
+        part._open(source, capacity, self._scratch)
+        self._tenant = weakref.ref(part.columns)
+        return part
+
+    def block(self, rows):
+        """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Of the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `restricted`.
+        """
+        source = self._part(rows)
+        everything = np.arange(source.m)
+        out = np.empty((source.m, source.m), dtype=self.dtype)
+        source.load(everything, out, everything)
+        return out
+
+    def _part(self, rows):
+        """The source of the matrix of some rows, or a ValueError."""
         rows = np.array(rows, dtype=np.intp)
         if (
             rows.ndim != 1
@@ -373,21 +413,8 @@ class Gram:
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         source = self._source
         above = [(self.columns, rows), *((columns, numbers[rows]) for columns, numbers in source.above)]
-        whole_numbers = rows if source.numbers is None else source.numbers[rows]
-        part = Gram.__new__(Gram)
-        part._X, part.dtype = self._X, self.dtype
-        part._budget = max(self._budget - self.columns.arena.nbytes, self._budget // 4)
-        column_bytes = padded_length(rows.size) * self.dtype.itemsize
-        capacity = min(rows.size, max(part._budget // column_bytes, MIN_COLUMNS))
-        if self._tenant is not None and self._tenant() is not None:
-            self._scratch = None
-        if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
-            self._scratch = allocate(capacity * column_bytes)
-        part._open(
-            Source(source.data, whole_numbers, self.kernel, source.counts, above), capacity, self._scratch
-        )
-        self._tenant = weakref.ref(part.columns)
-        return part
+        numbers = rows if source.numbers is None else source.numbers[rows]
+        return Source(source.data, numbers, self.kernel, source.counts, above)
 
     def product(self, support, theta, rows=None):
         """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is

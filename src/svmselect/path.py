@@ -24,7 +24,9 @@ class PathPoint(NamedTuple):
     solution: Solution
 
 
-def solve_path(gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set="wss2") -> Iterator[PathPoint]:
+def solve_path(
+    gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set="wss2"
+) -> Iterator[PathPoint]:
     """Train a C-SVC for every C, and for every gamma where some are given, on the same Gram matrix.
 
     Parameters

@@ -252,7 +252,9 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     converged = dual.solve(working_set, tol, max_iter)
     rho = dual.margin()
     if rho <= tol:
-        raise ValueError(f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}")
+        raise ValueError(
+            f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}"
+        )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
     return replace(
         solution,

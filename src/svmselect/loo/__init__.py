@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from svmselect import _active_set
 from svmselect._smo import Dual
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain
@@ -201,7 +202,10 @@ def leave_one_out(
     full.boxes(y, C)
     if theta is not None:
         full.seed(theta)
-    converged = full.solve("wss2" if exact else working_set, min(tol, EXACT) if exact else tol, limit)
+    if exact:
+        converged = _active_set.solve(full, "wss2", min(tol, EXACT), limit)
+    else:
+        converged = full.solve(working_set, tol, limit)
     solution = solution_of(full, gram, y, C, converged, columns, values)
 
     resolved_by = sufficiency_checks(gram, y, solution)
