@@ -33,10 +33,11 @@ class LeaveOneOut:
     error : float
         Their mean, in [0, 1].
     decision : ndarray, shape (m,)
-        The decision value that decided: of the classifier without the point ("unlearned", "retrained"), of one on the way
-        there, whose sign is final ("certified"), else of the classifier with it.
+        The decision value that decided: of the classifier without the point ("unlearned", "retrained"), of
+        one on the way there, whose sign is final ("certified"), else of the classifier with it.
     resolved_by : ndarray of str, shape (m,)
-        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or "certified".
+        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or
+        "certified".
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
@@ -111,6 +112,18 @@ def misclassified(y, decision):
     return (decision >= 0) != (y > 0)
 
 
+def counter(progress, total):
+    """A callable that is told of n more points done, and calls ``progress(done, total)``."""
+    done = 0
+
+    def report(n):
+        nonlocal done
+        done += n
+        progress(done, total)
+
+    return report
+
+
 def leave_one_out(
     gram: Gram,
     y,
@@ -125,8 +138,8 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Exact leave-one-out error.
 
-    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm 1), and finds the
-    classifier without each remaining point from the one with it.
+    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm
+    1), and finds the classifier without each remaining point from the one with it.
 
     Parameters
     ----------
@@ -137,23 +150,27 @@ def leave_one_out(
     C : float or array_like, shape (m,)
         Upper bound of every alpha, or one positive bound per point.
     method : {"unlearn", "certified", "retrain"}
-        "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000), from a solution
-        with a KKT gap of at most 1e-9; see Notes. "retrain": the standard approach of Franc et al., their Algorithm 2: every
-        point is solved to `tol`, its alpha spread over the in-bound SVs. "certified": their Algorithm 3, which also stops when
-        the sign of the left-out decision value is proved.
+        "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
+        from a solution with a KKT gap of at most 1e-9; see Notes. "retrain": the standard approach of Franc
+        et al., their Algorithm 2: every point is solved to `tol`, its alpha spread over the in-bound SVs.
+        "certified": their Algorithm 3, which also stops when the sign of the left-out decision value is
+        proved.
     tol : float
-        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of it.
+        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
+        it.
     working_set : {"mvp", "wss2"}
         Of retraining; see `solve_csvc`. "mvp" is the paper's.
     efficiency_test : int
-        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at least half of them were
-        certified. 0 never switches.
+        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
+        least half of them were certified. 0 never switches.
     start : array_like, shape (m,), optional
-        Feasible alphas to start the full solution from, such as those of the C before, scaled; zeros by default.
+        Feasible alphas to start the full solution from, such as those of the C before, scaled; zeros by
+        default.
     max_iter : int, optional
         Most SMO steps per solve; no limit by default.
     progress : callable, optional
-        Called as ``progress(done, total)`` after each solved point.
+        Called as ``progress(done, total)`` as points are solved: after each, but once for all those that
+        unlearning resolves without a path.
 
     Returns
     -------
@@ -166,19 +183,21 @@ def leave_one_out(
 
     Notes
     -----
-    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for theta_r, and
-    ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``, so h does not fall as t grows:
-    unlearning only lowers it, and a point whose h is negative on the way is an error.
+    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for
+    theta_r, and ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``,
+    so h does not fall as t grows: unlearning only lowers it, and a point whose h is negative on the way is an
+    error.
 
-    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow theta_r linearly,
-    as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature of the dual along this direction. This
-    path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``; concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every
-    supergradient at 0, ``V(t - L) <= V(0) + (1 - h(0)) (t - L)``. Together
+    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow
+    theta_r linearly, as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature
+    of the dual along this direction. This path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``;
+    concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every supergradient at 0, ``V(t - L) <= V(0) + (1 -
+    h(0)) (t - L)``. Together
 
         h(0) >= h - c L^2 / (2 (L - t)),
 
-    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is positive the point is
-    correct.
+    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
+    positive the point is correct.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
@@ -208,13 +227,12 @@ def leave_one_out(
     points = np.flatnonzero(resolved_by == "")
     decision = solution.decision.copy()
     n_iter, n_not_converged = solution.n_iter, int(not converged)
-    report = None if progress is None else lambda done: progress(done, points.size)
+    report = None if progress is None else counter(progress, points.size)
     todo = points
     if exact and converged:
         decision[points], outcome = unlearn(full, y, points, report)
         resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
         todo = points[outcome == Outcome.UNDECIDED]
-        report = None
     if todo.size:
         decision[todo], outcome, steps = retrain(
             full, todo, working_set, tol, limit, method == "certified", efficiency_test, report

@@ -126,7 +126,7 @@ cdef class Paths:
         return 0
 
     def walk(self, Py_ssize_t[::1] points, double[::1] y, progress):
-        """Unlearn each of some points.
+        """Unlearn each of some points; `progress`, if not None, is called with 1 after each that is decided.
 
         Returns
         -------
@@ -144,9 +144,9 @@ cdef class Paths:
             for k in range(n):
                 outcome[k] = self.unlearn(points[k], y[points[k]])
                 f[k] = self.z[points[k]] + y[points[k]]
-                if report:
+                if report and outcome[k] != UNDECIDED:
                     with gil:
-                        progress(k + 1)
+                        progress(1)
         return f_array, outcome_array
 
     cdef void begin(self, Py_ssize_t r) noexcept nogil:

@@ -10,15 +10,24 @@ from svmselect.loo._unlearn import SLACK, Outcome, Paths
 
 __all__ = ["unlearn"]
 
-# of a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
+# a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
+
+
+def rows_of(gram, points):
+    """Rows of the Gram matrix, a float64 copy: beyond the budget a view changes at a later request."""
+    gram.columns.fetch(points)
+    rows = np.empty((points.size, gram.m))
+    for row, t in zip(rows, points, strict=True):
+        row[:] = gram.columns.column(t)
+    return rows
 
 
 class Tableau:
     """The solution's principal pivot transform on b and S (see _unlearn), by columns.
 
-    With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where that is so on directions of sum 0: its Cholesky
-    factor, pivoted, selects S among the in-bound SVs and solves the bordered system.
+    With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where that is so on directions of
+    sum 0: its Cholesky factor, pivoted, selects S among the in-bound SVs and solves the bordered system.
 
     Parameters
     ----------
@@ -36,7 +45,7 @@ class Tableau:
 
     def __init__(self, gram, inbound):
         self.gram = gram
-        rows = np.stack([gram.columns.column(t) for t in inbound]).astype(np.float64, copy=False)
+        rows = rows_of(gram, inbound)
         self.shift = float(gram.diagonal.mean()) or 1.0
         largest = gram.diagonal.max() + self.shift
         factor, order, rank, _ = dpstrf(rows[:, inbound] + self.shift, lower=True, tol=DEPENDENT * largest)
@@ -51,8 +60,9 @@ class Tableau:
         self.ones = cho_solve((self.factor, True), np.ones(rank))
 
     def response(self, points):
-        """``T_St`` of some points and ``T_tt``, as (x, bend): x of shape (s, n) is what theta_S does, per unit of theta_t for t
-        outside S, of g_t for t in S; bend of shape (n,) what g_t does per unit of theta_t. Third, ``T_bt``."""
+        """``T_St`` of some points and ``T_tt``, as (x, bend): x of shape (s, n) is what theta_S does, per
+        unit of theta_t for t outside S, of g_t for t in S; bend of shape (n,) what g_t does per unit of
+        theta_t. Third, ``T_bt``."""
         place = self.place[points]
         inside = place >= 0
         k = np.flatnonzero(inside)
@@ -90,7 +100,7 @@ def unlearn(full, y, points, progress):
     y : ndarray, shape (m,)
     points : ndarray of intp, shape (n,)
     progress : callable or None
-        Called with the number of paths walked, after each.
+        Called with the number of points decided since the last call.
 
     Returns
     -------
@@ -128,8 +138,10 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, progress):
     # points whose sign is certain before the first event
     inside = place[points] >= 0
     left = np.abs(theta[points])
-    rate = -y[points] * np.where(inside, bend, 1) * x
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # 0 / 0; inf * 0 where the lone point of S is left out
+        rate = -y[points] * np.where(inside, bend, 1) * x
         room = np.where(rate > 0, (hi - theta)[support, None], (lo - theta)[support, None]) / rate
     room[rate == 0] = np.inf
     room[place[points[inside]], np.flatnonzero(inside)] = np.inf
@@ -139,6 +151,8 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, progress):
         certain = (room > left) & (margin - room**2 * bend / (2 * (room - left)) > SLACK)
 
     rest = np.flatnonzero(~certain)
+    if progress is not None and certain.any():
+        progress(points.size - rest.size)
     todo = points[rest]
     paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.gram.diagonal.max())))
     paths.keep(todo, tableau.columns(todo, x[:, rest], b[rest]))
