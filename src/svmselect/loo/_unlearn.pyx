@@ -1,20 +1,21 @@
 """Leave-one-out by unlearning: alpha_r is driven to 0 along the path of optimal solutions.
 
-Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves and every other
-theta stays optimal, theta_S, b and all g move linearly, until a point reaches a bound (leaves S) or an index of the rest
-reaches ``g_t = 0`` (enters S): Cauwenberghs and Poggio (2000), backwards. All these paths start at one solution, and most of
-them meet few events, so the linear algebra of that solution is shared: column t of its *tableau* (the principal pivot
-transform of the bordered Gram matrix on b and S) holds what moves when theta_t (t not in S) or g_t (t in S) is pushed by one
-unit:
+Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves and
+every other theta stays optimal, theta_S, b and all g move linearly, until a point reaches a bound (leaves S)
+or an index of the rest reaches ``g_t = 0`` (enters S): Cauwenberghs and Poggio (2000), backwards. All these
+paths start at one solution, and most of them meet few events, so the linear algebra of that solution is
+shared: column t of its *tableau* (the principal pivot transform of the bordered Gram matrix on b and S) holds
+what moves when theta_t (t not in S) or g_t (t in S) is pushed by one unit:
 
-    T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',   A = [1 K_NS].
+    T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',
+    A = [1 K_NS].
 
-In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta fixed; their g is
-and stays 0 until a point of S leaves that they depend on: then they enter at once.
+In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta
+fixed; their g is and stays 0 until a point of S leaves that they depend on: then they enter at once.
 
-A path that has met the events E (points that have entered or left) pushes the columns of E so that their own counterparts
-(g of those that entered, theta of those that left) stay where they are: a system of the size of E. No matrix is copied or
-updated.
+A path that has met the events E (points that have entered or left) pushes the columns of E so that their own
+counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
+E. No matrix is copied or updated.
 """
 
 from libc.math cimport fabs
@@ -28,8 +29,8 @@ from scipy.linalg.cython_lapack cimport dgesv
 from svmselect._smo cimport VEC_OUT, vec_axpy
 
 cdef extern from "_vec.h" nogil:
-    Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *, const double *,
-                             double *)
+    Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *,
+                             const double *, double *)
 
 cdef enum:
     MAX_OPEN = 64     # of one path that are open at once: the size of its system
@@ -60,8 +61,8 @@ cdef class Paths:
     cdef double **columns       # of the tableau, NULL until a path first meets their point
     cdef object nearest         # points, those likely to be met first
     cdef double[::1] theta, lo, hi, theta_slack
-    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the round-off they allow, its
-    # rate, theta where it is fixed; start_* at the solution
+    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
+    # round-off they allow, its rate, theta where it is fixed; start_* at the solution
     cdef double[::1] start_z, start_least, start_most, start_slack
     cdef double[::1] z, least, most, slack, rate, parked
     cdef double g_slack
@@ -133,7 +134,8 @@ cdef class Paths:
         f : ndarray, shape (n,)
             Decision value of the left-out point where its path ended.
         outcome : ndarray of intp, shape (n,)
-            REACHED: alpha_r is 0, f is the leave-one-out decision value; CERTAIN: its sign is; UNDECIDED: degenerate.
+            REACHED: alpha_r is 0, f is the leave-one-out decision value; CERTAIN: its sign is; UNDECIDED:
+            degenerate.
         """
         cdef Py_ssize_t n = points.shape[0], k
         f_array, outcome_array = np.empty(n), np.empty(n, dtype=np.intp)
@@ -216,7 +218,7 @@ cdef class Paths:
         return UNDECIDED
 
     cdef Py_ssize_t jump(self, Py_ssize_t r, bint grow) noexcept nogil:
-        """With S empty b is free: it moves until a point other than r may take over theta_r; that point, -1 if there is none."""
+        """With S empty b moves until a point other than r may take over theta_r: that point, -1 if none."""
         cdef Py_ssize_t t, chosen = -1
         cdef double shift = VEC_OUT
         for t in range(self.m):
@@ -234,7 +236,7 @@ cdef class Paths:
                 self.z[t] += b
 
     cdef void settle(self, Py_ssize_t r) noexcept nogil:
-        """Where every point of S ended on its bound, b is an interval: take its midpoint, as a solver would."""
+        """Where every point of S ended on its bound, b is an interval: take its midpoint, as solvers do."""
         cdef Py_ssize_t t
         cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta
         for t in range(self.m):
