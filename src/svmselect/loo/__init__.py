@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import numbers
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from svmselect._smo import Dual
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain
 from svmselect.loo._unlearn import Outcome
 from svmselect.loo.unlearn import unlearn
-from svmselect.svm import Solution, check_bounds, check_labels, check_options, check_start, solution_of
+from svmselect.svm import (
+    Solution,
+    check_bounds,
+    check_labels,
+    check_options,
+    check_start,
+    frozen,
+    solution_of,
+)
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -110,6 +119,31 @@ def sufficiency_checks(gram, y, solution):
 def misclassified(y, decision):
     """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
     return (decision >= 0) != (y > 0)
+
+
+def identical_points(gram, y):
+    """Points of equal rows and labels: the first of each group, and the group of each point, shape (m,)."""
+    X = gram._source.rows.X
+    if sparse.issparse(X):
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends]
+    else:
+        keys = [row.tobytes() for row in X + 0.0]  # -0.0 is 0.0
+    groups = {}
+    group = np.array([groups.setdefault(key, len(groups)) for key in zip(keys, y.tolist(), strict=True)])
+    return np.unique(group, return_index=True)[1], group
+
+
+def spread(solution, group, C):
+    """The solution of all points, from that in which each group of identical ones is one point: their alphas are in
+    proportion to their bounds."""
+    alpha, bound = solution.alpha[group], solution.C[group]
+    return replace(
+        solution,
+        alpha=frozen(np.where(alpha < bound, alpha * (C / bound), C)),
+        C=frozen(C),
+        decision=frozen(solution.decision[group]),
+    )
 
 
 def counter(progress, total):
@@ -216,12 +250,17 @@ def leave_one_out(
     columns, values = gram.columns_requested, gram.kernel_values
     gram.compute()
     begin = time.process_time()
-    full = Dual(gram, y)
-    full.boxes(y, C)
+    first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
+    alone = first.size == gram.m
+    bound = C if alone else np.bincount(group, C)
+    full = Dual(gram if alone else gram.restricted(first), y[first])
+    full.boxes(y[first], bound)
     if theta is not None:
-        full.seed(theta)
+        full.seed(theta if alone else np.bincount(group, theta))
     converged = full.solve("wss2" if exact else working_set, min(tol, EXACT) if exact else tol, limit)
-    solution = solution_of(full, gram, y, C, converged, columns, values)
+    solution = solution_of(full, gram, y[first], bound, converged, columns, values)
+    if not alone:
+        solution = spread(solution, group, C)
 
     resolved_by = sufficiency_checks(gram, y, solution)
     points = np.flatnonzero(resolved_by == "")
@@ -230,10 +269,15 @@ def leave_one_out(
     report = None if progress is None else counter(progress, points.size)
     todo = points
     if exact and converged:
-        decision[points], outcome = unlearn(full, y, points, report)
+        kept = bound[group[points]] - C[points]
+        decision[points], outcome = unlearn(full, y[first], group[points], kept, report)
         resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
         todo = points[outcome == Outcome.UNDECIDED]
     if todo.size:
+        if not alone:
+            full = Dual(gram, y)
+            full.boxes(y, C)
+            full.seed(solution.alpha * y)
         decision[todo], outcome, steps = retrain(
             full, todo, working_set, tol, limit, method == "certified", efficiency_test, report
         )

@@ -50,14 +50,13 @@ cdef class Paths:
     ----------
     tableau : Tableau of unlearn.py
     theta, g, lo, hi : ndarray, shape (m,)
-        The solution, ``f + b``, and the boxes.
+        The solution, ``f + b``, and the boxes; as everywhere here, in the tableau's order.
     g_slack : float
         Round-off allowed to g.
     """
 
     cdef object tableau
     cdef Py_ssize_t m, s
-    cdef Py_ssize_t[::1] support
     cdef double **columns       # of the tableau, NULL until a path first meets their point
     cdef object nearest         # points, those likely to be met first
     cdef double[::1] theta, lo, hi, theta_slack
@@ -71,13 +70,12 @@ cdef class Paths:
 
     def __cinit__(self, tableau, theta, g, lo, hi, double g_slack):
         self.tableau = tableau
-        self.m, self.s = theta.size, tableau.support.size
-        self.support = tableau.support
+        self.m, self.s = theta.size, tableau.s
         self.columns = <double **> calloc(self.m, sizeof(double *))
         if self.columns == NULL:
             raise MemoryError
         self.theta, self.lo, self.hi = theta, lo, hi
-        inside = tableau.place >= 0
+        inside = np.arange(self.m) < self.s
         to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
         self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
         self.theta_slack = SLACK * (hi - lo)
@@ -122,12 +120,14 @@ cdef class Paths:
         missing = [u for u in self.nearest.tolist() if self.columns[<Py_ssize_t> u] == NULL]
         points = np.unique([t, *missing[:BATCH]])
         self.nearest = np.array(missing[BATCH:])
-        x, _, b = self.tableau.response(points)
+        x, b, _ = self.tableau.response(points)
         self.keep(points, self.tableau.columns(points, x, b))
         return 0
 
-    def walk(self, Py_ssize_t[::1] points, double[::1] y, progress):
+    def walk(self, Py_ssize_t[::1] points, double[::1] kept, double[::1] y, progress):
         """Unlearn each of some points; `progress`, if not None, is called with 1 after each that is decided.
+
+        Parameters are those of `unlearn`.
 
         Returns
         -------
@@ -144,7 +144,7 @@ cdef class Paths:
         cdef bint report = progress is not None
         with nogil:
             for k in range(n):
-                outcome[k] = self.unlearn(points[k], y[points[k]])
+                outcome[k] = self.unlearn(points[k], y[points[k]], kept[k])
                 f[k] = self.z[points[k]] + y[points[k]]
                 if report and outcome[k] != UNDECIDED:
                     with gil:
@@ -165,8 +165,8 @@ cdef class Paths:
             self.inside[r] = 0
         self.least[r], self.most[r] = -VEC_OUT, VEC_OUT
 
-    cdef int unlearn(self, Py_ssize_t r, double y_r) except -1 nogil:
-        cdef double left = fabs(self.theta[r]), step, bend, margin, room
+    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept) except -1 nogil:
+        cdef double left = max(fabs(self.theta[r]) - kept, 0), step, bend, margin, room
         cdef Py_ssize_t events[MAX_OPEN]
         cdef Py_ssize_t n_open = 0, n_inside = self.s, t, k, n = 0
         cdef bint was_inside = self.start_inside[r]
@@ -174,6 +174,9 @@ cdef class Paths:
         if was_inside:
             events[0], n_open, n_inside = r, 1, n_inside - 1
         while n < 300 + 2 * self.s:
+            if left <= self.theta_slack[r]:
+                self.settle(r, y_r, kept)
+                return REACHED
             if n_inside == 0:
                 t = self.jump(r, y_r > 0)
                 if t < 0:
@@ -197,10 +200,10 @@ cdef class Paths:
                 if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
                     return CERTAIN
                 vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
-                left -= step
                 if t < 0:
-                    self.settle(r)
+                    self.settle(r, y_r, kept)
                     return REACHED
+                left -= step
             n += 1
             self.n_events += 1
             for k in range(n_open):
@@ -235,19 +238,22 @@ cdef class Paths:
             if not self.inside[t]:
                 self.z[t] += b
 
-    cdef void settle(self, Py_ssize_t r) noexcept nogil:
+    cdef void settle(self, Py_ssize_t r, double y_r, double kept) noexcept nogil:
         """Where every point of S ended on its bound, b is an interval: take its midpoint, as solvers do."""
         cdef Py_ssize_t t
-        cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta
+        cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta, lo, hi
         for t in range(self.m):
+            g, theta, slack, lo, hi = self.z[t], self.parked[t], 10 * self.theta_slack[t], self.lo[t], self.hi[t]
             if t == r:
-                continue
-            g, theta, slack = self.z[t], self.parked[t], 10 * self.theta_slack[t]
-            if self.inside[t]:
+                if kept == 0:
+                    continue
+                lo, hi = min(y_r * kept, 0), max(y_r * kept, 0)
+                theta = min(max(self.theta[r], lo), hi)
+            elif self.inside[t]:
                 g, theta = 0, self.z[t]
-            if self.lo[t] + slack < theta < self.hi[t] - slack:
+            if lo + slack < theta < hi - slack:
                 return
-            if theta < self.hi[t] - slack:
+            if theta < hi - slack:
                 least = max(least, -g)
             else:
                 most = min(most, -g)
@@ -310,7 +316,7 @@ cdef class Paths:
         cdef double room = VEC_OUT
         cdef Py_ssize_t k
         for k in range(self.s):
-            room = min(room, self.room_of(self.support[k]))
+            room = min(room, self.room_of(k))
         for k in range(n_open):
             room = min(room, self.room_of(events[k]))
         return room
