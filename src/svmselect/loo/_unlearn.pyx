@@ -26,6 +26,7 @@ import numpy as np
 
 from scipy.linalg.cython_lapack cimport dgesv
 
+from svmselect._columns cimport Columns
 from svmselect._smo cimport VEC_OUT, vec_axpy
 
 cdef extern from "_vec.h" nogil:
@@ -41,6 +42,28 @@ cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
     REACHED = 1
     CERTAIN = 2
+
+
+def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
+    """The Gram matrix at some points and, in this order, others: float64, shape (n, len(order))."""
+    cdef Columns columns = gram.columns
+    cdef Py_ssize_t k, j
+    cdef const void *column
+    cdef bint single = columns.single
+    if not columns.full:
+        columns.fetch(points)
+    array = np.empty((points.shape[0], order.shape[0]))
+    cdef double[:, ::1] rows = array
+    with nogil:
+        for k in range(points.shape[0]):
+            column = columns.get(points[k])
+            if single:
+                for j in range(order.shape[0]):
+                    rows[k, j] = (<const float *> column)[order[j]]
+            else:
+                for j in range(order.shape[0]):
+                    rows[k, j] = (<const double *> column)[order[j]]
+    return array
 
 
 cdef class Paths:

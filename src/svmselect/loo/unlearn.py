@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf
+from functools import cached_property
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
+
+from svmselect.loo._unlearn import SLACK, Outcome, Paths, rows_of
 
 __all__ = ["unlearn"]
 
 # a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
-
-
-def rows_of(gram, points):
-    """Rows of the Gram matrix, a float64 copy: beyond the budget a view changes at a later request."""
-    gram.columns.fetch(points)
-    rows = np.empty((points.size, gram.m))
-    for row, t in zip(rows, points, strict=True):
-        row[:] = gram.columns.column(t)
-    return rows
 
 
 class Tableau:
@@ -47,26 +40,39 @@ class Tableau:
 
     def __init__(self, gram, inbound):
         self.gram = gram
-        rows = rows_of(gram, inbound)
+        others = np.ones(gram.m, dtype=bool)
+        others[inbound] = False
+        order = np.concatenate([inbound, np.flatnonzero(others)])
+        rows = rows_of(gram, inbound, order)
         self.shift = float(gram.diagonal.mean()) or 1.0
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
-        block = rows[:, inbound] + self.shift
+        block = rows[:, : inbound.size] + self.shift
         factor, failed = dpotrf(block.T, lower=True, clean=False)
         if failed or factor.diagonal().min() ** 2 <= least:
             factor, pivots, rank, _ = dpstrf(block.T, lower=True, tol=least)
-            chosen = pivots[:rank] - 1
-            inbound, rows, factor = inbound[chosen], rows[chosen], np.asfortranarray(factor[:rank, :rank])
-        others = np.ones(gram.m, dtype=bool)
-        others[inbound] = False
-        self.s = inbound.size
-        self.factor = factor
-        self.order = np.concatenate([inbound, np.flatnonzero(others)])
+            factor = np.asfortranarray(factor[:rank, :rank])
+            chosen = np.concatenate([pivots - 1, np.arange(inbound.size, gram.m)])
+            order, rows = order[chosen], rows[np.ix_(chosen[:rank], chosen)]
+        self.s = s = len(rows)
+        self.order = order
         self.number = np.empty(gram.m, dtype=np.intp)
-        self.number[self.order] = np.arange(gram.m)
-        self.rows = rows[:, self.order]
-        self.rows_of_others = np.ascontiguousarray(self.rows[:, self.s :])
-        self.ones = dpotrs(factor, np.ones(self.s), lower=True)[0]
-        self.diagonal = gram.diagonal[self.order]
+        self.number[order] = np.arange(gram.m)
+        self.rows = rows
+        self.factor = factor
+        self.ones = dpotrs(factor, np.ones(s), lower=True)[0]
+        self.diagonal = gram.diagonal[order]
+
+    @cached_property
+    def inverse(self):
+        """Of ``K_SS + shift``."""
+        lower = np.tril(dpotri(self.factor, lower=True)[0])
+        inverse = lower + lower.T
+        np.fill_diagonal(inverse, lower.diagonal())
+        return inverse
+
+    @cached_property
+    def rows_of_others(self):
+        return np.ascontiguousarray(self.rows[:, self.s :])
 
     def response(self, points):
         """``T_tS``, ``T_tb`` and the bend of some points.
@@ -85,15 +91,16 @@ class Tableau:
             What g_t does per unit of theta_t.
         """
         outside = points >= self.s
-        inside = np.flatnonzero(~outside)
-        right = -self.rows.T[points]
-        right[inside] = 0
-        right[inside, points[inside]] = 1
-        x = dpotrs(self.factor, right.T, lower=True)[0].T
+        inside, outer = np.flatnonzero(~outside), np.flatnonzero(outside)
+        x = np.empty((points.size, self.s))
+        x[inside] = self.inverse[points[inside]]
+        right = np.ascontiguousarray(self.rows[:, points[outer]])
+        x[outer] = dpotrs(self.factor, -right, lower=True)[0].T
         b = (x.sum(axis=1) + outside) / self.ones.sum()
         x -= b[:, None] * self.ones
         b -= self.shift * outside
-        bend = self.diagonal[points] - np.einsum("ij,ij->i", right, x) + b
+        bend = np.empty(points.size)
+        bend[outer] = self.diagonal[points[outer]] + np.einsum("ij,ji->i", x[outer], right) + b[outer]
         with np.errstate(divide="ignore"):  # a lone point of S cannot move
             bend[inside] = 1 / x[inside, points[inside]]
         return x, b, bend
@@ -106,7 +113,7 @@ class Tableau:
         np.matmul(x, self.rows_of_others, out=others)
         others += b[:, None]
         outside = np.flatnonzero(points >= self.s)
-        others[outside] += rows_of(self.gram, self.order[points[outside]])[:, self.order[self.s :]]
+        others[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
         return columns
 
 
