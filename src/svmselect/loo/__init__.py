@@ -127,15 +127,17 @@ def identical_points(gram, y):
     everyone = np.arange(gram.m)
     if np.unique(rows.norms).size == gram.m:
         return everyone, everyone
-    X = rows.X
-    if sparse.issparse(X):
-        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends]
+    if sparse.issparse(rows.X):
+        starts = zip(rows.X.indptr[:-1], rows.X.indptr[1:], strict=True)
+        keys = [(rows.X.indices[a:b].tobytes(), rows.X.data[a:b].tobytes()) for a, b in starts]
+        numbers = {}
+        keys = [numbers.setdefault(key, len(numbers)) for key in zip(keys, y.tolist(), strict=True)]
     else:
-        keys = [row.tobytes() for row in X + 0.0]  # -0.0 is 0.0
-    groups = {}
-    group = np.array([groups.setdefault(key, len(groups)) for key in zip(keys, y.tolist(), strict=True)])
-    return np.unique(group, return_index=True)[1], group
+        X = np.column_stack([rows.X, y]) + 0.0  # -0.0 is 0.0
+        keys = X.view(np.dtype((np.void, X.itemsize * X.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[group]
 
 
 def spread(solution, group, C):

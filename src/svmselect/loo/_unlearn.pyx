@@ -35,7 +35,9 @@ cdef extern from "_vec.h" nogil:
 
 cdef enum:
     MAX_OPEN = 64     # of one path that are open at once: the size of its system
-BATCH = 32      # columns of the tableau computed at once
+# columns of the tableau computed at once: so many, or more while they are short
+BATCH_COLUMNS = 32
+BATCH_VALUES = 20_000
 SLACK = 1e-10   # round-off allowed to g, and to theta relative to its box, in the ratio test
 
 cpdef enum Outcome:     # how a path ended
@@ -141,8 +143,9 @@ cdef class Paths:
     cdef int compute(self, Py_ssize_t t) except -1:
         """Have column t, and others that are likely to be met, computed."""
         missing = [u for u in self.nearest.tolist() if self.columns[<Py_ssize_t> u] == NULL]
-        points = np.unique([t, *missing[:BATCH]])
-        self.nearest = np.array(missing[BATCH:])
+        count = max(BATCH_COLUMNS, BATCH_VALUES // self.m)
+        points = np.unique([t, *missing[:count]])
+        self.nearest = np.array(missing[count:])
         x, b, _ = self.tableau.response(points)
         self.keep(points, self.tableau.columns(points, x, b))
         return 0

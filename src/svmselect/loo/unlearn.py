@@ -47,10 +47,10 @@ class Tableau:
         self.shift = float(gram.diagonal.mean()) or 1.0
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
         block = rows[:, : inbound.size] + self.shift
-        factor, failed = dpotrf(block.T, lower=True, clean=False)
+        factor, failed = dpotrf(block.T, lower=True)
         if failed or factor.diagonal().min() ** 2 <= least:
             factor, pivots, rank, _ = dpstrf(block.T, lower=True, tol=least)
-            factor = np.asfortranarray(factor[:rank, :rank])
+            factor = np.asfortranarray(np.tril(factor[:rank, :rank]))
             chosen = np.concatenate([pivots - 1, np.arange(inbound.size, gram.m)])
             order, rows = order[chosen], rows[np.ix_(chosen[:rank], chosen)]
         self.s = s = len(rows)
@@ -65,9 +65,9 @@ class Tableau:
     @cached_property
     def inverse(self):
         """Of ``K_SS + shift``."""
-        lower = np.tril(dpotri(self.factor, lower=True)[0])
+        lower, _ = dpotri(self.factor, lower=True)
         inverse = lower + lower.T
-        np.fill_diagonal(inverse, lower.diagonal())
+        inverse.flat[:: self.s + 1] /= 2
         return inverse
 
     @cached_property
