@@ -150,7 +150,7 @@ cdef class Paths:
         self.keep(points, self.tableau.columns(points, x, b))
         return 0
 
-    def walk(self, Py_ssize_t[::1] points, double[::1] kept, double[::1] y, progress):
+    def walk(self, Py_ssize_t[::1] points, double[::1] kept, double[::1] y, progress, bint stop):
         """Unlearn each of some points; `progress`, if not None, is called with 1 after each that is decided.
 
         Parameters are those of `unlearn`.
@@ -170,7 +170,7 @@ cdef class Paths:
         cdef bint report = progress is not None
         with nogil:
             for k in range(n):
-                outcome[k] = self.unlearn(points[k], y[points[k]], kept[k])
+                outcome[k] = self.unlearn(points[k], y[points[k]], kept[k], stop)
                 f[k] = self.z[points[k]] + y[points[k]]
                 if report and outcome[k] != UNDECIDED:
                     with gil:
@@ -191,7 +191,7 @@ cdef class Paths:
             self.inside[r] = 0
         self.least[r], self.most[r] = -VEC_OUT, VEC_OUT
 
-    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept) except -1 nogil:
+    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
         cdef double left = max(fabs(self.theta[r]) - kept, 0), step, bend, margin, room
         cdef Py_ssize_t events[MAX_OPEN]
         cdef Py_ssize_t n_open = 0, n_inside = self.s, t, k, n = 0
@@ -207,7 +207,7 @@ cdef class Paths:
                 t = self.jump(r, y_r > 0)
                 if t < 0:
                     return UNDECIDED
-                if 1 + y_r * self.z[r] < -self.g_slack:
+                if stop and 1 + y_r * self.z[r] < -self.g_slack:
                     return CERTAIN
             else:
                 if not self.direction(r, -y_r, was_inside, events, n_open):
@@ -218,11 +218,11 @@ cdef class Paths:
                 t = vec_first_hit(self.m, &self.z[0], &self.rate[0], &self.least[0], &self.most[0],
                                   &self.slack[0], &step)
                 # y_r f(x_r) falls until the end ...
-                if margin - bend * step < -self.g_slack:
+                if stop and margin - bend * step < -self.g_slack:
                     self.z[r] += step * self.rate[r]
                     return CERTAIN
                 # ... and not below this (see `leave_one_out`)
-                room = min(self.room_inside(events, n_open), 2 * left)
+                room = min(self.room_inside(events, n_open), 2 * left) if stop else 0
                 if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
                     return CERTAIN
                 vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])

@@ -117,7 +117,7 @@ class Tableau:
         return columns
 
 
-def unlearn(full, y, points, kept, progress):
+def unlearn(full, y, points, kept, progress, stop=True):
     """Decision values of left-out points.
 
     Parameters
@@ -131,6 +131,8 @@ def unlearn(full, y, points, kept, progress):
         The bound of alpha_r that is left when a point goes: 0, but where r stands for several identical points.
     progress : callable or None
         Called with the number of points decided since the last call.
+    stop : bool
+        Whether a path stops as soon as its sign is certain.
 
     Returns
     -------
@@ -143,7 +145,8 @@ def unlearn(full, y, points, kept, progress):
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
     if inbound.size:
         b = full.state()[2]
-        return unlearn_from(Tableau(full.gram, inbound), y, theta, f + b, lo, hi, points, kept, progress)
+        tableau = Tableau(full.gram, inbound)
+        return unlearn_from(tableau, y, theta, f + b, lo, hi, points, kept, progress, stop)
     # b is an interval: at the end where another point may take over theta_r, that point enters
     decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     for sign in (-1, 1):
@@ -152,12 +155,12 @@ def unlearn(full, y, points, kept, progress):
         first = can_take_over[np.argmin(sign * f[can_take_over])]
         tableau = Tableau(full.gram, np.array([first]))
         decision[these], outcome[these] = unlearn_from(
-            tableau, y, theta, f - f[first], lo, hi, points[these], kept[these], progress
+            tableau, y, theta, f - f[first], lo, hi, points[these], kept[these], progress, stop
         )
     return decision, outcome
 
 
-def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress):
+def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     """The same, from the tableau of the solution and ``g = f + b``."""
     y, theta, g, lo, hi = (values[tableau.order] for values in (y, theta, g, lo, hi))
     points = tableau.number[points]
@@ -179,11 +182,11 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress):
         margin = 1 + y[points] * g[points]
         certain = (room > left) & (margin - room**2 * bend / (2 * (room - left)) > SLACK)
 
-    rest = np.flatnonzero(~certain)
-    if progress is not None and certain.any():
+    rest = np.flatnonzero(~certain) if stop else np.arange(points.size)
+    if progress is not None and rest.size < points.size:
         progress(points.size - rest.size)
     todo = points[rest]
     paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.diagonal.max())))
     paths.keep(todo, tableau.columns(todo, x[rest], b[rest]))
-    decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress)
+    decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress, stop)
     return decision, outcome
