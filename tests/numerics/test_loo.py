@@ -8,7 +8,7 @@ from numerics.problems import solve_qp, two_classes
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
-from svmselect.loo import sufficiency_checks
+from svmselect.loo import METHODS, sufficiency_checks
 
 IDA = [
     "banana",
@@ -68,7 +68,7 @@ def problems(draw):
     return X, y, C, draw(st.sampled_from([Linear(), RBF(0.05), RBF(1.0), RBF(30.0)]))
 
 
-@given(problem=problems(), method=st.sampled_from(["unlearn", "retrain", "certified"]))
+@given(problem=problems(), method=st.sampled_from(METHODS))
 @settings(deadline=None, max_examples=120)
 def test_errors_are_those_of_brute_force(problem, method):
     X, y, C, kernel = problem
@@ -83,17 +83,17 @@ def test_errors_are_those_of_brute_force(problem, method):
 
 def test_certified_signs_are_those_of_the_optimum_at_any_tolerance():
     X, y = two_classes(np.random.default_rng(0), 80, 4, gap=0.8)
-    certified = 0
+    certified = dict(certified=0, unlearn=0)
     for kernel in (RBF(0.02), RBF(0.5), Linear()):
         gram = Gram(X, kernel)
         for C in (0.1, 1.0, 30.0):
             exact, _ = brute_force(gram, y, C)
-            for tol in (1e-3, 0.3):
-                loo = leave_one_out(gram, y, C, tol=tol, efficiency_test=0)
+            for method, tol in (("certified", 1e-3), ("certified", 0.3), ("unlearn", 1e-3)):
+                loo = leave_one_out(gram, y, C, method=method, tol=tol, efficiency_test=0)
                 proved = loo.resolved_by == "certified"
                 assert (np.sign(loo.decision[proved]) == np.sign(exact[proved])).all()
-                certified += loo.n_certified
-    assert certified > 100
+                certified[method] += loo.n_certified
+    assert min(certified.values()) > 100
 
 
 def test_the_bound_of_algorithm_3_is_the_constrained_optimum():
@@ -107,7 +107,7 @@ def test_the_bound_of_algorithm_3_is_the_constrained_optimum():
         _, G = solve_qp(K[np.ix_(keep, keep)], y[keep], C[keep])
         # both are minima of negated duals: F >= -G, and the constraint can only raise the primal optimum
         assert -H >= -G - 1e-8
-        loo = leave_one_out(Gram(X, RBF(0.5)), y, 2.0, tol=1e-10, efficiency_test=0)
+        loo = leave_one_out(Gram(X, RBF(0.5)), y, 2.0, method="certified", tol=1e-10, efficiency_test=0)
         if loo.resolved_by[r] == "certified":
             assert -H > -G
 
@@ -141,9 +141,10 @@ def test_third_check_needs_room_in_the_boxes_of_the_inbound_svs():
     slack = max(0, 1 - y[r] * solution.decision[r])
     assert solution.alpha[r] > 0 and 2 * solution.alpha[r] * gram.squared_radius() + slack < 1
     assert sufficiency_checks(gram, y, solution)[r] == ""
-    loo = leave_one_out(gram, y, C, tol=1e-10)
     decision, _ = brute_force(gram, y, C)
-    assert decision[r] > 0 and loo.errors[r]
+    assert decision[r] > 0
+    for method in METHODS:
+        assert leave_one_out(gram, y, C, method=method, tol=1e-10).errors[r]
 
 
 def test_efficiency_test_switches_to_the_standard_solver():
@@ -151,8 +152,8 @@ def test_efficiency_test_switches_to_the_standard_solver():
     gram = Gram(
         X, RBF(1.0)
     )  # every point is an in-bound SV: few signs are certain before the KKT conditions hold
-    tested = leave_one_out(gram, y, 50.0, efficiency_test=10)
-    always = leave_one_out(gram, y, 50.0, efficiency_test=0)
+    tested = leave_one_out(gram, y, 50.0, method="certified", efficiency_test=10)
+    always = leave_one_out(gram, y, 50.0, method="certified", efficiency_test=0)
     solved = np.flatnonzero(np.isin(tested.resolved_by, ["retrained", "certified"]))
     assert solved.size > 20
     assert (tested.resolved_by[solved[:10]] == "certified").sum() < 5
@@ -166,7 +167,11 @@ def test_methods_agree_and_certifying_requests_fewer_columns():
     gram = Gram(X, Linear())
     standard = leave_one_out(gram, y, 10.0, method="retrain")
     proposed = leave_one_out(gram, y, 10.0, method="certified")
+    unlearned = leave_one_out(gram, y, 10.0)
     np.testing.assert_array_equal(standard.errors, proposed.errors)
+    np.testing.assert_array_equal(standard.errors, unlearned.errors)
+    assert unlearned.n_solved == standard.n_solved
+    assert unlearned.columns_requested < proposed.columns_requested
     assert standard.n_certified == 0 and standard.n_solved == proposed.n_solved > 0
     assert proposed.n_certified > proposed.n_solved / 2
     assert proposed.columns_requested < standard.columns_requested
@@ -184,13 +189,19 @@ def test_seeding_starts_feasible_and_close():
     assert 0 < loo.n_iter - loo.solution.n_iter < 0.8 * cold
 
 
-def test_columns_beyond_the_budget():
+@pytest.mark.parametrize("method", METHODS)
+def test_columns_beyond_the_budget(method):
     X, y = two_classes(np.random.default_rng(6), 130, 3)
-    whole = leave_one_out(Gram(X, RBF(0.4)), y, 5.0, tol=1e-6)
-    few = leave_one_out(Gram(X, RBF(0.4), memory_mb=8 * 192 * 8 / 2**20), y, 5.0, tol=1e-6)
+    whole = leave_one_out(Gram(X, RBF(0.4)), y, 5.0, method=method)
+    few = leave_one_out(Gram(X, RBF(0.4), memory_mb=8 * 192 * 8 / 2**20), y, 5.0, method=method)
     np.testing.assert_array_equal(whole.errors, few.errors)
     np.testing.assert_array_equal(whole.resolved_by, few.resolved_by)
-    assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.01)
+    if method == "unlearn":  # each in-bound SV and each point that is left out or met: the same ones
+        asked = [loo.columns_requested - loo.solution.columns_requested for loo in (whole, few)]
+        assert whole.solution.n_inbound < asked[0] == asked[1] <= 2 * 130
+        assert whole.n_retrained == few.n_retrained == 0
+    else:
+        assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.01)
     assert few.kernel_values > whole.kernel_values
 
 
@@ -198,7 +209,7 @@ def test_one_point_of_a_class_is_an_error_when_left_out():
     X, y = two_classes(np.random.default_rng(7), 12, 2, gap=4)
     y[:] = -1
     y[3] = 1
-    for method in ("retrain", "certified"):
+    for method in METHODS:
         assert leave_one_out(Gram(X, RBF(0.5)), y, 1.0, method=method).errors[3]
 
 
@@ -206,23 +217,37 @@ def test_progress_and_step_limit_are_reported():
     X, y = two_classes(np.random.default_rng(8), 60, 3)
     gram = Gram(X, RBF(0.5))
     calls = []
+    for method in ("retrain", "certified"):
+        calls.clear()
+        loo = leave_one_out(
+            gram, y, 5.0, method=method, progress=lambda done, total: calls.append((done, total))
+        )
+        assert calls == [(k + 1, loo.n_solved) for k in range(loo.n_solved)]
+        assert loo.n_not_converged == 0
+    calls.clear()
     loo = leave_one_out(gram, y, 5.0, progress=lambda done, total: calls.append((done, total)))
-    assert calls == [(k + 1, loo.n_solved) for k in range(loo.n_solved)]
-    assert loo.n_not_converged == 0
+    # the points that need no path come first, together
+    at_once = calls[0][0]
+    assert 1 <= at_once < loo.n_solved
+    assert calls == [(k, loo.n_solved) for k in range(at_once, loo.n_solved + 1)]
     stopped = leave_one_out(gram, y, 5.0, method="retrain", tol=1e-9, max_iter=3)
     assert stopped.n_not_converged > 1 and not stopped.solution.converged
 
     def stop(done, total):
         raise RuntimeError("stopped by the caller")
 
-    with pytest.raises(RuntimeError, match="stopped by the caller"):
-        leave_one_out(gram, y, 5.0, progress=stop)
+    for method in METHODS:
+        with pytest.raises(RuntimeError, match="stopped by the caller"):
+            leave_one_out(gram, y, 5.0, method=method, progress=stop)
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (dict(method="unlearned"), r"method must be one of \['certified', 'retrain'\], got 'unlearned'"),
+        (
+            dict(method="unlearned"),
+            r"method must be one of \['unlearn', 'certified', 'retrain'\], got 'unlearned'",
+        ),
         (dict(C=[1, 1, 1, 0]), "C must be positive at every point for leave-one-out, got 0 at point 3"),
         (dict(efficiency_test=-1), "efficiency_test must be an integer >= 0, got -1"),
         (dict(efficiency_test=2.5), "efficiency_test must be an integer >= 0, got 2.5"),
@@ -256,6 +281,6 @@ def test_errors_are_those_of_libsvm_on_real_data(real_data, name):
             model.fit(K[np.ix_(keep, keep)], y[keep])
             decision[r] = model.decision_function(K[[r]][:, keep])[0]
         compared += np.count_nonzero(np.abs(decision) > 1e-3)
-        for method in ("retrain", "certified"):
+        for method in METHODS:
             assert_same_errors(leave_one_out(gram, y, C, method=method, tol=1e-6), decision, y, tie=1e-3)
     assert compared > 380

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numbers
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from svmselect import _active_set
 from svmselect._smo import Dual
@@ -14,7 +15,15 @@ from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain
 from svmselect.loo._unlearn import Outcome
 from svmselect.loo.unlearn import unlearn
-from svmselect.svm import Solution, check_bounds, check_labels, check_options, check_start, solution_of
+from svmselect.svm import (
+    Solution,
+    check_bounds,
+    check_labels,
+    check_options,
+    check_start,
+    frozen,
+    solution_of,
+)
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -34,10 +43,11 @@ class LeaveOneOut:
     error : float
         Their mean, in [0, 1].
     decision : ndarray, shape (m,)
-        The decision value that decided: of the classifier without the point ("unlearned", "retrained"), of one on the way
-        there, whose sign is final ("certified"), else of the classifier with it.
+        The decision value that decided: of the classifier without the point ("unlearned", "retrained"), of
+        one on the way there, whose sign is final ("certified"), else of the classifier with it.
     resolved_by : ndarray of str, shape (m,)
-        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or "certified".
+        "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or
+        "certified".
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
@@ -112,6 +122,49 @@ def misclassified(y, decision):
     return (decision >= 0) != (y > 0)
 
 
+def identical_points(gram, y):
+    """Points of equal rows and labels: the first of each group, and the group of each point, shape (m,)."""
+    rows = gram._source.rows
+    everyone = np.arange(gram.m)
+    if np.unique(rows.norms).size == gram.m:
+        return everyone, everyone
+    if sparse.issparse(rows.X):
+        starts = zip(rows.X.indptr[:-1], rows.X.indptr[1:], strict=True)
+        keys = [(rows.X.indices[a:b].tobytes(), rows.X.data[a:b].tobytes()) for a, b in starts]
+        numbers = {}
+        keys = [numbers.setdefault(key, len(numbers)) for key in zip(keys, y.tolist(), strict=True)]
+    else:
+        X = np.column_stack([rows.X, y]) + 0.0  # -0.0 is 0.0
+        keys = X.view(np.dtype((np.void, X.itemsize * X.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[group]
+
+
+def spread(solution, group, C):
+    """The solution of all points, from that in which each group of identical ones is one point: their alphas are in
+    proportion to their bounds."""
+    alpha, bound = solution.alpha[group], solution.C[group]
+    return replace(
+        solution,
+        alpha=frozen(np.where(alpha < bound, alpha * (C / bound), C)),
+        C=frozen(C),
+        decision=frozen(solution.decision[group]),
+    )
+
+
+def counter(progress, total):
+    """A callable that is told of n more points done, and calls ``progress(done, total)``."""
+    done = 0
+
+    def report(n):
+        nonlocal done
+        done += n
+        progress(done, total)
+
+    return report
+
+
 def leave_one_out(
     gram: Gram,
     y,
@@ -126,8 +179,8 @@ def leave_one_out(
 ) -> LeaveOneOut:
     """Exact leave-one-out error.
 
-    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm 1), and finds the
-    classifier without each remaining point from the one with it.
+    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm
+    1), and finds the classifier without each remaining point from the one with it.
 
     Parameters
     ----------
@@ -138,23 +191,27 @@ def leave_one_out(
     C : float or array_like, shape (m,)
         Upper bound of every alpha, or one positive bound per point.
     method : {"unlearn", "certified", "retrain"}
-        "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000), from a solution
-        with a KKT gap of at most 1e-9; see Notes. "retrain": the standard approach of Franc et al., their Algorithm 2: every
-        point is solved to `tol`, its alpha spread over the in-bound SVs. "certified": their Algorithm 3, which also stops when
-        the sign of the left-out decision value is proved.
+        "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
+        from a solution with a KKT gap of at most 1e-9; see Notes. "retrain": the standard approach of Franc
+        et al., their Algorithm 2: every point is solved to `tol`, its alpha spread over the in-bound SVs.
+        "certified": their Algorithm 3, which also stops when the sign of the left-out decision value is
+        proved.
     tol : float
-        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of it.
+        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
+        it.
     working_set : {"mvp", "wss2"}
         Of retraining; see `solve_csvc`. "mvp" is the paper's.
     efficiency_test : int
-        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at least half of them were
-        certified. 0 never switches.
+        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
+        least half of them were certified. 0 never switches.
     start : array_like, shape (m,), optional
-        Feasible alphas to start the full solution from, such as those of the C before, scaled; zeros by default.
+        Feasible alphas to start the full solution from, such as those of the C before, scaled; zeros by
+        default.
     max_iter : int, optional
         Most SMO steps per solve; no limit by default.
     progress : callable, optional
-        Called as ``progress(done, total)`` after each solved point.
+        Called as ``progress(done, total)`` as points are solved: after each, but once for all those that
+        unlearning resolves without a path.
 
     Returns
     -------
@@ -167,19 +224,21 @@ def leave_one_out(
 
     Notes
     -----
-    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for theta_r, and
-    ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``, so h does not fall as t grows:
-    unlearning only lowers it, and a point whose h is negative on the way is an error.
+    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for
+    theta_r, and ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``,
+    so h does not fall as t grows: unlearning only lowers it, and a point whose h is negative on the way is an
+    error.
 
-    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow theta_r linearly,
-    as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature of the dual along this direction. This
-    path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``; concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every
-    supergradient at 0, ``V(t - L) <= V(0) + (1 - h(0)) (t - L)``. Together
+    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow
+    theta_r linearly, as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature
+    of the dual along this direction. This path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``;
+    concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every supergradient at 0, ``V(t - L) <= V(0) + (1 -
+    h(0)) (t - L)``. Together
 
         h(0) >= h - c L^2 / (2 (L - t)),
 
-    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is positive the point is
-    correct.
+    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
+    positive the point is correct.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
@@ -198,28 +257,37 @@ def leave_one_out(
     columns, values = gram.columns_requested, gram.kernel_values
     gram.compute()
     begin = time.process_time()
-    full = Dual(gram, y)
-    full.boxes(y, C)
+    first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
+    alone = first.size == gram.m
+    bound = C if alone else np.bincount(group, C)
+    full = Dual(gram if alone else gram.restricted(first), y[first])
+    full.boxes(y[first], bound)
     if theta is not None:
-        full.seed(theta)
+        full.seed(theta if alone else np.bincount(group, theta))
     if exact:
         converged = _active_set.solve(full, "wss2", min(tol, EXACT), limit)
     else:
         converged = full.solve(working_set, tol, limit)
-    solution = solution_of(full, gram, y, C, converged, columns, values)
+    solution = solution_of(full, gram, y[first], bound, converged, columns, values)
+    if not alone:
+        solution = spread(solution, group, C)
 
     resolved_by = sufficiency_checks(gram, y, solution)
     points = np.flatnonzero(resolved_by == "")
     decision = solution.decision.copy()
     n_iter, n_not_converged = solution.n_iter, int(not converged)
-    report = None if progress is None else lambda done: progress(done, points.size)
+    report = None if progress is None else counter(progress, points.size)
     todo = points
     if exact and converged:
-        decision[points], outcome = unlearn(full, y, points, report)
+        kept = bound[group[points]] - C[points]
+        decision[points], outcome = unlearn(full, y[first], group[points], kept, report)
         resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
         todo = points[outcome == Outcome.UNDECIDED]
-        report = None
     if todo.size:
+        if not alone:
+            full = Dual(gram, y)
+            full.boxes(y, C)
+            full.seed(solution.alpha * y)
         decision[todo], outcome, steps = retrain(
             full, todo, working_set, tol, limit, method == "certified", efficiency_test, report
         )

@@ -196,7 +196,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     efficiency_test : int
         After this many points, go on with Algorithm 2 if Algorithm 3 certified less than half of them.
     progress : callable or None
-        Called with the number of points done, after each.
+        Called with 1 after each point.
 
     Returns
     -------
@@ -238,7 +238,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                 n_iter += G.n_iter
                 if report:
                     with gil:
-                        progress(k + 1)
+                        progress(1)
     finally:
         free(active)
     return decision_array, outcome_array, n_iter

@@ -1,20 +1,21 @@
 """Leave-one-out by unlearning: alpha_r is driven to 0 along the path of optimal solutions.
 
-Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves and every other
-theta stays optimal, theta_S, b and all g move linearly, until a point reaches a bound (leaves S) or an index of the rest
-reaches ``g_t = 0`` (enters S): Cauwenberghs and Poggio (2000), backwards. All these paths start at one solution, and most of
-them meet few events, so the linear algebra of that solution is shared: column t of its *tableau* (the principal pivot
-transform of the bordered Gram matrix on b and S) holds what moves when theta_t (t not in S) or g_t (t in S) is pushed by one
-unit:
+Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves and
+every other theta stays optimal, theta_S, b and all g move linearly, until a point reaches a bound (leaves S)
+or an index of the rest reaches ``g_t = 0`` (enters S): Cauwenberghs and Poggio (2000), backwards. All these
+paths start at one solution, and most of them meet few events, so the linear algebra of that solution is
+shared: column t of its *tableau* (the principal pivot transform of the bordered Gram matrix on b and S) holds
+what moves when theta_t (t not in S) or g_t (t in S) is pushed by one unit:
 
-    T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',   A = [1 K_NS].
+    T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',
+    A = [1 K_NS].
 
-In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta fixed; their g is
-and stays 0 until a point of S leaves that they depend on: then they enter at once.
+In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta
+fixed; their g is and stays 0 until a point of S leaves that they depend on: then they enter at once.
 
-A path that has met the events E (points that have entered or left) pushes the columns of E so that their own counterparts
-(g of those that entered, theta of those that left) stay where they are: a system of the size of E. No matrix is copied or
-updated.
+A path that has met the events E (points that have entered or left) pushes the columns of E so that their own
+counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
+E. No matrix is copied or updated.
 """
 
 from libc.math cimport fabs
@@ -25,21 +26,46 @@ import numpy as np
 
 from scipy.linalg.cython_lapack cimport dgesv
 
+from svmselect._columns cimport Columns
 from svmselect._smo cimport VEC_OUT, vec_axpy
 
 cdef extern from "_vec.h" nogil:
-    Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *, const double *,
-                             double *)
+    Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *,
+                             const double *, double *)
 
 cdef enum:
     MAX_OPEN = 64     # of one path that are open at once: the size of its system
-BATCH = 32      # columns of the tableau computed at once
+# columns of the tableau computed at once: so many, or more while they are short
+BATCH_COLUMNS = 32
+BATCH_VALUES = 20_000
 SLACK = 1e-10   # round-off allowed to g, and to theta relative to its box, in the ratio test
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
     REACHED = 1
     CERTAIN = 2
+
+
+def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
+    """The Gram matrix at some points and, in this order, others: float64, shape (n, len(order))."""
+    cdef Columns columns = gram.columns
+    cdef Py_ssize_t k, j
+    cdef const void *column
+    cdef bint single = columns.single
+    if not columns.full:
+        columns.fetch(points)
+    array = np.empty((points.shape[0], order.shape[0]))
+    cdef double[:, ::1] rows = array
+    with nogil:
+        for k in range(points.shape[0]):
+            column = columns.get(points[k])
+            if single:
+                for j in range(order.shape[0]):
+                    rows[k, j] = (<const float *> column)[order[j]]
+            else:
+                for j in range(order.shape[0]):
+                    rows[k, j] = (<const double *> column)[order[j]]
+    return array
 
 
 cdef class Paths:
@@ -49,19 +75,18 @@ cdef class Paths:
     ----------
     tableau : Tableau of unlearn.py
     theta, g, lo, hi : ndarray, shape (m,)
-        The solution, ``f + b``, and the boxes.
+        The solution, ``f + b``, and the boxes; as everywhere here, in the tableau's order.
     g_slack : float
         Round-off allowed to g.
     """
 
     cdef object tableau
     cdef Py_ssize_t m, s
-    cdef Py_ssize_t[::1] support
     cdef double **columns       # of the tableau, NULL until a path first meets their point
     cdef object nearest         # points, those likely to be met first
     cdef double[::1] theta, lo, hi, theta_slack
-    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the round-off they allow, its
-    # rate, theta where it is fixed; start_* at the solution
+    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
+    # round-off they allow, its rate, theta where it is fixed; start_* at the solution
     cdef double[::1] start_z, start_least, start_most, start_slack
     cdef double[::1] z, least, most, slack, rate, parked
     cdef double g_slack
@@ -70,13 +95,12 @@ cdef class Paths:
 
     def __cinit__(self, tableau, theta, g, lo, hi, double g_slack):
         self.tableau = tableau
-        self.m, self.s = theta.size, tableau.support.size
-        self.support = tableau.support
+        self.m, self.s = theta.size, tableau.s
         self.columns = <double **> calloc(self.m, sizeof(double *))
         if self.columns == NULL:
             raise MemoryError
         self.theta, self.lo, self.hi = theta, lo, hi
-        inside = tableau.place >= 0
+        inside = np.arange(self.m) < self.s
         to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
         self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
         self.theta_slack = SLACK * (hi - lo)
@@ -119,21 +143,25 @@ cdef class Paths:
     cdef int compute(self, Py_ssize_t t) except -1:
         """Have column t, and others that are likely to be met, computed."""
         missing = [u for u in self.nearest.tolist() if self.columns[<Py_ssize_t> u] == NULL]
-        points = np.unique([t, *missing[:BATCH]])
-        self.nearest = np.array(missing[BATCH:])
-        x, _, b = self.tableau.response(points)
+        count = max(BATCH_COLUMNS, BATCH_VALUES // self.m)
+        points = np.unique([t, *missing[:count]])
+        self.nearest = np.array(missing[count:])
+        x, b, _ = self.tableau.response(points)
         self.keep(points, self.tableau.columns(points, x, b))
         return 0
 
-    def walk(self, Py_ssize_t[::1] points, double[::1] y, progress):
-        """Unlearn each of some points.
+    def walk(self, Py_ssize_t[::1] points, double[::1] kept, double[::1] y, progress, bint stop):
+        """Unlearn each of some points; `progress`, if not None, is called with 1 after each that is decided.
+
+        Parameters are those of `unlearn`.
 
         Returns
         -------
         f : ndarray, shape (n,)
             Decision value of the left-out point where its path ended.
         outcome : ndarray of intp, shape (n,)
-            REACHED: alpha_r is 0, f is the leave-one-out decision value; CERTAIN: its sign is; UNDECIDED: degenerate.
+            REACHED: alpha_r is 0, f is the leave-one-out decision value; CERTAIN: its sign is; UNDECIDED:
+            degenerate.
         """
         cdef Py_ssize_t n = points.shape[0], k
         f_array, outcome_array = np.empty(n), np.empty(n, dtype=np.intp)
@@ -142,11 +170,11 @@ cdef class Paths:
         cdef bint report = progress is not None
         with nogil:
             for k in range(n):
-                outcome[k] = self.unlearn(points[k], y[points[k]])
+                outcome[k] = self.unlearn(points[k], y[points[k]], kept[k], stop)
                 f[k] = self.z[points[k]] + y[points[k]]
-                if report:
+                if report and outcome[k] != UNDECIDED:
                     with gil:
-                        progress(k + 1)
+                        progress(1)
         return f_array, outcome_array
 
     cdef void begin(self, Py_ssize_t r) noexcept nogil:
@@ -163,8 +191,8 @@ cdef class Paths:
             self.inside[r] = 0
         self.least[r], self.most[r] = -VEC_OUT, VEC_OUT
 
-    cdef int unlearn(self, Py_ssize_t r, double y_r) except -1 nogil:
-        cdef double left = fabs(self.theta[r]), step, bend, margin, room
+    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
+        cdef double left = max(fabs(self.theta[r]) - kept, 0), step, bend, margin, room
         cdef Py_ssize_t events[MAX_OPEN]
         cdef Py_ssize_t n_open = 0, n_inside = self.s, t, k, n = 0
         cdef bint was_inside = self.start_inside[r]
@@ -172,11 +200,14 @@ cdef class Paths:
         if was_inside:
             events[0], n_open, n_inside = r, 1, n_inside - 1
         while n < 300 + 2 * self.s:
+            if left <= self.theta_slack[r]:
+                self.settle(r, y_r, kept)
+                return REACHED
             if n_inside == 0:
                 t = self.jump(r, y_r > 0)
                 if t < 0:
                     return UNDECIDED
-                if 1 + y_r * self.z[r] < -self.g_slack:
+                if stop and 1 + y_r * self.z[r] < -self.g_slack:
                     return CERTAIN
             else:
                 if not self.direction(r, -y_r, was_inside, events, n_open):
@@ -187,18 +218,18 @@ cdef class Paths:
                 t = vec_first_hit(self.m, &self.z[0], &self.rate[0], &self.least[0], &self.most[0],
                                   &self.slack[0], &step)
                 # y_r f(x_r) falls until the end ...
-                if margin - bend * step < -self.g_slack:
+                if stop and margin - bend * step < -self.g_slack:
                     self.z[r] += step * self.rate[r]
                     return CERTAIN
                 # ... and not below this (see `leave_one_out`)
-                room = min(self.room_inside(events, n_open), 2 * left)
+                room = min(self.room_inside(events, n_open), 2 * left) if stop else 0
                 if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
                     return CERTAIN
                 vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
-                left -= step
                 if t < 0:
-                    self.settle(r)
+                    self.settle(r, y_r, kept)
                     return REACHED
+                left -= step
             n += 1
             self.n_events += 1
             for k in range(n_open):
@@ -216,7 +247,7 @@ cdef class Paths:
         return UNDECIDED
 
     cdef Py_ssize_t jump(self, Py_ssize_t r, bint grow) noexcept nogil:
-        """With S empty b is free: it moves until a point other than r may take over theta_r; that point, -1 if there is none."""
+        """With S empty b moves until a point other than r may take over theta_r: that point, -1 if none."""
         cdef Py_ssize_t t, chosen = -1
         cdef double shift = VEC_OUT
         for t in range(self.m):
@@ -233,19 +264,22 @@ cdef class Paths:
             if not self.inside[t]:
                 self.z[t] += b
 
-    cdef void settle(self, Py_ssize_t r) noexcept nogil:
-        """Where every point of S ended on its bound, b is an interval: take its midpoint, as a solver would."""
+    cdef void settle(self, Py_ssize_t r, double y_r, double kept) noexcept nogil:
+        """Where every point of S ended on its bound, b is an interval: take its midpoint, as solvers do."""
         cdef Py_ssize_t t
-        cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta
+        cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta, lo, hi
         for t in range(self.m):
+            g, theta, slack, lo, hi = self.z[t], self.parked[t], 10 * self.theta_slack[t], self.lo[t], self.hi[t]
             if t == r:
-                continue
-            g, theta, slack = self.z[t], self.parked[t], 10 * self.theta_slack[t]
-            if self.inside[t]:
+                if kept == 0:
+                    continue
+                lo, hi = min(y_r * kept, 0), max(y_r * kept, 0)
+                theta = min(max(self.theta[r], lo), hi)
+            elif self.inside[t]:
                 g, theta = 0, self.z[t]
-            if self.lo[t] + slack < theta < self.hi[t] - slack:
+            if lo + slack < theta < hi - slack:
                 return
-            if theta < self.hi[t] - slack:
+            if theta < hi - slack:
                 least = max(least, -g)
             else:
                 most = min(most, -g)
@@ -308,7 +342,7 @@ cdef class Paths:
         cdef double room = VEC_OUT
         cdef Py_ssize_t k
         for k in range(self.s):
-            room = min(room, self.room_of(self.support[k]))
+            room = min(room, self.room_of(k))
         for k in range(n_open):
             room = min(room, self.room_of(events[k]))
         return room

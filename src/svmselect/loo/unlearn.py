@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpstrf
+from functools import cached_property
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
+
+from svmselect.loo._unlearn import SLACK, Outcome, Paths, rows_of
 
 __all__ = ["unlearn"]
 
-# of a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
+# a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
 
 
 class Tableau:
     """The solution's principal pivot transform on b and S (see _unlearn), by columns.
 
-    With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where that is so on directions of sum 0: its Cholesky
-    factor, pivoted, selects S among the in-bound SVs and solves the bordered system.
+    Points are numbered anew, S first. With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where
+    that is so on directions of sum 0: its Cholesky factor, pivoted where some in-bound SVs depend on others, selects
+    S among them and solves the bordered system.
 
     Parameters
     ----------
@@ -28,59 +30,94 @@ class Tableau:
 
     Attributes
     ----------
-    support : ndarray of intp, shape (s,)
-        S.
-    place : ndarray of intp, shape (m,)
-        Where in S a point is; -1 outside.
+    order : ndarray of intp, shape (m,)
+        The points: S, then the others.
+    number : ndarray of intp, shape (m,)
+        Its inverse: the new number of each point.
+    s : int
+        Size of S.
     """
 
     def __init__(self, gram, inbound):
         self.gram = gram
-        rows = np.stack([gram.columns.column(t) for t in inbound]).astype(np.float64, copy=False)
+        others = np.ones(gram.m, dtype=bool)
+        others[inbound] = False
+        order = np.concatenate([inbound, np.flatnonzero(others)])
+        rows = rows_of(gram, inbound, order)
         self.shift = float(gram.diagonal.mean()) or 1.0
-        largest = gram.diagonal.max() + self.shift
-        factor, order, rank, _ = dpstrf(rows[:, inbound] + self.shift, lower=True, tol=DEPENDENT * largest)
-        order = order[:rank] - 1
-        self.support = inbound[order]
-        self.rows = rows[order]
-        self.factor = np.asfortranarray(factor[:rank, :rank])
-        self.place = np.full(gram.m, -1)
-        self.place[self.support] = np.arange(rank)
-        self.others = np.flatnonzero(self.place < 0)
-        self.rows_of_others = np.ascontiguousarray(self.rows[:, self.others])
-        self.ones = cho_solve((self.factor, True), np.ones(rank))
+        least = DEPENDENT * (gram.diagonal.max() + self.shift)
+        block = rows[:, : inbound.size] + self.shift
+        factor, failed = dpotrf(block.T, lower=True)
+        if failed or factor.diagonal().min() ** 2 <= least:
+            factor, pivots, rank, _ = dpstrf(block.T, lower=True, tol=least)
+            factor = np.asfortranarray(np.tril(factor[:rank, :rank]))
+            chosen = np.concatenate([pivots - 1, np.arange(inbound.size, gram.m)])
+            order, rows = order[chosen], rows[np.ix_(chosen[:rank], chosen)]
+        self.s = s = len(rows)
+        self.order = order
+        self.number = np.empty(gram.m, dtype=np.intp)
+        self.number[order] = np.arange(gram.m)
+        self.rows = rows
+        self.factor = factor
+        self.ones = dpotrs(factor, np.ones(s), lower=True)[0]
+        self.diagonal = gram.diagonal[order]
+
+    @cached_property
+    def inverse(self):
+        """Of ``K_SS + shift``."""
+        lower, _ = dpotri(self.factor, lower=True)
+        inverse = lower + lower.T
+        inverse.flat[:: self.s + 1] /= 2
+        return inverse
+
+    @cached_property
+    def rows_of_others(self):
+        return np.ascontiguousarray(self.rows[:, self.s :])
 
     def response(self, points):
-        """``T_St`` of some points and ``T_tt``, as (x, bend): x of shape (s, n) is what theta_S does, per unit of theta_t for t
-        outside S, of g_t for t in S; bend of shape (n,) what g_t does per unit of theta_t. Third, ``T_bt``."""
-        place = self.place[points]
-        inside = place >= 0
-        k = np.flatnonzero(inside)
-        x = -self.rows[:, points]
-        x[:, inside] = np.eye(len(x))[:, place[inside]]
-        right = x.copy()
-        x = cho_solve((self.factor, True), x, overwrite_b=True)
-        b = (x.sum(axis=0) + ~inside) / self.ones.sum()
-        x -= np.outer(self.ones, b)
-        b -= self.shift * ~inside
-        bend = self.gram.diagonal[points] - (right * x).sum(axis=0) + b
+        """``T_tS``, ``T_tb`` and the bend of some points.
+
+        Parameters
+        ----------
+        points : ndarray of intp, shape (n,)
+
+        Returns
+        -------
+        x : ndarray, shape (n, s)
+            What theta_S does, per unit of theta_t for t outside S, of g_t for t in S.
+        b : ndarray, shape (n,)
+            What the threshold does.
+        bend : ndarray, shape (n,)
+            What g_t does per unit of theta_t.
+        """
+        outside = points >= self.s
+        inside, outer = np.flatnonzero(~outside), np.flatnonzero(outside)
+        x = np.empty((points.size, self.s))
+        x[inside] = self.inverse[points[inside]]
+        right = np.ascontiguousarray(self.rows[:, points[outer]])
+        x[outer] = dpotrs(self.factor, -right, lower=True)[0].T
+        b = (x.sum(axis=1) + outside) / self.ones.sum()
+        x -= b[:, None] * self.ones
+        b -= self.shift * outside
+        bend = np.empty(points.size)
+        bend[outer] = self.diagonal[points[outer]] + np.einsum("ij,ji->i", x[outer], right) + b[outer]
         with np.errstate(divide="ignore"):  # a lone point of S cannot move
-            bend[inside] = 1 / x[place[inside], k]
-        return x, bend, b
+            bend[inside] = 1 / x[inside, points[inside]]
+        return x, b, bend
 
     def columns(self, points, x, b):
         """The columns of some points, from their responses, shape (n, m)."""
         columns = np.empty((points.size, self.gram.m))
-        columns[:, self.support] = x.T
-        others = x.T @ self.rows_of_others
+        columns[:, : self.s] = x
+        others = columns[:, self.s :]
+        np.matmul(x, self.rows_of_others, out=others)
         others += b[:, None]
-        for c in np.flatnonzero(self.place[points] < 0):
-            others[c] += self.gram.columns.column(points[c])[self.others]
-        columns[:, self.others] = others
+        outside = np.flatnonzero(points >= self.s)
+        others[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
         return columns
 
 
-def unlearn(full, y, points, progress):
+def unlearn(full, y, points, kept, progress, stop=True):
     """Decision values of left-out points.
 
     Parameters
@@ -89,8 +126,13 @@ def unlearn(full, y, points, progress):
         The solved problem with all points, exact to round-off.
     y : ndarray, shape (m,)
     points : ndarray of intp, shape (n,)
+        A point may come more than once.
+    kept : ndarray, shape (n,)
+        The bound of alpha_r that is left when a point goes: 0, but where r stands for several identical points.
     progress : callable or None
-        Called with the number of paths walked, after each.
+        Called with the number of points decided since the last call.
+    stop : bool
+        Whether a path stops as soon as its sign is certain.
 
     Returns
     -------
@@ -103,7 +145,8 @@ def unlearn(full, y, points, progress):
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
     if inbound.size:
         b = full.state()[2]
-        return unlearn_from(Tableau(full.gram, inbound), y, theta, f + b, lo, hi, points, progress)
+        tableau = Tableau(full.gram, inbound)
+        return unlearn_from(tableau, y, theta, f + b, lo, hi, points, kept, progress, stop)
     # b is an interval: at the end where another point may take over theta_r, that point enters
     decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     for sign in (-1, 1):
@@ -112,35 +155,38 @@ def unlearn(full, y, points, progress):
         first = can_take_over[np.argmin(sign * f[can_take_over])]
         tableau = Tableau(full.gram, np.array([first]))
         decision[these], outcome[these] = unlearn_from(
-            tableau, y, theta, f - f[first], lo, hi, points[these], progress
+            tableau, y, theta, f - f[first], lo, hi, points[these], kept[these], progress, stop
         )
     return decision, outcome
 
 
-def unlearn_from(tableau, y, theta, g, lo, hi, points, progress):
+def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     """The same, from the tableau of the solution and ``g = f + b``."""
+    y, theta, g, lo, hi = (values[tableau.order] for values in (y, theta, g, lo, hi))
+    points = tableau.number[points]
+    s = tableau.s
+    g[:s] = 0
     decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
-    support, place = tableau.support, tableau.place
-    g = g.copy()
-    g[support] = 0
-    x, bend, b = tableau.response(points)
+    x, b, bend = tableau.response(points)
 
     # points whose sign is certain before the first event
-    inside = place[points] >= 0
-    left = np.abs(theta[points])
-    rate = -y[points] * np.where(inside, bend, 1) * x
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(rate > 0, (hi - theta)[support, None], (lo - theta)[support, None]) / rate
-    room[rate == 0] = np.inf
-    room[place[points[inside]], np.flatnonzero(inside)] = np.inf
-    room = np.minimum(room.min(axis=0), 2 * left)
-    margin = 1 + y[points] * g[points]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    inside = np.flatnonzero(points < s)
+    left = np.maximum(np.abs(theta[points]) - kept, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0; inf * 0 where the lone point of S is left out
+        rate = x * -y[points, None]
+        rate[inside] *= bend[inside, None]
+        room = np.where(rate > 0, hi[:s] - theta[:s], lo[:s] - theta[:s]) / rate
+        room[rate == 0] = np.inf
+        room[inside, points[inside]] = np.inf
+        room = np.minimum(room.min(axis=1), 2 * left)
+        margin = 1 + y[points] * g[points]
         certain = (room > left) & (margin - room**2 * bend / (2 * (room - left)) > SLACK)
 
-    rest = np.flatnonzero(~certain)
+    rest = np.flatnonzero(~certain) if stop else np.arange(points.size)
+    if progress is not None and rest.size < points.size:
+        progress(points.size - rest.size)
     todo = points[rest]
-    paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.gram.diagonal.max())))
-    paths.keep(todo, tableau.columns(todo, x[:, rest], b[rest]))
-    decision[rest], outcome[rest] = paths.walk(todo, y, progress)
+    paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.diagonal.max())))
+    paths.keep(todo, tableau.columns(todo, x[rest], b[rest]))
+    decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress, stop)
     return decision, outcome
