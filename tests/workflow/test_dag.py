@@ -7,6 +7,7 @@ import sys
 import pandas as pd
 import pytest
 from lib.checkpoint import Checkpoint
+from lib.library import SUFFIXES, sources
 from lib.rows import OK, read_rows
 from lib.tables import TIDY_COLUMNS, read_tidy
 
@@ -73,18 +74,16 @@ def test_format(root):
     assert done.returncode == 0, done.stderr
 
 
-def test_every_source_of_numbers_is_an_input(root):
+def test_every_source_of_numbers_is_an_input(root, monkeypatch):
+    monkeypatch.chdir(root)
     common = (root / "workflow/rules/common.smk").read_text()
     library = root / "src/svmselect"
-    sources = {
-        str(path.relative_to(library))
-        for suffix in ("py", "pyx", "pxd", "c", "h")
-        for path in library.rglob(f"*.{suffix}")
-    }
-    listed = set(re.findall(r'"([\w/]+\.(?:pyx?|pxd|c|h))"', common))
+    everything = {str(path.relative_to(root)) for path in library.rglob("*.*") if path.suffix in SUFFIXES}
+    listed = {path for folder in re.findall(r'sources\("(.*?)"\)', common) for path in sources(folder)}
+    assert "src/svmselect/_smo.pyx" in listed and "src/svmselect/loo/__init__.py" in listed
     data = re.search(r"DATA_SOURCES = expand\(.*?\[(.*?)\]", common, flags=re.DOTALL).group(1)
-    listed |= {f"data/{name}.py" for name in re.findall(r'"(\w+)"', data)}
-    assert sources - listed - NO_NUMBERS == set()
+    listed |= {f"src/svmselect/data/{name}.py" for name in re.findall(r'"(\w+)"', data)}
+    assert everything - listed == {f"src/svmselect/{name}" for name in NO_NUMBERS}
     for name, text in rules(root).items():
         if "/run_" in text:
             assert "library=FRANC2008_SOURCES" in text, name

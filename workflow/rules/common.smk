@@ -16,6 +16,7 @@ sys.path.insert(0, str(WORKFLOW))
 
 from lib.config import check_config, check_datasets, grid
 from lib.environment import set_job_environment
+from lib.library import sources
 
 set_job_environment(WORKFLOW)
 
@@ -59,34 +60,9 @@ wildcard_constraints:
 ENVIRONMENT = "../../environment.yml"
 
 # Sources that numbers depend on. They are inputs of the jobs that use them, so that an edit reruns those; tests/workflow
-# checks that none is missing in the rules.
-SOLVER_SOURCES = expand(
-    "src/svmselect/{file}",
-    file=[
-        "kernels.py",
-        "gram.py",
-        "svm.py",
-        "_columns.pyx",
-        "_columns.pxd",
-        "_smo.pyx",
-        "_smo.pxd",
-        "_vec.c",
-        "_vec.h",
-        "_vec_plain.h",
-        "_vec_simd.h",
-        "_vec_both.h",
-        "_vec_avx2.h",
-        "_vec_avx512.h",
-        "_panels.c",
-        "_panels.h",
-        "_panels_typed.h",
-        "_panels.pyx",
-        "loo/__init__.py",
-        "loo/_retrain.pyx",
-        "loo/_unlearn.pyx",
-        "loo/unlearn.py",
-    ],
-)
+# checks that none is missing in the rules. A method in a folder of its own is named by the papers that use it.
+SOLVER_SOURCES = sources("src/svmselect")
+LOO_SOURCES = sources("src/svmselect/loo")
 DATA_SOURCES = expand(
     "src/svmselect/data/{file}.py",
     file=[
@@ -102,6 +78,7 @@ DATA_SOURCES = expand(
 SPLIT_SOURCES = expand("src/svmselect/data/{file}.py", file=["dataset", "splits"])
 FRANC2008_SOURCES = [
     *SOLVER_SOURCES,
+    *LOO_SOURCES,
     *SPLIT_SOURCES,
     "workflow/lib/franc2008/cells.py",
 ]
