@@ -11,7 +11,7 @@
 #   results/{preset}/config.yaml, provenance.json            what was run, with what
 #   results/{preset}/report.html                             all exhibits with their captions
 #   results/{preset}/franc2008/
-#     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of both LOO methods, every C of the cell
+#     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of every LOO method and C of the cell
 #     stopping/{dataset}/realisation-{realisation}/{cell}.parquet   rows of Figure 1, every C and eps of the cell
 #     selected/{dataset}.csv                                        the selected model of each kernel
 #     test/{dataset}/{kernel}.parquet                               rows of the selected model's test errors

@@ -363,6 +363,7 @@ def run_loo(prepared, folder, **changes):
         "kernel": "rbf",
         "gamma": 0.5,
         "C": [1.0, 10.0],
+        "methods": ["unlearn", "standard", "proposed"],
         "eps": 1e-3,
         "efficiency_test": 10,
         "max_iter": None,
@@ -379,12 +380,15 @@ def test_cell_rows_hold_identity_result_cost_and_status(prepared, tmp_path):
     write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
     table = read_rows([tmp_path / "rows.parquet"])
     assert table[["C", "method"]].to_numpy().tolist() == [
-        [1.0, "standard"], [1.0, "proposed"], [10.0, "standard"], [10.0, "proposed"],
-    ]  # fmt: skip
+        [C, method] for C in (1.0, 10.0) for method in ("unlearn", "standard", "proposed")
+    ]
     assert set(table["status"]) == {OK} and set(table["tol"]) == {2e-3} and set(table["m"]) == {150}
     assert set(table["timing_mode"]) == {"exclusive"} and (table["wall_s"] > 0).all()
     assert (table["estimate"] == table["errors"] / table["rows_tested"]).all()
-    assert (table["n_retrained"] + table["n_certified"] == table["n_solved"]).all()
+    paper = table["method"] != "unlearn"
+    assert (table["n_retrained"] + table["n_certified"] == table["n_solved"])[paper].all()
+    assert (table["n_retrained"] + table["n_certified"] <= table["n_solved"]).all()
+    assert table["start_C"].dropna().to_dict() == {3: 1.0} and table["method"][3] == "unlearn"
     counts = table[["n_check1", "n_check2", "n_check3", "n_solved"]].sum(axis=1)
     assert (counts == table["m"]).all()
     assert (table.loc[table["method"] == "standard", "n_certified"] == 0).all()
@@ -401,13 +405,19 @@ def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
         calls.append(options["method"])
         if len(calls) == 4:
             raise KeyboardInterrupt
+        starts.append(options.get("start"))
         return original(*arguments, **options)
 
+    starts = []
     monkeypatch.setattr(cells, "leave_one_out", killed)
     with pytest.raises(KeyboardInterrupt):
         run_loo(prepared, tmp_path)
     resumed, checkpoint = run_loo(prepared, tmp_path)
-    assert calls == ["retrain", "certified", "retrain", "certified", "certified"]
+    methods = ["unlearn", "retrain", "certified"]
+    assert calls == [*methods, "unlearn", *methods]
+    # the solution that the killed job had found starts the next model
+    assert [start is None for start in starts] == [True, True, True, False, True, True]
+    assert 0 < starts[3].max() == 10
     patterns = [[row["error_pattern"] for row in rows] for rows in (whole, resumed)]
     assert patterns[0] == patterns[1]
     checkpoint.remove()

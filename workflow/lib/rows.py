@@ -73,6 +73,7 @@ LOO_ROWS = pa.schema(
         *_BASE,
         ("gram_dtype", pa.string()),
         ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
+        ("start_C", pa.float64()),  # of the model whose solution this one started from; null: from zero
         ("n_solved", pa.int64()),
         ("n_not_converged", pa.int64()),
         ("n_check1", pa.int64()),
@@ -82,7 +83,7 @@ LOO_ROWS = pa.schema(
         ("n_certified", pa.int64()),
         ("min_abs_decision", pa.float64()),
         ("error_pattern", pa.string()),  # packed bits, see pack_bits
-        ("differing_points", pa.list_(pa.int64())),  # points whose error differs from the other method's
+        ("differing_points", pa.list_(pa.int64())),  # points on whose error the cell's methods disagree
         ("differing_decisions", pa.list_(pa.float64())),  # this method's decision values there
     ]
 )

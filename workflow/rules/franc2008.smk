@@ -15,7 +15,7 @@ rule franc2008_run_loo:
     params:
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
-            **{key: FRANC2008[key] for key in ("eps", "efficiency_test", "max_iter")},
+            **{key: FRANC2008[key] for key in ("methods", "eps", "efficiency_test", "max_iter")},
             "timing": config["timing"],
         },
     script:
@@ -57,6 +57,8 @@ rule franc2008_select_models:
         "<logs>/franc2008/select_models/{dataset}.log",
     conda:
         ENVIRONMENT
+    params:
+        method=FRANC2008["methods"][0],
     script:
         "../scripts/franc2008/select_models.py"
 
