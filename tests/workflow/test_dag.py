@@ -120,7 +120,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     for exhibit in ("table2", "table3", "figure1"):
         tidy = read_tidy(results / f"{exhibit}.csv")
         assert list(tidy.columns) == TIDY_COLUMNS and set(tidy["exhibit"]) == {exhibit}
-        assert set(tidy["dataset"]) == {"titanic-table"}
+        assert set(tidy["dataset"]) - {"all sets"} == {"titanic-table"}
     table2 = read_tidy(results / "table2.csv")
     errors = table2[table2["metric"].isin(["loo_error", "test_error"])]
     assert len(errors) == 4 and errors["value"].between(15, 30).all()
@@ -132,13 +132,17 @@ def test_small_run_from_data_to_exhibits(checkout):
         "speedup.pdf",
         "compare.md",
         "agreement.md",
+        "claims.md",
     ):
         assert (results / file).stat().st_size > 0
 
     agreement = pd.read_csv(results / "agreement.csv").set_index("kernel")
-    assert agreement["models_compared"].to_dict() == {"linear": 2, "rbf": 4}
-    assert agreement["points_compared"].to_dict() == {"linear": 300, "rbf": 600}
-    assert agreement["patterns_equal"].tolist() == agreement["models_compared"].tolist()
+    assert agreement["models_compared"].to_dict() == {"linear": 2, "rbf": 4, "both": 6}
+    assert agreement["points_compared"].to_dict() == {"linear": 300, "rbf": 600, "both": 900}
+    assert (agreement["points_differing"] == agreement["points_degenerate"]).all()
+    claims = pd.read_csv(results / "claims.csv").set_index("claim")
+    assert claims["verdict"]["identical-errors"] == claims["verdict"]["methods-agree"] == "reproduced"
+    assert claims["verdict"]["speedup-linear"] == "not tested"
 
     report = (checkout.folder / "results/tiny/report.html").read_text()
     assert "figure1.svg" in report and "Franc et al. (2008)" in report
@@ -165,8 +169,8 @@ def test_small_run_from_data_to_exhibits(checkout):
         "eps": 0.001,
     }
     checkpoint = Checkpoint(f"{output}.checkpoint.json", identity)
-    kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0}
-    checkpoint.add([1.0, "standard"], kept)
+    kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0, "alpha": [0.0] * 150}
+    checkpoint.add([1.0, "unlearn"], kept)
     output.unlink()
     done = checkout.snakemake(
         "--cores",
@@ -183,4 +187,4 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert resumed["errors"].tolist() == [149, *rows["errors"].tolist()[1:]]
     assert not checkpoint.path.exists()
     log = (checkout.folder / "logs/tiny/franc2008/run_loo/titanic-table/realisation-1/rbf-0.log").read_text()
-    assert "resumed: 1 of 4 points" in log
+    assert "resumed: 1 of 6 points" in log

@@ -130,14 +130,14 @@ FRANC2008_LOO_ROWS = expand(
     realisation=range(1, FRANC2008["realisations"] + 1),
     cell=FRANC2008_CELLS,
 )
-FRANC2008_EXHIBITS = expand(
-    "<franc2008>/{exhibit}",
-    exhibit=[
-        "table2.csv",
-        "table3.csv",
-        "figure1.pdf",
-        "speedup.pdf",
-        "agreement.csv",
-        "compare.csv",
-    ],
+# Table 3 and the agreement compare methods.
+FRANC2008_COMPARES = len(FRANC2008["methods"]) > 1
+FRANC2008_TABLES = expand(
+    "<franc2008>/{table}.csv",
+    table=["table2", *(["table3"] if FRANC2008_COMPARES else [])],
 )
+FRANC2008_EXHIBITS = [
+    *FRANC2008_TABLES,
+    *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
+    *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),
+]

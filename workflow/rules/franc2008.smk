@@ -159,13 +159,13 @@ rule franc2008_make_figure1:
 rule franc2008_make_agreement:
     input:
         rows=FRANC2008_LOO_ROWS,
-        code=lib("franc2008.checks", "franc2008.layout", "tables"),
+        code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/agreement.csv",
             caption="../report/franc2008/agreement.rst",
             category="Franc et al. (2008)",
-            labels={"exhibit": "Agreement", "what": "standard against proposed"},
+            labels={"exhibit": "Agreement", "what": "method against method"},
         ),
         points="<franc2008>/agreement_points.csv",
         md="<franc2008>/agreement.md",
@@ -175,6 +175,7 @@ rule franc2008_make_agreement:
         ENVIRONMENT
     params:
         datasets=FRANC2008["datasets"],
+        degenerate=FRANC2008["claims"]["degenerate"],
     script:
         "../scripts/franc2008/make_agreement.py"
 
@@ -207,7 +208,7 @@ rule franc2008_plot_speedup:
         csv="<franc2008>/table3.csv",
         published="config/published/franc2008.csv",
         caption="workflow/report/franc2008/speedup.rst",
-        code=lib("figures", "franc2008.plots", "tables"),
+        code=lib("figures", "franc2008.exhibits", "franc2008.plots", "tables"),
     output:
         pdf="<franc2008>/speedup.pdf",
         svg=report(
@@ -228,10 +229,9 @@ rule franc2008_plot_speedup:
 
 rule franc2008_compare_published:
     input:
-        table2="<franc2008>/table2.csv",
-        table3="<franc2008>/table3.csv",
+        tables=FRANC2008_TABLES,
         published="config/published/franc2008.csv",
-        code=lib("franc2008.checks", "franc2008.layout", "tables"),
+        code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/compare.csv",
@@ -248,3 +248,32 @@ rule franc2008_compare_published:
         loo_tolerance=FRANC2008["loo_tolerance"],
     script:
         "../scripts/franc2008/compare_published.py"
+
+
+rule franc2008_make_claims:
+    input:
+        exhibits=[*FRANC2008_TABLES, "<franc2008>/figure1.csv"],
+        points="<franc2008>/agreement_points.csv" if FRANC2008_COMPARES else [],
+        published="config/published/franc2008.csv",
+        code=lib("franc2008.claims", "franc2008.exhibits", "franc2008.layout", "tables"),
+    output:
+        csv=report(
+            "<franc2008>/claims.csv",
+            caption="../report/franc2008/claims.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Claims", "what": "verdicts"},
+        ),
+        numbers="<franc2008>/claims_numbers.csv",
+        md="<franc2008>/claims.md",
+    log:
+        "<logs>/franc2008/make_claims.log",
+    conda:
+        ENVIRONMENT
+    params:
+        settings={
+            "datasets": FRANC2008["datasets"],
+            "methods": FRANC2008["methods"],
+            "limits": FRANC2008["claims"],
+        },
+    script:
+        "../scripts/franc2008/make_claims.py"

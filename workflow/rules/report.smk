@@ -38,6 +38,7 @@ rule make_report:
                         "speedup",
                         "agreement",
                         "compare",
+                        "claims",
                     )
                 ),
             ],
