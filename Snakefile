@@ -16,7 +16,7 @@
 #     selected/{dataset}.csv                                        the selected model of each kernel
 #     test/{dataset}/{kernel}.parquet                               rows of the selected model's test errors
 #     table2.*, table3.*, figure1.*, speedup.*                      exhibits: csv, md and tex, or pdf and svg
-#     agreement.*, compare.*                                        checks: method against method, result against paper
+#     agreement.*, compare.*, claims.*                              checks: method against method, result against paper
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.

@@ -55,6 +55,15 @@ def test_plan(checkout, arguments, download, loo, stopping, most):
     assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
 
 
+def test_selection_by_one_method_compares_none(checkout):
+    config = {**TINY, "franc2008": {**TINY["franc2008"], "methods": ["unlearn"]}}
+    done = checkout.snakemake("--dry-run", "--quiet", "rules", "--", "all", "report", config=config)
+    assert done.returncode == 0, done.stderr
+    jobs = planned(done.stdout)
+    assert {"franc2008_make_table2", "franc2008_make_claims", "franc2008_compare_published"} <= set(jobs)
+    assert not {"franc2008_make_table3", "franc2008_make_agreement", "franc2008_plot_speedup"} & set(jobs)
+
+
 def test_mistake_in_the_configuration_is_one_sentence(checkout):
     done = checkout.snakemake("--dry-run", config={"franc2008": {"datasets": ["titanik"]}})
     output = done.stdout + done.stderr

@@ -21,6 +21,7 @@ COUNTS = (
     "points_compared",
     "points_differing",
     "points_degenerate",
+    "points_within_tolerance",
 )
 
 
@@ -40,11 +41,12 @@ def agreement(rows, datasets, degenerate):
     summary : DataFrame
         One row per data set and kernel, then one of the totals: models compared (a model on one realisation
         counts once), models on which all methods have the same pattern, models not compared because a method
-        failed, points compared, points that differ, and how many of these are degenerate.
+        failed, points compared, points that differ, how many of these are degenerate, and on how many no
+        method has a decision value larger than the KKT gap at which retraining stops.
     differences : DataFrame
         One row per point that differs: the model, the point's row number in the training part, the decision
         value of each method (NaN if it was not run), the methods that call it an error, and whether it is
-        degenerate.
+        degenerate and within tolerance.
     """
     summary, differences = [], []
     for dataset in datasets:
@@ -61,11 +63,13 @@ def agreement(rows, datasets, degenerate):
                 counts["models_equal"] += not points
                 counts["points_compared"] += int(model["m"].iloc[0])
                 counts["points_differing"] += len(points)
-                counts["points_degenerate"] += sum(point["degenerate"] for point in points)
+                for what in ("degenerate", "within_tolerance"):
+                    counts[f"points_{what}"] += sum(point[what] for point in points)
             summary.append({"dataset": dataset, "kernel": kernel, **counts})
     summary = pd.DataFrame(summary)
     total = {"dataset": ALL_SETS, "kernel": "both", **summary[list(COUNTS)].sum()}
-    columns = [*MODEL, "point", *(f"{method}_decision" for method in METHODS), "error_by", "degenerate"]
+    columns = [*MODEL, "point", *(f"{method}_decision" for method in METHODS), "error_by"]
+    columns += ["degenerate", "within_tolerance"]
     differences = pd.DataFrame(differences, columns=columns)
     differences.loc[differences["kernel"] == "linear", "gamma"] = np.nan
     return pd.concat([summary, pd.DataFrame([total])], ignore_index=True), differences
@@ -92,6 +96,7 @@ def _differences(model, degenerate):
                 **decisions,
                 "error_by": " ".join(name for name in METHODS if name in patterns and patterns[name][point]),
                 "degenerate": bool(abs(decisions.get("unlearn_decision", np.inf)) <= degenerate),
+                "within_tolerance": bool(max(map(abs, decisions.values())) <= model["tol"].iloc[0]),
             }
         )
     return found

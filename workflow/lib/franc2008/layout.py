@@ -112,12 +112,14 @@ def agreement_layout(summary, differences, degenerate):
         ("Points", "compared"),
         ("Points", "differing"),
         ("Points", "degenerate"),
+        ("Points", "within tolerance"),
     ]
     body = [[str(value) for value in row] for row in summary.itertuples(index=False)]
     notes = [
         "A model is compared once per realisation; its pattern says for every training point whether it is "
         f"an error. Degenerate: differs, and the decision value by unlearning is at most {degenerate:g} in "
-        "size."
+        "size. Within tolerance: differs, and no method's decision value is larger than the KKT gap at which "
+        "retraining stops, which then leaves the sign open; unlearning solves to round-off."
     ]
     for _, row in differences.iterrows():
         gamma = "" if pd.isna(row["gamma"]) else f", gamma = {row['gamma']:.6g}"
@@ -129,7 +131,8 @@ def agreement_layout(summary, differences, degenerate):
         notes.append(
             f"{row['dataset']}, {row['kernel']}, realisation {row['realisation']}, C = {row['C']:.6g}{gamma}"
             f", point {row['point']}: decision value {decisions}; an error by: {row['error_by']}; "
-            f"{'degenerate' if row['degenerate'] else 'not degenerate'}."
+            f"{'' if row['degenerate'] else 'not '}degenerate, "
+            f"{'' if row['within_tolerance'] else 'not '}within tolerance."
         )
     return columns, body, notes
 
@@ -142,7 +145,7 @@ def claims_layout(verdicts, numbers):
     for (claim, dataset, kernel), own in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
         if (own["holds"] == "no").any():
             found = [
-                f"{row.quantity} {number(row.value, 2)}" + (f" (claimed: {row.limit})" if row.limit else "")
+                f"{row.quantity} {row.value:.3g}" + (f" (claimed: {row.limit})" if row.limit else "")
                 for row in own[own["holds"] != "yes"].itertuples()
             ]
             notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(found)}.")

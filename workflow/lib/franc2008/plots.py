@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
 from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
 
@@ -133,8 +133,9 @@ def plot_speedup(tidy, published, datasets):
         for y in range(0, len(datasets), 2):
             ax.axhspan(y - 0.5, y + 0.5, color="#F2F2F2", zorder=-1)
         ax.set_xscale("log")
-        ax.xaxis.set_major_locator(LogLocator(base=2, numticks=9))
-        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_locator(FixedLocator(4.0 ** np.arange(-4, 7)))
+        ax.xaxis.set_minor_locator(FixedLocator(2.0 ** np.arange(-7, 12, 2)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter("{x:g}")
         ax.grid(axis="x", linewidth=0.4, alpha=0.6)
         ax.tick_params(axis="y", length=0)
