@@ -54,6 +54,7 @@ wildcard_constraints:
     realisation=r"\d+",
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
+    stage=r"cells|stopping|test",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
@@ -124,19 +125,34 @@ def franc2008_test_realisations(dataset):
     return min(FRANC2008["test_realisations"], splits.realisations if splits else 1)
 
 
-FRANC2008_LOO_ROWS = expand(
-    "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
-    dataset=FRANC2008["datasets"],
-    realisation=range(1, FRANC2008["realisations"] + 1),
-    cell=FRANC2008_CELLS,
-)
+# The row files of each stage.
+FRANC2008_ROWS = {
+    "cells": expand(
+        "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
+        dataset=FRANC2008["datasets"],
+        realisation=range(1, FRANC2008["realisations"] + 1),
+        cell=FRANC2008_CELLS,
+    ),
+    "stopping": expand(
+        "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
+        dataset=FRANC2008["figure1"]["datasets"],
+        realisation=range(1, FRANC2008["realisations"] + 1),
+        cell=FRANC2008_RBF_CELLS,
+    ),
+    "test": expand(
+        "<franc2008>/test/{dataset}/{kernel}.parquet",
+        dataset=FRANC2008["datasets"],
+        kernel=["linear", "rbf"],
+    ),
+}
 # Table 3 and the agreement compare methods.
 FRANC2008_COMPARES = len(FRANC2008["methods"]) > 1
 FRANC2008_TABLES = expand(
     "<franc2008>/{table}.csv",
     table=["table2", *(["table3"] if FRANC2008_COMPARES else [])],
 )
-FRANC2008_EXHIBITS = [
+FRANC2008_RESULTS = [
+    *expand("<franc2008>/rows/{stage}.parquet", stage=FRANC2008_ROWS),
     *FRANC2008_TABLES,
     *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
     *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),

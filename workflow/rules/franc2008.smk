@@ -84,14 +84,24 @@ rule franc2008_run_test:
         "../scripts/franc2008/run_test.py"
 
 
+rule franc2008_gather_rows:
+    input:
+        rows=lambda wildcards: FRANC2008_ROWS[wildcards.stage],
+        code=lib("rows"),
+    output:
+        rows="<franc2008>/rows/{stage}.parquet",
+    log:
+        "<logs>/franc2008/gather_rows/{stage}.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/franc2008/gather_rows.py"
+
+
 rule franc2008_make_table2:
     input:
         selected=expand("<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]),
-        tests=expand(
-            "<franc2008>/test/{dataset}/{kernel}.parquet",
-            dataset=FRANC2008["datasets"],
-            kernel=["linear", "rbf"],
-        ),
+        rows="<franc2008>/rows/test.parquet",
         code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
@@ -114,7 +124,7 @@ rule franc2008_make_table2:
 
 rule franc2008_make_table3:
     input:
-        rows=FRANC2008_LOO_ROWS,
+        rows="<franc2008>/rows/cells.parquet",
         code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
@@ -137,12 +147,7 @@ rule franc2008_make_table3:
 
 rule franc2008_make_figure1:
     input:
-        rows=expand(
-            "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
-            dataset=FRANC2008["figure1"]["datasets"],
-            realisation=range(1, FRANC2008["realisations"] + 1),
-            cell=FRANC2008_RBF_CELLS,
-        ),
+        rows="<franc2008>/rows/stopping.parquet",
         code=lib("franc2008.exhibits", "franc2008.selection", "tables"),
     output:
         csv="<franc2008>/figure1.csv",
@@ -158,7 +163,7 @@ rule franc2008_make_figure1:
 
 rule franc2008_make_agreement:
     input:
-        rows=FRANC2008_LOO_ROWS,
+        rows="<franc2008>/rows/cells.parquet",
         code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(

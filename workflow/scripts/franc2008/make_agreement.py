@@ -8,7 +8,7 @@ from lib.tables import write_markdown
 
 log = start_log(snakemake.log[0])
 degenerate = snakemake.params.degenerate
-summary, differences = agreement(read_rows(snakemake.input.rows), snakemake.params.datasets, degenerate)
+summary, differences = agreement(read_rows([snakemake.input.rows]), snakemake.params.datasets, degenerate)
 summary.to_csv(snakemake.output.csv, index=False, lineterminator="\n")
 differences.to_csv(snakemake.output.points, index=False, lineterminator="\n")
 write_markdown(

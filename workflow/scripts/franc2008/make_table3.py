@@ -8,7 +8,7 @@ from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 
 start_log(snakemake.log[0])
 datasets = snakemake.params.datasets
-write_tidy(snakemake.output.csv, table3(read_rows(snakemake.input.rows), datasets))
+write_tidy(snakemake.output.csv, table3(read_rows([snakemake.input.rows]), datasets))
 columns, body, notes = table3_layout(read_tidy(snakemake.output.csv), datasets)
 title = "Efficiency of computing the leave-one-out error with the standard, the proposed and our approach"
 write_markdown(snakemake.output.md, f"Table 3. {title}", columns, body, notes)
