@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lib.franc2008.exhibits import KERNELS
+from lib.franc2008.exhibits import ALL_SETS, KERNELS, METHODS, MODEL
 from lib.rows import OK, unpack_bits
 from lib.tables import KEY
 
@@ -14,77 +14,92 @@ __all__ = ["agreement", "compare"]
 # the published quantities that do not depend on the machine, and the time ratio
 COMPARED = ("loo_error", "test_error", "kernel_columns", "kernel_column_speedup", "time_speedup", "certified")
 
+COUNTS = (
+    "models_compared",
+    "models_equal",
+    "models_not_compared",
+    "points_compared",
+    "points_differing",
+    "points_degenerate",
+    "points_within_tolerance",
+)
 
-def agreement(rows, datasets):
-    """Compare the error patterns of the standard and the proposed method, model by model and point by point.
+
+def agreement(rows, datasets, degenerate):
+    """Compare the error patterns of the methods, model by model and point by point.
 
     Parameters
     ----------
     rows : DataFrame
-        Leave-one-out rows of both methods.
+        Leave-one-out rows.
     datasets : list of str
+    degenerate : float
+        A decision value of at most this size, by "unlearn" (which solves to round-off), is a tie at 0.
 
     Returns
     -------
     summary : DataFrame
-        One row per data set and kernel: models compared (a model on one realisation counts once), equal
-        patterns, points compared, points that differ, and models not compared because a method failed.
+        One row per data set and kernel, then one of the totals: models compared (a model on one realisation
+        counts once), models on which all methods have the same pattern, models not compared because a method
+        failed, points compared, points that differ, how many of these are degenerate, and on how many no
+        method has a decision value larger than the KKT gap at which retraining stops.
     differences : DataFrame
         One row per point that differs: the model, the point's row number in the training part, the decision
-        value of each method and which of them calls it an error.
+        value of each method (NaN if it was not run), the methods that call it an error, and whether it is
+        degenerate and within tolerance.
     """
     summary, differences = [], []
     for dataset in datasets:
         for kernel in KERNELS:
             own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)].fillna({"gamma": 0.0})
-            counts = dict.fromkeys(
-                (
-                    "models_compared",
-                    "patterns_equal",
-                    "points_compared",
-                    "points_differing",
-                    "models_not_compared",
-                ),
-                0,
-            )
-            for (realisation, C, gamma), pair in own.groupby(["realisation", "C", "gamma"]):
-                pair = pair.set_index("method")
-                if not (pair["status"] == OK).all():
+            counts = dict.fromkeys(COUNTS, 0)
+            for key, model in own.groupby(MODEL):
+                if not (model["status"] == OK).all():
                     counts["models_not_compared"] += 1
                     continue
-                standard, proposed = pair.loc["standard"], pair.loc["proposed"]
-                m = int(standard["m"])
-                patterns = {name: unpack_bits(row["error_pattern"], m) for name, row in pair.iterrows()}
-                points = np.flatnonzero(patterns["standard"] != patterns["proposed"])
-                if list(standard["differing_points"]) != list(points):
-                    raise ValueError(
-                        f"{dataset}, {kernel}, realisation {realisation}, C={C}, gamma={gamma}: the error "
-                        f"patterns "
-                        f"differ in the points {list(points)}, the cell recorded "
-                        f"{list(standard['differing_points'])}"
-                    )
+                points = _differences(model, degenerate)
+                differences += [{**dict(zip(MODEL, key, strict=True)), **point} for point in points]
                 counts["models_compared"] += 1
-                counts["patterns_equal"] += not len(points)
-                counts["points_compared"] += m
+                counts["models_equal"] += not points
+                counts["points_compared"] += int(model["m"].iloc[0])
                 counts["points_differing"] += len(points)
-                for i, point in enumerate(points):
-                    differences.append(
-                        {
-                            "dataset": dataset,
-                            "kernel": kernel,
-                            "realisation": realisation,
-                            "C": C,
-                            "gamma": np.nan if kernel == "linear" else gamma,
-                            "point": int(point),
-                            "standard_decision": standard["differing_decisions"][i],
-                            "proposed_decision": proposed["differing_decisions"][i],
-                            "error_by": "standard" if patterns["standard"][point] else "proposed",
-                        }
-                    )
+                for what in ("degenerate", "within_tolerance"):
+                    counts[f"points_{what}"] += sum(point[what] for point in points)
             summary.append({"dataset": dataset, "kernel": kernel, **counts})
-    columns = ["dataset", "kernel", "realisation", "C", "gamma", "point"]
-    columns += ["standard_decision", "proposed_decision", "error_by"]
-    return pd.DataFrame(summary), pd.DataFrame(differences, columns=columns)
+    summary = pd.DataFrame(summary)
+    total = {"dataset": ALL_SETS, "kernel": "both", **summary[list(COUNTS)].sum()}
+    columns = [*MODEL, "point", *(f"{method}_decision" for method in METHODS), "error_by"]
+    columns += ["degenerate", "within_tolerance"]
+    differences = pd.DataFrame(differences, columns=columns)
+    differences.loc[differences["kernel"] == "linear", "gamma"] = np.nan
+    return pd.concat([summary, pd.DataFrame([total])], ignore_index=True), differences
+
+
+def _differences(model, degenerate):
+    """Points whose error the rows of one model do not agree on, each as a dict."""
+    model = model.set_index("method")
+    patterns = {name: unpack_bits(row["error_pattern"], int(row["m"])) for name, row in model.iterrows()}
+    stacked = np.array(list(patterns.values()))
+    points = np.flatnonzero(stacked.any(axis=0) & ~stacked.all(axis=0))
+    for name, row in model.iterrows():
+        if list(row["differing_points"]) != list(points):
+            raise ValueError(
+                f"the error patterns of {tuple(row[MODEL])} differ in the points {list(points)}, the cell "
+                f"recorded {list(row['differing_points'])} for {name}"
+            )
+    found = []
+    for i, point in enumerate(points):
+        decisions = {f"{name}_decision": row["differing_decisions"][i] for name, row in model.iterrows()}
+        found.append(
+            {
+                "point": int(point),
+                **decisions,
+                "error_by": " ".join(name for name in METHODS if name in patterns and patterns[name][point]),
+                "degenerate": bool(abs(decisions.get("unlearn_decision", np.inf)) <= degenerate),
+                "within_tolerance": bool(max(map(abs, decisions.values())) <= model["tol"].iloc[0]),
+            }
+        )
+    return found
 
 
 def compare(published, reproduced, loo_tolerance):
@@ -108,10 +123,13 @@ def compare(published, reproduced, loo_tolerance):
     Raises
     ------
     ValueError
-        If a data set was run but one of its published values has no reproduced row, or in another unit.
+        If a data set was run but one of its published values, of an exhibit that was made, has no reproduced
+        row, or one in another unit.
     """
     published = published[
-        published["metric"].isin(COMPARED) & published["dataset"].isin(reproduced["dataset"])
+        published["metric"].isin(COMPARED)
+        & published["dataset"].isin(reproduced["dataset"])
+        & published["exhibit"].isin(reproduced["exhibit"])
     ]
     joined = published.merge(reproduced, on=KEY, how="left", suffixes=("_published", ""), indicator=True)
     unmatched = joined[(joined["_merge"] != "both") | (joined["unit"] != joined["unit_published"])]
