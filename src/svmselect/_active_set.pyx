@@ -1,27 +1,27 @@
 """The active-set phase: finishes on the in-bound support vectors what SMO only creeps towards.
 
-Design. With an ill-conditioned kernel matrix (linear kernel and large C, RBF with a tiny gamma) SMO zigzags along
-flat directions of the objective that a linear solve takes in one step. The dual is that of _smo.pyx: minimise
-``1/2 theta'K theta - p'theta`` over ``lo <= theta <= hi`` and a fixed sum, gradient ``f = K theta - p``. The phase
-goes in *rounds*. A round chooses a few hundred rows, all in-bound ones and the worst violators, copies their block
-of K, solves the sub-problem of these rows by a primal active-set method in cache, and then passes the changes on to
-``f`` of every row, one column per changed variable (the decomposition of Osuna et al. 1997 with in-bound points
-always in the working set). Rounds end when the KKT gap over all rows is at most ``tol`` on a gradient computed
-afresh.
+Design. With an ill-conditioned kernel matrix (linear kernel and large C, RBF with a tiny gamma) SMO zigzags
+along flat directions of the objective that a linear solve takes in one step. The dual is that of _smo.pyx:
+minimise ``1/2 theta'K theta - p'theta`` over ``lo <= theta <= hi`` and a fixed sum, gradient ``f = K theta -
+p``. The phase goes in *rounds*. A round chooses a few hundred rows, all in-bound ones and the worst
+violators, copies their block of K, solves the sub-problem of these rows by a primal active-set method in
+cache, and then passes the changes on to ``f`` of every row, one column per changed variable (the
+decomposition of Osuna et al. 1997 with in-bound points always in the working set). Rounds end when the KKT
+gap over all rows is at most ``tol`` on a gradient computed afresh.
 
 The active-set method (Scheinberg 2006; inertia control as in Gill and Murray 1978). The *basis* S is a set of
-in-bound rows on which the bordered KKT matrix ``[0 1'; 1 K_SS]`` is non-singular. As the sum is fixed, K may be
-replaced by ``K + c 11'`` with any c > 0; the bordered matrix is non-singular exactly where ``K_SS + c 11'`` is
-positive definite, so one Cholesky factor serves, extended by a row or updated by rotations as rows enter and leave.
-A Newton step on S goes to the solution of the KKT system or to the first bound; members that reach a bound leave.
-When f is constant on S, the worst violator enters. Where it depends on S (its pivot is round-off: duplicate rows, a
-linear kernel with more than d + 1 in-bound points), there is a direction without curvature: the violator and S move
-along it to the first bound, which makes the set independent again.
+in-bound rows on which the bordered KKT matrix ``[0 1'; 1 K_SS]`` is non-singular. As the sum is fixed, K may
+be replaced by ``K + c 11'`` with any c > 0; the bordered matrix is non-singular exactly where ``K_SS + c
+11'`` is positive definite, so one Cholesky factor serves, extended by a row or updated by rotations as rows
+enter and leave. A Newton step on S goes to the solution of the KKT system or to the first bound; members that
+reach a bound leave. When f is constant on S, the worst violator enters. Where it depends on S (its pivot is
+round-off: duplicate rows, a linear kernel with more than d + 1 in-bound points), there is a direction without
+curvature: the violator and S move along it to the first bound, which makes the set independent again.
 
-Every move is feasible, starts with all of S strictly inside, and ends at the exact minimum along its line or at a
-bound, with slope and curvature from K itself, not from the factor: the objective falls with each move whatever
-round-off does to the factor. A row whose move goes nowhere is barred until the next round. A round that gains
-nothing ends the phase, and SMO goes on from a better point.
+Every move is feasible, starts with all of S strictly inside, and ends at the exact minimum along its line or
+at a bound, with slope and curvature from K itself, not from the factor: the objective falls with each move
+whatever round-off does to the factor. A row whose move goes nowhere is barred until the next round. A round
+that gains nothing ends the phase, and SMO goes on from a better point.
 """
 
 from libc.math cimport fabs, hypot, sqrt
@@ -35,19 +35,18 @@ from scipy.linalg.lapack import dpstrf
 
 from scipy.linalg.cython_blas cimport drot, dtrsv
 
-from svmselect._columns cimport Columns
 from svmselect._smo cimport SNAP, Dual, vec_axpy
 
 cdef double EPS = 2.0 ** -52
 cdef double EPS_SINGLE = 2.0 ** -23
 cdef double INF = 1e300
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
-cdef Py_ssize_t MAX_ROWS = 3000    # of a round: the basis leaves room for MIN_ROWS / 2 others, or the phase ends
+cdef Py_ssize_t MAX_ROWS = 3000    # of a round: the basis leaves room for MIN_ROWS / 2, or the phase ends
 cdef Py_ssize_t MIN_ROWS = 300
-cdef Py_ssize_t SHARE = 4           # of all rows that a round takes
+cdef Py_ssize_t SHARE = 4          # part of all rows that a round takes
 cdef double LOOSE = 0.3            # a round is solved to this part of the gap it starts with
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
-cdef double STEPS_PER_ROW = 0.5   # of SMO before the first switch
+cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch
 cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
 
 cdef enum:
@@ -132,7 +131,8 @@ cdef class ActiveSet:
     # ---- the factor of K_SS + c ----
 
     cdef void solve(self, char transposed, double *x) noexcept nogil:
-        """x becomes R^-T x ('N': LAPACK sees the rows of R as the columns of its transpose) or R^-1 x ('T')."""
+        """x becomes R^-T x ('N': LAPACK sees the rows of R as the columns of its transpose) or R^-1 x
+        ('T')."""
         cdef int n = self.s, lda = self.capacity, one = 1
         if n > 0:
             dtrsv(b'L', &transposed, b'N', &n, self.R, &lda, x, &one)
@@ -198,8 +198,8 @@ cdef class ActiveSet:
     cdef int advance(self, Py_ssize_t n, bint newton, bint flat) noexcept nogil:
         """Move along d, over the first n entries of `basis`, to the minimum of the line or the first bound.
 
-        A direction other than Newton's may be taken either way, and has no natural length. A flat one is taken
-        as without any curvature: it leaves f alone.
+        A direction other than Newton's may be taken either way, and has no natural length. A flat one is
+        taken as without any curvature: it leaves f alone.
         """
         cdef Py_ssize_t k, t
         cdef double slope = 0, curvature = 0, size = 0, step, room, limit = INF, before, value, snap
@@ -362,7 +362,7 @@ cdef class ActiveSet:
     cdef bint minimise(self, double tol, double budget, long long max_moves) except -1 nogil:
         """Solve the sub-problem of the block to a KKT gap of tol; whether it got there within the limits."""
         cdef Py_ssize_t t, i, j
-        cdef double level, least, most, up, low, spread, last = INF, end = self.work + budget
+        cdef double level, least, most, up, low, spread, end = self.work + budget
         cdef long long last_move = self.moves + min(20 * self.w, max_moves)
         cdef bint settled = False
         cdef int outcome
@@ -522,11 +522,11 @@ cdef int refresh(Dual dual, double total) except -1:
 
 
 cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:
-    """Solve a dual by the active-set method from its present variables, until `budget` elements are passed over or
-    n_iter is `last`.
+    """Solve a dual by the active-set method from its present variables, until `budget` elements are passed
+    over or n_iter is `last`.
 
-    Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no larger
-    than the rounding of theta can make it. In any case theta is feasible and no worse than before.
+    Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no
+    larger than the rounding of theta can make it. In any case theta is feasible and no worse than before.
     """
     cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
     cdef int idle = 0
@@ -555,7 +555,8 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
 
 
 cdef double crash_work(Dual dual, double limit) except -1:
-    """Estimated work of finding a first basis among the in-bound rows; at least whether it is beyond a limit."""
+    """Estimated work of finding a first basis among the in-bound rows; at least whether it is beyond a
+    limit."""
     theta = dual.view(dual.theta)
     inside = np.flatnonzero((dual.view(dual.lo) < theta) & (theta < dual.view(dual.hi)))
     cdef double n = len(inside), size = n
@@ -574,9 +575,10 @@ cdef double crash_work(Dual dual, double limit) except -1:
 def solve(Dual dual, str working_set, double tol, long long max_iter):
     """Solve a dual by SMO and the active-set method in turns, from its present variables.
 
-    SMO reaches the tolerance of most well-conditioned problems within the steps that it has at first. Then the
-    active-set method may do as much work as SMO has, then SMO as much again, and so on: at worst it doubles the
-    cost of SMO. It is not tried while its first basis alone would cost more than all of SMO's steps.
+    SMO reaches the tolerance of most well-conditioned problems within the steps that it has at first. Then
+    the active-set method may do as much work as SMO has, then SMO as much again, and so on: at worst it
+    doubles the cost of SMO. It is not tried while its first basis alone would cost more than all of SMO's
+    steps.
 
     Parameters
     ----------

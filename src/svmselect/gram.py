@@ -412,7 +412,7 @@ class Gram:
         ):
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         source = self._source
-        above = [(self.columns, rows), *((columns, numbers[rows]) for columns, numbers in source.above)]
+        above = [(self.columns, rows), *((columns, there[rows]) for columns, there in source.above)]
         numbers = rows if source.numbers is None else source.numbers[rows]
         return Source(source.data, numbers, self.kernel, source.counts, above)
 
@@ -446,9 +446,9 @@ class Gram:
         self.columns.add(support[stored], theta[stored], places, out)
         support, theta = support[~stored], theta[~stored]
         rows = np.arange(self.m) if rows is None else places
-        for columns, numbers in source.above:
-            stored = columns.holds(numbers[support])
-            columns.add(numbers[support[stored]], theta[stored], numbers[rows], out)
+        for columns, there in source.above:
+            stored = columns.holds(there[support])
+            columns.add(there[support[stored]], theta[stored], there[rows], out)
             support, theta = support[~stored], theta[~stored]
         if support.size == 0:
             return out

@@ -145,8 +145,8 @@ def solve_csvc(
         "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of
         Keerthi et al. (2001), the "improved SMO" of Franc et al.
     active_set : bool
-        Whether an active-set method takes over where SMO creeps: linear kernels with a large C, RBF kernels with
-        a tiny gamma. False is SMO alone, whose steps compare with those of other SMO solvers.
+        Whether an active-set method takes over where SMO creeps: linear kernels with a large C, RBF kernels
+        with a tiny gamma. False is SMO alone, whose steps compare with those of other SMO solvers.
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
@@ -208,8 +208,8 @@ def check_nu(gram, y, nu, weight):
 
 
 def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", max_iter=None) -> Solution:
-    """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <= w_i``, ``y'a = 0``,
-    ``sum(a) = nu sum(w)``.
+    """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <=
+    w_i``, ``y'a = 0``, ``sum(a) = nu sum(w)``.
 
     Parameters
     ----------
@@ -218,11 +218,11 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     y : array_like, shape (m,)
         Labels, -1 and +1.
     nu : float
-        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin errors. At most
-        ``2 min(sum of w over one class) / sum(w)``.
+        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
+        errors. At most ``2 min(sum of w over one class) / sum(w)``.
     weight : array_like, shape (m,), optional
-        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its decision value is
-        that of a held-out point.
+        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its
+        decision value is that of a held-out point.
     tol : float
         Stop when in both classes ``M+ - M- <= tol``; on the scale of ``a``, as in LIBSVM.
     working_set : {"wss2", "mvp"}
@@ -233,14 +233,15 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     Returns
     -------
     Solution
-        That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4): ``alpha = a / rho``,
-        and threshold, decision values, objective and KKT gap on that scale.
+        That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4):
+        ``alpha = a / rho``, and threshold, decision values, objective and KKT gap on that scale.
 
     Raises
     ------
     ValueError
-        For labels other than -1 and +1, one class only, a nu that is infeasible or leaves no margin (rho <= tol: the classes' convex
-        hulls, reduced by nu, meet), a bad weight, tol or working set, or shapes that differ.
+        For labels other than -1 and +1, one class only, a nu that is infeasible or leaves no margin (rho <=
+        tol: the classes' convex hulls, reduced by nu, meet), a bad weight, tol or working set, or shapes that
+        differ.
     """
     y = check_labels(gram, y)
     weight, total = check_nu(gram, y, nu, weight)

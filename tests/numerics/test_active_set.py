@@ -70,7 +70,7 @@ def test_optimum(name):
     assert abs(y @ solution.alpha) <= 1e-13 * solution.alpha.sum()
     K = gram.matrix()
     assert kkt_gap(K, y, solution.alpha, C) <= 1e-9 + round_off(gram, solution)
-    exact, objective = solve_qp(K, y, np.full(gram.m, C))
+    _, objective = solve_qp(K, y, np.full(gram.m, C))
     slack = 1e-6 * (1 + abs(objective))
     assert solution.objective <= objective + slack
     loose = solve_csvc(gram, y, C, tol=1e-2, active_set=False, max_iter=200_000)
@@ -130,7 +130,7 @@ def test_beyond_the_budget(as_csr):
 
 
 def test_float32_gram():
-    X, y, kernel, C = problem("tiny gamma")
+    X, y, kernel, _ = problem("tiny gamma")
     gram = Gram(X, kernel, dtype="float32")
     solution = solve_csvc(gram, y, 10.0, tol=1e-5)
     assert solution.converged

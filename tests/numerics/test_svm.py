@@ -55,7 +55,8 @@ def test_solution_is_optimal(problem, working_set, single):
     np.testing.assert_allclose(solution.decision, K @ (y * alpha) + solution.b, atol=1e-11 * scale)
     objective = 0.5 * (y * alpha) @ K @ (y * alpha) - alpha.sum()
     assert solution.objective == pytest.approx(objective, rel=1e-9, abs=1e-11 * scale)
-    # a KKT gap bounds the distance to the optimum: objective - optimum <= tol * sum(C); the QP solver is good to 1e-4
+    # a KKT gap bounds the distance to the optimum: objective - optimum <= tol * sum(C); the QP solver is good
+    # to 1e-4
     _, optimum = solve_qp(K, y, C)
     assert -1e-4 * max(1, abs(optimum)) <= objective - optimum <= tol * C.sum() + 1e-6 * max(1, abs(optimum))
 

@@ -269,7 +269,8 @@ cdef class Paths:
         cdef Py_ssize_t t
         cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta, lo, hi
         for t in range(self.m):
-            g, theta, slack, lo, hi = self.z[t], self.parked[t], 10 * self.theta_slack[t], self.lo[t], self.hi[t]
+            g, theta, slack = self.z[t], self.parked[t], 10 * self.theta_slack[t]
+            lo, hi = self.lo[t], self.hi[t]
             if t == r:
                 if kept == 0:
                     continue

@@ -18,9 +18,9 @@ DEPENDENT = 1e-10
 class Tableau:
     """The solution's principal pivot transform on b and S (see _unlearn), by columns.
 
-    Points are numbered anew, S first. With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where
-    that is so on directions of sum 0: its Cholesky factor, pivoted where some in-bound SVs depend on others, selects
-    S among them and solves the bordered system.
+    Points are numbered anew, S first. With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite
+    where that is so on directions of sum 0: its Cholesky factor, pivoted where some in-bound SVs depend on
+    others, selects S among them and solves the bordered system.
 
     Parameters
     ----------
@@ -128,7 +128,8 @@ def unlearn(full, y, points, kept, progress, stop=True):
     points : ndarray of intp, shape (n,)
         A point may come more than once.
     kept : ndarray, shape (n,)
-        The bound of alpha_r that is left when a point goes: 0, but where r stands for several identical points.
+        The bound of alpha_r that is left when a point goes: 0, but where r stands for several identical
+        points.
     progress : callable or None
         Called with the number of points decided since the last call.
     stop : bool
@@ -172,7 +173,8 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     # points whose sign is certain before the first event
     inside = np.flatnonzero(points < s)
     left = np.maximum(np.abs(theta[points]) - kept, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0; inf * 0 where the lone point of S is left out
+    # 0 / 0; inf * 0 where the lone point of S is left out
+    with np.errstate(divide="ignore", invalid="ignore"):
         rate = x * -y[points, None]
         rate[inside] *= bend[inside, None]
         room = np.where(rate > 0, hi[:s] - theta[:s], lo[:s] - theta[:s]) / rate
