@@ -1,0 +1,282 @@
+"""Leave-one-out by unlearning against brute force, point by point, on random and nasty problems."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numerics.problems import two_classes
+from scipy.sparse import csr_array
+from sklearn.svm import SVC
+from svmselect._smo import Dual
+from svmselect.loo._unlearn import Outcome
+
+from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
+from svmselect.loo.unlearn import unlearn
+
+TIE = 1e-6
+STEPS = 20_000
+KERNELS = [Linear(), RBF(0.01), RBF(1.0), RBF(50.0)]
+
+
+def retrained(gram, y, C, points):
+    """Decision values of left-out points by tight training with C_r = 0, nan where that ran out of steps, and
+    whether some in-bound SV fixes the threshold, which is otherwise the midpoint of an interval."""
+    C = np.broadcast_to(C, y.shape)
+    decision, fixed = np.empty(len(points)), np.empty(len(points), dtype=bool)
+    for k, r in enumerate(points):
+        without = np.where(np.arange(len(y)) == r, 0.0, C)
+        if np.unique(y[without > 0]).size < 2:  # the classifier says the class that is left
+            decision[k], fixed[k] = -y[r], False
+            continue
+        solution = solve_csvc(gram, y, without, tol=1e-9, max_iter=STEPS)
+        decision[k] = solution.decision[r] if solution.converged else np.nan
+        fixed[k] = solution.n_inbound > 0
+    return decision, fixed
+
+
+def check_errors(loo, gram, y, C):
+    """Compares every point that no sufficiency check resolved; the number compared."""
+    solved = np.flatnonzero(~np.char.startswith(loo.resolved_by, "check"))
+    decision, _ = retrained(gram, y, C, solved)
+    comparable = np.abs(decision) > TIE  # nan is not
+    wrong = comparable & (loo.errors[solved] != ((decision >= 0) != (y[solved] > 0)))
+    assert not wrong.any(), [
+        (int(r), str(loo.resolved_by[r]), loo.decision[r], d)
+        for r, d in zip(solved[wrong], decision[wrong], strict=True)
+    ]
+    return np.count_nonzero(comparable)
+
+
+def nasty(rng, kind, m, d):
+    """Rows of a degenerate kind, shape (m, d), and labels of both classes."""
+    X, y = two_classes(rng, m, d, gap=rng.choice([0.0, 1.0, 4.0]))
+    half = m // 2
+    if kind == "duplicates":
+        X[half:] = X[: m - half]
+    elif kind == "near duplicates":
+        X[half:] = X[: m - half] + 10.0 ** rng.integers(-12, -3) * rng.normal(size=(m - half, d))
+    elif kind == "lattice":
+        X = np.round(X)
+    elif kind == "collinear":
+        X = np.outer(np.round(3 * X[:, 0]), np.ones(d))
+    elif kind == "binary":
+        X = (X > 0).astype(float)
+    elif kind == "constant feature":
+        X[:, 0] = 1
+    elif kind == "zero rows":
+        X[:half] = 0
+    elif kind == "one point of a class":
+        y[:] = -1
+        y[0] = 1
+    elif kind == "separable":
+        X[:, 0] += 10 * y
+    return X, y
+
+
+KINDS = [
+    *("plain", "duplicates", "near duplicates", "lattice", "collinear", "binary"),
+    *("constant feature", "zero rows", "one point of a class", "separable"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    m=st.integers(2, 24),
+    d=st.integers(1, 4),
+    kernel=st.sampled_from(KERNELS),
+    C=st.sampled_from([1e-6, 0.1, 1.0, 20.0, 1e6]),
+    weighted=st.booleans(),
+    dtype=st.sampled_from(["float64", "float64", "float32"]),
+)
+@settings(deadline=None, max_examples=30)
+def test_errors_are_those_of_retraining(kind, seed, m, d, kernel, C, weighted, dtype):
+    rng = np.random.default_rng(seed)
+    X, y = nasty(rng, kind, m, d)
+    if weighted:
+        C = C * rng.choice([0.2, 0.5, 1.0], size=m)
+    gram = Gram(X, kernel, dtype=dtype)
+    loo = leave_one_out(gram, y, C, tol=1e-8, max_iter=STEPS)
+    if loo.n_not_converged == 0:
+        check_errors(loo, gram, y, C)
+
+
+def test_hard_problems_are_compared():
+    """The kinds above do leave points to compare, whatever the kernel and C."""
+    for kernel in KERNELS:
+        for kind in KINDS:
+            compared = 0
+            for C in (0.1, 1.0, 20.0):
+                X, y = nasty(np.random.default_rng(5), kind, 24, 2)
+                gram = Gram(X, kernel)
+                compared += check_errors(leave_one_out(gram, y, C, tol=1e-8), gram, y, C)
+            # where one class has one point, every other one is right without a path
+            assert compared >= (1 if kind == "one point of a class" else 5), (kernel, kind, compared)
+
+
+@given(
+    kind=st.sampled_from(["plain", "duplicates", "lattice", "constant feature", "zero rows"]),
+    seed=st.integers(0, 2**32 - 1),
+    m=st.integers(4, 40),
+    kernel=st.sampled_from(KERNELS),
+    C=st.sampled_from([0.1, 1.0, 20.0]),
+    weighted=st.booleans(),
+)
+@settings(deadline=None, max_examples=150)
+def test_a_certain_sign_is_the_sign_at_the_end_of_the_path(kind, seed, m, kernel, C, weighted):
+    rng = np.random.default_rng(seed)
+    X, y = nasty(rng, kind, m, 2)
+    C = C * rng.uniform(0.2, 1, size=m) if weighted else np.full(m, C)
+    gram = Gram(X, kernel)
+    full = Dual(gram, y)
+    full.boxes(y, C)
+    assert full.solve("wss2", 1e-10, 10**6)
+    points = np.flatnonzero(full.arrays()[0])
+    stopped, outcome = unlearn(full, y, points, np.zeros(points.size), None)
+    end, outcome_end = unlearn(full, y, points, np.zeros(points.size), None, stop=False)
+    assert not (outcome_end == Outcome.CERTAIN).any()
+    followed = outcome_end == Outcome.REACHED
+    certain = followed & (outcome == Outcome.CERTAIN)
+    assert (np.sign(stopped[certain]) == np.sign(end[certain])).all()
+    # y f(x) only falls on the way, and ends where retraining does
+    assert (y[points] * (end - stopped) <= 1e-8 * np.maximum(1, np.abs(stopped)))[certain].all()
+    decision, fixed = retrained(gram, y, C, points)
+    exact = followed & fixed & ~np.isnan(decision)
+    np.testing.assert_allclose(end[exact], decision[exact], atol=1e-6, rtol=1e-6)
+
+
+def test_most_points_need_no_end():
+    """The bound is worth having: on overlapping classes most signs are certain before alpha is 0."""
+    X, y = two_classes(np.random.default_rng(2), 200, 4, gap=1.0)
+    loo = leave_one_out(Gram(X, RBF(0.3)), y, 5.0)
+    assert loo.n_retrained == 0
+    assert loo.n_certified > 0.6 * loo.n_solved > 30
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.1), RBF(2.0)])
+@pytest.mark.parametrize("C", [0.05, 1.0, 50.0])
+def test_errors_are_those_of_libsvm(kernel, C):
+    X, y = two_classes(np.random.default_rng(3), 60, 3, gap=1.2)
+    gram = Gram(X, kernel)
+    loo = leave_one_out(gram, y, C)
+    K = np.array(gram.matrix())
+    compared = 0
+    for r in np.flatnonzero(loo.solution.alpha > 0):
+        keep = np.arange(60) != r
+        model = SVC(C=C, kernel="precomputed", tol=1e-8, max_iter=10**6).fit(K[np.ix_(keep, keep)], y[keep])
+        decision = model.decision_function(K[[r]][:, keep])[0]
+        if model.n_iter_[0] < 10**6 and abs(decision) > 1e-5:
+            assert loo.errors[r] == ((decision >= 0) != (y[r] > 0)), (r, decision, loo.decision[r])
+            compared += 1
+    assert compared >= 0.9 * loo.solution.n_sv
+
+
+def test_no_inbound_support_vector():
+    X, y = two_classes(np.random.default_rng(4), 30, 2)
+    gram = Gram(X, RBF(0.1))
+    y[:] = np.where(np.arange(30) % 2, 1.0, -1.0)
+    loo = leave_one_out(gram, y, 1e-3)
+    assert loo.solution.n_inbound == 0 and loo.n_retrained == 0
+    assert check_errors(loo, gram, y, 1e-3) > 10
+
+
+def test_one_inbound_support_vector():
+    X = np.array([[-2.0], [-1.5], [-0.2], [0.3], [1.0], [2.0]])
+    y = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, -1.0])
+    C = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.5])
+    gram = Gram(X, RBF(0.5))
+    alone = []
+    for scale in (0.01, 0.05, 0.1):
+        loo = leave_one_out(gram, y, scale * C)
+        alone.append(loo.solution.n_inbound == 1)
+        check_errors(loo, gram, y, scale * C)
+        assert loo.n_retrained == 0
+    assert any(alone)
+
+
+def test_more_inbound_points_than_dimensions():
+    """Symmetric pairs on both margins of a linear classifier: some are in-bound and depend on the others."""
+    points = [(1.0, s) for s in (-3.0, -1.0, 1.0, 3.0)] + [(1.5, 0.0), (-0.5, 2.0), (0.5, -2.0)]
+    X = np.array(points + [(-a, b) for a, b in points])
+    y = np.repeat([1.0, -1.0], len(points))
+    gram = Gram(X, Linear())
+    # theta of equal size on dependent margin points: as many in-bound as there are, whatever the solver picks
+    start = solve_csvc(gram, y, 0.3, tol=1e-10).alpha
+    start = 0.25 * (start + start[[3, 2, 1, 0, 4, 5, 6, 10, 9, 8, 7, 11, 12, 13]]) + 0.5 * start
+    loo = leave_one_out(gram, y, 0.3, start=start)
+    assert loo.solution.n_inbound > 3
+    assert check_errors(loo, gram, y, 0.3) > 3
+    assert loo.n_retrained == 0
+
+
+def test_identical_points_have_identical_results():
+    """As one point with the sum of their bounds they need one path each; alphas stay in their boxes."""
+    X, y = two_classes(np.random.default_rng(6), 25, 2)
+    X, y = np.vstack([X, X, X[:9]]), np.concatenate([y, y, y[:9]])
+    X[[0, 50], 0], X[25, 0] = 0.0, -0.0
+    gram = Gram(X, RBF(0.8))
+    for C in (0.5, np.where(np.arange(59) < 40, 2.0, 0.7)):
+        loo = leave_one_out(gram, y, C)
+        np.testing.assert_array_equal(loo.solution.decision[:25], loo.solution.decision[25:50])
+        if np.isscalar(C):
+            np.testing.assert_array_equal(loo.errors[:25], loo.errors[25:50])
+            np.testing.assert_array_equal(loo.decision[:9], loo.decision[50:])
+        exact = solve_csvc(gram, y, C, tol=1e-10)
+        assert loo.solution.objective == pytest.approx(exact.objective, rel=1e-9)
+        np.testing.assert_allclose(loo.solution.decision, exact.decision, atol=1e-7)
+        assert (loo.solution.alpha <= C).all() and (loo.solution.C == C).all()
+        assert loo.solution.alpha @ y == pytest.approx(0, abs=1e-9)
+        check_errors(loo, gram, y, C)
+
+
+def test_identical_sparse_rows_are_found():
+    X, y = two_classes(np.random.default_rng(7), 20, 3)
+    X = np.vstack([np.round(X), np.round(X)])
+    y = np.concatenate([y, y])
+    dense, sparse = (leave_one_out(Gram(rows, RBF(0.5)), y, 1.0) for rows in (X, csr_array(X)))
+    np.testing.assert_array_equal(dense.errors, sparse.errors)
+    np.testing.assert_array_equal(dense.resolved_by, sparse.resolved_by)
+
+
+def test_degenerate_paths_are_retrained_and_counted():
+    """Points that are identical up to round-off: singular paths are given up, their points solved anew."""
+    counted = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = two_classes(rng, 30, 3)
+        X[15:] = X[:15] + 1e-10 * rng.normal(size=(15, 3))
+        gram = Gram(X, RBF(1.0))
+        loo = leave_one_out(gram, y, 10.0, tol=1e-6)
+        again = leave_one_out(gram, y, 10.0, method="retrain", tol=1e-6)
+        np.testing.assert_array_equal(loo.errors, again.errors)
+        assert loo.n_retrained == np.count_nonzero(loo.resolved_by == "retrained")
+        assert loo.n_solved == loo.n_retrained + loo.n_certified + np.count_nonzero(
+            loo.resolved_by == "unlearned"
+        )
+        counted += loo.n_retrained
+    assert counted > 0
+
+
+def test_a_full_solution_out_of_steps_is_never_unlearned():
+    X, y = two_classes(np.random.default_rng(8), 60, 3)
+    loo = leave_one_out(Gram(X, RBF(0.5)), y, 5.0, max_iter=20)
+    assert not loo.solution.converged and loo.n_not_converged > 0
+    assert not np.isin(loo.resolved_by, ["unlearned", "certified"]).any()
+
+
+def test_starting_from_the_solution_of_the_former_C():
+    X, y = two_classes(np.random.default_rng(9), 120, 4)
+    X[100:] = X[:20]
+    y[100:] = y[:20]
+    gram = Gram(X, RBF(0.2))
+    steps = 0
+    start = None
+    for C in (1.0, 1.5, 2.25, 3.375):
+        cold = leave_one_out(gram, y, C)
+        warm = leave_one_out(gram, y, C, start=start)
+        np.testing.assert_array_equal(warm.errors, cold.errors)
+        np.testing.assert_array_equal(warm.resolved_by, cold.resolved_by)
+        np.testing.assert_allclose(warm.decision, cold.decision, atol=1e-7)
+        steps += (start is not None) * (warm.n_iter - cold.n_iter)
+        start = 1.5 * cold.solution.alpha
+    assert steps < 0
