@@ -16,6 +16,9 @@ from lib.franc2008.selection import COLUMNS, select
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
 from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
 
+from svmselect import RBF, Gram
+from svmselect.data import Dataset
+
 LOG = logging.getLogger("test")
 
 
@@ -286,17 +289,18 @@ def test_every_caption_begins_with_its_alt_text(root):
 # Checks
 
 
-DECISIONS = {"standard": 1e-4, "proposed": -1e-3, "unlearn": 1e-7}
+DECISIONS = {"standard": 1e-4, "proposed": -1e-4, "unlearn": 1e-7}
 
 
-def pattern_rows(tol=2e-3, **patterns):
+def pattern_rows(exact=-1e-7, **patterns):
     """Rows of one model from each method's error pattern, with the points that differ as a cell has them."""
     columns = list(zip(*patterns.values(), strict=True))
     differ = [i for i, errors in enumerate(columns) if len(set(errors)) > 1]
     rows = []
     for method, pattern in patterns.items():
         more = {"m": len(pattern), "error_pattern": pack_bits(pattern), "differing_points": differ}
-        more |= {"differing_decisions": [DECISIONS[method]] * len(differ), "tol": tol}
+        more |= {"differing_decisions": [DECISIONS[method]] * len(differ)}
+        more |= {"differing_exact": [exact] * len(differ)}
         rows.append(loo_row(1, 1.0, None, np.mean(pattern), method, **more))
     return rows
 
@@ -312,21 +316,30 @@ def test_agreement_counts_and_lists_points():
     assert (total["dataset"], total["models_compared"], total["points_differing"]) == ("all sets", 1, 1)
     only = differences.iloc[0]
     assert (only["point"], only["error_by"]) == (2, "proposed")
-    assert only["degenerate"] and only["within_tolerance"]
+    assert only["degenerate"] and only["wrong_by"] == "" and only["exact_decision"] == -1e-7
     assert [only[f"{method}_decision"] for method in DECISIONS] == list(DECISIONS.values())
     columns, body, notes = agreement_layout(summary, differences, 1e-6)
-    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1", "1", "1"] and len(columns) == 9
+    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1", "1", "0", "0", "0"] and len(columns) == 11
     assert "point 2" in notes[1] and "1.000e-04 (standard)" in notes[1]
-    assert notes[1].endswith("; degenerate, within tolerance.")
+    assert notes[1].endswith("; degenerate.") and "-1.000e-07 (exact)" in notes[1]
 
 
-def test_agreement_of_two_methods_knows_no_degenerate_points():
-    rows = frame(pattern_rows(tol=5e-4, standard=[True, False], proposed=[True, True]))
+def test_agreement_says_who_is_wrong():
+    rows = frame(pattern_rows(exact=0.1, standard=[True, False], proposed=[True, True]))
     summary, differences = agreement(rows, ["d"], 1e-6)
-    counts = ["points_differing", "points_degenerate", "points_within_tolerance"]
-    assert summary.iloc[-1][counts].tolist() == [1, 0, 0]
+    assert summary.iloc[-1][["points_differing", "points_degenerate"]].tolist() == [1, 0]
+    wrong = [f"points_wrong_by_{method}" for method in METHODS]
+    assert summary.iloc[-1][wrong].tolist() == [0, 1, 0]
     assert np.isnan(differences["unlearn_decision"][0])
-    assert "unlearn" not in agreement_layout(summary, differences, 1e-6)[2][1]
+    note = agreement_layout(summary, differences, 1e-6)[2][1]
+    assert "unlearn" not in note and note.endswith("wrong: proposed.")
+
+
+def test_agreement_without_an_exact_value_accuses_nobody():
+    rows = frame(pattern_rows(exact=np.nan, standard=[True, False], proposed=[True, True]))
+    summary, differences = agreement(rows, ["d"], 1e-6)
+    assert differences["wrong_by"].tolist() == [""] and not differences["degenerate"].any()
+    assert agreement_layout(summary, differences, 1e-6)[2][1].endswith("wrong: undecided.")
 
 
 def test_agreement_of_equal_patterns_and_of_failures():
@@ -460,6 +473,8 @@ def test_claims_of_agreement_count_what_is_not_degenerate():
         verdicts, _ = claimed(rows, differences=differences)
         assert verdicts.loc["methods-agree", ["tests", "verdict"]].tolist() == [1, verdict]
         assert verdicts["verdict"]["identical-errors"] == "reproduced"
+    # the exact value is -1e-7, that of unlearning +1e-7
+    assert verdicts.loc["unlearn-exact", ["tests", "verdict"]].tolist() == [1, "not reproduced"]
 
 
 def test_claims_of_average_and_largest_speedup_compare_with_the_published_ones():
@@ -552,6 +567,27 @@ def test_cell_rows_hold_identity_result_cost_and_status(prepared, tmp_path):
     assert (table.loc[table["method"] == "standard", "n_certified"] == 0).all()
     summary, _ = agreement(table, ["titanic-table"], 1e-6)
     assert summary.set_index("kernel").loc["rbf", ["models_compared", "points_compared"]].tolist() == [2, 300]
+
+
+def test_points_that_differ_are_retrained(prepared, tmp_path, monkeypatch):
+    """One method is made to err at a point: both rows list it, with the decision value without it."""
+    original = cells.leave_one_out
+
+    def erring(*arguments, **options):
+        loo = original(*arguments, **options)
+        if options["method"] == "certified":
+            loo.errors[7] ^= True
+        return loo
+
+    monkeypatch.setattr(cells, "leave_one_out", erring)
+    rows, _ = run_loo(prepared, tmp_path, C=[1.0])
+    X, y, *_ = Dataset.load(prepared).realisation(1)
+    gram = Gram(X, RBF(0.5))
+    exact = original(gram, y, 1.0, method="retrain", tol=1e-10)
+    assert exact.resolved_by[7] == "retrained"
+    for row in rows:
+        assert row["differing_points"] == [7]
+        assert row["differing_exact"] == pytest.approx([exact.decision[7]], abs=1e-6)
 
 
 def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):

@@ -86,6 +86,7 @@ LOO_ROWS = pa.schema(
         ("error_pattern", pa.string()),  # packed bits, see pack_bits
         ("differing_points", pa.list_(pa.int64())),  # points on whose error the cell's methods disagree
         ("differing_decisions", pa.list_(pa.float64())),  # this method's decision values there
+        ("differing_exact", pa.list_(pa.float64())),  # those of retraining to a KKT gap of 1e-8
     ]
 )
 

@@ -22,6 +22,9 @@ __all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 # the paper's two methods and ours -> the library's names
 METHODS = {"standard": "retrain", "proposed": "certified", "unlearn": "unlearn"}
 
+# KKT gap of the classifiers that decide where methods disagree, and their most steps
+EXACT, EXACT_STEPS = 1e-8, 10_000_000
+
 # What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
 # program or the machine and ends the job.
 NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
@@ -103,7 +106,7 @@ def run_loo(
     points = [[c, method] for c in C for method in methods]
     results = run_points(points, run, saved, log)
     for i in range(0, len(points), len(methods)):
-        _mark_differences(results[i : i + len(methods)], gram.m)
+        _mark_differences(results[i : i + len(methods)], gram, y, points[i][0])
     shared = {**identity, "gram_dtype": "float64", "gram_cpu_s": gram_cpu_s}
     rows = [
         _without_vectors({**shared, "C": c, "method": method, **result})
@@ -278,16 +281,29 @@ def _without_vectors(row):
     return {name: value for name, value in row.items() if name not in ("decision", "alpha")}
 
 
-def _mark_differences(rows, m):
-    """Add to each method's row of one model the points on whose error they disagree, with its decisions."""
+def _mark_differences(rows, gram, y, C):
+    """Add to each method's row of one model the points on whose error they disagree.
+
+    With them go the decision values of the method, and of the solver trained without the point to `EXACT`.
+    """
     rows = [row for row in rows if "error_pattern" in row]
     if not rows:
         return
-    patterns = np.array([unpack_bits(row["error_pattern"], m) for row in rows])
+    patterns = np.array([unpack_bits(row["error_pattern"], gram.m) for row in rows])
     points = np.flatnonzero(patterns.any(axis=0) & ~patterns.all(axis=0)).tolist()
+    exact = [_exact_decision(gram, y, C, point) for point in points]
     for row in rows:
         row["differing_points"] = points
         row["differing_decisions"] = [row["decision"][point] for point in points]
+        row["differing_exact"] = exact
+
+
+def _exact_decision(gram, y, C, point):
+    """Decision value of a point by the classifier trained without it; NaN if that did not converge."""
+    bounds = np.full(gram.m, C)
+    bounds[point] = 0
+    solution = solve_csvc(gram, y, bounds, tol=EXACT, max_iter=EXACT_STEPS)
+    return float(solution.decision[point]) if solution.converged else np.nan
 
 
 def _test_error(X, y, X_test, y_test, kernel, C, tol, max_iter, timing, log):

@@ -21,7 +21,7 @@ COUNTS = (
     "points_compared",
     "points_differing",
     "points_degenerate",
-    "points_within_tolerance",
+    *(f"points_wrong_by_{method}" for method in METHODS),
 )
 
 
@@ -34,19 +34,20 @@ def agreement(rows, datasets, degenerate):
         Leave-one-out rows.
     datasets : list of str
     degenerate : float
-        A decision value of at most this size, by "unlearn" (which solves to round-off), is a tie at 0.
+        An exact decision value of at most this size is a tie at 0.
 
     Returns
     -------
     summary : DataFrame
         One row per data set and kernel, then one of the totals: models compared (a model on one realisation
         counts once), models on which all methods have the same pattern, models not compared because a method
-        failed, points compared, points that differ, how many of these are degenerate, and on how many no
-        method has a decision value larger than the KKT gap at which retraining stops.
+        failed, points compared, points that differ, how many of these are degenerate, and on how many others
+        each method is wrong.
     differences : DataFrame
-        One row per point that differs: the model, the point's row number in the training part, the decision
-        value of each method (NaN if it was not run), the methods that call it an error, and whether it is
-        degenerate and within tolerance.
+        One row per point that differs: the model, the point's row number in the training part, the exact
+        decision value (retrained to a KKT gap of 1e-8) and that of each method (NaN if it was not run), the
+        methods that call it an error, whether it is degenerate, and, if not, the methods whose decision
+        value has the wrong sign.
     """
     summary, differences = [], []
     for dataset in datasets:
@@ -63,13 +64,15 @@ def agreement(rows, datasets, degenerate):
                 counts["models_equal"] += not points
                 counts["points_compared"] += int(model["m"].iloc[0])
                 counts["points_differing"] += len(points)
-                for what in ("degenerate", "within_tolerance"):
-                    counts[f"points_{what}"] += sum(point[what] for point in points)
+                counts["points_degenerate"] += sum(point["degenerate"] for point in points)
+                for method in METHODS:
+                    wrong = sum(method in point["wrong_by"].split() for point in points)
+                    counts[f"points_wrong_by_{method}"] += wrong
             summary.append({"dataset": dataset, "kernel": kernel, **counts})
     summary = pd.DataFrame(summary)
     total = {"dataset": ALL_SETS, "kernel": "both", **summary[list(COUNTS)].sum()}
-    columns = [*MODEL, "point", *(f"{method}_decision" for method in METHODS), "error_by"]
-    columns += ["degenerate", "within_tolerance"]
+    columns = [*MODEL, "point", "exact_decision", *(f"{method}_decision" for method in METHODS)]
+    columns += ["error_by", "degenerate", "wrong_by"]
     differences = pd.DataFrame(differences, columns=columns)
     differences.loc[differences["kernel"] == "linear", "gamma"] = np.nan
     return pd.concat([summary, pd.DataFrame([total])], ignore_index=True), differences
@@ -89,17 +92,27 @@ def _differences(model, degenerate):
             )
     found = []
     for i, point in enumerate(points):
-        decisions = {f"{name}_decision": row["differing_decisions"][i] for name, row in model.iterrows()}
+        decisions = {name: row["differing_decisions"][i] for name, row in model.iterrows()}
+        exact = model["differing_exact"].iloc[0][i]
+        tie = bool(abs(exact) <= degenerate)
+        wrong = (
+            [] if tie or np.isnan(exact) else [n for n in decisions if (decisions[n] >= 0) != (exact >= 0)]
+        )
         found.append(
             {
                 "point": int(point),
-                **decisions,
-                "error_by": " ".join(name for name in METHODS if name in patterns and patterns[name][point]),
-                "degenerate": bool(abs(decisions.get("unlearn_decision", np.inf)) <= degenerate),
-                "within_tolerance": bool(max(map(abs, decisions.values())) <= model["tol"].iloc[0]),
+                "exact_decision": exact,
+                **{f"{name}_decision": value for name, value in decisions.items()},
+                "error_by": _names(name for name in patterns if patterns[name][point]),
+                "degenerate": tie,
+                "wrong_by": _names(wrong),
             }
         )
     return found
+
+
+def _names(methods):
+    return " ".join(sorted(methods, key=METHODS.index))
 
 
 def compare(published, reproduced, loo_tolerance):

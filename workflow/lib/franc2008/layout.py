@@ -112,27 +112,25 @@ def agreement_layout(summary, differences, degenerate):
         ("Points", "compared"),
         ("Points", "differing"),
         ("Points", "degenerate"),
-        ("Points", "within tolerance"),
+        *(("Wrong by", method) for method in METHODS),
     ]
     body = [[str(value) for value in row] for row in summary.itertuples(index=False)]
     notes = [
         "A model is compared once per realisation; its pattern says for every training point whether it is "
-        f"an error. Degenerate: differs, and the decision value by unlearning is at most {degenerate:g} in "
-        "size. Within tolerance: differs, and no method's decision value is larger than the KKT gap at which "
-        "retraining stops, which then leaves the sign open; unlearning solves to round-off."
+        "an error. Each point on which methods differ is retrained to a KKT gap of 1e-8, which decides who "
+        f"is wrong; it is degenerate if this decision value is at most {degenerate:g} in size."
     ]
     for _, row in differences.iterrows():
         gamma = "" if pd.isna(row["gamma"]) else f", gamma = {row['gamma']:.6g}"
         decisions = ", ".join(
             f"{row[f'{method}_decision']:.3e} ({method})"
-            for method in METHODS
+            for method in ("exact", *METHODS)
             if not pd.isna(row[f"{method}_decision"])
         )
         notes.append(
             f"{row['dataset']}, {row['kernel']}, realisation {row['realisation']}, C = {row['C']:.6g}{gamma}"
             f", point {row['point']}: decision value {decisions}; an error by: {row['error_by']}; "
-            f"{'' if row['degenerate'] else 'not '}degenerate, "
-            f"{'' if row['within_tolerance'] else 'not '}within tolerance."
+            f"{'degenerate' if row['degenerate'] else 'wrong: ' + (row['wrong_by'] or 'undecided')}."
         )
     return columns, body, notes
 

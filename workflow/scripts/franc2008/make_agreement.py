@@ -1,6 +1,7 @@
 """Check that the methods call the same points errors."""
 
 from lib.franc2008.checks import agreement
+from lib.franc2008.exhibits import METHODS
 from lib.franc2008.layout import agreement_layout
 from lib.joblog import start_log
 from lib.rows import read_rows
@@ -20,7 +21,9 @@ total = summary.iloc[-1]
 message = (
     f"Error patterns: {total['models_compared']} models compared, {total['models_equal']} equal; "
     f"{total['points_differing']} of {total['points_compared']} points differ, "
-    f"{total['points_degenerate']} of them degenerate."
+    f"{total['points_degenerate']} of them degenerate; of the others wrong by "
+    + ", ".join(f"{method} {total[f'points_wrong_by_{method}']}" for method in METHODS)
+    + "."
 )
 log.info(message)
 print(message)
