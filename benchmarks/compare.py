@@ -43,8 +43,8 @@ COLUMNS = [
     *TIMES,
     *("n_iter", "n_sv", "objective", "kkt_gap", "violation", "train_accuracy", "test_accuracy", "disagrees"),
 ]
-# (CPU seconds, fits): so many fits of one that takes up to so long, one of a longer one
-REPEATS = ((5, 5), (60, 3))
+REPEATS = 3
+LONG = 60  # CPU seconds: a longer fit is not repeated
 OK, OVER = "ok", "over the limit"
 
 
@@ -188,11 +188,6 @@ def run_fit(task):
     return f"error: {(errors.strip().splitlines() or ['no message'])[-1]}", None
 
 
-def wanted(cpu_s):
-    """How often a fit that takes `cpu_s` is to be run."""
-    return next((repeats for most, repeats in REPEATS if cpu_s <= most), 1)
-
-
 class Measurement:
     """The fits of one peer on one problem, and their row."""
 
@@ -220,7 +215,7 @@ class Measurement:
             return
         self.times.append((float(result["cpu_s"]), float(result["wall_s"])))
         if len(self.times) == 1:
-            self.repeats = wanted(self.times[0][0])
+            self.repeats = REPEATS if self.times[0][0] <= LONG else 1
             self._assess(result)
         if len(self.times) == self.repeats:
             self.row |= {"status": OK, "repeats": len(self.times)}
