@@ -43,7 +43,6 @@ COLUMNS = [
     *TIMES,
     *("n_iter", "n_sv", "objective", "kkt_gap", "violation", "train_accuracy", "test_accuracy", "disagrees"),
 ]
-REPEATS = 3
 LONG = 60  # CPU seconds: a longer fit is not repeated
 OK, OVER = "ok", "over the limit"
 
@@ -64,6 +63,9 @@ def arguments():
         "--limit", type=int, default=600, metavar="S", help="CPU seconds a fit may take per thread"
     )
     parser.add_argument("--memory", type=int, default=4096, metavar="MB", help="budget for kernel values")
+    parser.add_argument(
+        "--repeats", type=int, default=3, metavar="N", help=f"fits of a row, 1 beyond {LONG} s"
+    )
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}")
     parser.add_argument("--force", action="store_true", help="measure again what the file has")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
@@ -72,6 +74,8 @@ def arguments():
         options.problems = QUICK if options.quick else PROBLEMS
     elif options.quick:
         parser.error("give --problems or --quick, not both")
+    if options.repeats < 1:
+        parser.error(f"--repeats must be at least 1, got {options.repeats}")
     cores = len(os.sched_getaffinity(0))
     if not all(1 <= threads <= cores for threads in options.threads):
         parser.error(f"--threads must be from 1 to the {cores} cores of this process, got {options.threads}")
@@ -191,8 +195,8 @@ def run_fit(task):
 class Measurement:
     """The fits of one peer on one problem, and their row."""
 
-    def __init__(self, task, version, shape):
-        self.task = task
+    def __init__(self, task, version, shape, most_repeats):
+        self.task, self.most_repeats = task, most_repeats
         self.row = {name: task[name] for name in (*KEY, "limit_s")}
         self.row |= {
             "version": version,
@@ -215,7 +219,7 @@ class Measurement:
             return
         self.times.append((float(result["cpu_s"]), float(result["wall_s"])))
         if len(self.times) == 1:
-            self.repeats = REPEATS if self.times[0][0] <= LONG else 1
+            self.repeats = self.most_repeats if self.times[0][0] <= LONG else 1
             self._assess(result)
         if len(self.times) == self.repeats:
             self.row |= {"status": OK, "repeats": len(self.times)}
@@ -248,7 +252,7 @@ def measure(case, versions, options, rows):
         task = {**common, "peer": peer}
         row = rows.get(tuple(task[name] for name in KEY))
         if options.force or not is_done(row, version, options.limit):
-            todo.append(Measurement(task, version, cached_problem(problem).X.shape))
+            todo.append(Measurement(task, version, cached_problem(problem).X.shape, options.repeats))
     turn = 0
     while left := [measurement for measurement in todo if not measurement.finished]:
         for measurement in left[turn % len(left) :] + left[: turn % len(left)]:

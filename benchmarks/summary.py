@@ -41,9 +41,7 @@ def cases_of(rows, threads, kernel):
         if row["threads"] == threads and row["kernel"] == kernel:
             cases.setdefault((row["C"], row["problem"]), {})[row["peer"]] = row
     order = {name: place for place, name in enumerate(PROBLEMS)}
-    return dict(
-        sorted(cases.items(), key=lambda case: (case[0][0], order.get(case[0][1], len(order)), case[0][1]))
-    )
+    return dict(sorted(cases.items(), key=lambda case: (case[0][0], order.get(case[0][1], len(order)))))
 
 
 def ratio(case, column, others):
@@ -79,12 +77,10 @@ def cell(row, column):
 def markdown(rows):
     """The tables as Markdown."""
     peers = [peer for peer in PEERS if any(row["peer"] == peer for row in rows.values())]
-    others = [peer for peer in peers if peer != OURS]
-    versions = {
-        peer: sorted({row["version"] for row in rows.values() if row["peer"] == peer}) for peer in peers
-    }
+    compared = [LIBSVM], [peer for peer in peers if peer != OURS]
+    versions = {peer: {row["version"] for row in rows.values() if row["peer"] == peer} for peer in peers}
     lines = ["# Comparison with other libraries", ""]
-    lines += ["; ".join(f"{peer} {', '.join(versions[peer])}" for peer in peers) + ".", ""]
+    lines += ["; ".join(f"{peer} {', '.join(sorted(versions[peer]))}" for peer in peers) + ".", ""]
     lines += ["Ratios are a peer's time over that of svmselect: above 1, svmselect is faster."]
     for threads in sorted({row["threads"] for row in rows.values()}):
         column, unit = time_of(threads)
@@ -96,24 +92,16 @@ def markdown(rows):
             cases = cases_of(rows, threads, kernel)
             for (C, problem), case in cases.items():
                 cells = [cell(case.get(peer), column) for peer in peers]
-                cells += [mean_text([ratio(case, column, group)]) for group in ([LIBSVM], others)]
+                cells += [mean_text([ratio(case, column, group)]) for group in compared]
                 lines += [f"| {kernel} | {C:g} | {problem} | " + " | ".join(cells) + " |"]
             for C in [None, *sorted({C for C, _ in cases})]:
                 chosen = [case for key, case in cases.items() if C in (None, key[0])]
-                texts = [
-                    mean_text([ratio(case, column, group) for case in chosen]) for group in ([LIBSVM], others)
-                ]
-                means += [
-                    f"| {kernel} | {'all' if C is None else f'{C:g}'} | {len(chosen)} | "
-                    + " | ".join(texts)
-                    + " |"
-                ]
+                ratios = [[ratio(case, column, group) for case in chosen] for group in compared]
+                cells = [kernel, "all" if C is None else f"{C:g}", str(len(chosen)), *map(mean_text, ratios)]
+                means.append(f"| {' | '.join(cells)} |")
         lines += ["", "Geometric means of the ratios:", ""]
-        lines += [
-            "| kernel | C | problems | LIBSVM / ours | best peer / ours |",
-            "|---|---:|---:|---:|---:|",
-            *means,
-        ]
+        lines += ["| kernel | C | problems | LIBSVM / ours | best peer / ours |", "|---|---:|---:|---:|---:|"]
+        lines += means
     marked = [row for row in rows.values() if row["disagrees"]]
     lines += ["", f"(!) Solutions that disagree with the best one: {len(marked)}."]
     for row in marked:
