@@ -115,14 +115,14 @@ def disagreement(rows, tol):
     found = []
     for row in rows:
         wrong = []
-        if row["violation"] > VIOLATION:
+        if not row["violation"] <= VIOLATION:  # NaN is wrong too
             wrong.append(f"constraints broken by {row['violation']:.1e}")
         if best is not None:
             excess = abs(row["objective"] - best["objective"]) / abs(best["objective"])
-            if excess > 2 * tol:
+            if not excess <= 2 * tol:
                 wrong.append(f"objective off by {excess:.1e}")
             for part in ("train_accuracy", "test_accuracy"):
-                if abs(row[part] - best[part]) > ACCURACY:
+                if not abs(row[part] - best[part]) <= ACCURACY:
                     wrong.append(f"{part.replace('_', ' ')} {row[part]:.4f} against {best[part]:.4f}")
         found.append("; ".join(wrong))
     return found

@@ -63,6 +63,11 @@ def mean_text(ratios):
     return f"{'> ' if any(bounded for _, bounded in ratios) else ''}{mean:.2f}"
 
 
+def counted(ratios):
+    """How many ratios there are, of how many."""
+    return f"{sum(found is not None for found in ratios)} of {len(ratios)}"
+
+
 def cell(row, column):
     """A time as text, marked where the solution disagrees."""
     if row is None:
@@ -97,7 +102,12 @@ def markdown(rows):
             for C in [None, *sorted({C for C, _ in cases})]:
                 chosen = [case for key, case in cases.items() if C in (None, key[0])]
                 ratios = [[ratio(case, column, group) for case in chosen] for group in compared]
-                cells = [kernel, "all" if C is None else f"{C:g}", str(len(chosen)), *map(mean_text, ratios)]
+                cells = [
+                    kernel,
+                    "all" if C is None else f"{C:g}",
+                    counted(ratios[1]),
+                    *map(mean_text, ratios),
+                ]
                 means.append(f"| {' | '.join(cells)} |")
         lines += ["", "Geometric means of the ratios:", ""]
         lines += ["| kernel | C | problems | LIBSVM / ours | best peer / ours |", "|---|---:|---:|---:|---:|"]

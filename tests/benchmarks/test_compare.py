@@ -145,6 +145,7 @@ def test_a_wrong_solution_is_marked(model):
     assert "objective off" in marks[0]
     assert "constraints broken" in marks[2]
     assert "constraints broken" in marks[3]
+    assert "objective off" in disagreement([right, {**right, "objective": float("nan")}], TOL)[1]
     turned = {**right, "test_accuracy": 1 - right["test_accuracy"]}
     assert "test accuracy" in disagreement([right, turned], TOL)[1]
 
