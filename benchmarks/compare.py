@@ -23,7 +23,7 @@ import tempfile
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from signal import SIGKILL, SIGXCPU
+from signal import SIGKILL, SIGTERM, SIGXCPU, signal
 
 import numpy as np
 from peers import PEERS, version_of
@@ -289,6 +289,7 @@ def tell(row):
 
 def main():
     options = arguments()
+    signal(SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # takes the fit's process along
     versions = present(options.peers)
     rows = read_rows(options.output)
     for name in options.problems:
