@@ -21,17 +21,17 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from svmselect._columns import MIN_COLUMNS
-
 SNAP = 1e-12
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 
 cdef long long STEPS_PER_SHRINK = 1000
 cdef double SHRINK = 0.7        # of the rows or less: worth a copy
 cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what else it left out shows early
-# columns computed at once: so many, or more while they are short
-FETCH_COLUMNS = 64
-FETCH_VALUES = 200_000
+# columns computed at once: so many, or more while they are short; fewer while little is known about which
+# points matter, and where they replace others
+FETCH_COLUMNS = 32
+FETCH_VALUES = 100_000
+FETCH_SHARE = 32
 
 RULES = {"mvp": MVP, "wss2": WSS2}
 
@@ -293,9 +293,9 @@ cdef class Dual:
     cdef int fetch(self, Py_ssize_t t) except -1:
         """Have column t computed, and those of the points that violate most."""
         theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
-        # few of them where they replace others
-        room = self.columns.capacity - self.m + np.count_nonzero(absent)
-        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), max(room, MIN_COLUMNS)) // 2
+        held = self.m - np.count_nonzero(absent)
+        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), max(held // FETCH_SHARE, 2),
+                    max(self.columns.capacity - held, 4)) // 2
         up = np.flatnonzero((theta < self.view(self.hi)) & absent)
         low = np.flatnonzero((theta > self.view(self.lo)) & absent)
         self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))

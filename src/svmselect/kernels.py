@@ -21,9 +21,9 @@ PANEL_ROWS = 1024  # most rows of a panel made dense
 PANEL_BYTES = 2**24  # most memory of these
 BLOCK_ROWS = 512  # rows and columns of a block of a whole matrix
 PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cache
-# below this share of non-zeros SciPy's sparse product is faster than making panels dense: measured from 300
-# to 20,000 features, 1.7 to 5 times at 3 %, 0.7 to 1.8 times at 10 %
-SPARSE_DENSITY = 0.08
+# below this share of non-zeros SciPy's sparse product is faster than making panels dense: 1.7 to 5 times at
+# 3 %; at 11 % (123 features) 1.1 times for a whole matrix, 1.2 to 2 times for a few columns
+SPARSE_DENSITY = 0.12
 
 
 class Rows:
