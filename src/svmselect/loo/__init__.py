@@ -141,8 +141,8 @@ def identical_points(gram, y):
 
 
 def spread(solution, group, C):
-    """The solution of all points, from that in which each group of identical ones is one point: their alphas are in
-    proportion to their bounds."""
+    """The solution of all points, from that in which each group of identical ones is one point: their alphas
+    are in proportion to their bounds."""
     alpha, bound = solution.alpha[group], solution.C[group]
     return replace(
         solution,

@@ -68,6 +68,34 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
     return array
 
 
+def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const double[:, ::1] x,
+                    const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
+                    const double[::1] lo, const double[::1] hi, double g_slack):
+    """Whether the sign of each left-out point is certain before the first event of its path: bool, shape (n,).
+
+    Arguments are those of `unlearn` in the tableau's order, and the points' responses.
+    """
+    cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
+    cdef double left, room, scale, rate
+    array = np.zeros(n, dtype=bool)
+    cdef char[::1] certain = array.view(np.int8)
+    with nogil:
+        for k in range(n):
+            r = points[k]
+            left = fabs(theta[r]) - kept[k]
+            room = 2 * left
+            # of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain
+            scale = -y[r] * bend[k] if r < s else -y[r]
+            for i in range(s):
+                if room <= left:
+                    break
+                rate = scale * x[k, i]
+                if i != r and rate != 0:
+                    room = min(room, ((hi[i] if rate > 0 else lo[i]) - theta[i]) / rate)
+            certain[k] = room > left and 1 + y[r] * g[r] - room * room * bend[k] / (2 * (room - left)) > g_slack
+    return array
+
+
 cdef class Paths:
     """Unlearning of one point after another from the same solution.
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths, rows_of
+from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, rows_of
 
 __all__ = ["unlearn"]
 
@@ -18,9 +18,9 @@ DEPENDENT = 1e-10
 class Tableau:
     """The solution's principal pivot transform on b and S (see _unlearn), by columns.
 
-    Points are numbered anew, S first. With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite where
-    that is so on directions of sum 0: its Cholesky factor, pivoted where some in-bound SVs depend on others, selects
-    S among them and solves the bordered system.
+    Points are numbered anew, S first. With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite
+    where that is so on directions of sum 0: its Cholesky factor, pivoted where some in-bound SVs depend on
+    others, selects S among them and solves the bordered system.
 
     Parameters
     ----------
@@ -128,7 +128,8 @@ def unlearn(full, y, points, kept, progress, stop=True):
     points : ndarray of intp, shape (n,)
         A point may come more than once.
     kept : ndarray, shape (n,)
-        The bound of alpha_r that is left when a point goes: 0, but where r stands for several identical points.
+        The bound of alpha_r that is left when a point goes: 0, but where r stands for several identical
+        points.
     progress : callable or None
         Called with the number of points decided since the last call.
     stop : bool
@@ -164,29 +165,19 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     """The same, from the tableau of the solution and ``g = f + b``."""
     y, theta, g, lo, hi = (values[tableau.order] for values in (y, theta, g, lo, hi))
     points = tableau.number[points]
-    s = tableau.s
-    g[:s] = 0
+    g[: tableau.s] = 0
     decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
+    g_slack = SLACK * max(1.0, float(tableau.diagonal.max()))
     x, b, bend = tableau.response(points)
 
-    # points whose sign is certain before the first event
-    inside = np.flatnonzero(points < s)
-    left = np.maximum(np.abs(theta[points]) - kept, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0; inf * 0 where the lone point of S is left out
-        rate = x * -y[points, None]
-        rate[inside] *= bend[inside, None]
-        room = np.where(rate > 0, hi[:s] - theta[:s], lo[:s] - theta[:s]) / rate
-        room[rate == 0] = np.inf
-        room[inside, points[inside]] = np.inf
-        room = np.minimum(room.min(axis=1), 2 * left)
-        margin = 1 + y[points] * g[points]
-        certain = (room > left) & (margin - room**2 * bend / (2 * (room - left)) > SLACK)
-
-    rest = np.flatnonzero(~certain) if stop else np.arange(points.size)
-    if progress is not None and rest.size < points.size:
+    certain = np.zeros(points.size, dtype=bool)
+    if stop:
+        certain = certain_at_once(points, kept, x, bend, y, theta, g, lo, hi, g_slack)
+    rest = np.flatnonzero(~certain)
+    if progress is not None and certain.any():
         progress(points.size - rest.size)
     todo = points[rest]
-    paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.diagonal.max())))
+    paths = Paths(tableau, theta, g, lo, hi, g_slack)
     paths.keep(todo, tableau.columns(todo, x[rest], b[rest]))
     decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress, stop)
     return decision, outcome
