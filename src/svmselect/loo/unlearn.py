@@ -13,6 +13,8 @@ __all__ = ["unlearn"]
 
 # a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
+# points: the whole tableau is computed
+FEW = 200
 
 
 class Tableau:
@@ -168,16 +170,19 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     g[: tableau.s] = 0
     decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
     g_slack = SLACK * max(1.0, float(tableau.diagonal.max()))
-    x, b, bend = tableau.response(points)
-
+    # of the points themselves, or of all where that costs less than a second call for those met on the way
+    m = y.size
+    known, at = (np.arange(m), points) if m <= FEW else (points, np.arange(points.size))
+    x, b, bend = tableau.response(known)
     certain = np.zeros(points.size, dtype=bool)
     if stop:
-        certain = certain_at_once(points, kept, x, bend, y, theta, g, lo, hi, g_slack)
+        certain = certain_at_once(points, kept, x[at], bend[at], y, theta, g, lo, hi, g_slack)
     rest = np.flatnonzero(~certain)
     if progress is not None and certain.any():
         progress(points.size - rest.size)
     todo = points[rest]
     paths = Paths(tableau, theta, g, lo, hi, g_slack)
-    paths.keep(todo, tableau.columns(todo, x[rest], b[rest]))
+    walked = np.arange(m) if m <= FEW else rest
+    paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
     decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress, stop)
     return decision, outcome
