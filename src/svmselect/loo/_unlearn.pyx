@@ -13,6 +13,9 @@ what moves when theta_t (t not in S) or g_t (t in S) is pushed by one unit:
 In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta
 fixed; their g is and stays 0 until a point of S leaves that they depend on: then they enter at once.
 
+Where r stands for several identical points and only one is left out, theta_r is driven to the bound that the
+others keep; there they stay, since y_r g_r only falls on the way.
+
 A path that has met the events E (points that have entered or left) pushes the columns of E so that their own
 counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
 E. No matrix is copied or updated.
@@ -71,12 +74,12 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
 def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const double[:, ::1] x,
                     const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
                     const double[::1] lo, const double[::1] hi, double g_slack):
-    """Whether the sign of each left-out point is certain before the first event of its path: bool, shape (n,).
+    """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
 
     Arguments are those of `unlearn` in the tableau's order, and the points' responses.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
-    cdef double left, room, scale, rate
+    cdef double left, room, scale, rate, margin
     array = np.zeros(n, dtype=bool)
     cdef char[::1] certain = array.view(np.int8)
     with nogil:
@@ -92,7 +95,8 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
                 rate = scale * x[k, i]
                 if i != r and rate != 0:
                     room = min(room, ((hi[i] if rate > 0 else lo[i]) - theta[i]) / rate)
-            certain[k] = room > left and 1 + y[r] * g[r] - room * room * bend[k] / (2 * (room - left)) > g_slack
+            margin = 1 + y[r] * g[r]
+            certain[k] = room > left and margin - room * room * bend[k] / (2 * (room - left)) > g_slack
     return array
 
 
@@ -297,7 +301,8 @@ cdef class Paths:
         cdef Py_ssize_t t
         cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta, lo, hi
         for t in range(self.m):
-            g, theta, slack, lo, hi = self.z[t], self.parked[t], 10 * self.theta_slack[t], self.lo[t], self.hi[t]
+            g, theta, slack = self.z[t], self.parked[t], 10 * self.theta_slack[t]
+            lo, hi = self.lo[t], self.hi[t]
             if t == r:
                 if kept == 0:
                     continue
