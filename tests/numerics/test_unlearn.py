@@ -1,5 +1,7 @@
 """Leave-one-out by unlearning against brute force, point by point, on random and nasty problems."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -274,6 +276,22 @@ def test_degenerate_paths_are_retrained_and_counted():
         )
         counted += loo.n_retrained
     assert counted > 0
+
+
+def test_parts_of_the_points_and_of_the_tableau(monkeypatch):
+    """How many points and columns are taken at once changes nothing."""
+    X, y = two_classes(np.random.default_rng(12), 150, 3)
+    gram = Gram(X, RBF(0.5))
+    at_once = leave_one_out(gram, y, 3.0)
+    module = sys.modules["svmselect.loo.unlearn"]
+    monkeypatch.setattr(module, "FEW", 5)
+    by_demand = leave_one_out(gram, y, 3.0)
+    monkeypatch.setattr(module, "KEPT_VALUES", 1)
+    in_parts = leave_one_out(gram, y, 3.0)
+    assert at_once.n_solved > 30
+    for loo in (by_demand, in_parts):
+        np.testing.assert_array_equal(loo.resolved_by, at_once.resolved_by)
+        np.testing.assert_allclose(loo.decision, at_once.decision, atol=1e-9)
 
 
 def test_a_full_solution_out_of_steps_is_never_unlearned():

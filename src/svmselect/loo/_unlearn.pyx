@@ -148,11 +148,16 @@ cdef class Paths:
         self.n_events = 0
 
     def __dealloc__(self):
-        cdef Py_ssize_t t
         if self.columns != NULL:
-            for t in range(self.m):
-                free(self.columns[t])
+            self.forget()
             free(self.columns)
+
+    cpdef void forget(self) noexcept:
+        """Drop all columns."""
+        cdef Py_ssize_t t
+        for t in range(self.m):
+            free(self.columns[t])
+            self.columns[t] = NULL
 
     def keep(self, const Py_ssize_t[::1] points, const double[:, ::1] values):
         """Take over columns of the tableau, shape (n, m)."""

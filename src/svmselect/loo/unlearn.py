@@ -13,8 +13,10 @@ __all__ = ["unlearn"]
 
 # a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
-# points: the whole tableau is computed
+# so few points: the whole tableau is computed
 FEW = 200
+# of tableau columns held at once, those of points met on the way not counted
+KEPT_VALUES = 20_000_000
 
 
 class Tableau:
@@ -168,21 +170,25 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     y, theta, g, lo, hi = (values[tableau.order] for values in (y, theta, g, lo, hi))
     points = tableau.number[points]
     g[: tableau.s] = 0
-    decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
-    g_slack = SLACK * max(1.0, float(tableau.diagonal.max()))
-    # of the points themselves, or of all where that costs less than a second call for those met on the way
     m = y.size
-    known, at = (np.arange(m), points) if m <= FEW else (points, np.arange(points.size))
-    x, b, bend = tableau.response(known)
-    certain = np.zeros(points.size, dtype=bool)
-    if stop:
-        certain = certain_at_once(points, kept, x[at], bend[at], y, theta, g, lo, hi, g_slack)
-    rest = np.flatnonzero(~certain)
-    if progress is not None and certain.any():
-        progress(points.size - rest.size)
-    todo = points[rest]
+    g_slack = SLACK * max(1.0, float(tableau.diagonal.max()))
+    decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
     paths = Paths(tableau, theta, g, lo, hi, g_slack)
-    walked = np.arange(m) if m <= FEW else rest
-    paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
-    decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress, stop)
+    size = max(FEW, KEPT_VALUES // m)
+    for begin in range(0, points.size, size):
+        paths.forget()
+        part = points[begin : begin + size]
+        stays = kept[begin : begin + size]
+        # of these points, or of all where that costs less than a second call for those met on the way
+        known, at = (np.arange(m), part) if m <= FEW else (part, np.arange(part.size))
+        x, b, bend = tableau.response(known)
+        certain = np.zeros(part.size, dtype=bool)
+        if stop:
+            certain = certain_at_once(part, stays, x[at], bend[at], y, theta, g, lo, hi, g_slack)
+        rest = np.flatnonzero(~certain)
+        if progress is not None and certain.any():
+            progress(part.size - rest.size)
+        walked = np.arange(m) if m <= FEW else rest
+        paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
+        decision[begin + rest], outcome[begin + rest] = paths.walk(part[rest], stays[rest], y, progress, stop)
     return decision, outcome
