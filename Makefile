@@ -19,6 +19,10 @@ LIBRARY := .venv/.library
 LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
   $(shell find src -not -name '*.pyc' -not -name __pycache__)
 
+# The peers of benchmarks/ have an environment of their own: the same packages, and what installs of the group bench.
+BENCH := .venv-bench/.library
+BENCH_PIP := .venv-bench/bin/python -m pip --disable-pip-version-check
+
 PIP := .venv/bin/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-deps --no-build-isolation
 
@@ -54,6 +58,11 @@ test-debug: $(LIBRARY) ## The tests on a build with Cython's bounds and initiali
 	PYTHONPATH=$(CURDIR)/build/debug OPENBLAS_NUM_THREADS=1 \
 	  .venv/bin/pytest --numprocesses $(CORES) --dist worksteal $(PYTEST_ARGS)
 
+.PHONY: bench
+bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
+	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
+	.venv-bench/bin/python benchmarks/summary.py
+
 .PHONY: lint
 lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint
 	.venv/bin/pre-commit run --all-files
@@ -77,7 +86,7 @@ dist: $(PACKAGES) ## Source distribution and wheel of the committed files: dist/
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv build dist .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench build dist .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: help
@@ -95,4 +104,18 @@ $(PACKAGES): requirements.lock $(INTERPRETER)
 
 $(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)
 	$(INSTALL) --force-reinstall -Cbuild-dir=build/meson-$(PYTHON_VERSION) .
+	touch $@
+
+# A peer without a wheel for this machine is left out: compare.py says so.
+.venv-bench/.packages: requirements.lock pyproject.toml $(INTERPRETER)
+	.venv/bin/python -m venv --clear .venv-bench
+	$(BENCH_PIP) install --quiet --require-hashes --requirement requirements.lock
+	.venv-bench/bin/python -c 'import tomllib; \
+	  print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["bench"], sep="\n")' | \
+	while read -r peer; do $(BENCH_PIP) install --quiet "$$peer" || echo "not installed: $$peer"; done
+	touch $@
+
+$(BENCH): $(LIBRARY_SOURCES) .venv-bench/.packages
+	PATH=$(CURDIR)/.venv-bench/bin:$$PATH $(BENCH_PIP) install --quiet --no-deps --no-build-isolation \
+	  --force-reinstall -Cbuild-dir=build/meson-$(PYTHON_VERSION)-bench .
 	touch $@

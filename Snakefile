@@ -11,12 +11,13 @@
 #   results/{preset}/config.yaml, provenance.json            what was run, with what
 #   results/{preset}/report.html                             all exhibits with their captions
 #   results/{preset}/franc2008/
-#     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of both LOO methods, every C of the cell
+#     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of every LOO method and C of the cell
 #     stopping/{dataset}/realisation-{realisation}/{cell}.parquet   rows of Figure 1, every C and eps of the cell
 #     selected/{dataset}.csv                                        the selected model of each kernel
 #     test/{dataset}/{kernel}.parquet                               rows of the selected model's test errors
+#     rows/{stage}.parquet                                          all rows of cells, of stopping, of test
 #     table2.*, table3.*, figure1.*, speedup.*                      exhibits: csv, md and tex, or pdf and svg
-#     agreement.*, compare.*                                        checks: method against method, result against paper
+#     agreement.*, compare.*, claims.*                              checks: method against method, result against paper
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
@@ -34,13 +35,13 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        FRANC2008_EXHIBITS,
+        FRANC2008_RESULTS,
         "<results>/provenance.json",
 
 
 rule franc2008:
     input:
-        FRANC2008_EXHIBITS,
+        FRANC2008_RESULTS,
 
 
 rule download:

@@ -181,12 +181,18 @@ cdef class Columns:
                               target + targets[k] * stride)
 
     def add(self, indices, double[::1] weights, Py_ssize_t[::1] rows, double[::1] out):
-        """``out += sum_k weights[k] * (column indices[k] at rows)``, for stored columns and float64 sums."""
+        """``out += sum_k weights[k] * (column indices[k] at rows)``, for stored columns and float64 sums; all
+        rows for None."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices]
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, n = out.shape[0]
+        cdef const Py_ssize_t *index = NULL
+        if rows is not None and n > 0:
+            index = &rows[0]
+        if n == 0:
+            return
         with nogil:
             for k in range(sources.shape[0]):
-                panels_add(self.single, rows.shape[0], &rows[0], weights[k],
+                panels_add(self.single, n, index, weights[k],
                            self._data + sources[k] * self._stride, &out[0])
 
     cdef const void *get(self, Py_ssize_t i) except NULL nogil:

@@ -1,8 +1,9 @@
 """The nu-SVC dual on the SMO loop of _smo.
 
-Design. In signed variables the nu-SVC of Chang and Lin (2001) maximises ``-1/2 theta'K theta`` with the sum of each class fixed
-at plus or minus ``nu m / 2`` and ``|theta_t| <= 1``. It is a C-SVC without linear term whose pairs lie within one class: the
-index sets of the two classes take turns in the pass, and the class that violates more is stepped in.
+Design. In signed variables the nu-SVC of Chang and Lin (2001) maximises ``-1/2 theta'K theta`` with the sum
+of each class fixed at plus or minus ``nu m / 2`` and ``|theta_t| <= 1``. It is a C-SVC without linear term
+whose pairs lie within one class: the index sets of the two classes take turns in the pass, and the class that
+violates more is stepped in.
 """
 
 import numpy as np
@@ -40,7 +41,8 @@ cdef class NuDual(Dual):
         for k in np.flatnonzero(y > 0):
             sets[0, k >> 6] |= (<uint64_t> 1) << (k & 63)
 
-    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j, bint single) noexcept nogil:
+    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
+                     bint single) noexcept nogil:
         cdef Py_ssize_t w, k
         cdef uint64_t positive
         for w in range(self.n // 64):
@@ -49,8 +51,8 @@ cdef class NuDual(Dual):
             self.class_low[0][w], self.class_low[1][w] = self.low[w] & positive, self.low[w] & ~positive
         self.class_pair[0] = vec_update_pair(single, self.n, self.f, d_i, K_i, d_j, K_j, self.class_up[0],
                                              self.class_low[0])
-        self.class_pair[1] = vec_update_pair(0, self.n, self.f, 0, self.diagonal, 0, self.diagonal, self.class_up[1],
-                                             self.class_low[1])
+        self.class_pair[1] = vec_update_pair(0, self.n, self.f, 0, self.diagonal, 0, self.diagonal,
+                                             self.class_up[1], self.class_low[1])
         k = self.violation(1) > self.violation(0)
         self.pair = self.class_pair[k]
         self.partners = self.class_low[k]

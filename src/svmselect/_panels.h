@@ -17,7 +17,7 @@ void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void 
 /* out[t] = column[index[t]] */
 void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out);
 
-/* sum[t] += weight * column[index[t]] */
+/* sum[t] += weight * column[index[t]], or column[t] without an index */
 void panels_add(int single, ptrdiff_t n, const ptrdiff_t *index, double weight, const void *column, double *sum);
 
 #endif

@@ -40,8 +40,12 @@ static void NAME(gather)(ptrdiff_t n, const ptrdiff_t *restrict index, const T *
     for (ptrdiff_t t = 0; t < n; t++) out[t] = column[index[t]];
 }
 
-static void NAME(add)(ptrdiff_t n, const ptrdiff_t *restrict index, double weight, const T *restrict column,
-                      double *restrict sum)
+CLONES static void NAME(add)(ptrdiff_t n, const ptrdiff_t *restrict index, double weight, const T *restrict column,
+                             double *restrict sum)
 {
+    if (!index) {
+        for (ptrdiff_t t = 0; t < n; t++) sum[t] += weight * column[t];
+        return;
+    }
     for (ptrdiff_t t = 0; t < n; t++) sum[t] += weight * column[index[t]];
 }

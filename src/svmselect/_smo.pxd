@@ -20,6 +20,9 @@ cdef extern from "_vec.h" nogil:
     double vec_dot(Py_ssize_t, const double *, const double *)
     double vec_at(int, const void *, Py_ssize_t)
 
+# a theta this close to a bound, relative to the values it was computed from, is on it
+cdef double SNAP
+
 cdef enum:
     MVP = 0
     WSS2 = 1
@@ -51,7 +54,8 @@ cdef class Dual:
     cdef void exclude(self, Py_ssize_t t) noexcept nogil
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil
     cdef void select(self) noexcept nogil
-    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j, bint single) noexcept nogil
+    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
+                     bint single) noexcept nogil
     cdef const void *column(self, Py_ssize_t t) except NULL nogil
     cdef int fetch(self, Py_ssize_t t) except -1
     cdef double gap(self) noexcept nogil

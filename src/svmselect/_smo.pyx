@@ -1,16 +1,18 @@
 """The SMO loop.
 
-Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``p'theta - 1/2 theta'K theta`` over
-``lo <= theta <= hi`` and a fixed sum. For a C-SVC ``p = y`` and ``[lo, hi] = [0, C_t]`` for ``y_t = +1`` and ``[-C_t, 0]``
-for ``y_t = -1``. The gradient ``f = K theta - p`` equals ``y_t G_t`` in LIBSVM's notation and is maintained for *every*
-row, also for those whose box is ``[0, 0]``: a left-out point keeps an up-to-date decision value ``f_t + p_t + b`` for
-free.
+Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``p'theta - 1/2 theta'K
+theta`` over ``lo <= theta <= hi`` and a fixed sum. For a C-SVC ``p = y`` and ``[lo, hi] = [0, C_t]`` for
+``y_t = +1`` and ``[-C_t, 0]`` for ``y_t = -1``. The gradient ``f = K theta - p`` equals ``y_t G_t`` in
+LIBSVM's notation and is maintained for *every* row, also for those whose box is ``[0, 0]``: a left-out point
+keeps an up-to-date decision value ``f_t + p_t + b`` for free.
 
-``up`` and ``low`` are LIBSVM's index sets as bit masks. A step moves a pair (i, j); one pass over memory updates ``f`` and
-finds the maximal violating pair of the result, and with the second-order rule (``WSS2``) another one picks j for that i.
-Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et al. 2001; LIBSVM's scale of tol).
+``up`` and ``low`` are LIBSVM's index sets as bit masks. A step moves a pair (i, j); one pass over memory
+updates ``f`` and finds the maximal violating pair of the result, and with the second-order rule (``WSS2``)
+another one picks j for that i. Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et
+al. 2001; LIBSVM's scale of tol).
 
-Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink again.
+Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink
+again.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -19,8 +21,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-# a theta this close to a bound, relative to the values it was computed from, is on it
-cdef double SNAP = 1e-12
+from svmselect._columns import MIN_COLUMNS
+
+SNAP = 1e-12
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 
 cdef long long STEPS_PER_SHRINK = 1000
@@ -108,7 +111,8 @@ cdef class Dual:
         # columns are read but multiplied by zero: any n doubles will do
         self.update(0, self.diagonal, 0, self.diagonal, False)
 
-    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j, bint single) noexcept nogil:
+    cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
+                     bint single) noexcept nogil:
         """f += d_i K_i + d_j K_j, and the pair to move next."""
         self.pair = vec_update_pair(single, self.n, self.f, d_i, K_i, d_j, K_j, self.up, self.low)
         self.partners = self.low
@@ -170,8 +174,8 @@ cdef class Dual:
         return 0
 
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil:
-        """Value of f at the in-bound SVs, their mean; without any, the midpoint of the interval that the other points
-        leave (LIBSVM's choice), or its only end when one class is left."""
+        """Value of f at the in-bound SVs, their mean; without any, the midpoint of the interval that the
+        other points leave (LIBSVM's choice), or its only end when one class is left."""
         cdef Py_ssize_t t, count = 0
         cdef double total = 0
         for t in range(self.m):
@@ -206,12 +210,13 @@ cdef class Dual:
         self._buffer[0, :self.m] = theta
         self._buffer[1, :self.m] = -self._buffer[2, :self.m]
         if support.size:
-            self._buffer[1, :self.m] += self.gram.product(np.arange(self.m), support, theta[support])
+            self._buffer[1, :self.m] += self.gram.product(support, theta[support])
         self.member()
         self.select()
 
     def solve(self, str working_set, double tol, long long max_iter):
-        """Run SMO until the KKT gap is at most tol, by an f that is not older than m steps; whether it got there."""
+        """Run SMO until the KKT gap is at most tol, by an f that is not older than m steps; whether it got
+        there."""
         cdef long long last = self.n_iter + max_iter, seeded
         while True:
             seeded = self.n_iter
@@ -225,10 +230,10 @@ cdef class Dual:
     cdef bint descend(self, int rule, double tol, long long last) except -1:
         """SMO with shrinking until the KKT gap is at most tol or n_iter is `last`; whether it got there.
 
-        Every so many steps the rows that no violating pair can contain are counted, and where they are many, the others
-        become a problem of their own, with their part of the matrix copied together. Its solution is brought back with f
-        of the rows left out, and the whole problem goes on from there: what is wrongly left out costs time, never the
-        tolerance.
+        Every so many steps the rows that no violating pair can contain are counted, and where they are many,
+        the others become a problem of their own, with their part of the matrix copied together. Its solution
+        is brought back with f of the rows left out, and the whole problem goes on from there: what is wrongly
+        left out costs time, never the tolerance.
         """
         cdef int done
         while True:
@@ -267,7 +272,7 @@ cdef class Dual:
         f = self.view(self.f)
         f[rows] = part.view(part.f)
         rest = np.setdiff1d(np.arange(self.m), rows, assume_unique=True)
-        f[rest] += self.gram.product(rest, rows[moved], change[moved])
+        f[rest] += self.gram.product(rows[moved], change[moved], rest)
         self.member()
         self.select()
         return 0
@@ -288,7 +293,9 @@ cdef class Dual:
     cdef int fetch(self, Py_ssize_t t) except -1:
         """Have column t computed, and those of the points that violate most."""
         theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
-        count = max(FETCH_COLUMNS, FETCH_VALUES // self.m) // 2
+        # few of them where they replace others
+        room = self.columns.capacity - self.m + np.count_nonzero(absent)
+        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), max(room, MIN_COLUMNS)) // 2
         up = np.flatnonzero((theta < self.view(self.hi)) & absent)
         low = np.flatnonzero((theta > self.view(self.lo)) & absent)
         self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))

@@ -362,6 +362,46 @@ class Gram:
         ValueError
             If ``rows`` is empty, not increasing, or out of range.
         """
+        source = self._part(rows)
+        part = Gram.__new__(Gram)
+        part._X, part.dtype = self._X, self.dtype
+        part._budget = max(self._budget - self.columns.arena.nbytes, self._budget // 4)
+        column_bytes = padded_length(source.m) * self.dtype.itemsize
+        capacity = min(source.m, max(part._budget // column_bytes, MIN_COLUMNS))
+        if self._tenant is not None and self._tenant() is not None:
+            self._scratch = None
+        if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
+            self._scratch = allocate(capacity * column_bytes)
+        part._open(source, capacity, self._scratch)
+        self._tenant = weakref.ref(part.columns)
+        return part
+
+    def block(self, rows):
+        """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Of the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `restricted`.
+        """
+        source = self._part(rows)
+        everything = np.arange(source.m)
+        out = np.empty((source.m, source.m), dtype=self.dtype)
+        source.load(everything, out, everything)
+        return out
+
+    def _part(self, rows):
+        """The source of the matrix of some rows, or a ValueError."""
         rows = np.array(rows, dtype=np.intp)
         if (
             rows.ndim != 1
@@ -372,47 +412,43 @@ class Gram:
         ):
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         source = self._source
-        above = [(self.columns, rows), *((columns, numbers[rows]) for columns, numbers in source.above)]
-        whole_numbers = rows if source.numbers is None else source.numbers[rows]
-        part = Gram.__new__(Gram)
-        part._X, part.dtype = self._X, self.dtype
-        part._budget = max(self._budget - self.columns.arena.nbytes, self._budget // 4)
-        column_bytes = padded_length(rows.size) * self.dtype.itemsize
-        capacity = min(rows.size, max(part._budget // column_bytes, MIN_COLUMNS))
-        if self._tenant is not None and self._tenant() is not None:
-            self._scratch = None
-        if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
-            self._scratch = allocate(capacity * column_bytes)
-        part._open(
-            Source(source.data, whole_numbers, self.kernel, source.counts, above), capacity, self._scratch
-        )
-        self._tenant = weakref.ref(part.columns)
-        return part
+        above = [(self.columns, rows), *((columns, there[rows]) for columns, there in source.above)]
+        numbers = rows if source.numbers is None else source.numbers[rows]
+        return Source(source.data, numbers, self.kernel, source.counts, above)
 
-    def product(self, rows, support, theta):
-        """``K[rows][:, support] @ theta``, from stored columns where there are, else by panels, not kept.
+    def product(self, support, theta, rows=None):
+        """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
+        less work, else from stored columns where there are, and by panels, not kept, where not.
 
         Parameters
         ----------
-        rows : array_like of int, shape (n,)
         support : array_like of int, shape (s,)
         theta : array_like, shape (s,)
+        rows : array_like of int, shape (n,), optional
+            All of them by default.
 
         Returns
         -------
         ndarray, shape (n,)
             float64. Kernel values are of the matrix' dtype, sums are in float64.
         """
-        rows, support = np.asarray(rows, dtype=np.intp), np.asarray(support, dtype=np.intp)
-        theta = np.asarray(theta, dtype=np.float64)
-        out = np.zeros(rows.size)
-        if rows.size == 0:
+        support, theta = np.asarray(support, dtype=np.intp), np.asarray(theta, dtype=np.float64)
+        places = None if rows is None else np.asarray(rows, dtype=np.intp)
+        out = np.zeros(self.m if rows is None else places.size)
+        if out.size == 0:
             return out
         source = self._source
         source.counts[0] += support.size
-        for columns, places in [(self.columns, np.arange(self.m)), *source.above]:
-            stored = columns.holds(places[support])
-            columns.add(places[support[stored]], theta[stored], places[rows], out)
+        if isinstance(self.kernel, Linear) and self.dtype == np.float64 and support.size > source.rows.d:
+            at = source.rows if rows is None else source.rows.take(places)
+            return at.X @ (theta @ source.rows.take(support).X)
+        stored = self.columns.holds(support)
+        self.columns.add(support[stored], theta[stored], places, out)
+        support, theta = support[~stored], theta[~stored]
+        rows = np.arange(self.m) if rows is None else places
+        for columns, there in source.above:
+            stored = columns.holds(there[support])
+            columns.add(there[support[stored]], theta[stored], there[rows], out)
             support, theta = support[~stored], theta[~stored]
         if support.size == 0:
             return out

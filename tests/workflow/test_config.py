@@ -80,6 +80,8 @@ def test_every_property_has_a_description(schema):
             ["gamma is {'first': 1}", "geometric progression"],
         ),
         ("franc2008.datasets", [], ["franc2008.datasets is []", "one or more"]),
+        ("franc2008.methods", [], ["franc2008.methods is []", "one or more of unlearn, standard"]),
+        ("franc2008.methods", ["retrain"], ["methods.0 is 'retrain'", "unlearn, standard, proposed"]),
         ("franc2008.figure1.log10_eps", [-9], ["log10_eps.0 is -9", "from -8 to 1"]),
         ("timing", "quiet", ["timing is 'quiet'", "shared, exclusive"]),
         ("preset", "My Preset", ["preset is 'My Preset'", "lower-case"]),

@@ -7,6 +7,7 @@ import sys
 import pandas as pd
 import pytest
 from lib.checkpoint import Checkpoint
+from lib.library import SUFFIXES, sources
 from lib.rows import OK, read_rows
 from lib.tables import TIDY_COLUMNS, read_tidy
 
@@ -54,6 +55,15 @@ def test_plan(checkout, arguments, download, loo, stopping, most):
     assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
 
 
+def test_selection_by_one_method_compares_none(checkout):
+    config = {**TINY, "franc2008": {**TINY["franc2008"], "methods": ["unlearn"]}}
+    done = checkout.snakemake("--dry-run", "--quiet", "rules", "--", "all", "report", config=config)
+    assert done.returncode == 0, done.stderr
+    jobs = planned(done.stdout)
+    assert {"franc2008_make_table2", "franc2008_make_claims", "franc2008_compare_published"} <= set(jobs)
+    assert not {"franc2008_make_table3", "franc2008_make_agreement", "franc2008_plot_speedup"} & set(jobs)
+
+
 def test_mistake_in_the_configuration_is_one_sentence(checkout):
     done = checkout.snakemake("--dry-run", config={"franc2008": {"datasets": ["titanik"]}})
     output = done.stdout + done.stderr
@@ -73,18 +83,16 @@ def test_format(root):
     assert done.returncode == 0, done.stderr
 
 
-def test_every_source_of_numbers_is_an_input(root):
+def test_every_source_of_numbers_is_an_input(root, monkeypatch):
+    monkeypatch.chdir(root)
     common = (root / "workflow/rules/common.smk").read_text()
     library = root / "src/svmselect"
-    sources = {
-        str(path.relative_to(library))
-        for suffix in ("py", "pyx", "pxd", "c", "h")
-        for path in library.rglob(f"*.{suffix}")
-    }
-    listed = set(re.findall(r'"([\w/]+\.(?:pyx?|pxd|c|h))"', common))
+    everything = {str(path.relative_to(root)) for path in library.rglob("*.*") if path.suffix in SUFFIXES}
+    listed = {path for folder in re.findall(r'sources\("(.*?)"\)', common) for path in sources(folder)}
+    assert "src/svmselect/_smo.pyx" in listed and "src/svmselect/loo/__init__.py" in listed
     data = re.search(r"DATA_SOURCES = expand\(.*?\[(.*?)\]", common, flags=re.DOTALL).group(1)
-    listed |= {f"data/{name}.py" for name in re.findall(r'"(\w+)"', data)}
-    assert sources - listed - NO_NUMBERS == set()
+    listed |= {f"src/svmselect/data/{name}.py" for name in re.findall(r'"(\w+)"', data)}
+    assert everything - listed == {f"src/svmselect/{name}" for name in NO_NUMBERS}
     for name, text in rules(root).items():
         if "/run_" in text:
             assert "library=FRANC2008_SOURCES" in text, name
@@ -121,7 +129,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     for exhibit in ("table2", "table3", "figure1"):
         tidy = read_tidy(results / f"{exhibit}.csv")
         assert list(tidy.columns) == TIDY_COLUMNS and set(tidy["exhibit"]) == {exhibit}
-        assert set(tidy["dataset"]) == {"titanic-table"}
+        assert set(tidy["dataset"]) - {"all sets"} == {"titanic-table"}
     table2 = read_tidy(results / "table2.csv")
     errors = table2[table2["metric"].isin(["loo_error", "test_error"])]
     assert len(errors) == 4 and errors["value"].between(15, 30).all()
@@ -133,13 +141,17 @@ def test_small_run_from_data_to_exhibits(checkout):
         "speedup.pdf",
         "compare.md",
         "agreement.md",
+        "claims.md",
     ):
         assert (results / file).stat().st_size > 0
 
     agreement = pd.read_csv(results / "agreement.csv").set_index("kernel")
-    assert agreement["models_compared"].to_dict() == {"linear": 2, "rbf": 4}
-    assert agreement["points_compared"].to_dict() == {"linear": 300, "rbf": 600}
-    assert agreement["patterns_equal"].tolist() == agreement["models_compared"].tolist()
+    assert agreement["models_compared"].to_dict() == {"linear": 2, "rbf": 4, "both": 6}
+    assert agreement["points_compared"].to_dict() == {"linear": 300, "rbf": 600, "both": 900}
+    assert (agreement["points_differing"] == agreement["points_degenerate"]).all()
+    claims = pd.read_csv(results / "claims.csv").set_index("claim")
+    assert claims["verdict"]["identical-errors"] == claims["verdict"]["methods-agree"] == "reproduced"
+    assert claims["verdict"]["speedup-linear"] == "not tested"
 
     report = (checkout.folder / "results/tiny/report.html").read_text()
     assert "figure1.svg" in report and "Franc et al. (2008)" in report
@@ -166,8 +178,8 @@ def test_small_run_from_data_to_exhibits(checkout):
         "eps": 0.001,
     }
     checkpoint = Checkpoint(f"{output}.checkpoint.json", identity)
-    kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0}
-    checkpoint.add([1.0, "standard"], kept)
+    kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0, "alpha": [0.0] * 150}
+    checkpoint.add([1.0, "unlearn"], kept)
     output.unlink()
     done = checkout.snakemake(
         "--cores",
@@ -184,4 +196,4 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert resumed["errors"].tolist() == [149, *rows["errors"].tolist()[1:]]
     assert not checkpoint.path.exists()
     log = (checkout.folder / "logs/tiny/franc2008/run_loo/titanic-table/realisation-1/rbf-0.log").read_text()
-    assert "resumed: 1 of 4 points" in log
+    assert "resumed: 1 of 6 points" in log

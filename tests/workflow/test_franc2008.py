@@ -8,12 +8,16 @@ import pytest
 from lib.figures import alt_text, save
 from lib.franc2008 import cells
 from lib.franc2008.checks import agreement, compare
-from lib.franc2008.exhibits import figure1, table2, table3
-from lib.franc2008.layout import agreement_layout, compare_layout, table2_layout, table3_layout
+from lib.franc2008.claims import CLAIMS, Results, decide
+from lib.franc2008.exhibits import ALL_SETS, METHODS, figure1, table2, table3
+from lib.franc2008.layout import agreement_layout, claims_layout, compare_layout, table2_layout, table3_layout
 from lib.franc2008.plots import plot_figure1, plot_speedup
 from lib.franc2008.selection import COLUMNS, select
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
 from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
+
+from svmselect import RBF, Gram
+from svmselect.data import Dataset
 
 LOG = logging.getLogger("test")
 
@@ -129,8 +133,9 @@ def test_table2_without_a_model_still_has_its_rows():
     assert any("d linear: 5" in note for note in notes)
 
 
-def cost(cpu_s, columns, solved, certified):
-    return {"cpu_s": cpu_s, "columns_requested": columns, "n_solved": solved, "n_certified": certified}
+def cost(cpu_s, columns, solved, certified, retrained=0):
+    costs = {"cpu_s": cpu_s, "columns_requested": columns, "n_solved": solved}
+    return {**costs, "n_certified": certified, "n_retrained": retrained}
 
 
 def test_table3_totals_and_ratios():
@@ -139,9 +144,12 @@ def test_table3_totals_and_ratios():
         loo_row(1, 1.0, None, 0.1, "proposed", **cost(1.0, 1_000_000, 10, 6)),
         loo_row(2, 1.0, None, 0.1, "standard", **cost(4.0, 1_000_000, 10, 0)),
         loo_row(2, 1.0, None, 0.1, "proposed", **cost(1.0, 1_000_000, 30, 24)),
+        loo_row(1, 1.0, None, 0.1, "unlearn", **cost(0.25, 100_000, 15, 5, 1)),
+        loo_row(2, 1.0, None, 0.1, "unlearn", **cost(0.25, 100_000, 25, 5, 1)),
         # one method failed: neither side counts
         loo_row(2, 9.0, None, 0.1, "standard", **cost(100.0, 100, 1, 0)),
         loo_row(2, 9.0, None, np.nan, "proposed", ERROR, **cost(np.nan, np.nan, np.nan, np.nan)),
+        loo_row(2, 9.0, None, 0.1, "unlearn", **cost(0.25, 100_000, 25, 5, 1)),
     ]
     value = {key: pair[0] for key, pair in values(table3(frame(rows), ["d"])).items()}
     assert value["linear", "standard", "time"] == 6
@@ -149,12 +157,32 @@ def test_table3_totals_and_ratios():
     assert value["linear", "proposed", "time_speedup"] == 3
     assert value["linear", "proposed", "kernel_column_speedup"] == 2
     assert value["linear", "proposed", "certified"] == 75
-    assert value["linear", "both", "runs"] == 2 and value["linear", "both", "failed_runs"] == 1
-    assert np.isnan(value["rbf", "proposed", "time_speedup"])
+    assert value["linear", "unlearn", "time_speedup"] == 12
+    assert value["linear", "unlearn", "time_speedup_over_proposed"] == 4
+    assert value["linear", "unlearn", "kernel_column_speedup"] == 20
+    assert (value["linear", "unlearn", "certified"], value["linear", "unlearn", "resolved"]) == (25, 95)
+    assert value["linear", "all", "runs"] == 2 and value["linear", "all", "failed_runs"] == 1
+    assert np.isnan(value["rbf", "proposed", "time_speedup"]) and value["rbf", "all", "runs"] == 0
     columns, body, notes = table3_layout(pd.DataFrame(table3(frame(rows), ["d"])), ["d"])
-    assert [len(line) for line in body] == [len(columns)] * 2
-    assert body[0] == ["d", "linear", "6.0", "4.0", "3.0", "2.0", "75.0"] and body[1][2:] == ["n/a"] * 5
-    assert any("d linear: 1" in note for note in notes)
+    assert [len(line) for line in body] == [len(columns)] * 4
+    numbers = ["6.0", "4.0", "3.0", "2.0", "75.0", "0.5", "12.0", "4.0", "20.0", "95.0"]
+    assert body[0] == ["d", "linear", *numbers] and body[2][2:] == ["n/a"] * 10
+    assert body[1] == ["all sets", "linear", *numbers]
+    assert any("d linear: 1" in note for note in notes) and len(notes) == 2
+
+
+def test_totals_are_ratios_of_sums_and_methods_that_were_not_run_are_missing():
+    rows = [
+        {**loo_row(1, 1.0, None, 0.1, method, **cost(cpu_s, 10, 2, 1)), "dataset": dataset}
+        for dataset, times in (("d", (9.0, 1.0)), ("e", (1.0, 1.0)))
+        for method, cpu_s in zip(("standard", "unlearn"), times, strict=True)
+    ]
+    tidy = pd.DataFrame(table3(frame(rows), ["d", "e"])).set_index(["dataset", "setting", "method", "metric"])
+    value = tidy["value"]
+    assert value["all sets", "linear", "unlearn", "time_speedup"] == 5
+    assert value["all sets", "linear", "all", "runs"] == 2
+    assert np.isnan(value["all sets", "linear", "proposed", "time_speedup"])
+    assert np.isnan(value["d", "linear", "unlearn", "time_speedup_over_proposed"])
 
 
 def test_every_published_row_has_a_reproduced_one(root):
@@ -241,7 +269,7 @@ def test_figures_are_the_same_bytes_each_time(tmp_path, root):
     alt = alt_text(root / "workflow/report/franc2008/figure1.rst")
     for name in ("a", "b"):
         save(plot_figure1(tidy, ["d"]), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure 1", alt)
-        fig = plot_speedup(published, published, list(dict.fromkeys(published["dataset"])))
+        fig = plot_speedup(published, published, [*dict.fromkeys(published["dataset"]), ALL_SETS])
         save(fig, tmp_path / f"{name}2.pdf", tmp_path / f"{name}2.svg", "Speed-up", alt)
     for file in ("a.pdf", "a.svg", "a2.pdf", "a2.svg"):
         assert (tmp_path / file).read_bytes() == (tmp_path / file.replace("a", "b")).read_bytes()
@@ -253,7 +281,7 @@ def test_figures_are_the_same_bytes_each_time(tmp_path, root):
 
 
 def test_every_caption_begins_with_its_alt_text(root):
-    for caption in ("table2", "table3", "figure1", "speedup", "agreement", "compare"):
+    for caption in ("table2", "table3", "figure1", "speedup", "agreement", "compare", "claims"):
         text = alt_text(root / f"workflow/report/franc2008/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
 
@@ -261,53 +289,79 @@ def test_every_caption_begins_with_its_alt_text(root):
 # Checks
 
 
-def pattern_rows(standard, proposed):
-    m = len(standard)
-    differ = [i for i in range(m) if standard[i] != proposed[i]]
+DECISIONS = {"standard": 1e-4, "proposed": -1e-4, "unlearn": 1e-7}
+
+
+def pattern_rows(exact=-1e-7, **patterns):
+    """Rows of one model from each method's error pattern, with the points that differ as a cell has them."""
+    columns = list(zip(*patterns.values(), strict=True))
+    differ = [i for i, errors in enumerate(columns) if len(set(errors)) > 1]
     rows = []
-    for method, pattern, decision in (("standard", standard, 1e-4), ("proposed", proposed, -1e-4)):
-        recorded = {"differing_points": differ, "differing_decisions": [decision] * len(differ)}
-        row = loo_row(
-            1, 1.0, None, np.mean(pattern), method, m=m, error_pattern=pack_bits(pattern), **recorded
-        )
-        rows.append(row)
+    for method, pattern in patterns.items():
+        more = {"m": len(pattern), "error_pattern": pack_bits(pattern), "differing_points": differ}
+        more |= {"differing_decisions": [DECISIONS[method]] * len(differ)}
+        more |= {"differing_exact": [exact] * len(differ)}
+        rows.append(loo_row(1, 1.0, None, np.mean(pattern), method, **more))
     return rows
 
 
 def test_agreement_counts_and_lists_points():
-    rows = frame(pattern_rows([True, False, False], [True, False, True]))
-    summary, differences = agreement(rows, ["d"])
+    alike = [True, False, False]
+    rows = frame(pattern_rows(standard=alike, proposed=[True, False, True], unlearn=alike))
+    summary, differences = agreement(rows, ["d"], 1e-6)
     linear = summary.set_index("kernel").loc["linear"]
-    assert (linear["models_compared"], linear["patterns_equal"]) == (1, 0)
-    assert (linear["points_compared"], linear["points_differing"]) == (3, 1)
+    assert (linear["models_compared"], linear["models_equal"]) == (1, 0)
+    assert (linear["points_compared"], linear["points_differing"], linear["points_degenerate"]) == (3, 1, 1)
+    total = summary.iloc[-1]
+    assert (total["dataset"], total["models_compared"], total["points_differing"]) == ("all sets", 1, 1)
     only = differences.iloc[0]
     assert (only["point"], only["error_by"]) == (2, "proposed")
-    assert (only["standard_decision"], only["proposed_decision"]) == (1e-4, -1e-4)
-    columns, body, notes = agreement_layout(summary, differences)
-    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1"] and len(columns) == 7
-    assert "point 2" in notes[1] and "1.000e-04" in notes[1]
+    assert only["degenerate"] and only["wrong_by"] == "" and only["exact_decision"] == -1e-7
+    assert [only[f"{method}_decision"] for method in DECISIONS] == list(DECISIONS.values())
+    columns, body, notes = agreement_layout(summary, differences, 1e-6)
+    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1", "1", "0", "0", "0"] and len(columns) == 11
+    assert "point 2" in notes[1] and "1.000e-04 (standard)" in notes[1]
+    assert notes[1].endswith("; degenerate.") and "-1.000e-07 (exact)" in notes[1]
+
+
+def test_agreement_says_who_is_wrong():
+    rows = frame(pattern_rows(exact=0.1, standard=[True, False], proposed=[True, True]))
+    summary, differences = agreement(rows, ["d"], 1e-6)
+    assert summary.iloc[-1][["points_differing", "points_degenerate"]].tolist() == [1, 0]
+    wrong = [f"points_wrong_by_{method}" for method in METHODS]
+    assert summary.iloc[-1][wrong].tolist() == [0, 1, 0]
+    assert np.isnan(differences["unlearn_decision"][0])
+    note = agreement_layout(summary, differences, 1e-6)[2][1]
+    assert "unlearn" not in note and note.endswith("wrong: proposed.")
+
+
+def test_agreement_without_an_exact_value_accuses_nobody():
+    rows = frame(pattern_rows(exact=np.nan, standard=[True, False], proposed=[True, True]))
+    summary, differences = agreement(rows, ["d"], 1e-6)
+    assert differences["wrong_by"].tolist() == [""] and not differences["degenerate"].any()
+    assert agreement_layout(summary, differences, 1e-6)[2][1].endswith("wrong: undecided.")
 
 
 def test_agreement_of_equal_patterns_and_of_failures():
-    rows = pattern_rows([True, False], [True, False])
+    rows = pattern_rows(standard=[True, False], proposed=[True, False])
     failed = [{**row, "C": 2.0} for row in rows]
     failed[1] |= {"status": ERROR, "error_pattern": None}
-    summary, differences = agreement(frame(rows + failed), ["d"])
+    summary, differences = agreement(frame(rows + failed), ["d"], 1e-6)
     linear = summary.set_index("kernel").loc["linear"]
-    assert linear[["patterns_equal", "points_differing", "models_not_compared"]].tolist() == [1, 0, 1]
+    assert linear[["models_equal", "points_differing", "models_not_compared"]].tolist() == [1, 0, 1]
     assert differences.empty
 
 
 def test_agreement_notices_points_that_a_cell_did_not_record():
-    rows = pattern_rows([True, False], [True, True])
+    rows = pattern_rows(standard=[True, False], proposed=[True, True])
     for row in rows:
         row["differing_points"] = []
     with pytest.raises(ValueError, match="differ in the points"):
-        agreement(frame(rows), ["d"])
+        agreement(frame(rows), ["d"], 1e-6)
 
 
 def tidy_frame(*rows):
-    return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows])
+    return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows], columns=TIDY_COLUMNS)
 
 
 def test_comparison_decides_loo_errors_only():
@@ -343,6 +397,125 @@ def test_comparison_without_published_sets_and_with_missing_rows():
         compare(published, wrong, 0.15)
 
 
+# Claims
+
+LIMITS = {
+    "degenerate": 1e-6, "slower": 0.05, "speedup": 0.25, "breakdown": 0.25, "estimate": 1, "least_time": 0.05,
+    "unlearn_speedup": {"linear": {"standard": 30, "proposed": 10}, "rbf": {"standard": 8, "proposed": 4}},
+}  # fmt: skip
+
+
+def three_methods(times, gamma=None):
+    """Rows of one model: CPU times of standard, proposed and unlearn, columns in proportion."""
+    return [
+        loo_row(1, 1.0, gamma, 0.1, method, **cost(s, 1e6 * s, 10, 4))
+        for method, s in zip(METHODS, times, strict=True)
+    ]
+
+
+def claimed(rows=(), tidy=(), published=(), differences=None, methods=METHODS):
+    """Verdicts by claim, and the numbers, of result rows and further tidy rows."""
+    tables = pd.DataFrame(table3(frame(list(rows)), ["d"])) if rows else tidy_frame()
+    if differences is None:
+        _, differences = agreement(frame(pattern_rows(standard=[True], unlearn=[True])), ["d"], 1e-6)
+    results = Results(
+        tidy=pd.concat([tables, tidy_frame(*tidy)]),
+        published=tidy_frame(*published),
+        datasets=["d"],
+        methods=list(methods),
+        limits=LIMITS,
+        differences=differences,
+    )
+    verdicts, numbers = decide(results)
+    return verdicts.set_index("claim"), numbers
+
+
+def test_claims_need_results_and_published_sets():
+    verdicts, numbers = claimed(methods=["unlearn"])
+    assert set(verdicts["verdict"]) == {"not tested"} and numbers.empty
+    assert not verdicts["tests"].any()
+
+
+def test_where_proposed_is_slower_the_numbers_say_why():
+    rows = three_methods((1.0, 2.0, 0.01)) + three_methods((3.0, 1.0, 0.5), gamma=0.5)
+    verdicts, numbers = claimed(rows)
+    assert verdicts.loc["never-slower", ["tests", "held", "verdict"]].tolist() == [4, 2, "partly reproduced"]
+    why = numbers[(numbers["claim"] == "never-slower") & (numbers["holds"] == "")]
+    assert set(why["kernel"]) == {"linear"}
+    value = why.set_index("quantity")["value"]
+    assert value["certified, percent"] == 40
+    assert value["columns per solved point, proposed"] == 2e5
+    assert value["columns per CPU second, standard"] == 1e6
+    columns, body, notes = claims_layout(verdicts.reset_index(), numbers)
+    assert [len(line) for line in body] == [len(columns)] * len(CLAIMS)
+    note = next(note for note in notes if note.startswith("never-slower, d, linear"))
+    assert "standard / proposed 0.5 (claimed: >= 0.95)" in note and "certified, percent 40;" in note
+
+
+def test_claims_of_unlearning():
+    rows = three_methods((32.0, 11.0, 1.0)) + three_methods((9.0, 3.0, 1.0), gamma=0.5)
+    verdicts, numbers = claimed(rows)
+    assert verdicts["verdict"]["unlearn-speedup"] == "partly reproduced"
+    failed = numbers[numbers["holds"] == "no"].iloc[0]
+    assert (failed["dataset"], failed["kernel"], failed["value"]) == ("all sets", "rbf", 3)
+    assert verdicts["verdict"]["unlearn-never-slower"] == "reproduced"
+    # too short to count with the linear kernel, slower than proposed with the RBF kernel
+    rows = three_methods((0.01, 0.01, 0.04)) + three_methods((9.0, 1.0, 2.0), gamma=0.5)
+    verdicts, _ = claimed(rows)
+    assert verdicts.loc["unlearn-never-slower", ["tests", "held"]].tolist() == [2, 1]
+
+
+def test_claims_of_agreement_count_what_is_not_degenerate():
+    rows = three_methods((3.0, 2.0, 1.0))
+    patterns = {"standard": [True, False], "proposed": [True, False], "unlearn": [True, True]}
+    for degenerate, verdict in ((1e-6, "reproduced"), (1e-8, "not reproduced")):
+        _, differences = agreement(frame(pattern_rows(**patterns)), ["d"], degenerate)
+        verdicts, _ = claimed(rows, differences=differences)
+        assert verdicts.loc["methods-agree", ["tests", "verdict"]].tolist() == [1, verdict]
+        assert verdicts["verdict"]["identical-errors"] == "reproduced"
+    # the exact value is -1e-7, that of unlearning +1e-7
+    assert verdicts.loc["unlearn-exact", ["tests", "verdict"]].tolist() == [1, "not reproduced"]
+
+
+def test_claims_of_average_and_largest_speedup_compare_with_the_published_ones():
+    rows = three_methods((4.0, 1.0, 1.0))
+    at = ("table3", "d", "linear", "proposed")
+    published = [(*at, metric, 4.5, np.nan, "ratio") for metric in ("time_speedup", "kernel_column_speedup")]
+    assert claimed(rows, published=published)[0]["verdict"]["speedup-linear"] == "reproduced"
+    missing = ("table3", "e", "linear", "proposed", "time_speedup", 4.5, np.nan, "ratio")
+    verdicts, _ = claimed(rows, published=[*published, missing])
+    assert verdicts.loc["speedup-linear", ["tests", "held"]].tolist() == [2, 2]
+
+
+def figure1_rows(errors):
+    """Tidy rows from log10 eps -> error of the models selected with the same eps, with the smallest."""
+    methods = ("selected_at_eps", "selected_at_smallest_eps")
+    return [
+        ("figure1", "d", eps, method, "loo_error", value, np.nan, "percent")
+        for eps, pair in errors.items()
+        for method, value in zip(methods, pair, strict=True)
+    ]
+
+
+def test_claim_of_the_breakdown():
+    tidy = figure1_rows({"-4": (10, 10), "-3": (10.1, 10.2), "-1": (10.2, 12), "0": (5, 9)})
+    verdicts, numbers = claimed(tidy=tidy)
+    assert verdicts["verdict"]["breakdown"] == "reproduced"
+    assert numbers["value"].tolist() == [-1, 4]
+    never = figure1_rows({"-4": (10, 10), "0": (10.1, 10.2)})
+    verdicts, numbers = claimed(tidy=never)
+    assert verdicts["verdict"]["breakdown"] == "not reproduced" and np.isinf(numbers["value"][0])
+
+
+def test_claim_of_the_linear_estimate():
+    tidy = [
+        ("table2", "d", "linear", "loo", "loo_error", 20, 3, "percent"),
+        ("table2", "d", "linear", "loo", "test_error", 23, 4, "percent"),
+    ]
+    verdicts, numbers = claimed(tidy=tidy)
+    assert verdicts["verdict"]["linear-estimate"] == "reproduced" and numbers["value"].tolist() == [0.6]
+
+
 # Runs
 
 
@@ -363,6 +536,7 @@ def run_loo(prepared, folder, **changes):
         "kernel": "rbf",
         "gamma": 0.5,
         "C": [1.0, 10.0],
+        "methods": ["unlearn", "standard", "proposed"],
         "eps": 1e-3,
         "efficiency_test": 10,
         "max_iter": None,
@@ -379,17 +553,41 @@ def test_cell_rows_hold_identity_result_cost_and_status(prepared, tmp_path):
     write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
     table = read_rows([tmp_path / "rows.parquet"])
     assert table[["C", "method"]].to_numpy().tolist() == [
-        [1.0, "standard"], [1.0, "proposed"], [10.0, "standard"], [10.0, "proposed"],
-    ]  # fmt: skip
+        [C, method] for C in (1.0, 10.0) for method in ("unlearn", "standard", "proposed")
+    ]
     assert set(table["status"]) == {OK} and set(table["tol"]) == {2e-3} and set(table["m"]) == {150}
     assert set(table["timing_mode"]) == {"exclusive"} and (table["wall_s"] > 0).all()
     assert (table["estimate"] == table["errors"] / table["rows_tested"]).all()
-    assert (table["n_retrained"] + table["n_certified"] == table["n_solved"]).all()
+    paper = table["method"] != "unlearn"
+    assert (table["n_retrained"] + table["n_certified"] == table["n_solved"])[paper].all()
+    assert (table["n_retrained"] + table["n_certified"] <= table["n_solved"]).all()
+    assert table["start_C"].dropna().to_dict() == {3: 1.0} and table["method"][3] == "unlearn"
     counts = table[["n_check1", "n_check2", "n_check3", "n_solved"]].sum(axis=1)
     assert (counts == table["m"]).all()
     assert (table.loc[table["method"] == "standard", "n_certified"] == 0).all()
-    summary, _ = agreement(table, ["titanic-table"])
+    summary, _ = agreement(table, ["titanic-table"], 1e-6)
     assert summary.set_index("kernel").loc["rbf", ["models_compared", "points_compared"]].tolist() == [2, 300]
+
+
+def test_points_that_differ_are_retrained(prepared, tmp_path, monkeypatch):
+    """One method is made to err at a point: both rows list it, with the decision value without it."""
+    original = cells.leave_one_out
+
+    def erring(*arguments, **options):
+        loo = original(*arguments, **options)
+        if options["method"] == "certified":
+            loo.errors[7] ^= True
+        return loo
+
+    monkeypatch.setattr(cells, "leave_one_out", erring)
+    rows, _ = run_loo(prepared, tmp_path, C=[1.0])
+    X, y, *_ = Dataset.load(prepared).realisation(1)
+    gram = Gram(X, RBF(0.5))
+    exact = original(gram, y, 1.0, method="retrain", tol=1e-10)
+    assert exact.resolved_by[7] == "retrained"
+    for row in rows:
+        assert row["differing_points"] == [7]
+        assert row["differing_exact"] == pytest.approx([exact.decision[7]], abs=1e-6)
 
 
 def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
@@ -401,13 +599,19 @@ def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
         calls.append(options["method"])
         if len(calls) == 4:
             raise KeyboardInterrupt
+        starts.append(options.get("start"))
         return original(*arguments, **options)
 
+    starts = []
     monkeypatch.setattr(cells, "leave_one_out", killed)
     with pytest.raises(KeyboardInterrupt):
         run_loo(prepared, tmp_path)
     resumed, checkpoint = run_loo(prepared, tmp_path)
-    assert calls == ["retrain", "certified", "retrain", "certified", "certified"]
+    methods = ["unlearn", "retrain", "certified"]
+    assert calls == [*methods, "unlearn", *methods]
+    # the solution that the killed job had found starts the next model
+    assert [start is None for start in starts] == [True, True, True, False, True, True]
+    assert 0 < starts[3].max() == 10
     patterns = [[row["error_pattern"] for row in rows] for rows in (whole, resumed)]
     assert patterns[0] == patterns[1]
     checkpoint.remove()
@@ -462,6 +666,10 @@ def test_numerical_failure_is_a_row_and_a_fault_is_not(prepared, tmp_path, monke
     monkeypatch.setattr(cells, "leave_one_out", broken)
     with pytest.raises(AttributeError):
         run_loo(prepared, tmp_path)
+
+
+def test_tables_know_the_methods_that_cells_run():
+    assert tuple(cells.METHODS) == METHODS
 
 
 def test_tolerance_is_twice_eps():

@@ -6,9 +6,20 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from lib.checkpoint import Checkpoint, run_points
-from lib.rows import ERROR, LOO_ROWS, OK, TEST_ROWS, pack_bits, read_rows, unpack_bits, write_rows
+from lib.rows import (
+    ERROR,
+    LOO_ROWS,
+    OK,
+    TEST_ROWS,
+    gather_rows,
+    pack_bits,
+    read_rows,
+    unpack_bits,
+    write_rows,
+)
 from lib.timing import timed
 
 LOG = logging.getLogger("test")
@@ -39,6 +50,15 @@ def test_rows_survive_the_file(tmp_path):
     assert frame["errors"].tolist()[0] == 3 and np.isnan(frame["errors"][1])
     assert list(frame["differing_points"][0]) == [4, 5]
     assert [file.name for file in path.parent.iterdir()] == ["rows.parquet"]
+
+
+def test_gathered_rows_are_those_of_the_files(tmp_path):
+    paths = [tmp_path / f"{name}.parquet" for name in "ab"]
+    for path, point in zip(paths, (4, 5), strict=True):
+        row = {"dataset": path.stem, "errors": 3, "differing_points": [point], "status": OK}
+        write_rows(path, [row], LOO_ROWS)
+    assert gather_rows(paths, tmp_path / "rows" / "all.parquet") == 2
+    pd.testing.assert_frame_equal(read_rows([tmp_path / "rows" / "all.parquet"]), read_rows(paths))
 
 
 @pytest.mark.parametrize(

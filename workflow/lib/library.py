@@ -6,7 +6,26 @@ import hashlib
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["library_id"]
+__all__ = ["library_id", "sources"]
+
+SUFFIXES = {".py", ".pyx", ".pxd", ".c", ".h"}
+
+
+def sources(folder):
+    """Sources in a folder of the library, not in those below it, that numbers may depend on, as sorted paths.
+
+    The package's own ``__init__.py`` only exports: it is not one of them.
+
+    Parameters
+    ----------
+    folder : str
+        Relative to the working directory.
+    """
+    return sorted(
+        str(path)
+        for path in Path(folder).iterdir()
+        if path.suffix in SUFFIXES and path.parts[-2:] != ("svmselect", "__init__.py")
+    )
 
 
 def library_id(sources):

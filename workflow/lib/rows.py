@@ -21,6 +21,7 @@ __all__ = [
     "OK",
     "SKIPPED",
     "TEST_ROWS",
+    "gather_rows",
     "pack_bits",
     "read_rows",
     "unpack_bits",
@@ -73,6 +74,7 @@ LOO_ROWS = pa.schema(
         *_BASE,
         ("gram_dtype", pa.string()),
         ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
+        ("start_C", pa.float64()),  # of the model whose solution this one started from; null: from zero
         ("n_solved", pa.int64()),
         ("n_not_converged", pa.int64()),
         ("n_check1", pa.int64()),
@@ -82,8 +84,9 @@ LOO_ROWS = pa.schema(
         ("n_certified", pa.int64()),
         ("min_abs_decision", pa.float64()),
         ("error_pattern", pa.string()),  # packed bits, see pack_bits
-        ("differing_points", pa.list_(pa.int64())),  # points whose error differs from the other method's
+        ("differing_points", pa.list_(pa.int64())),  # points on whose error the cell's methods disagree
         ("differing_decisions", pa.list_(pa.float64())),  # this method's decision values there
+        ("differing_exact", pa.list_(pa.float64())),  # those of retraining to a KKT gap of 1e-8
     ]
 )
 
@@ -117,19 +120,32 @@ def write_rows(path, rows, schema):
             raise ValueError(f"row for {path} is 'ok' but has no error count")
         if row["status"] != OK and not row.get("reason"):
             raise ValueError(f"row for {path} is {row['status']!r} but gives no reason")
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    table = pa.Table.from_pylist(
-        [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
-    )
-    pq.write_table(table, partial, write_statistics=False, store_schema=False)
-    os.replace(partial, path)
+    rows = [{name: row.get(name) for name in schema.names} for row in rows]
+    _write(path, pa.Table.from_pylist(rows, schema=schema))
+
+
+def gather_rows(paths, path):
+    """Write the rows of many Parquet files to one, atomically, in their order; return their number."""
+    table = _read(paths)
+    _write(path, table)
+    return table.num_rows
 
 
 def read_rows(paths):
     """All rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
-    return pa.concat_tables(pq.read_table(path, partitioning=None) for path in paths).to_pandas()
+    return _read(paths).to_pandas()
+
+
+def _read(paths):
+    return pa.concat_tables(pq.read_table(path, partitioning=None) for path in paths)
+
+
+def _write(path, table):
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    pq.write_table(table, partial, compression="zstd", write_statistics=False, store_schema=False)
+    os.replace(partial, path)
 
 
 def pack_bits(errors):

@@ -16,6 +16,7 @@ sys.path.insert(0, str(WORKFLOW))
 
 from lib.config import check_config, check_datasets, grid
 from lib.environment import set_job_environment
+from lib.library import sources
 
 set_job_environment(WORKFLOW)
 
@@ -53,40 +54,16 @@ wildcard_constraints:
     realisation=r"\d+",
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
+    stage=r"cells|stopping|test",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
 ENVIRONMENT = "../../environment.yml"
 
 # Sources that numbers depend on. They are inputs of the jobs that use them, so that an edit reruns those; tests/workflow
-# checks that none is missing in the rules.
-SOLVER_SOURCES = expand(
-    "src/svmselect/{file}",
-    file=[
-        "kernels.py",
-        "gram.py",
-        "svm.py",
-        "_columns.pyx",
-        "_columns.pxd",
-        "_smo.pyx",
-        "_smo.pxd",
-        "_vec.c",
-        "_vec.h",
-        "_vec_plain.h",
-        "_vec_simd.h",
-        "_vec_both.h",
-        "_vec_avx2.h",
-        "_vec_avx512.h",
-        "_panels.c",
-        "_panels.h",
-        "_panels_typed.h",
-        "_panels.pyx",
-        "loo/__init__.py",
-        "loo/_retrain.pyx",
-        "loo/_unlearn.pyx",
-        "loo/unlearn.py",
-    ],
-)
+# checks that none is missing in the rules. A method in a folder of its own is named by the papers that use it.
+SOLVER_SOURCES = sources("src/svmselect")
+LOO_SOURCES = sources("src/svmselect/loo")
 DATA_SOURCES = expand(
     "src/svmselect/data/{file}.py",
     file=[
@@ -102,6 +79,7 @@ DATA_SOURCES = expand(
 SPLIT_SOURCES = expand("src/svmselect/data/{file}.py", file=["dataset", "splits"])
 FRANC2008_SOURCES = [
     *SOLVER_SOURCES,
+    *LOO_SOURCES,
     *SPLIT_SOURCES,
     "workflow/lib/franc2008/cells.py",
 ]
@@ -147,20 +125,35 @@ def franc2008_test_realisations(dataset):
     return min(FRANC2008["test_realisations"], splits.realisations if splits else 1)
 
 
-FRANC2008_LOO_ROWS = expand(
-    "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
-    dataset=FRANC2008["datasets"],
-    realisation=range(1, FRANC2008["realisations"] + 1),
-    cell=FRANC2008_CELLS,
+# The row files of each stage.
+FRANC2008_ROWS = {
+    "cells": expand(
+        "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
+        dataset=FRANC2008["datasets"],
+        realisation=range(1, FRANC2008["realisations"] + 1),
+        cell=FRANC2008_CELLS,
+    ),
+    "stopping": expand(
+        "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
+        dataset=FRANC2008["figure1"]["datasets"],
+        realisation=range(1, FRANC2008["realisations"] + 1),
+        cell=FRANC2008_RBF_CELLS,
+    ),
+    "test": expand(
+        "<franc2008>/test/{dataset}/{kernel}.parquet",
+        dataset=FRANC2008["datasets"],
+        kernel=["linear", "rbf"],
+    ),
+}
+# Table 3 and the agreement compare methods.
+FRANC2008_COMPARES = len(FRANC2008["methods"]) > 1
+FRANC2008_TABLES = expand(
+    "<franc2008>/{table}.csv",
+    table=["table2", *(["table3"] if FRANC2008_COMPARES else [])],
 )
-FRANC2008_EXHIBITS = expand(
-    "<franc2008>/{exhibit}",
-    exhibit=[
-        "table2.csv",
-        "table3.csv",
-        "figure1.pdf",
-        "speedup.pdf",
-        "agreement.csv",
-        "compare.csv",
-    ],
-)
+FRANC2008_RESULTS = [
+    *expand("<franc2008>/rows/{stage}.parquet", stage=FRANC2008_ROWS),
+    *FRANC2008_TABLES,
+    *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
+    *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),
+]

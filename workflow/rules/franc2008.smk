@@ -15,7 +15,7 @@ rule franc2008_run_loo:
     params:
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
-            **{key: FRANC2008[key] for key in ("eps", "efficiency_test", "max_iter")},
+            **{key: FRANC2008[key] for key in ("methods", "eps", "efficiency_test", "max_iter")},
             "timing": config["timing"],
         },
     script:
@@ -57,6 +57,8 @@ rule franc2008_select_models:
         "<logs>/franc2008/select_models/{dataset}.log",
     conda:
         ENVIRONMENT
+    params:
+        method=FRANC2008["methods"][0],
     script:
         "../scripts/franc2008/select_models.py"
 
@@ -82,14 +84,24 @@ rule franc2008_run_test:
         "../scripts/franc2008/run_test.py"
 
 
+rule franc2008_gather_rows:
+    input:
+        rows=lambda wildcards: FRANC2008_ROWS[wildcards.stage],
+        code=lib("rows"),
+    output:
+        rows="<franc2008>/rows/{stage}.parquet",
+    log:
+        "<logs>/franc2008/gather_rows/{stage}.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/franc2008/gather_rows.py"
+
+
 rule franc2008_make_table2:
     input:
         selected=expand("<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]),
-        tests=expand(
-            "<franc2008>/test/{dataset}/{kernel}.parquet",
-            dataset=FRANC2008["datasets"],
-            kernel=["linear", "rbf"],
-        ),
+        rows="<franc2008>/rows/test.parquet",
         code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
@@ -112,7 +124,7 @@ rule franc2008_make_table2:
 
 rule franc2008_make_table3:
     input:
-        rows=FRANC2008_LOO_ROWS,
+        rows="<franc2008>/rows/cells.parquet",
         code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
@@ -135,12 +147,7 @@ rule franc2008_make_table3:
 
 rule franc2008_make_figure1:
     input:
-        rows=expand(
-            "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
-            dataset=FRANC2008["figure1"]["datasets"],
-            realisation=range(1, FRANC2008["realisations"] + 1),
-            cell=FRANC2008_RBF_CELLS,
-        ),
+        rows="<franc2008>/rows/stopping.parquet",
         code=lib("franc2008.exhibits", "franc2008.selection", "tables"),
     output:
         csv="<franc2008>/figure1.csv",
@@ -156,14 +163,14 @@ rule franc2008_make_figure1:
 
 rule franc2008_make_agreement:
     input:
-        rows=FRANC2008_LOO_ROWS,
-        code=lib("franc2008.checks", "franc2008.layout", "tables"),
+        rows="<franc2008>/rows/cells.parquet",
+        code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/agreement.csv",
             caption="../report/franc2008/agreement.rst",
             category="Franc et al. (2008)",
-            labels={"exhibit": "Agreement", "what": "standard against proposed"},
+            labels={"exhibit": "Agreement", "what": "method against method"},
         ),
         points="<franc2008>/agreement_points.csv",
         md="<franc2008>/agreement.md",
@@ -173,6 +180,7 @@ rule franc2008_make_agreement:
         ENVIRONMENT
     params:
         datasets=FRANC2008["datasets"],
+        degenerate=FRANC2008["claims"]["degenerate"],
     script:
         "../scripts/franc2008/make_agreement.py"
 
@@ -205,7 +213,7 @@ rule franc2008_plot_speedup:
         csv="<franc2008>/table3.csv",
         published="config/published/franc2008.csv",
         caption="workflow/report/franc2008/speedup.rst",
-        code=lib("figures", "franc2008.plots", "tables"),
+        code=lib("figures", "franc2008.exhibits", "franc2008.plots", "tables"),
     output:
         pdf="<franc2008>/speedup.pdf",
         svg=report(
@@ -226,10 +234,9 @@ rule franc2008_plot_speedup:
 
 rule franc2008_compare_published:
     input:
-        table2="<franc2008>/table2.csv",
-        table3="<franc2008>/table3.csv",
+        tables=FRANC2008_TABLES,
         published="config/published/franc2008.csv",
-        code=lib("franc2008.checks", "franc2008.layout", "tables"),
+        code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/compare.csv",
@@ -246,3 +253,32 @@ rule franc2008_compare_published:
         loo_tolerance=FRANC2008["loo_tolerance"],
     script:
         "../scripts/franc2008/compare_published.py"
+
+
+rule franc2008_make_claims:
+    input:
+        exhibits=[*FRANC2008_TABLES, "<franc2008>/figure1.csv"],
+        points="<franc2008>/agreement_points.csv" if FRANC2008_COMPARES else [],
+        published="config/published/franc2008.csv",
+        code=lib("franc2008.claims", "franc2008.exhibits", "franc2008.layout", "tables"),
+    output:
+        csv=report(
+            "<franc2008>/claims.csv",
+            caption="../report/franc2008/claims.rst",
+            category="Franc et al. (2008)",
+            labels={"exhibit": "Claims", "what": "verdicts"},
+        ),
+        numbers="<franc2008>/claims_numbers.csv",
+        md="<franc2008>/claims.md",
+    log:
+        "<logs>/franc2008/make_claims.log",
+    conda:
+        ENVIRONMENT
+    params:
+        settings={
+            "datasets": FRANC2008["datasets"],
+            "methods": FRANC2008["methods"],
+            "limits": FRANC2008["claims"],
+        },
+    script:
+        "../scripts/franc2008/make_claims.py"

@@ -3,7 +3,7 @@
 
 rule make_provenance:
     input:
-        exhibits=FRANC2008_EXHIBITS,
+        results=FRANC2008_RESULTS,
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
         library=FRANC2008_SOURCES,
     output:
@@ -23,7 +23,7 @@ rule make_provenance:
 # configuration, for exhibits that are inputs of this job and so are finished.
 rule make_report:
     input:
-        exhibits=FRANC2008_EXHIBITS,
+        results=FRANC2008_RESULTS,
         config="<results>/config.yaml",
         captions=expand(
             "workflow/report/{caption}.rst",
@@ -38,6 +38,7 @@ rule make_report:
                         "speedup",
                         "agreement",
                         "compare",
+                        "claims",
                     )
                 ),
             ],

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from svmselect import _active_set
 from svmselect._smo import Dual
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain
@@ -268,7 +269,10 @@ def leave_one_out(
     full.boxes(y[first], bound)
     if theta is not None:
         full.seed(theta if alone else np.bincount(group, theta))
-    converged = full.solve("wss2" if exact else working_set, min(tol, EXACT) if exact else tol, limit)
+    if exact:
+        converged = _active_set.solve(full, "wss2", min(tol, EXACT), limit)
+    else:
+        converged = full.solve(working_set, tol, limit)
     solution = solution_of(full, gram, y[first], bound, converged, columns, values)
     if not alone:
         solution = spread(solution, group, C)

@@ -19,8 +19,11 @@ from svmselect.data import Dataset
 
 __all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 
-# the paper's name of a method -> the library's
-METHODS = {"standard": "retrain", "proposed": "certified"}
+# the paper's two methods and ours -> the library's names
+METHODS = {"standard": "retrain", "proposed": "certified", "unlearn": "unlearn"}
+
+# KKT gap of the classifiers that decide where methods disagree, and their most steps
+EXACT, EXACT_STEPS = 1e-8, 10_000_000
 
 # What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
 # program or the machine and ends the job.
@@ -37,9 +40,24 @@ def tolerance(eps):
 
 
 def run_loo(
-    data, identity, realisation, kernel, gamma, C, eps, efficiency_test, max_iter, timing, checkpoint, log
+    data,
+    identity,
+    realisation,
+    kernel,
+    gamma,
+    C,
+    methods,
+    eps,
+    efficiency_test,
+    max_iter,
+    timing,
+    checkpoint,
+    log,
 ):
-    """Leave-one-out errors of the standard and the proposed method for every C of a cell.
+    """Leave-one-out errors by each method for every C of a cell.
+
+    The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
+    of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded.
 
     Parameters
     ----------
@@ -51,6 +69,8 @@ def run_loo(
     kernel : {"linear", "rbf"}
     gamma : float or None
     C : list of float
+    methods : list of str
+        Of `METHODS`.
     eps : float
         The paper's; see `tolerance`.
     efficiency_test : int
@@ -64,29 +84,34 @@ def run_loo(
     Returns
     -------
     rows : list of dict
-        Two per C.
+        One per C and method.
     checkpoint : Checkpoint
     """
     gram, y, identity, gram_cpu_s = _problem(data, identity, realisation, kernel, gamma)
-    settings = {"efficiency_test": efficiency_test, "max_iter": max_iter, "timing": timing}
+    settings = {"eps": eps, "efficiency_test": efficiency_test, "max_iter": max_iter, "timing": timing}
     log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
 
-    def run(C, method):
-        options = {"efficiency_test": efficiency_test, "max_iter": max_iter}
-        return _leave_one_out(gram, y, C, METHODS[method], eps, timing, log, **options)
+    saved = Checkpoint(checkpoint, {**identity, **settings})
+    before = dict(zip(C[1:], C, strict=False))
 
-    saved = Checkpoint(checkpoint, {**identity, **settings, "eps": eps})
-    points = [[c, method] for c in C for method in METHODS]
+    def run(c, method):
+        options = {"efficiency_test": efficiency_test, "max_iter": max_iter}
+        # finished models are in the checkpoint, also those of a job that was killed
+        model = saved.get([before.get(c), method]) if method == "unlearn" else None
+        if model is not None:
+            options["start"] = np.minimum(np.array(model["alpha"]) * (c / before[c]), c)
+        row = _leave_one_out(gram, y, c, METHODS[method], eps, timing, log, **options)
+        return {**row, "start_C": None if model is None else before[c]}
+
+    points = [[c, method] for c in C for method in methods]
     results = run_points(points, run, saved, log)
-    for standard, proposed in zip(results[0::2], results[1::2], strict=True):
-        _mark_differences(standard, proposed, gram.m)
+    for i in range(0, len(points), len(methods)):
+        _mark_differences(results[i : i + len(methods)], gram, y, points[i][0])
     shared = {**identity, "gram_dtype": "float64", "gram_cpu_s": gram_cpu_s}
     rows = [
-        {**shared, "C": c, "method": method, **result}
+        _without_vectors({**shared, "C": c, "method": method, **result})
         for (c, method), result in zip(points, results, strict=True)
     ]
-    for row in rows:
-        row.pop("decision", None)
     return rows, saved
 
 
@@ -97,8 +122,7 @@ def run_stopping(data, identity, realisation, kernel, gamma, C, eps, max_iter, t
 
     def run(C, eps):
         row = _leave_one_out(gram, y, C, METHODS["standard"], eps, timing, log, max_iter=max_iter)
-        row.pop("decision", None)
-        return row
+        return _without_vectors(row)
 
     saved = Checkpoint(checkpoint, {**identity, "max_iter": max_iter, "timing": timing})
     points = [[c, e] for c in C for e in eps]
@@ -188,7 +212,7 @@ def _problem(data, identity, realisation, kernel, gamma):
 
 
 def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
-    """One row of an estimate, without the columns that a cell's rows share."""
+    """One row of an estimate: what the cell's rows do not share, and two vectors that are not written."""
     row = {"eps": eps, "tol": tolerance(eps), "m": gram.m, "rows_tested": gram.m, "timing_mode": timing}
     report = _Progress(log, f"C={C:.6g}, {method}, eps={eps:.3g}")
     try:
@@ -217,11 +241,12 @@ def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
         "n_solved": int(loo.n_solved),
         "n_not_converged": int(loo.n_not_converged),
         **resolved,
-        "n_retrained": int(loo.n_solved - loo.n_certified),
+        "n_retrained": int(loo.n_retrained),
         "n_certified": int(loo.n_certified),
         "min_abs_decision": float(np.abs(loo.decision).min()),
         "error_pattern": pack_bits(loo.errors),
-        "decision": [float(value) for value in loo.decision],
+        "decision": loo.decision.tolist(),
+        "alpha": loo.solution.alpha.tolist(),
         "status": OK,
     }
     stopped_early = []
@@ -229,7 +254,7 @@ def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
         stopped_early.append("the solution on all points")
     n_points = loo.n_not_converged - (not loo.solution.converged)
     if n_points:
-        stopped_early.append(f"{n_points} of {loo.n_solved} retrained points")
+        stopped_early.append(f"{n_points} of {loo.n_solved} left-out points")
     if stopped_early:
         row |= {
             "status": NOT_CONVERGED,
@@ -251,15 +276,34 @@ class _Progress:
             self.last = now
 
 
-def _mark_differences(standard, proposed, m):
-    """Add the points whose leave-one-out error differs between two rows, with each row's decision values."""
-    if "error_pattern" not in standard or "error_pattern" not in proposed:
+def _without_vectors(row):
+    """The row as it is written: without the vectors that its cell needed."""
+    return {name: value for name, value in row.items() if name not in ("decision", "alpha")}
+
+
+def _mark_differences(rows, gram, y, C):
+    """Add to each method's row of one model the points on whose error they disagree.
+
+    With them go the decision values of the method, and of the solver trained without the point to `EXACT`.
+    """
+    rows = [row for row in rows if "error_pattern" in row]
+    if not rows:
         return
-    differ = unpack_bits(standard["error_pattern"], m) != unpack_bits(proposed["error_pattern"], m)
-    points = [int(point) for point in np.flatnonzero(differ)]
-    for row in (standard, proposed):
+    patterns = np.array([unpack_bits(row["error_pattern"], gram.m) for row in rows])
+    points = np.flatnonzero(patterns.any(axis=0) & ~patterns.all(axis=0)).tolist()
+    exact = [_exact_decision(gram, y, C, point) for point in points]
+    for row in rows:
         row["differing_points"] = points
         row["differing_decisions"] = [row["decision"][point] for point in points]
+        row["differing_exact"] = exact
+
+
+def _exact_decision(gram, y, C, point):
+    """Decision value of a point by the classifier trained without it; NaN if that did not converge."""
+    bounds = np.full(gram.m, C)
+    bounds[point] = 0
+    solution = solve_csvc(gram, y, bounds, tol=EXACT, max_iter=EXACT_STEPS)
+    return float(solution.decision[point]) if solution.converged else np.nan
 
 
 def _test_error(X, y, X_test, y_test, kernel, C, tol, max_iter, timing, log):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lib.franc2008.exhibits import KERNELS
+from lib.franc2008.exhibits import ALL_SETS, KERNELS, METHODS, MODEL
 from lib.rows import OK, unpack_bits
 from lib.tables import KEY
 
@@ -14,77 +14,105 @@ __all__ = ["agreement", "compare"]
 # the published quantities that do not depend on the machine, and the time ratio
 COMPARED = ("loo_error", "test_error", "kernel_columns", "kernel_column_speedup", "time_speedup", "certified")
 
+COUNTS = (
+    "models_compared",
+    "models_equal",
+    "models_not_compared",
+    "points_compared",
+    "points_differing",
+    "points_degenerate",
+    *(f"points_wrong_by_{method}" for method in METHODS),
+)
 
-def agreement(rows, datasets):
-    """Compare the error patterns of the standard and the proposed method, model by model and point by point.
+
+def agreement(rows, datasets, degenerate):
+    """Compare the error patterns of the methods, model by model and point by point.
 
     Parameters
     ----------
     rows : DataFrame
-        Leave-one-out rows of both methods.
+        Leave-one-out rows.
     datasets : list of str
+    degenerate : float
+        An exact decision value of at most this size is a tie at 0.
 
     Returns
     -------
     summary : DataFrame
-        One row per data set and kernel: models compared (a model on one realisation counts once), equal
-        patterns, points compared, points that differ, and models not compared because a method failed.
+        One row per data set and kernel, then one of the totals: models compared (a model on one realisation
+        counts once), models on which all methods have the same pattern, models not compared because a method
+        failed, points compared, points that differ, how many of these are degenerate, and on how many others
+        each method is wrong.
     differences : DataFrame
-        One row per point that differs: the model, the point's row number in the training part, the decision
-        value of each method and which of them calls it an error.
+        One row per point that differs: the model, the point's row number in the training part, the exact
+        decision value (retrained to a KKT gap of 1e-8) and that of each method (NaN if it was not run), the
+        methods that call it an error, whether it is degenerate, and, if not, the methods whose decision
+        value has the wrong sign.
     """
     summary, differences = [], []
     for dataset in datasets:
         for kernel in KERNELS:
             own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)].fillna({"gamma": 0.0})
-            counts = dict.fromkeys(
-                (
-                    "models_compared",
-                    "patterns_equal",
-                    "points_compared",
-                    "points_differing",
-                    "models_not_compared",
-                ),
-                0,
-            )
-            for (realisation, C, gamma), pair in own.groupby(["realisation", "C", "gamma"]):
-                pair = pair.set_index("method")
-                if not (pair["status"] == OK).all():
+            counts = dict.fromkeys(COUNTS, 0)
+            for key, model in own.groupby(MODEL):
+                if not (model["status"] == OK).all():
                     counts["models_not_compared"] += 1
                     continue
-                standard, proposed = pair.loc["standard"], pair.loc["proposed"]
-                m = int(standard["m"])
-                patterns = {name: unpack_bits(row["error_pattern"], m) for name, row in pair.iterrows()}
-                points = np.flatnonzero(patterns["standard"] != patterns["proposed"])
-                if list(standard["differing_points"]) != list(points):
-                    raise ValueError(
-                        f"{dataset}, {kernel}, realisation {realisation}, C={C}, gamma={gamma}: the error "
-                        f"patterns "
-                        f"differ in the points {list(points)}, the cell recorded "
-                        f"{list(standard['differing_points'])}"
-                    )
+                points = _differences(model, degenerate)
+                differences += [{**dict(zip(MODEL, key, strict=True)), **point} for point in points]
                 counts["models_compared"] += 1
-                counts["patterns_equal"] += not len(points)
-                counts["points_compared"] += m
+                counts["models_equal"] += not points
+                counts["points_compared"] += int(model["m"].iloc[0])
                 counts["points_differing"] += len(points)
-                for i, point in enumerate(points):
-                    differences.append(
-                        {
-                            "dataset": dataset,
-                            "kernel": kernel,
-                            "realisation": realisation,
-                            "C": C,
-                            "gamma": np.nan if kernel == "linear" else gamma,
-                            "point": int(point),
-                            "standard_decision": standard["differing_decisions"][i],
-                            "proposed_decision": proposed["differing_decisions"][i],
-                            "error_by": "standard" if patterns["standard"][point] else "proposed",
-                        }
-                    )
+                counts["points_degenerate"] += sum(point["degenerate"] for point in points)
+                for method in METHODS:
+                    wrong = sum(method in point["wrong_by"].split() for point in points)
+                    counts[f"points_wrong_by_{method}"] += wrong
             summary.append({"dataset": dataset, "kernel": kernel, **counts})
-    columns = ["dataset", "kernel", "realisation", "C", "gamma", "point"]
-    columns += ["standard_decision", "proposed_decision", "error_by"]
-    return pd.DataFrame(summary), pd.DataFrame(differences, columns=columns)
+    summary = pd.DataFrame(summary)
+    total = {"dataset": ALL_SETS, "kernel": "both", **summary[list(COUNTS)].sum()}
+    columns = [*MODEL, "point", "exact_decision", *(f"{method}_decision" for method in METHODS)]
+    columns += ["error_by", "degenerate", "wrong_by"]
+    differences = pd.DataFrame(differences, columns=columns)
+    differences.loc[differences["kernel"] == "linear", "gamma"] = np.nan
+    return pd.concat([summary, pd.DataFrame([total])], ignore_index=True), differences
+
+
+def _differences(model, degenerate):
+    """Points whose error the rows of one model do not agree on, each as a dict."""
+    model = model.set_index("method")
+    patterns = {name: unpack_bits(row["error_pattern"], int(row["m"])) for name, row in model.iterrows()}
+    stacked = np.array(list(patterns.values()))
+    points = np.flatnonzero(stacked.any(axis=0) & ~stacked.all(axis=0))
+    for name, row in model.iterrows():
+        if list(row["differing_points"]) != list(points):
+            raise ValueError(
+                f"the error patterns of {tuple(row[MODEL])} differ in the points {list(points)}, the cell "
+                f"recorded {list(row['differing_points'])} for {name}"
+            )
+    found = []
+    for i, point in enumerate(points):
+        decisions = {name: row["differing_decisions"][i] for name, row in model.iterrows()}
+        exact = model["differing_exact"].iloc[0][i]
+        tie = bool(abs(exact) <= degenerate)
+        wrong = (
+            [] if tie or np.isnan(exact) else [n for n in decisions if (decisions[n] >= 0) != (exact >= 0)]
+        )
+        found.append(
+            {
+                "point": int(point),
+                "exact_decision": exact,
+                **{f"{name}_decision": value for name, value in decisions.items()},
+                "error_by": _names(name for name in patterns if patterns[name][point]),
+                "degenerate": tie,
+                "wrong_by": _names(wrong),
+            }
+        )
+    return found
+
+
+def _names(methods):
+    return " ".join(sorted(methods, key=METHODS.index))
 
 
 def compare(published, reproduced, loo_tolerance):
@@ -108,10 +136,13 @@ def compare(published, reproduced, loo_tolerance):
     Raises
     ------
     ValueError
-        If a data set was run but one of its published values has no reproduced row, or in another unit.
+        If a data set was run but one of its published values, of an exhibit that was made, has no reproduced
+        row, or one in another unit.
     """
     published = published[
-        published["metric"].isin(COMPARED) & published["dataset"].isin(reproduced["dataset"])
+        published["metric"].isin(COMPARED)
+        & published["dataset"].isin(reproduced["dataset"])
+        & published["exhibit"].isin(reproduced["exhibit"])
     ]
     joined = published.merge(reproduced, on=KEY, how="left", suffixes=("_published", ""), indicator=True)
     unmatched = joined[(joined["_merge"] != "both") | (joined["unit"] != joined["unit_published"])]

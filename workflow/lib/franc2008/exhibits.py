@@ -10,9 +10,14 @@ import pandas as pd
 from lib.franc2008.selection import error_table, first_best
 from lib.rows import OK
 
-__all__ = ["KERNELS", "figure1", "table2", "table3"]
+__all__ = ["ALL_SETS", "KERNELS", "METHODS", "MODEL", "figure1", "table2", "table3"]
 
 KERNELS = ("linear", "rbf")
+METHODS = ("standard", "proposed", "unlearn")  # in the order of the tables
+ALL_SETS = "all sets"  # no data set has a name like this
+# the columns that name one model on one realisation, which is solved once by each method
+MODEL = ["dataset", "kernel", "realisation", "C", "gamma"]
+COSTS = ["cpu_s", "columns_requested", "n_solved", "n_certified", "n_retrained"]
 
 
 def table2(selected, tests, datasets):
@@ -63,65 +68,74 @@ def table2(selected, tests, datasets):
 
 
 def table3(rows, datasets):
-    """Cost of a whole model selection: totals over realisations and models on which both methods succeeded.
+    """Cost of a whole model selection: totals over realisations and models on which every method succeeded.
 
     Parameters
     ----------
     rows : DataFrame
-        Leave-one-out rows of both methods.
+        Leave-one-out rows of the methods that were run.
     datasets : list of str
 
     Returns
     -------
     list of dict
-        Tidy rows. ``time`` is CPU time without the Gram matrix; speed-ups are standard / proposed;
-        ``certified`` is the share of the proposed method's solved points whose sign was certain before
-        eps-KKT. Without a success all are missing.
+        Tidy rows, also of the totals over all data sets (data set `ALL_SETS`). ``time`` is CPU time without
+        the Gram matrix. The speed-ups of a method are standard / method; ``time_speedup_over_proposed`` is
+        proposed / method. Of the points that no sufficiency check resolved (``solved_points``), ``certified``
+        is the share whose sign was certain before eps-KKT (proposed) or the end of the path (unlearn),
+        ``resolved`` the share that was not retrained. Without a success, or without the method, values are
+        missing.
     """
     tidy = []
-    for dataset in datasets:
+    for dataset in [*datasets, ALL_SETS]:
+        own = rows if dataset == ALL_SETS else rows[rows["dataset"] == dataset]
         for kernel in KERNELS:
-            standard, proposed, n_failed = _pairs(
-                rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
-            )
-            total = {
-                (method, column): frame[column].sum() if len(frame) else np.nan
-                for method, frame in (("standard", standard), ("proposed", proposed))
-                for column in ("cpu_s", "columns_requested", "n_certified", "n_solved")
-            }
-
             row = partial(_tidy, "table3", dataset, kernel)
-            time_speedup, column_speedup = (
-                _ratio(total["standard", column], total["proposed", column])
-                for column in ("cpu_s", "columns_requested")
-            )
-            certified = _ratio(total["proposed", "n_certified"], total["proposed", "n_solved"])
-            tidy += [
-                row("standard", "time", total["standard", "cpu_s"], "s"),
-                row("standard", "kernel_columns", total["standard", "columns_requested"] / 1e6, "1e6"),
-                row("proposed", "time_speedup", time_speedup, "ratio"),
-                row("proposed", "kernel_column_speedup", column_speedup, "ratio"),
-                row("proposed", "certified", _percent(certified), "percent"),
-                row("proposed", "time", total["proposed", "cpu_s"], "s"),
-                row("proposed", "kernel_columns", total["proposed", "columns_requested"] / 1e6, "1e6"),
-                row("standard", "solved_points", total["standard", "n_solved"], "count"),
-                row("proposed", "solved_points", total["proposed", "n_solved"], "count"),
-                row("both", "runs", len(standard), "count"),
-                row("both", "failed_runs", n_failed, "count"),
-            ]
+            total, n_runs, n_failed = _totals(own[own["kernel"] == kernel])
+            for method in METHODS:
+                cost = total.loc[method]
+                tidy += [
+                    row(method, "time", cost["cpu_s"], "s"),
+                    row(method, "kernel_columns", cost["columns_requested"] / 1e6, "1e6"),
+                    row(method, "solved_points", cost["n_solved"], "count"),
+                ]
+                if method == "standard":
+                    continue
+                time_speedup, column_speedup = (
+                    _ratio(total.loc["standard", column], cost[column])
+                    for column in ("cpu_s", "columns_requested")
+                )
+                tidy += [
+                    row(method, "time_speedup", time_speedup, "ratio"),
+                    row(method, "kernel_column_speedup", column_speedup, "ratio"),
+                    row(method, "certified", _share(cost, "n_certified"), "percent"),
+                ]
+                if method == "unlearn":
+                    over_proposed = _ratio(total.loc["proposed", "cpu_s"], cost["cpu_s"])
+                    tidy += [
+                        row(method, "time_speedup_over_proposed", over_proposed, "ratio"),
+                        row(method, "resolved", 100 - _share(cost, "n_retrained"), "percent"),
+                        row(method, "retrained_points", cost["n_retrained"], "count"),
+                    ]
+            tidy += [row("all", "runs", n_runs, "count"), row("all", "failed_runs", n_failed, "count")]
     return tidy
 
 
-def _pairs(rows):
-    """Rows of the two methods side by side where both succeeded, and the number of runs where one did not."""
-    key = ["realisation", "C", "gamma"]
-    frames = []
-    for method in ("standard", "proposed"):
-        frame = rows[rows["method"] == method].fillna({"gamma": 0.0}).set_index(key)
-        frames.append(frame)
-    standard, proposed = frames
-    both = standard.index[standard["status"] == OK].intersection(proposed.index[proposed["status"] == OK])
-    return standard.loc[both], proposed.loc[both], len(standard.index.union(proposed.index)) - len(both)
+def _totals(rows):
+    """Cost columns summed over the runs on which every method succeeded, by method; the runs, and the others.
+
+    Methods that were not run have NaN, as have all where no run succeeded.
+    """
+    runs = rows.assign(ok=rows["status"] == OK).groupby(MODEL, dropna=False)["ok"]
+    ok = runs.transform("all").astype(bool)
+    # NaN, not 0, where there is nothing to add
+    total = rows[ok].groupby("method")[COSTS].sum(min_count=1).astype(float).reindex(METHODS)
+    n_runs = int(runs.all().sum())
+    return total, n_runs, runs.ngroups - n_runs
+
+
+def _share(cost, column):
+    return 100 * _ratio(cost[column], cost["n_solved"])
 
 
 def figure1(rows, datasets):

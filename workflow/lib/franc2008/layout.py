@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from lib.franc2008.exhibits import ALL_SETS, METHODS
 from lib.tables import number
 
-__all__ = ["agreement_layout", "compare_layout", "table2_layout", "table3_layout"]
+__all__ = ["agreement_layout", "claims_layout", "compare_layout", "table2_layout", "table3_layout"]
 
 KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}
 
@@ -56,7 +57,7 @@ def table2_layout(tidy, datasets):
 
 
 def table3_layout(tidy, datasets):
-    """Columns, body and notes of Table 3, linear kernel first."""
+    """Columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
     value = _lookup(tidy)
     columns = [
         ("", "Data set"),
@@ -66,6 +67,11 @@ def table3_layout(tidy, datasets):
         ("Proposed", "Time speed-up"),
         ("Proposed", "Column speed-up"),
         ("Proposed", "Certified (%)"),
+        ("Unlearn", "CPU time (s)"),
+        ("Unlearn", "Time speed-up"),
+        ("Unlearn", "Over proposed"),
+        ("Unlearn", "Column speed-up"),
+        ("Unlearn", "Resolved (%)"),
     ]
     cells = [
         ("standard", "time"),
@@ -73,25 +79,30 @@ def table3_layout(tidy, datasets):
         ("proposed", "time_speedup"),
         ("proposed", "kernel_column_speedup"),
         ("proposed", "certified"),
+        ("unlearn", "time"),
+        ("unlearn", "time_speedup"),
+        ("unlearn", "time_speedup_over_proposed"),
+        ("unlearn", "kernel_column_speedup"),
+        ("unlearn", "resolved"),
     ]
     body = [
         [dataset, kernel, *(number(value(dataset, kernel, method, metric)[0], 1) for method, metric in cells)]
         for kernel in KERNEL_NAMES
-        for dataset in datasets
+        for dataset in [*datasets, ALL_SETS]
     ]
     notes = [
-        "Totals over all realisations and models of the model selection. CPU time of one thread, without the "
-        "Gram "
-        "matrix, which both methods share. Speed-up: standard / proposed. Certified: share of the points "
-        "given to the "
-        "proposed solver whose sign was certain before eps-KKT.",
-        *_failures(tidy, "failed_runs", "Runs left out because a method failed"),
+        "Totals over all realisations and models of the model selection; all sets: ratios of the totals. CPU "
+        "time of one thread, without the Gram matrix, which the methods share. Speed-up: standard / method. "
+        "Certified: share of the points given to the proposed solver whose sign was certain before eps-KKT. "
+        "Resolved: share of the points that no sufficiency check resolved which unlearning decided without "
+        "retraining.",
+        *_failures(tidy[tidy["dataset"] != ALL_SETS], "failed_runs", "Runs left out because a method failed"),
     ]
     return columns, body, notes
 
 
-def agreement_layout(summary, differences):
-    """Columns, body and notes of the agreement of the two methods; every point that differs is a note."""
+def agreement_layout(summary, differences, degenerate):
+    """Columns, body and notes of the agreement of the methods; every point that differs is a note."""
     columns = [
         ("", "Data set"),
         ("", "Kernel"),
@@ -100,29 +111,42 @@ def agreement_layout(summary, differences):
         ("Models", "not compared"),
         ("Points", "compared"),
         ("Points", "differing"),
+        ("Points", "degenerate"),
+        *(("Wrong by", method) for method in METHODS),
     ]
-    body = [
-        [
-            row.dataset,
-            row.kernel,
-            *map(str, (row.models_compared, row.patterns_equal, row.models_not_compared)),
-            *map(str, (row.points_compared, row.points_differing)),
-        ]
-        for row in summary.itertuples()
-    ]
+    body = [[str(value) for value in row] for row in summary.itertuples(index=False)]
     notes = [
         "A model is compared once per realisation; its pattern says for every training point whether it is "
-        "an error."
+        "an error. Each point on which methods differ is retrained to a KKT gap of 1e-8, which decides who "
+        f"is wrong; it is degenerate if this decision value is at most {degenerate:g} in size."
     ]
-    for row in differences.itertuples():
-        gamma = "" if pd.isna(row.gamma) else f", gamma = {row.gamma:.6g}"
-        notes.append(
-            f"{row.dataset}, {row.kernel}, realisation {row.realisation}, C = {row.C:.6g}{gamma}, point "
-            f"{row.point}: "
-            f"decision value {row.standard_decision:.3e} (standard), {row.proposed_decision:.3e} (proposed); "
-            f"an error "
-            f"by the {row.error_by} method only."
+    for _, row in differences.iterrows():
+        gamma = "" if pd.isna(row["gamma"]) else f", gamma = {row['gamma']:.6g}"
+        decisions = ", ".join(
+            f"{row[f'{method}_decision']:.3e} ({method})"
+            for method in ("exact", *METHODS)
+            if not pd.isna(row[f"{method}_decision"])
         )
+        notes.append(
+            f"{row['dataset']}, {row['kernel']}, realisation {row['realisation']}, C = {row['C']:.6g}{gamma}"
+            f", point {row['point']}: decision value {decisions}; an error by: {row['error_by']}; "
+            f"{'degenerate' if row['degenerate'] else 'wrong: ' + (row['wrong_by'] or 'undecided')}."
+        )
+    return columns, body, notes
+
+
+def claims_layout(verdicts, numbers):
+    """Columns, body and notes of the claims; one note per data set and kernel where tests did not hold."""
+    columns = [("", name) for name in ("Claim", "By", "Statement", "Tests", "Held", "Verdict")]
+    body = [[str(value) for value in row] for row in verdicts.itertuples(index=False)]
+    notes = []
+    for (claim, dataset, kernel), own in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
+        if (own["holds"] == "no").any():
+            found = [
+                f"{row.quantity} {row.value:.3g}" + (f" (claimed: {row.limit})" if row.limit else "")
+                for row in own[own["holds"] != "yes"].itertuples()
+            ]
+            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(found)}.")
     return columns, body, notes
 
 

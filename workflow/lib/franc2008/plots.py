@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
-from lib.figures import BLUE, GREY, VERMILLION, figure
+from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
 
 __all__ = ["plot_figure1", "plot_speedup"]
 
@@ -18,7 +18,28 @@ SMALLEST_EPS = {
 }  # fmt: skip
 TIME = {"color": GREY, "linestyle": ":", "marker": "^", "markersize": 4, "linewidth": 1.2}
 
-SPEEDUP_TICKS = [0.125, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128]
+# what the speed-up figure shows of a data set: method and metric, label, style, place on the set's line
+SPEEDUPS = [
+    (
+        ("proposed", "kernel_column_speedup"),
+        "proposed, kernel columns",
+        {"color": BLUE, "marker": "o", "linestyle": "none"},
+        -0.25,
+    ),
+    (
+        ("proposed", "time_speedup"),
+        "proposed, CPU time",
+        {"color": VERMILLION, "marker": "D", "linestyle": "none"},
+        0,
+    ),
+    (
+        ("unlearn", "time_speedup"),
+        "unlearn, CPU time",
+        {"color": GREEN, "marker": "^", "linestyle": "none"},
+        0.25,
+    ),
+]
+REPRODUCED, PUBLISHED = {"markersize": 4}, {"markersize": 6.5, "markerfacecolor": "white"}
 
 
 def plot_figure1(tidy, datasets):
@@ -89,74 +110,47 @@ def plot_speedup(tidy, published, datasets):
     published : DataFrame
         Tidy rows of the paper; data sets that it does not have get no published mark.
     datasets : list of str
+        In the order of the lines, `exhibits.ALL_SETS` among them where totals are wanted.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    fig, axes = figure(1, 2, 7.4, 0.36 * len(datasets) + 1.5, sharey=True, sharex=True)
-    metrics = (("kernel_column_speedup", BLUE, "o", -0.17), ("time_speedup", VERMILLION, "D", 0.17))
+    fig, axes = figure(1, 2, 7.4, 0.42 * len(datasets) + 1.7, sharey=True, sharex=True)
     published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
     for ax, (kernel, title) in zip(
         axes.flat, (("linear", "Linear kernel"), ("rbf", "RBF kernel")), strict=True
     ):
-        for metric, color, marker, shift in metrics:
-            ours, theirs = (_values(rows, kernel, metric, datasets) for rows in (tidy, published))
+        for (method, metric), _, style, shift in SPEEDUPS:
+            ours, theirs = (_values(rows, kernel, method, metric, datasets) for rows in (tidy, published))
             y = np.arange(len(datasets)) + shift
-            ax.hlines(y, np.fmin(ours, theirs), np.fmax(ours, theirs), color=color, linewidth=1, alpha=0.6)
-            ax.plot(
-                theirs,
-                y,
-                linestyle="none",
-                marker=marker,
-                color=color,
-                markerfacecolor="white",
-                markersize=6.5,
+            ax.hlines(
+                y, np.fmin(ours, theirs), np.fmax(ours, theirs), color=style["color"], linewidth=1, alpha=0.6
             )
-            ax.plot(ours, y, linestyle="none", marker=marker, color=color, markersize=4)
+            ax.plot(theirs, y, **style, **PUBLISHED)
+            ax.plot(ours, y, **style, **REPRODUCED)
         ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
         for y in range(0, len(datasets), 2):
             ax.axhspan(y - 0.5, y + 0.5, color="#F2F2F2", zorder=-1)
         ax.set_xscale("log")
-        ax.xaxis.set_major_locator(FixedLocator(SPEEDUP_TICKS))
-        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_locator(FixedLocator(4.0 ** np.arange(-4, 7)))
+        ax.xaxis.set_minor_locator(FixedLocator(2.0 ** np.arange(-7, 12, 2)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
         ax.xaxis.set_major_formatter("{x:g}")
         ax.grid(axis="x", linewidth=0.4, alpha=0.6)
         ax.tick_params(axis="y", length=0)
         ax.set_title(title)
-        ax.set_xlabel("Speed-up, standard / proposed (ratio)")
+        ax.set_xlabel("Speed-up over standard (ratio)")
     axes.flat[0].set_yticks(np.arange(len(datasets)), datasets)
     axes.flat[0].set_ylim(len(datasets) - 0.5, -0.5)
-    reproduced = ", reproduced" if len(published) else ""
-    handles = [
-        Line2D([], [], linestyle="none", marker="o", color=BLUE, label=f"kernel columns{reproduced}"),
-        Line2D([], [], linestyle="none", marker="D", color=VERMILLION, label=f"CPU time{reproduced}"),
-    ]
+    shown = [(label, style, REPRODUCED) for _, label, style, _ in SPEEDUPS]
     if len(published):
-        handles += [
-            Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="o",
-                color=BLUE,
-                markerfacecolor="white",
-                label="kernel columns, paper",
-            ),
-            Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="D",
-                color=VERMILLION,
-                markerfacecolor="white",
-                label="time, paper",
-            ),
-        ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=2)
+        shown += [(f"{label}, paper", style, PUBLISHED) for _, label, style, _ in SPEEDUPS[:2]]
+    handles = [Line2D([], [], **style, **size, label=label) for label, style, size in shown]
+    fig.legend(handles=handles, loc="outside upper center", ncols=3)
     return fig
 
 
-def _values(tidy, kernel, metric, datasets):
-    rows = tidy[(tidy["setting"] == kernel) & (tidy["metric"] == metric)]
+def _values(tidy, kernel, method, metric, datasets):
+    rows = tidy[(tidy["setting"] == kernel) & (tidy["method"] == method) & (tidy["metric"] == metric)]
     return rows.set_index("dataset")["value"].reindex(datasets).to_numpy(dtype=float)

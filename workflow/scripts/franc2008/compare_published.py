@@ -8,7 +8,7 @@ from lib.tables import read_tidy, write_markdown
 
 start_log(snakemake.log[0])
 tolerance = snakemake.params.loo_tolerance
-reproduced = pd.concat([read_tidy(snakemake.input.table2), read_tidy(snakemake.input.table3)])
+reproduced = pd.concat([read_tidy(path) for path in snakemake.input.tables])
 comparison = compare(read_tidy(snakemake.input.published), reproduced, tolerance)
 comparison.to_csv(snakemake.output.csv, index=False, float_format="%.10g", lineterminator="\n")
 write_markdown(

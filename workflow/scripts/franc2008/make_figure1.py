@@ -6,4 +6,4 @@ from lib.rows import read_rows
 from lib.tables import write_tidy
 
 start_log(snakemake.log[0])
-write_tidy(snakemake.output.csv, figure1(read_rows(snakemake.input.rows), snakemake.params.datasets))
+write_tidy(snakemake.output.csv, figure1(read_rows([snakemake.input.rows]), snakemake.params.datasets))

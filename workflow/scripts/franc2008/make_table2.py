@@ -10,7 +10,7 @@ from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 start_log(snakemake.log[0])
 datasets = snakemake.params.datasets
 selected = pd.concat([pd.read_csv(path) for path in snakemake.input.selected])
-write_tidy(snakemake.output.csv, table2(selected, read_rows(snakemake.input.tests), datasets))
+write_tidy(snakemake.output.csv, table2(selected, read_rows([snakemake.input.rows]), datasets))
 columns, body, notes = table2_layout(read_tidy(snakemake.output.csv), datasets)
 title = "Classification performance of the best models selected by the leave-one-out error"
 write_markdown(snakemake.output.md, f"Table 2. {title}", columns, body, notes)

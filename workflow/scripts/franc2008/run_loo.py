@@ -1,4 +1,4 @@
-"""Run the standard and the proposed leave-one-out of one cell: every C on one Gram matrix."""
+"""Run the leave-one-out methods of one cell: every C on one Gram matrix."""
 
 from lib.franc2008.cells import run_loo
 from lib.joblog import start_log

@@ -1,4 +1,4 @@
-"""Select one model per kernel by the leave-one-out error of the standard method."""
+"""Select one model per kernel by the leave-one-out error."""
 
 import pandas as pd
 from lib.franc2008.exhibits import KERNELS
@@ -8,7 +8,7 @@ from lib.rows import read_rows
 
 log = start_log(snakemake.log[0])
 rows = read_rows(snakemake.input.rows)
-rows = rows[rows["method"] == "standard"]
+rows = rows[rows["method"] == snakemake.params.method]
 selected = [
     {"dataset": snakemake.wildcards.dataset, "kernel": kernel, **select(rows[rows["kernel"] == kernel])}
     for kernel in KERNELS

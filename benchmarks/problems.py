@@ -1,0 +1,115 @@
+"""The problems of the benchmarks: rows, labels and kernel by name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from svmselect import RBF, Linear
+from svmselect.data import Dataset, fetch, load_registry, prepare
+from svmselect.data.synthetic import GENERATORS
+
+__all__ = ["KERNELS", "PROBLEMS", "ROOT", "Problem", "kernel_of", "load_problem", "make_data"]
+
+ROOT = Path(__file__).resolve().parents[1]
+# name: data set of the registry, and how many of its first rows (None: all)
+REGISTERED = {
+    "image": ("image", None),
+    "german": ("german", None),
+    "a9a-5000": ("adult", 5_000),
+    "a9a-10000": ("adult", 10_000),
+    "a9a": ("adult", None),
+    "w8a": ("webdata", None),
+}
+PROBLEMS = [
+    *("german", "image", "a9a-5000", "ringnorm-5000", "waveform-5000", "a9a-10000"),
+    *("ringnorm-30000", "waveform-30000", "a9a", "w8a"),
+]
+KERNELS = ("rbf", "linear")
+TEST_ROWS = 10_000  # of a generated problem
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training and test part of a problem; features dense float64 or CSR, labels -1.0 and +1.0."""
+
+    name: str
+    X: np.ndarray | sparse.csr_matrix
+    y: np.ndarray
+    X_test: np.ndarray | sparse.csr_matrix
+    y_test: np.ndarray
+
+
+def kernel_of(name, d):
+    """The kernel "linear", or "rbf" with gamma = 1/d for d features."""
+    if name not in KERNELS:
+        raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, got {name!r}")
+    return RBF(1 / d) if name == "rbf" else Linear()
+
+
+def make_data(name):
+    """Make the prepared file of a problem's data set, where it has one and it is not there yet.
+
+    It lies where the workflow has it (``resources/data``); raw files come from the mirror that the
+    environment variable SVMSELECT_MIRROR names, else from upstream.
+    """
+    check_name(name)
+    if name not in REGISTERED:
+        return
+    dataset = REGISTERED[name][0]
+    if not prepared_file(dataset).exists():
+        entry = load_registry(ROOT / "config" / "datasets.yaml")[dataset]
+        raw = ROOT / "resources" / "raw" / dataset
+        fetch(entry, raw)
+        prepare(entry, raw, prepared_file(dataset))
+
+
+def load_problem(name):
+    """Load a problem.
+
+    Parameters
+    ----------
+    name : str
+        One of `PROBLEMS`, or a generator with a number of rows, as in "twonorm-400". A registered set needs
+        `make_data` first; it is taken with its first realisation. A generated one is drawn with seed 1, its
+        test part with seed 2, and both are scaled by the means and deviations (n - 1) of the training part.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        For another name, or a data set that is not prepared.
+    """
+    check_name(name)
+    if name in REGISTERED:
+        dataset, rows = REGISTERED[name]
+        X, y, X_test, y_test, _ = Dataset.load(prepared_file(dataset)).realisation(1)
+        X, y = X[:rows], y[:rows]
+    else:
+        generator, rows = name.rsplit("-", 1)
+        X, y = GENERATORS[generator](int(rows), seed=1)
+        X_test, y_test = GENERATORS[generator](TEST_ROWS, seed=2)
+        mean, deviation = X.mean(axis=0), X.std(axis=0, ddof=1)
+        X, X_test = (X - mean) / deviation, (X_test - mean) / deviation
+    return Problem(name, X, y.astype(np.float64), X_test, y_test.astype(np.float64))
+
+
+def prepared_file(dataset):
+    return ROOT / "resources" / "data" / f"{dataset}.npz"
+
+
+def check_name(name):
+    """A ValueError unless there is a problem of that name."""
+    generated = re.fullmatch(rf"({'|'.join(GENERATORS)})-([0-9]+)", name)
+    if name not in REGISTERED and not (generated and int(generated[2]) >= 2):
+        raise ValueError(
+            f"problem must be one of {', '.join(PROBLEMS)} "
+            f"or <generator>-<rows> with a generator of {', '.join(GENERATORS)}, got {name!r}"
+        )

@@ -1,0 +1,608 @@
+"""The active-set phase: finishes on the in-bound support vectors what SMO only creeps towards.
+
+Design. With an ill-conditioned kernel matrix (linear kernel and large C, RBF with a tiny gamma) SMO zigzags
+along flat directions of the objective that a linear solve takes in one step. The dual is that of _smo.pyx:
+minimise ``1/2 theta'K theta - p'theta`` over ``lo <= theta <= hi`` and a fixed sum, gradient ``f = K theta -
+p``. The phase goes in *rounds*. A round chooses a few hundred rows, all in-bound ones and the worst
+violators, copies their block of K, solves the sub-problem of these rows by a primal active-set method in
+cache, and then passes the changes on to ``f`` of every row, one column per changed variable (the
+decomposition of Osuna et al. 1997 with in-bound points always in the working set). Rounds end when the KKT
+gap over all rows is at most ``tol`` on a gradient computed afresh.
+
+The active-set method (Scheinberg 2006; inertia control as in Gill and Murray 1978). The *basis* S is a set of
+in-bound rows on which the bordered KKT matrix ``[0 1'; 1 K_SS]`` is non-singular. As the sum is fixed, K may
+be replaced by ``K + c 11'`` with any c > 0; the bordered matrix is non-singular exactly where ``K_SS + c
+11'`` is positive definite, so one Cholesky factor serves, extended by a row or updated by rotations as rows
+enter and leave. A Newton step on S goes to the solution of the KKT system or to the first bound; members that
+reach a bound leave. When f is constant on S, the worst violator enters. Where it depends on S (its pivot is
+round-off: duplicate rows, a linear kernel with more than d + 1 in-bound points), there is a direction without
+curvature: the violator and S move along it to the first bound, which makes the set independent again.
+
+Every move is feasible, starts with all of S strictly inside, and ends at the exact minimum along its line or
+at a bound, with slope and curvature from K itself, not from the factor: the objective falls with each move
+whatever round-off does to the factor. A row whose move goes nowhere is barred until the next round. A round
+that gains nothing ends the phase, and SMO goes on from a better point.
+"""
+
+from libc.math cimport fabs, hypot, sqrt
+from libc.string cimport memmove, memset
+
+from math import fsum
+
+import numpy as np
+
+from scipy.linalg.lapack import dpstrf
+
+from scipy.linalg.cython_blas cimport drot, dtrsv
+
+from svmselect._smo cimport SNAP, Dual, vec_axpy
+
+cdef double EPS = 2.0 ** -52
+cdef double EPS_SINGLE = 2.0 ** -23
+cdef double INF = 1e300
+cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
+cdef Py_ssize_t MAX_ROWS = 3000    # of a round: the basis leaves room for MIN_ROWS / 2, or the phase ends
+cdef Py_ssize_t MIN_ROWS = 300
+cdef Py_ssize_t SHARE = 4          # part of all rows that a round takes
+cdef double LOOSE = 0.3            # a round is solved to this part of the gap it starts with
+cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
+cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch
+cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
+
+cdef enum:
+    BASIC = 1
+    BARRED = 2
+
+cdef enum:
+    STUCK = 0       # nothing moved
+    INSIDE = 1      # minimum along the line, every variable inside its box
+    BLOCKED = 2     # some variable reached a bound
+
+cdef double dot(Py_ssize_t n, const double *x, const double *y) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef double total = 0
+    for k in range(n):
+        total += x[k] * y[k]
+    return total
+
+
+cdef class ActiveSet:
+    """A block of rows of a dual problem, and the basis among them.
+
+    Parameters
+    ----------
+    dual : Dual
+    capacity : int
+        Most rows of a round.
+    """
+
+    cdef Dual dual
+    cdef Py_ssize_t capacity, w, s
+    cdef object _vectors, _block, _factor, _index
+    cdef double *K          # block of the Gram matrix, w rows of length w
+    cdef double *R          # upper Cholesky factor of K_SS + c, rows of length `capacity`
+    cdef double *theta
+    cdef double *f
+    cdef double *lo
+    cdef double *hi
+    cdef double *start      # theta before a change
+    cdef double *Kd         # K times the direction
+    cdef double *d          # direction, one entry per member of the basis and one for an entering row
+    cdef double *u          # R^-T (K_St + c) of an entering row t
+    cdef double *h          # R^-T 1
+    cdef Py_ssize_t *basis  # positions in the block
+    cdef Py_ssize_t *role   # of a position: 0, BASIC, BARRED
+    cdef double c, pivot_floor, curvature_floor
+    cdef readonly long long moves
+    cdef double work, unchecked
+    cdef object rows        # row numbers of the block
+
+    def __cinit__(self, Dual dual, Py_ssize_t capacity):
+        cdef double[:, ::1] vectors
+        cdef Py_ssize_t[:, ::1] index
+        cdef double[:, ::1] factor
+        self.dual = dual
+        self.capacity = capacity + 1
+        self._vectors = np.zeros((9, self.capacity))
+        vectors = self._vectors
+        self.theta, self.f, self.lo, self.hi = &vectors[0, 0], &vectors[1, 0], &vectors[2, 0], &vectors[3, 0]
+        self.Kd, self.d, self.u = &vectors[4, 0], &vectors[5, 0], &vectors[6, 0]
+        self.start, self.h = &vectors[7, 0], &vectors[8, 0]
+        # np.empty maps pages only when they are written: what a small problem leaves unused costs nothing
+        self._factor = np.empty((self.capacity, self.capacity))
+        factor = self._factor
+        self.R = &factor[0, 0]
+        self._index = np.zeros((2, self.capacity), dtype=np.intp)
+        index = self._index
+        self.basis, self.role = &index[0, 0], &index[1, 0]
+        self._block = np.empty(0)
+        self.K = NULL
+        self.rows = np.empty(0, dtype=np.intp)
+        diagonal = np.asarray(<double[:dual.m]> dual.diagonal)
+        # any c > 0 will do: of the size of the diagonal it does least harm to the condition
+        self.c = max(diagonal.mean(), 1e-300)
+        unit = EPS_SINGLE if dual.columns.single else EPS
+        largest = max(diagonal.max(), 1e-300)
+        self.pivot_floor = 16 * unit * (largest + self.c)
+        self.curvature_floor = unit * largest
+        self.w = self.s = self.moves = 0
+        self.work = self.unchecked = 0
+
+    # ---- the factor of K_SS + c ----
+
+    cdef void solve(self, char transposed, double *x) noexcept nogil:
+        """x becomes R^-T x ('N': LAPACK sees the rows of R as the columns of its transpose) or R^-1 x
+        ('T')."""
+        cdef int n = self.s, lda = self.capacity, one = 1
+        if n > 0:
+            dtrsv(b'L', &transposed, b'N', &n, self.R, &lda, x, &one)
+            self.work += 0.5 * n * n
+
+    cdef bint extend(self, Py_ssize_t t) noexcept nogil:
+        """Let t join the basis, unless it depends on it; then u is left holding R^-T (K_St + c)."""
+        cdef Py_ssize_t k
+        cdef double *column = self.K + t * self.w
+        cdef double total = column[t] + self.c, pivot
+        for k in range(self.s):
+            self.u[k] = column[self.basis[k]] + self.c
+        self.solve(b'N', self.u)
+        pivot = total - dot(self.s, self.u, self.u)
+        if pivot <= self.pivot_floor * total:
+            return False
+        for k in range(self.s):
+            self.R[k * self.capacity + self.s] = self.u[k]
+        pivot = sqrt(pivot)
+        self.R[self.s * self.capacity + self.s] = pivot
+        self.h[self.s] = (1 - dot(self.s, self.u, self.h)) / pivot
+        self.basis[self.s] = t
+        self.role[t] = BASIC
+        self.s += 1
+        return True
+
+    cdef void remove(self, Py_ssize_t k) noexcept nogil:
+        """Take the k-th member out of the basis: R loses a column, rotations make it triangular again."""
+        cdef Py_ssize_t i, p = k, ld = self.capacity
+        cdef double *row
+        cdef double *below
+        cdef double a, b, r, cosine, sine
+        cdef int n, one = 1
+        self.role[self.basis[k]] = 0
+        self.work += 2.0 * (self.s - k) * (self.s - k) + self.s
+        for i in range(p):
+            row = self.R + i * ld
+            memmove(row + p, row + p + 1, (self.s - p - 1) * sizeof(double))
+        for i in range(p, self.s - 1):
+            row, below = self.R + i * ld, self.R + (i + 1) * ld
+            a, b = row[i + 1], below[i + 1]
+            r = hypot(a, b)
+            cosine, sine = a / r, b / r
+            n = self.s - i - 1
+            drot(&n, row + i + 1, &one, below + i + 1, &one, &cosine, &sine)
+            memmove(row + i, row + i + 1, n * sizeof(double))
+            a = self.h[i]
+            self.h[i] = cosine * a + sine * self.h[i + 1]
+            self.h[i + 1] = cosine * self.h[i + 1] - sine * a
+        memmove(self.basis + k, self.basis + k + 1, (self.s - k - 1) * sizeof(Py_ssize_t))
+        self.s -= 1
+
+    cdef void rebuild(self) noexcept nogil:
+        """Factor the basis afresh; members that turn out to depend on the others leave it."""
+        cdef Py_ssize_t k, n = self.s
+        self.s = 0
+        for k in range(n):
+            self.role[self.basis[k]] = 0
+            self.extend(self.basis[k])   # writes basis[s] with s <= k only
+
+    # ---- moves ----
+
+    cdef int advance(self, Py_ssize_t n, bint newton, bint flat) noexcept nogil:
+        """Move along d, over the first n entries of `basis`, to the minimum of the line or the first bound.
+
+        A direction other than Newton's may be taken either way, and has no natural length. A flat one is
+        taken as without any curvature: it leaves f alone.
+        """
+        cdef Py_ssize_t k, t
+        cdef double slope = 0, curvature = 0, size = 0, step, room, limit = INF, before, value, snap
+        cdef int outcome = INSIDE
+        for k in range(n):
+            slope += self.d[k] * self.f[self.basis[k]]
+            size += fabs(self.d[k])
+        if newton and slope >= 0:
+            return STUCK
+        if slope > 0:
+            slope = -slope
+            for k in range(n):
+                self.d[k] = -self.d[k]
+        if not flat:
+            memset(self.Kd, 0, self.w * sizeof(double))
+            for k in range(n):
+                vec_axpy(0, self.w, self.Kd, self.d[k], self.K + self.basis[k] * self.w)
+            for k in range(n):
+                curvature += self.d[k] * self.Kd[self.basis[k]]
+            self.work += <double> n * self.w
+        for k in range(n):
+            t = self.basis[k]
+            if self.d[k] != 0:
+                room = self.hi[t] - self.theta[t] if self.d[k] > 0 else self.theta[t] - self.lo[t]
+                limit = min(limit, room / fabs(self.d[k]))
+        if curvature > self.curvature_floor * size * size:
+            step = -slope / curvature
+        else:
+            step = 1 if newton else INF
+        if step >= limit:
+            step = limit
+        if not 0 < step < INF:
+            return STUCK
+        if not flat:
+            vec_axpy(0, self.w, self.f, step, self.Kd)
+        for k in range(n):
+            t = self.basis[k]
+            before = self.theta[t]
+            value = before + step * self.d[k]
+            # as Dual.set_theta does; the variable that stopped the move is within round-off of its bound
+            snap = SNAP * max(fabs(before), fabs(value))
+            self.theta[t] = value
+            if value >= self.hi[t] - snap:
+                self.theta[t] = self.hi[t]
+            elif value <= self.lo[t] + snap:
+                self.theta[t] = self.lo[t]
+            if self.theta[t] != value and not flat:
+                vec_axpy(0, self.w, self.f, self.theta[t] - value, self.K + t * self.w)
+            if not self.lo[t] < self.theta[t] < self.hi[t]:
+                outcome = BLOCKED
+        self.moves += 1
+        return outcome
+
+    cdef bint inside(self, Py_ssize_t t) noexcept nogil:
+        return self.lo[t] < self.theta[t] < self.hi[t]
+
+    cdef void sweep(self, Py_ssize_t role) noexcept nogil:
+        """Take the members that are on a bound out of the basis."""
+        cdef Py_ssize_t k, t
+        for k in range(self.s - 1, -1, -1):
+            t = self.basis[k]
+            if not self.inside(t):
+                self.remove(k)
+                self.role[t] = role
+
+    cdef void close(self, Py_ssize_t n) noexcept nogil:
+        """Take the round-off out of the sum of the direction: its largest entry carries it."""
+        cdef Py_ssize_t k, largest = 0
+        cdef double total = 0
+        for k in range(n):
+            total += self.d[k]
+            if fabs(self.d[k]) > fabs(self.d[largest]):
+                largest = k
+        self.d[largest] -= total
+
+    cdef int newton(self) noexcept nogil:
+        """One step towards the solution of the KKT system of the basis, where f is constant on it.
+
+        With R'R = K_SS + c, R'g = level - f and R'h = 1 the step is R^-1 (g - (h'g / h'h) h).
+        """
+        cdef Py_ssize_t k
+        cdef double share, level = self.level()
+        cdef int outcome
+        for k in range(self.s):
+            self.d[k] = level - self.f[self.basis[k]]
+        self.solve(b'N', self.d)
+        share = dot(self.s, self.h, self.d) / dot(self.s, self.h, self.h)
+        for k in range(self.s):
+            self.d[k] -= share * self.h[k]
+        self.solve(b'T', self.d)
+        self.close(self.s)
+        outcome = self.advance(self.s, True, False)
+        if outcome == BLOCKED:
+            self.sweep(0)
+        return outcome
+
+    cdef int slide(self, Py_ssize_t t, bint flat) noexcept nogil:
+        """Move along the direction without curvature of t and the basis on which t depends.
+
+        With u = R^-T (K_St + c), which extend has left, that of the basis is -R^-1 u; it balances t's in the
+        units of the pivot only, so the share of h that makes it do so exactly is added.
+        """
+        cdef Py_ssize_t k
+        cdef double share = (1 - dot(self.s, self.h, self.u)) / dot(self.s, self.h, self.h)
+        cdef int outcome
+        for k in range(self.s):
+            self.d[k] = -self.u[k] - share * self.h[k]
+        self.solve(b'T', self.d)
+        self.d[self.s] = 1
+        self.basis[self.s] = t
+        self.close(self.s + 1)
+        outcome = self.advance(self.s + 1, False, flat)
+        if outcome == BLOCKED:
+            self.sweep(0)
+        return outcome
+
+    cdef void enter(self, Py_ssize_t t, bint flat) noexcept nogil:
+        """Bring t into the basis, to a bound, or, if neither can be done, bar it for this round."""
+        while not self.extend(t):
+            if self.slide(t, flat) != BLOCKED:
+                self.role[t] = BARRED
+                return
+            if not self.inside(t):
+                return
+
+    # ---- one round ----
+
+    cdef void crash(self, long long last_move) noexcept nogil:
+        """Make every in-bound row basic, or move it to a bound with those it depends on.
+
+        The directions are without curvature, so f is brought up to date once, after all of them.
+        """
+        cdef Py_ssize_t t
+        for t in range(self.w):
+            self.start[t] = self.theta[t]
+        for t in range(self.w):
+            if self.role[t] == 0 and self.inside(t) and self.moves < last_move:
+                self.enter(t, True)
+        for t in range(self.w):
+            if self.theta[t] != self.start[t]:
+                vec_axpy(0, self.w, self.f, self.theta[t] - self.start[t], self.K + t * self.w)
+                self.work += self.w
+
+    cdef double level(self) noexcept nogil:
+        """Mean of f over the basis: -b."""
+        cdef Py_ssize_t k
+        cdef double total = 0
+        for k in range(self.s):
+            total += self.f[self.basis[k]]
+        return total / self.s
+
+    cdef double spread(self) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double least = INF, most = -INF
+        for k in range(self.s):
+            least = min(least, self.f[self.basis[k]])
+            most = max(most, self.f[self.basis[k]])
+        return most - least
+
+    cdef bint minimise(self, double tol, double budget, long long max_moves) except -1 nogil:
+        """Solve the sub-problem of the block to a KKT gap of tol; whether it got there within the limits."""
+        cdef Py_ssize_t t, i, j
+        cdef double level, least, most, up, low, spread, end = self.work + budget
+        cdef long long last_move = self.moves + min(20 * self.w, max_moves)
+        cdef bint settled = False
+        cdef int outcome
+        self.crash(last_move)
+        while self.work < end and self.moves < last_move:
+            if self.work - self.unchecked > WORK_PER_CHECK:
+                self.unchecked = self.work
+                self.dual.breathe()
+            if self.s == 1 and not self.inside(self.basis[0]):
+                self.remove(0)
+            if self.s > 1 and not settled:
+                spread = self.spread()
+                if spread > 0.1 * tol:
+                    outcome = self.newton()
+                    if outcome == STUCK:
+                        self.rebuild()
+                        outcome = self.newton()
+                    # a full step that leaves more than half of the residual is at round-off
+                    settled = outcome == STUCK or (outcome == INSIDE and self.spread() > 0.5 * spread)
+                    if outcome == STUCK:
+                        self.sweep(BARRED)
+                    continue
+            level = self.level() if self.s > 0 else 0
+            i = j = -1
+            up = least = INF
+            low = most = -INF
+            for t in range(self.w):
+                if self.theta[t] < self.hi[t]:
+                    least = min(least, self.f[t])
+                    if self.role[t] == 0 and self.f[t] < up:
+                        up, i = self.f[t], t
+                if self.theta[t] > self.lo[t]:
+                    most = max(most, self.f[t])
+                    if self.role[t] == 0 and self.f[t] > low:
+                        low, j = self.f[t], t
+            self.work += self.w
+            if most - least <= tol:
+                return True
+            if self.s == 0:
+                if i < 0 or j < 0 or low - up <= tol:
+                    return False
+                self.enter(i, False)
+                self.enter(j, False)
+            elif max(level - up, low - level) <= 0.25 * tol:
+                return False
+            else:
+                self.enter(i if level - up > low - level else j, False)
+            settled = False
+        return False
+
+    def load(self, rows):
+        """Start a round on these rows, increasing numbers with all of the basis among them."""
+        cdef Py_ssize_t[::1] index = rows
+        cdef Py_ssize_t[::1] place
+        cdef Py_ssize_t w = len(rows), a
+        cdef double[:, ::1] block
+        cdef Dual dual = self.dual
+        place = np.searchsorted(rows, self.rows[self.members()])
+        if dual.columns.full:
+            # whole columns: another round will want them too
+            dual.columns.fetch(rows)
+        self._block = dual.gram.block(rows).astype(np.float64, copy=False)
+        block = self._block
+        self.K, self.w, self.rows = &block[0, 0], w, rows
+        for a in range(w):
+            self.theta[a], self.f[a] = dual.theta[index[a]], dual.f[index[a]]
+            self.lo[a], self.hi[a] = dual.lo[index[a]], dual.hi[index[a]]
+            self.role[a] = 0
+        for a in range(self.s):
+            self.basis[a] = place[a]
+            self.role[place[a]] = BASIC
+        self.work += 4.0 * w * w
+        self.sweep(0)
+
+    def members(self):
+        """Positions of the basis in the block."""
+        return np.asarray(<Py_ssize_t[:self.capacity]> self.basis)[:self.s]
+
+    def gain(self):
+        """(decrease of the objective since load, its round-off)."""
+        cdef Py_ssize_t a
+        cdef double d, f, total = 0, noise = 0, level = self.level() if self.s > 0 else 0
+        cdef Py_ssize_t[::1] index = self.rows
+        for a in range(self.w):
+            d = self.theta[a] - self.dual.theta[index[a]]
+            f = self.f[a] + self.dual.f[index[a]] - 2 * level
+            total -= 0.5 * d * f
+            noise += EPS * fabs(d) * (fabs(f) + fabs(level))
+        return total, noise
+
+    def store(self):
+        """Pass the changes since load on to the dual."""
+        cdef Py_ssize_t a
+        cdef Py_ssize_t[::1] index = self.rows
+        cdef Dual dual = self.dual
+        before = dual.view(dual.theta)[self.rows]
+        for a in range(self.w):
+            dual.set_theta(index[a], self.theta[a])
+        change = dual.view(dual.theta)[self.rows] - before
+        moved = np.flatnonzero(change)
+        f = dual.view(dual.f)
+        f += dual.gram.product(self.rows[moved], change[moved])
+        self.work += 2.0 * len(moved) * dual.n
+        dual.select()
+
+    def choose(self, double tol):
+        """Rows of the next round: the basis, the other in-bound rows, the worst violators."""
+        cdef Dual dual = self.dual
+        cdef Py_ssize_t room = min(self.capacity - 1, max(MIN_ROWS, dual.m // SHARE, 3 * self.s))
+        theta, f = dual.view(dual.theta), dual.view(dual.f)
+        can_grow, can_shrink = theta < dual.view(dual.hi), theta > dual.view(dual.lo)
+        basis = self.rows[self.members()]
+        level = f[basis].mean() if self.s else 0.5 * (dual.pair.f_i + dual.pair.f_j)
+        excess = np.where(can_grow, level - f, -INF)
+        np.maximum(excess, f - level, where=can_shrink, out=excess)
+        chosen = np.zeros(dual.m, dtype=bool)
+        chosen[basis] = True
+        # the maximal violating pair makes sure of a gain
+        chosen[[dual.pair.i, dual.pair.j]] = True
+        room -= np.count_nonzero(chosen)
+        inside = worst(np.flatnonzero(can_grow & can_shrink & ~chosen), excess, room)
+        chosen[inside] = True
+        others = worst(np.flatnonzero((excess > 0.25 * tol) & ~chosen), excess, room - len(inside))
+        chosen[others] = True
+        return np.flatnonzero(chosen)
+
+
+def worst(rows, excess, count):
+    """The rows of largest excess, at most `count` of them."""
+    if len(rows) <= count:
+        return rows
+    return rows[np.argpartition(-excess[rows], count)[:count]]
+
+
+cdef double round_off(Dual dual):
+    """KKT gap that the rounding of theta alone may leave.
+
+    An error of u |theta_s| in each in-bound variable moves f_t by less than u |theta_s| sqrt(K_ss K_tt); the
+    errors are independent, so their squares add up.
+    """
+    theta, diagonal = dual.view(dual.theta), np.maximum(dual.view(dual.diagonal), 0)
+    inside = (dual.view(dual.lo) < theta) & (theta < dual.view(dual.hi))
+    total = np.sum(theta[inside] ** 2 * diagonal[inside])
+    return 4 * EPS * (sqrt(total * diagonal.max()) + 1)
+
+
+cdef int refresh(Dual dual, double total) except -1:
+    """Take the round-off of many moves out of the sum of theta, which is to be `total`, and out of f."""
+    theta = dual.view(dual.theta).copy()
+    room = np.minimum(dual.view(dual.hi) - theta, theta - dual.view(dual.lo))
+    t = room.argmax()
+    drift = total - fsum(theta)
+    if abs(drift) < room[t]:
+        theta[t] += drift
+    dual.seed(theta)
+    return 0
+
+
+cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:
+    """Solve a dual by the active-set method from its present variables, until `budget` elements are passed
+    over or n_iter is `last`.
+
+    Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no
+    larger than the rounding of theta can make it. In any case theta is feasible and no worse than before.
+    """
+    cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
+    cdef int idle = 0
+    cdef double gap
+    total = fsum(dual.view(dual.theta))
+    while block.work <= budget and dual.n_iter < last and idle <= 3:
+        if block.capacity <= dual.m and block.s > block.capacity - MIN_ROWS // 2:
+            break
+        gap = dual.gap()
+        if gap <= tol:
+            refresh(dual, total)
+            block.work += 2.0 * dual.n * dual.m
+            if dual.gap() <= tol:
+                return True
+            gap = dual.gap()
+        block.load(block.choose(tol))
+        block.minimise(max(0.5 * tol, LOOSE * gap), budget - block.work, last - dual.n_iter)
+        gain, noise = block.gain()
+        if gain >= -noise:
+            block.store()
+        idle = 0 if gain > noise else idle + 1
+        dual.n_iter += block.moves
+        block.moves = 0
+    refresh(dual, total)
+    return dual.gap() <= max(tol, round_off(dual))
+
+
+cdef double crash_work(Dual dual, double limit) except -1:
+    """Estimated work of finding a first basis among the in-bound rows; at least whether it is beyond a
+    limit."""
+    theta = dual.view(dual.theta)
+    inside = np.flatnonzero((dual.view(dual.lo) < theta) & (theta < dual.view(dual.hi)))
+    cdef double n = len(inside), size = n
+    # of a linear kernel few rows are independent, however many are in-bound
+    if 0.5 * n ** 3 > limit and n > SAMPLE and <double> SAMPLE ** 3 <= limit:
+        sample = inside[np.arange(SAMPLE) * len(inside) // SAMPLE]
+        block = dual.gram.block(sample).astype(np.float64, copy=False)
+        scale = dual.view(dual.diagonal).max()
+        unit = EPS_SINGLE if dual.columns.single else EPS
+        _, _, rank, _ = dpstrf(block + scale, tol=32 * unit * scale)
+        if rank < SAMPLE:
+            size = rank
+    return 0.5 * n * size ** 2
+
+
+def solve(Dual dual, str working_set, double tol, long long max_iter):
+    """Solve a dual by SMO and the active-set method in turns, from its present variables.
+
+    SMO reaches the tolerance of most well-conditioned problems within the steps that it has at first. Then
+    the active-set method may do as much work as SMO has, then SMO as much again, and so on: at worst it
+    doubles the cost of SMO. It is not tried while its first basis alone would cost more than all of SMO's
+    steps.
+
+    Parameters
+    ----------
+    dual : Dual
+    working_set : str
+        Rule of the SMO steps.
+    tol : float
+        Largest KKT gap.
+    max_iter : int
+        Most SMO steps and moves of the active-set method.
+
+    Returns
+    -------
+    bool
+        Whether the KKT gap is at most tol, or no larger than the rounding of theta can make it.
+    """
+    cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + 1
+    cdef double work = 0
+    while True:
+        if dual.solve(working_set, tol, min(steps, last - dual.n_iter)):
+            return True
+        if dual.n_iter >= last:
+            return False
+        work += WORK_PER_STEP * steps * dual.n
+        if crash_work(dual, work) <= work and finish(dual, tol, work, last):
+            return True
+        steps *= 2
