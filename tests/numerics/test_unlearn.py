@@ -1,5 +1,7 @@
 """Leave-one-out by unlearning against brute force, point by point, on random and nasty problems."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -229,6 +231,25 @@ def test_identical_points_have_identical_results():
         check_errors(loo, gram, y, C)
 
 
+def test_identical_points_beyond_the_memory_budget():
+    X, y = two_classes(np.random.default_rng(10), 90, 2)
+    X, y = np.vstack([X, X[:30]]), np.concatenate([y, y[:30]])
+    whole = leave_one_out(Gram(X, RBF(0.8)), y, 2.0)
+    few = leave_one_out(Gram(X, RBF(0.8), memory_mb=8 * 128 * 8 / 2**20), y, 2.0)
+    np.testing.assert_array_equal(whole.errors, few.errors)
+    np.testing.assert_array_equal(whole.resolved_by, few.resolved_by)
+    np.testing.assert_allclose(whole.decision, few.decision, atol=1e-7)
+
+
+def test_progress_counts_every_point_of_a_group():
+    X, y = two_classes(np.random.default_rng(11), 30, 2)
+    X, y = np.vstack([X, X]), np.concatenate([y, y])
+    calls = []
+    loo = leave_one_out(Gram(X, RBF(0.8)), y, 2.0, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (loo.n_solved, loo.n_solved) and len(calls) > 1
+    assert (np.diff([done for done, _ in calls]) > 0).all()
+
+
 def test_identical_sparse_rows_are_found():
     X, y = two_classes(np.random.default_rng(7), 20, 3)
     X = np.vstack([np.round(X), np.round(X)])
@@ -255,6 +276,22 @@ def test_degenerate_paths_are_retrained_and_counted():
         )
         counted += loo.n_retrained
     assert counted > 0
+
+
+def test_parts_of_the_points_and_of_the_tableau(monkeypatch):
+    """How many points and columns are taken at once changes nothing."""
+    X, y = two_classes(np.random.default_rng(12), 150, 3)
+    gram = Gram(X, RBF(0.5))
+    at_once = leave_one_out(gram, y, 3.0)
+    module = sys.modules["svmselect.loo.unlearn"]
+    monkeypatch.setattr(module, "FEW", 5)
+    by_demand = leave_one_out(gram, y, 3.0)
+    monkeypatch.setattr(module, "KEPT_VALUES", 1)
+    in_parts = leave_one_out(gram, y, 3.0)
+    assert at_once.n_solved > 30
+    for loo in (by_demand, in_parts):
+        np.testing.assert_array_equal(loo.resolved_by, at_once.resolved_by)
+        np.testing.assert_allclose(loo.decision, at_once.decision, atol=1e-9)
 
 
 def test_a_full_solution_out_of_steps_is_never_unlearned():

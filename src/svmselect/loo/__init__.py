@@ -205,8 +205,8 @@ def leave_one_out(
         The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
         least half of them were certified. 0 never switches.
     start : array_like, shape (m,), optional
-        Feasible alphas to start the full solution from, such as those of the C before, scaled; zeros by
-        default.
+        Feasible alphas to start the full solution from; zeros by default. Those of another C, times the ratio
+        of the two and cut at the new C against round-off, are feasible.
     max_iter : int, optional
         Most SMO steps per solve; no limit by default.
     progress : callable, optional
@@ -239,6 +239,11 @@ def leave_one_out(
 
     for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
     positive the point is correct.
+
+    *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
+    theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
+    that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
+    their bounds.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)

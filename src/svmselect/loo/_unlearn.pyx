@@ -13,6 +13,9 @@ what moves when theta_t (t not in S) or g_t (t in S) is pushed by one unit:
 In-bound points that depend linearly on S (duplicates, more points than dimensions) stay outside S with theta
 fixed; their g is and stays 0 until a point of S leaves that they depend on: then they enter at once.
 
+Where r stands for several identical points and only one is left out, theta_r is driven to the bound that the
+others keep; there they stay, since y_r g_r only falls on the way.
+
 A path that has met the events E (points that have entered or left) pushes the columns of E so that their own
 counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
 E. No matrix is copied or updated.
@@ -68,6 +71,35 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
     return array
 
 
+def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const double[:, ::1] x,
+                    const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
+                    const double[::1] lo, const double[::1] hi, double g_slack):
+    """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
+
+    Arguments are those of `unlearn` in the tableau's order, and the points' responses.
+    """
+    cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
+    cdef double left, room, scale, rate, margin
+    array = np.zeros(n, dtype=bool)
+    cdef char[::1] certain = array.view(np.int8)
+    with nogil:
+        for k in range(n):
+            r = points[k]
+            left = fabs(theta[r]) - kept[k]
+            room = 2 * left
+            # of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain
+            scale = -y[r] * bend[k] if r < s else -y[r]
+            for i in range(s):
+                if room <= left:
+                    break
+                rate = scale * x[k, i]
+                if i != r and rate != 0:
+                    room = min(room, ((hi[i] if rate > 0 else lo[i]) - theta[i]) / rate)
+            margin = 1 + y[r] * g[r]
+            certain[k] = room > left and margin - room * room * bend[k] / (2 * (room - left)) > g_slack
+    return array
+
+
 cdef class Paths:
     """Unlearning of one point after another from the same solution.
 
@@ -116,11 +148,16 @@ cdef class Paths:
         self.n_events = 0
 
     def __dealloc__(self):
-        cdef Py_ssize_t t
         if self.columns != NULL:
-            for t in range(self.m):
-                free(self.columns[t])
+            self.forget()
             free(self.columns)
+
+    cpdef void forget(self) noexcept:
+        """Drop all columns."""
+        cdef Py_ssize_t t
+        for t in range(self.m):
+            free(self.columns[t])
+            self.columns[t] = NULL
 
     def keep(self, const Py_ssize_t[::1] points, const double[:, ::1] values):
         """Take over columns of the tableau, shape (n, m)."""

@@ -7,12 +7,16 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths, rows_of
+from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, rows_of
 
 __all__ = ["unlearn"]
 
 # a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
 DEPENDENT = 1e-10
+# so few points: the whole tableau is computed
+FEW = 200
+# of tableau columns held at once, those of points met on the way not counted
+KEPT_VALUES = 20_000_000
 
 
 class Tableau:
@@ -165,30 +169,26 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
     """The same, from the tableau of the solution and ``g = f + b``."""
     y, theta, g, lo, hi = (values[tableau.order] for values in (y, theta, g, lo, hi))
     points = tableau.number[points]
-    s = tableau.s
-    g[:s] = 0
+    g[: tableau.s] = 0
+    m = y.size
+    g_slack = SLACK * max(1.0, float(tableau.diagonal.max()))
     decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
-    x, b, bend = tableau.response(points)
-
-    # points whose sign is certain before the first event
-    inside = np.flatnonzero(points < s)
-    left = np.maximum(np.abs(theta[points]) - kept, 0)
-    # 0 / 0; inf * 0 where the lone point of S is left out
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate = x * -y[points, None]
-        rate[inside] *= bend[inside, None]
-        room = np.where(rate > 0, hi[:s] - theta[:s], lo[:s] - theta[:s]) / rate
-        room[rate == 0] = np.inf
-        room[inside, points[inside]] = np.inf
-        room = np.minimum(room.min(axis=1), 2 * left)
-        margin = 1 + y[points] * g[points]
-        certain = (room > left) & (margin - room**2 * bend / (2 * (room - left)) > SLACK)
-
-    rest = np.flatnonzero(~certain) if stop else np.arange(points.size)
-    if progress is not None and rest.size < points.size:
-        progress(points.size - rest.size)
-    todo = points[rest]
-    paths = Paths(tableau, theta, g, lo, hi, SLACK * max(1.0, float(tableau.diagonal.max())))
-    paths.keep(todo, tableau.columns(todo, x[rest], b[rest]))
-    decision[rest], outcome[rest] = paths.walk(todo, kept[rest], y, progress, stop)
+    paths = Paths(tableau, theta, g, lo, hi, g_slack)
+    size = max(FEW, KEPT_VALUES // m)
+    for begin in range(0, points.size, size):
+        paths.forget()
+        part = points[begin : begin + size]
+        stays = kept[begin : begin + size]
+        # of these points, or of all where that costs less than a second call for those met on the way
+        known, at = (np.arange(m), part) if m <= FEW else (part, np.arange(part.size))
+        x, b, bend = tableau.response(known)
+        certain = np.zeros(part.size, dtype=bool)
+        if stop:
+            certain = certain_at_once(part, stays, x[at], bend[at], y, theta, g, lo, hi, g_slack)
+        rest = np.flatnonzero(~certain)
+        if progress is not None and certain.any():
+            progress(part.size - rest.size)
+        walked = np.arange(m) if m <= FEW else rest
+        paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
+        decision[begin + rest], outcome[begin + rest] = paths.walk(part[rest], stays[rest], y, progress, stop)
     return decision, outcome
