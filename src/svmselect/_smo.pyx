@@ -291,13 +291,14 @@ cdef class Dual:
         return self.columns.get(t)
 
     cdef int fetch(self, Py_ssize_t t) except -1:
-        """Have column t computed, and those of the points that violate most."""
+        """Have column t computed, and those of the points that are on the wrong side most."""
         theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
         held = self.m - np.count_nonzero(absent)
         count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), max(held // FETCH_SHARE, 2),
                     max(self.columns.capacity - held, 4)) // 2
-        up = np.flatnonzero((theta < self.view(self.hi)) & absent)
-        low = np.flatnonzero((theta > self.view(self.lo)) & absent)
+        middle = 0.5 * (self.pair.f_i + self.pair.f_j)
+        up = np.flatnonzero(absent & (theta < self.view(self.hi)) & (f < middle))
+        low = np.flatnonzero(absent & (theta > self.view(self.lo)) & (f > middle))
         self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))
         return 0
 
