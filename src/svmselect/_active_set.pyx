@@ -46,7 +46,8 @@ cdef Py_ssize_t MIN_ROWS = 300
 cdef Py_ssize_t SHARE = 4          # part of all rows that a round takes
 cdef double LOOSE = 0.3            # a round is solved to this part of the gap it starts with
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
-cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch
+cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch, and
+cdef long long STEPS = 1000        # more: in a small problem they take as long as starting a round
 cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
 
 cdef enum:
@@ -595,7 +596,7 @@ def solve(Dual dual, str working_set, double tol, long long max_iter):
     bool
         Whether the KKT gap is at most tol, or no larger than the rounding of theta can make it.
     """
-    cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + 1
+    cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
     cdef double work = 0
     while True:
         if dual.solve(working_set, tol, min(steps, last - dual.n_iter)):

@@ -32,6 +32,7 @@ cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what
 FETCH_COLUMNS = 32
 FETCH_VALUES = 100_000
 FETCH_SHARE = 32
+FIRST_VALUES = 20_000
 
 RULES = {"mvp": MVP, "wss2": WSS2}
 
@@ -294,7 +295,8 @@ cdef class Dual:
         """Have column t computed, and those of the points that are on the wrong side most."""
         theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
         held = self.m - np.count_nonzero(absent)
-        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), max(held // FETCH_SHARE, 2),
+        known = max(held // FETCH_SHARE, FIRST_VALUES // self.m, 2)
+        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), known,
                     max(self.columns.capacity - held, 4)) // 2
         middle = 0.5 * (self.pair.f_i + self.pair.f_j)
         up = np.flatnonzero(absent & (theta < self.view(self.hi)) & (f < middle))

@@ -224,6 +224,11 @@ class Gram:
         return int(self._source.counts[1])
 
     @property
+    def row_groups(self):
+        """A number for each row, the same for identical rows, in order of appearance: intp, shape (m,)."""
+        return self._source.rows.groups
+
+    @property
     def full(self):
         """Whether the whole matrix fits the budget."""
         return self.columns.full

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -61,6 +62,19 @@ class Rows:
                 f"{name} is too large for {X.dtype} arithmetic: "
                 f"the squared norm of row {large[0]} exceeds {most:.3g}"
             )
+
+    @cached_property
+    def groups(self):
+        """A number for each row, the same for identical rows, in order of appearance: intp, shape (n,)."""
+        if np.unique(self.norms).size == self.n:
+            return np.arange(self.n)
+        if self.sparse:
+            ends = zip(self._starts[:-1], self._starts[1:], strict=True)
+            keys = [(self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes()) for a, b in ends]
+        else:
+            keys = [row.tobytes() for row in self.X + 0.0]  # -0.0 is 0.0
+        numbers = {}
+        return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
     def take(self, rows):
         """Some of the rows, by a slice (which shares their values) or an array of row numbers."""

@@ -196,13 +196,16 @@ def test_columns_beyond_the_budget(method):
     whole = leave_one_out(Gram(X, RBF(0.4)), y, 5.0, method=method)
     few = leave_one_out(Gram(X, RBF(0.4), memory_mb=8 * 192 * 8 / 2**20), y, 5.0, method=method)
     np.testing.assert_array_equal(whole.errors, few.errors)
-    np.testing.assert_array_equal(whole.resolved_by, few.resolved_by)
+    # columns computed in other company are rounded otherwise: that changes steps, and may change whether a
+    # sign is certain before the last of them
+    solved = [np.isin(loo.resolved_by, ["certified", "retrained"]) for loo in (whole, few)]
+    np.testing.assert_array_equal(*solved)
+    np.testing.assert_array_equal(whole.resolved_by[~solved[0]], few.resolved_by[~solved[0]])
     if method == "unlearn":  # each in-bound SV and each point that is left out or met: the same ones
         asked = [loo.columns_requested - loo.solution.columns_requested for loo in (whole, few)]
         assert whole.solution.n_inbound < asked[0] == asked[1] <= 2 * 130
         assert whole.n_retrained == few.n_retrained == 0
     else:
-        # columns computed in other company are rounded otherwise, which changes the steps
         assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.05)
     assert few.kernel_values > whole.kernel_values
 

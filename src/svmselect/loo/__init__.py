@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from svmselect import _active_set
 from svmselect._smo import Dual
@@ -124,19 +123,11 @@ def misclassified(y, decision):
 
 def identical_points(gram, y):
     """Points of equal rows and labels: the first of each group, and the group of each point, shape (m,)."""
-    rows = gram._source.rows
+    rows = gram.row_groups
     everyone = np.arange(gram.m)
-    if np.unique(rows.norms).size == gram.m:
+    if rows[-1] == gram.m - 1:
         return everyone, everyone
-    if sparse.issparse(rows.X):
-        starts = zip(rows.X.indptr[:-1], rows.X.indptr[1:], strict=True)
-        keys = [(rows.X.indices[a:b].tobytes(), rows.X.data[a:b].tobytes()) for a, b in starts]
-        numbers = {}
-        keys = [numbers.setdefault(key, len(numbers)) for key in zip(keys, y.tolist(), strict=True)]
-    else:
-        X = np.column_stack([rows.X, y]) + 0.0  # -0.0 is 0.0
-        keys = X.view(np.dtype((np.void, X.itemsize * X.shape[1]))).ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, group = np.unique(2 * rows + (y > 0), return_index=True, return_inverse=True)
     order = np.argsort(first)
     return first[order], np.argsort(order)[group]
 
@@ -265,7 +256,7 @@ def leave_one_out(
     first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
     alone = first.size == gram.m
     bound = C if alone else np.bincount(group, C)
-    full = Dual(gram if alone else gram.restricted(first), y[first])
+    full = Dual(gram if alone else gram.restricted(first).compute(), y[first])
     full.boxes(y[first], bound)
     if theta is not None:
         full.seed(theta if alone else np.bincount(group, theta))
