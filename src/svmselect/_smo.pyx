@@ -27,12 +27,14 @@ cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at C
 cdef long long STEPS_PER_SHRINK = 1000
 cdef double SHRINK = 0.7        # of the rows or less: worth a copy
 cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what else it left out shows early
-# columns computed at once: so many, or more while they are short; fewer while little is known about which
-# points matter, and where they replace others
+# A matrix of at most so many values is computed whole.
+SMALL_VALUES = 2_000_000
+# Of a larger one so many columns are computed at once, or so many values while columns are short; fewer while
+# little is known about which points matter, and where they replace others.
 FETCH_COLUMNS = 32
-FETCH_VALUES = 100_000
+FETCH_VALUES = 500_000
+FIRST_VALUES = 250_000
 FETCH_SHARE = 32
-FIRST_VALUES = 20_000
 
 RULES = {"mvp": MVP, "wss2": WSS2}
 
@@ -293,11 +295,16 @@ cdef class Dual:
 
     cdef int fetch(self, Py_ssize_t t) except -1:
         """Have column t computed, and those of the points that are on the wrong side most."""
+        if self.columns.full and self.m * self.m <= SMALL_VALUES:
+            self.gram.compute()
+            return 0
         theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
         held = self.m - np.count_nonzero(absent)
-        known = max(held // FETCH_SHARE, FIRST_VALUES // self.m, 2)
-        count = min(max(FETCH_COLUMNS, FETCH_VALUES // self.m), known,
-                    max(self.columns.capacity - held, 4)) // 2
+        count = min(
+            max(FETCH_COLUMNS, FETCH_VALUES // self.m),
+            max(held // FETCH_SHARE, FIRST_VALUES // self.m, 2),
+            max(self.columns.capacity - held, 4),
+        ) // 2
         middle = 0.5 * (self.pair.f_i + self.pair.f_j)
         up = np.flatnonzero(absent & (theta < self.view(self.hi)) & (f < middle))
         low = np.flatnonzero(absent & (theta > self.view(self.lo)) & (f > middle))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import numbers
 import weakref
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from svmselect import _panels
 from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
 from svmselect.kernels import BLOCK_ROWS, RBF, Linear, Rows, product_panels, slices
+from svmselect.threads import run
 
 __all__ = ["Gram"]
-
-WORK_FOR_THREADS = 2**25  # multiplications that are worth a second thread
 
 
 def as_rows(X, name="X"):
@@ -55,41 +52,6 @@ def check_kernel(kernel):
     """A ValueError unless `kernel` is one."""
     if not isinstance(kernel, (RBF, Linear)):
         raise ValueError(f"kernel must be RBF(gamma) or Linear(), got {kernel!r}")
-
-
-@cache
-def blas_libraries():
-    """The BLAS libraries of this process."""
-    return ThreadpoolController().select(user_api="blas")
-
-
-def run(function, tasks, work, progress=None):
-    """Call ``function(task)`` for every task, on as many threads as BLAS may use, each with a BLAS of one
-    thread; one after another where the `work`, in multiplications, is too little for threads.
-
-    `progress` is called as ``progress(done, total)`` from the calling thread. No task is started after an
-    exception, which Ctrl-C is too.
-    """
-    threads = 1
-    if work >= WORK_FOR_THREADS:
-        allowed = min((library["num_threads"] for library in blas_libraries().info()), default=1)
-        threads = min(allowed, len(tasks))
-    if threads == 1:
-        for done, task in enumerate(tasks, 1):
-            function(task)
-            if progress is not None:
-                progress(done, len(tasks))
-        return
-    with blas_libraries().limit(limits=1), ThreadPoolExecutor(threads) as pool:
-        try:
-            futures = [pool.submit(function, task) for task in tasks]
-            for done, future in enumerate(as_completed(futures), 1):
-                future.result()
-                if progress is not None:
-                    progress(done, len(tasks))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 class Source:
@@ -259,7 +221,7 @@ class Gram:
             return self
         stored = columns.holds(slice(None))
         kept, absent = np.flatnonzero(stored), np.flatnonzero(~stored)
-        if kept.size <= min(self.m // 2, BLOCK_ROWS) and not source.stored_above(absent).any():
+        if kept.size <= self.m // 4 and not source.stored_above(absent).any():
             self._compute_blocks(kept, progress)
         else:
             panels = slices(absent.size, BLOCK_ROWS)

@@ -11,6 +11,7 @@ from svmselect import _active_set
 from svmselect._nu import NuDual
 from svmselect._smo import RULES, Dual
 from svmselect.gram import Gram
+from svmselect.threads import one_blas_thread
 
 __all__ = ["Solution", "decision_function", "solve_csvc", "solve_nusvc"]
 
@@ -124,6 +125,7 @@ def check_start(start, y, C):
     return start * y
 
 
+@one_blas_thread()
 def solve_csvc(
     gram: Gram, y, C, tol=1e-3, working_set="wss2", active_set=True, start=None, max_iter=None
 ) -> Solution:
@@ -207,6 +209,7 @@ def check_nu(gram, y, nu, weight):
     return weight, total
 
 
+@one_blas_thread()
 def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", max_iter=None) -> Solution:
     """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <=
     w_i``, ``y'a = 0``, ``sum(a) = nu sum(w)``.

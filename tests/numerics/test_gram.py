@@ -15,8 +15,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from threadpoolctl import threadpool_limits
 
-import svmselect.gram
 import svmselect.kernels
+import svmselect.threads
 from svmselect import RBF, Gram, Linear, solve_csvc
 from svmselect.kernels import Rows
 
@@ -153,7 +153,7 @@ def test_threads_compute_the_same_matrix(as_csr, monkeypatch):
     X = sparse.csr_array(rows(2, 1300, 5)) if as_csr else rows(2, 1300, 5)
     serial = Gram(X, RBF(0.1)).matrix()
     product = Gram(X, RBF(0.1)).product(np.arange(70), np.arange(70.0))
-    monkeypatch.setattr(svmselect.gram, "WORK_FOR_THREADS", 0)
+    monkeypatch.setattr(svmselect.threads, "WORK_FOR_THREADS", 0)
     reports = []
     with threadpool_limits(2, "blas"):
         gram = Gram(X, RBF(0.1)).compute(lambda *report: reports.append(report))
@@ -167,7 +167,7 @@ def test_threads_compute_the_same_matrix(as_csr, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupted_matrix_keeps_its_columns(threads, monkeypatch):
-    monkeypatch.setattr(svmselect.gram, "WORK_FOR_THREADS", 0)
+    monkeypatch.setattr(svmselect.threads, "WORK_FOR_THREADS", 0)
     X = rows(3, 1300, 4)
     gram = Gram(X, RBF(0.2))
     before = gram.columns.column(700).copy()

@@ -23,6 +23,7 @@ from svmselect.svm import (
     frozen,
     solution_of,
 )
+from svmselect.threads import one_blas_thread
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
@@ -156,6 +157,7 @@ def counter(progress, total):
     return report
 
 
+@one_blas_thread()
 def leave_one_out(
     gram: Gram,
     y,
