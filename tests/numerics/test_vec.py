@@ -1,6 +1,7 @@
 """The vector passes, built for each instruction set of this machine and plain, against NumPy."""
 
 import ctypes
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -23,7 +24,20 @@ BUILDS = {
     "AVX2": ["-DSVMSELECT_NO_AVX512"],
     "dispatched": ["-DSVMSELECT_NO_SIMD"],
     "plain": ["-DSVMSELECT_NO_SIMD", "-DSVMSELECT_NO_CLONES"],
+    "AVX-512 emulated": ["-include", str(Path(__file__).with_name("avx512_emulated.h")), "-Wno-psabi"],
 }
+
+
+def emulated(folder):
+    """A copy of the sources that always takes the AVX-512 passes, for a machine with AVX2."""
+    for source in SOURCES.glob("_vec*.[ch]"):
+        text = source.read_text()
+        text = text.replace('target("avx512f,avx512dq")', 'target("avx2,fma")')
+        text = text.replace('(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))', "1")
+        (folder / source.name).write_text(text)
+    assert "#define HAS_AVX512 1" in (folder / "_vec.c").read_text()
+    assert "avx512f" not in (folder / "_vec_avx512.h").read_text()
+    return folder
 
 
 class Pair(ctypes.Structure):
@@ -41,9 +55,14 @@ def vec(request, tmp_path_factory):
     compiler = shutil.which("gcc")
     if compiler is None:
         pytest.skip("no gcc to build the vector passes with")
-    library = tmp_path_factory.mktemp("vec") / "vec.so"
+    folder = tmp_path_factory.mktemp("vec")
+    sources, library = SOURCES, folder / "vec.so"
+    if request.param == "AVX-512 emulated":
+        if platform.machine() != "x86_64":
+            pytest.skip("the passes for AVX-512 are built on x86-64 only")
+        sources = emulated(folder)
     command = [compiler, "-O3", "-shared", "-fPIC", *FLAGS, *BUILDS[request.param]]
-    subprocess.run([*command, str(SOURCES / "_vec.c"), "-o", str(library)], check=True)
+    subprocess.run([*command, str(sources / "_vec.c"), "-o", str(library)], check=True)
     functions = ctypes.CDLL(str(library))
     for name in ("hinge", "dot", "at"):
         getattr(functions, f"vec_{name}").restype = ctypes.c_double
