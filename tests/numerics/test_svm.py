@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -157,7 +158,10 @@ def test_identical_points_of_both_classes():
 
 
 @pytest.mark.parametrize(("active_set", "m"), [(False, 400), (True, 6000)])
-def test_ctrl_c_ends_a_long_solve(active_set, m):
+def test_ctrl_c_ends_a_long_solve(active_set, m, request):
+    # a shell has its background jobs ignore it
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     X, y = two_classes(np.random.default_rng(6), m, 20, gap=0.1)
     gram = Gram(X, Linear())
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
