@@ -78,6 +78,12 @@ class Source:
         return self.data if self.numbers is None else self.data.take(self.numbers)
 
     @cached_property
+    def parts(self):
+        """The rows in parts, for the threads: pairs of a slice and its Rows."""
+        step = max(8 * BLOCK_ROWS, -(-self.m // 16))
+        return [(part, self.rows.take(part)) for part in slices(self.m, step)]
+
+    @cached_property
     def diagonal(self):
         diagonal = self.kernel.diagonal(self.data)
         return diagonal if self.numbers is None else diagonal[self.numbers]
@@ -96,13 +102,13 @@ class Source:
             columns.gather(places[indices[stored]], places, out, slots[stored])
             indices, slots = indices[~stored], slots[~stored]
         if indices.size:
-            chosen, rows = self.rows.take(indices), self.rows
-            step = max(8 * BLOCK_ROWS, -(-self.m // 16))
+            chosen = self.rows.take(indices)
 
             def panel(part):
-                self.kernel.block(chosen, rows.take(part), out=out[:, part], slots=slots)
+                at, rows = part
+                self.kernel.block(chosen, rows, out=out[:, at], slots=slots)
 
-            run(panel, slices(self.m, step), indices.size * self.m * rows.d)
+            run(panel, self.parts, indices.size * self.m * chosen.d)
             out[slots, indices] = self.diagonal[indices]
             self.counts[1] += indices.size * self.m
 

@@ -134,7 +134,8 @@ def product_panels(A, B):
             shape = a.stop - a.start, b.stop - b.start
             products = scratch[: shape[0] * shape[1]].reshape(shape)
             if sparse_product:
-                _panels.transpose(B.take(b).X @ left, products)
+                part = B if shape[1] == B.n else B.take(b)
+                _panels.transpose(part.X @ left, products)
             else:
                 np.matmul(left, B.dense(b).T, out=products)
             yield a, b, products
