@@ -90,6 +90,13 @@ void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void 
     else transpose_f64(rows, columns, from, from_ld, to, to_ld);
 }
 
+void panels_sparse_product(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
+                           const void *left, ptrdiff_t width, void *out)
+{
+    if (single) sparse_product_f32(rows, starts, values, features, left, width, out);
+    else sparse_product_f64(rows, starts, values, features, left, width, out);
+}
+
 void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out)
 {
     if (single) gather_f32(n, index, column, out);

@@ -3,6 +3,7 @@
 #ifndef SVMSELECT_PANELS_H
 #define SVMSELECT_PANELS_H
 #include <stddef.h>
+#include <stdint.h>
 
 /* out[t] = exp(-gamma D_t), D_t = norm + norms[t] - 2 products[t], taken as 0 up to clip (norm + norms[t]).  Within 2
  * round-off units from the exact exponential of the rounded -gamma D_t; 0 where that is below -87 (float) or -708
@@ -13,6 +14,12 @@ void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const 
 /* to[c][r] = from[r][c] */
 void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
                       ptrdiff_t to_ld);
+
+/* out[r][c] = sum over k of values[k] * left[features[k]][c], k from starts[r] to starts[r + 1]: sparse rows times a dense
+ * matrix whose rows, and out's, have `width` values, a multiple of PANELS_WIDTH. */
+#define PANELS_WIDTH 8
+void panels_sparse_product(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
+                           const void *left, ptrdiff_t width, void *out);
 
 /* out[t] = column[index[t]] */
 void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out);

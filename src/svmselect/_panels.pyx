@@ -3,19 +3,20 @@
 Two-dimensional arguments may have any row stride; the values of a row are contiguous.
 """
 
+from libc.stdint cimport int32_t
+
 import numpy as np
 
 cdef extern from "_panels.h" nogil:
     void panels_rbf(int, Py_ssize_t, void *, const void *, const void *, double, double, double)
+    const Py_ssize_t PANELS_WIDTH
+    void panels_sparse_product(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *,
+                               const void *, Py_ssize_t, void *)
     void panels_transpose(int, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, void *, Py_ssize_t)
 
 ctypedef fused real:
     float
     double
-
-ctypedef fused integer:
-    int
-    long long
 
 
 def rbf(real[:, :] products, real[:, :] out, Py_ssize_t[::1] slots, real[::1] norms, real[::1] other_norms,
@@ -62,7 +63,27 @@ def squared_norms(const real[::1] values, const Py_ssize_t[::1] starts):
     return norms
 
 
-def densify(const real[::1] values, const integer[::1] features, const Py_ssize_t[::1] starts,
+def sparse_product(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
+                   Py_ssize_t first, const real[:, ::1] left, real[:, ::1] out):
+    """``out[c, r] = left[c] . (row first + r)`` for rows of a CSR matrix, as many as ``out`` has columns."""
+    cdef Py_ssize_t rows = out.shape[1]
+    cdef Py_ssize_t width = (left.shape[0] + PANELS_WIDTH - 1) // PANELS_WIDTH * PANELS_WIDTH
+    dtype = np.float32 if real is float else np.float64
+    cdef real[:, ::1] turned = np.zeros((left.shape[1], width), dtype=dtype)
+    cdef real[:, ::1] products = np.empty((rows, width), dtype=dtype)
+    if rows == 0 or left.shape[1] == 0:
+        out[:] = 0
+        return
+    with nogil:
+        panels_transpose(real is float, left.shape[0], left.shape[1], &left[0, 0], left.shape[1],
+                         &turned[0, 0], width)
+        panels_sparse_product(real is float, rows, &starts[first], &values[0] if values.shape[0] else NULL,
+                              &features[0] if features.shape[0] else NULL, &turned[0, 0], width,
+                              &products[0, 0])
+        panels_transpose(real is float, rows, left.shape[0], &products[0, 0], width, &out[0, 0], rows)
+
+
+def densify(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
             Py_ssize_t first, real[:, ::1] out):
     """Rows ``first`` and following of a CSR matrix, as many as ``out`` has, as a dense array."""
     cdef Py_ssize_t r, t

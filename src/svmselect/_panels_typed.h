@@ -35,6 +35,44 @@ CLONES static void NAME(transpose)(ptrdiff_t rows, ptrdiff_t columns, const T *r
         for (ptrdiff_t c = 0; c < columns; c++) to[c * to_ld + r] = from[r * from_ld + c];
 }
 
+/* PANELS_WIDTH floats, anywhere in memory. */
+typedef T NAME(lanes) __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* `blocks` lanes of one row's product; they stay in registers, for which GCC has to see them one by one. */
+INLINE void NAME(row_product)(ptrdiff_t begin, ptrdiff_t end, const T *values, const int32_t *features, const T *left,
+                              ptrdiff_t width, T *out, const int blocks)
+{
+    NAME(lanes) a = {0}, b = {0}, c = {0}, d = {0};
+    for (ptrdiff_t k = begin; k < end; k++) {
+        const T value = values[k];
+        const NAME(lanes) *row = (const NAME(lanes) *)(left + features[k] * width);
+        a += value * row[0];
+        if (blocks > 1) b += value * row[1];
+        if (blocks > 2) c += value * row[2], d += value * row[3];
+    }
+    NAME(lanes) *to = (NAME(lanes) *)out;
+    to[0] = a;
+    if (blocks > 1) to[1] = b;
+    if (blocks > 2) to[2] = c, to[3] = d;
+}
+
+CLONES static void NAME(sparse_product)(ptrdiff_t rows, const ptrdiff_t *starts, const T *values, const int32_t *features,
+                                        const T *left, ptrdiff_t width, T *out)
+{
+    enum { LANES = sizeof(NAME(lanes)) / sizeof(T) };
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        const ptrdiff_t begin = starts[r], end = starts[r + 1];
+        ptrdiff_t c = 0;
+        for (; c + 4 * LANES <= width; c += 4 * LANES)
+            NAME(row_product)(begin, end, values, features, left + c, width, out + r * width + c, 4);
+        if (c + 2 * LANES <= width) {
+            NAME(row_product)(begin, end, values, features, left + c, width, out + r * width + c, 2);
+            c += 2 * LANES;
+        }
+        if (c < width) NAME(row_product)(begin, end, values, features, left + c, width, out + r * width + c, 1);
+    }
+}
+
 static void NAME(gather)(ptrdiff_t n, const ptrdiff_t *restrict index, const T *restrict column, T *restrict out)
 {
     for (ptrdiff_t t = 0; t < n; t++) out[t] = column[index[t]];
