@@ -22,8 +22,8 @@ PANEL_ROWS = 1024  # most rows of a panel made dense
 PANEL_BYTES = 2**24  # most memory of these
 BLOCK_ROWS = 512  # rows and columns of a block of a whole matrix
 PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cache
-# below this share of non-zeros a sparse product is faster than making panels dense: 2.5 to 4 times at 10 %; at
-# 30 % 1.5 to 2 times for 8 to 32 columns and between 0.9 and 1.5 times for 128
+# below this share of non-zeros a sparse product is faster than making panels dense: 2.5 to 4 times at 10 %;
+# at 30 % 1.5 to 2 times for 8 to 32 columns and between 0.9 and 1.5 times for 128
 SPARSE_DENSITY = 0.25
 
 
