@@ -71,9 +71,8 @@ def check_labels(gram, y):
     y = np.asarray(y)
     if y.shape != (gram.m,):
         raise ValueError(f"y must have shape ({gram.m},) to match the Gram matrix, got {y.shape}")
-    values = np.unique(y)
-    if not np.isin(values, (-1, 1)).all():
-        raise ValueError(f"y must hold the labels -1 and +1 only, got {values[:5].tolist()}")
+    if not np.all((y == 1) | (y == -1)):
+        raise ValueError(f"y must hold the labels -1 and +1 only, got {np.unique(y)[:5].tolist()}")
     return np.ascontiguousarray(y, dtype=np.float64)
 
 
