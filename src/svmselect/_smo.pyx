@@ -46,7 +46,7 @@ cdef class Dual:
     ----------
     gram : Gram
     y : ndarray, shape (m,)
-        Labels, -1.0 and +1.0; the linear term of a C-SVC.
+        The linear term p: of a C-SVC its labels, -1.0 and +1.0.
     """
 
     def __cinit__(self, gram, y):
@@ -203,9 +203,13 @@ cdef class Dual:
 
     def boxes(self, y, C):
         """Set the boxes of a C-SVC from labels and one upper bound per point, shape (m,); theta becomes 0."""
-        self._buffer[3, :self.m] = np.where(y > 0, 0, -C)
-        self._buffer[4, :self.m] = np.where(y > 0, C, 0)
-        self.seed(np.zeros(self.m))
+        self.confine(np.where(y > 0, 0, -C), np.where(y > 0, C, 0), np.zeros(self.m))
+
+    def confine(self, lo, hi, theta):
+        """Set any boxes, shape (m,) each, and start from signed variables inside them."""
+        self._buffer[3, :self.m] = lo
+        self._buffer[4, :self.m] = hi
+        self.seed(theta)
 
     def seed(self, theta):
         """Start from signed variables, shape (m,), inside their boxes."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, dtrtri
 
 from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, rows_of
 
@@ -30,40 +31,49 @@ class Tableau:
     ----------
     gram : Gram
     inbound : ndarray of intp, shape (n,)
-        Candidates for S.
+        Candidates for S, at least one.
+    others : ndarray of intp, optional
+        The points outside that matter; all by default.
+    threshold : bool
+        Whether the sum of theta is fixed. Without a threshold it is not, and there is no shift.
 
     Attributes
     ----------
     order : ndarray of intp, shape (m,)
-        The points: S, then the others.
+        The points: S, the candidates that depend on it, the others.
     number : ndarray of intp, shape (m,)
         Its inverse: the new number of each point.
     s : int
         Size of S.
     """
 
-    def __init__(self, gram, inbound):
+    def __init__(self, gram, inbound, others=None, threshold=True):
         self.gram = gram
-        others = np.ones(gram.m, dtype=bool)
-        others[inbound] = False
-        order = np.concatenate([inbound, np.flatnonzero(others)])
+        if others is None:
+            outside = np.ones(gram.m, dtype=bool)
+            outside[inbound] = False
+            others = np.flatnonzero(outside)
+        order = np.concatenate([inbound, others])
         rows = rows_of(gram, inbound, order)
-        self.shift = float(gram.diagonal.mean()) or 1.0
+        self.threshold = threshold
+        self.shift = (float(gram.diagonal.mean()) or 1.0) if threshold else 0.0
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
         block = rows[:, : inbound.size] + self.shift
         factor, failed = dpotrf(block.T, lower=True)
         if failed or factor.diagonal().min() ** 2 <= least:
             factor, pivots, rank, _ = dpstrf(block.T, lower=True, tol=least)
             factor = np.asfortranarray(np.tril(factor[:rank, :rank]))
-            chosen = np.concatenate([pivots - 1, np.arange(inbound.size, gram.m)])
+            chosen = np.concatenate([pivots - 1, np.arange(inbound.size, order.size)])
             order, rows = order[chosen], rows[np.ix_(chosen[:rank], chosen)]
         self.s = s = len(rows)
         self.order = order
         self.number = np.empty(gram.m, dtype=np.intp)
-        self.number[order] = np.arange(gram.m)
+        self.number[order] = np.arange(order.size)
         self.rows = rows
         self.factor = factor
-        self.ones = dpotrs(factor, np.ones(s), lower=True)[0]
+        # of theta_S per unit of the threshold, and its sum: without a threshold, nothing answers to one
+        self.ones = dpotrs(factor, np.ones(s), lower=True)[0] if threshold else np.zeros(s)
+        self.total = float(self.ones.sum()) if threshold else np.inf
         self.diagonal = gram.diagonal[order]
 
     @cached_property
@@ -100,7 +110,7 @@ class Tableau:
         x[inside] = self.inverse[points[inside]]
         right = np.ascontiguousarray(self.rows[:, points[outer]])
         x[outer] = dpotrs(self.factor, -right, lower=True)[0].T
-        b = (x.sum(axis=1) + outside) / self.ones.sum()
+        b = (x.sum(axis=1) + outside) / self.total
         x -= b[:, None] * self.ones
         b -= self.shift * outside
         bend = np.empty(points.size)
@@ -109,9 +119,28 @@ class Tableau:
             bend[inside] = 1 / x[inside, points[inside]]
         return x, b, bend
 
+    def bends(self):
+        """The bend of every point, shape (m,), without its response.
+
+        That of a point outside S is its squared distance in feature space from the affine hull of S, that of
+        a point in S from the affine hull of the others in S (infinite where there are none); without a
+        threshold, from the linear hulls.
+        """
+        s = self.s
+        bends = np.empty(self.order.size)
+        inverse, _ = dtrtri(self.factor, lower=True)
+        with np.errstate(divide="ignore"):
+            bends[:s] = 1 / (np.einsum("ij,ij->j", inverse, inverse) - self.ones**2 / self.total)
+        if self.threshold and s == 1:
+            bends[0] = np.inf
+        u = dtrsm(1, self.factor, self.rows[:, s:].T + self.shift, side=1, lower=1, trans_a=1, overwrite_b=1)
+        bends[s:] = self.diagonal[s:] + self.shift - np.einsum("ij,ij->i", u, u)
+        bends[s:] += (1 - u @ inverse.sum(axis=1)) ** 2 / self.total
+        return bends
+
     def columns(self, points, x, b):
         """The columns of some points, from their responses, shape (n, m)."""
-        columns = np.empty((points.size, self.gram.m))
+        columns = np.empty((points.size, self.order.size))
         columns[:, : self.s] = x
         others = columns[:, self.s :]
         np.matmul(x, self.rows_of_others, out=others)

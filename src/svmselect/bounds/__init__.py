@@ -1,0 +1,35 @@
+"""Estimates and bounds of the leave-one-out error from a single fit."""
+
+from svmselect.bounds.estimate import Estimate
+from svmselect.bounds.jaakkola_haussler import jaakkola_haussler
+from svmselect.bounds.opper_winther import OpperWinther, opper_winther
+from svmselect.bounds.radius_margin import (
+    RadiusMargin,
+    RescaledRadiusMargin,
+    radius_margin,
+    rescaled_radius_margin,
+)
+from svmselect.bounds.span_bound import SpanBound, span_bound
+from svmselect.bounds.span_rule import SpanRule, span_rule
+from svmselect.bounds.sphere import Sphere, smallest_enclosing_sphere
+from svmselect.bounds.sv_count import sv_count
+from svmselect.bounds.xi_alpha import xi_alpha
+
+__all__ = [
+    "Estimate",
+    "OpperWinther",
+    "RadiusMargin",
+    "RescaledRadiusMargin",
+    "SpanBound",
+    "SpanRule",
+    "Sphere",
+    "jaakkola_haussler",
+    "opper_winther",
+    "radius_margin",
+    "rescaled_radius_margin",
+    "smallest_enclosing_sphere",
+    "span_bound",
+    "span_rule",
+    "sv_count",
+    "xi_alpha",
+]

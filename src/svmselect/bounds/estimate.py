@@ -1,0 +1,63 @@
+"""What the estimates that count training points have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.svm import check_labels, frozen
+
+__all__ = ["Estimate"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate, or a bound, of the leave-one-out error that counts points.
+
+    Attributes
+    ----------
+    error : float
+        Share of the training points that are counted, in [0, 1].
+    errors : ndarray of bool, shape (m,)
+        The points that are counted.
+    cpu_s : float
+        CPU time, seconds, with that of Gram columns which were absent.
+    """
+
+    error: float
+    errors: np.ndarray
+    cpu_s: float
+
+
+def check_solution(gram, y, solution):
+    """Labels as float64 of shape (m,), or a ValueError for these or for the solution of another problem."""
+    y = check_labels(gram, y)
+    if solution.alpha.shape != y.shape:
+        raise ValueError(
+            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
+        )
+    return y
+
+
+def n_training(solution):
+    """Number of training points: those with C_i > 0."""
+    return np.count_nonzero(solution.C)
+
+
+def counted(errors, solution):
+    """The fields `error` and `errors` of an Estimate."""
+    return {"error": float(np.count_nonzero(errors) / n_training(solution)), "errors": frozen(errors)}
+
+
+def of_support_vectors(values, support, m):
+    """Values of the support vectors as a read-only array of shape (m,), NaN elsewhere."""
+    everywhere = np.full(m, np.nan)
+    everywhere[support] = values
+    return frozen(everywhere)
+
+
+def support_sets(solution):
+    """Row numbers of the in-bound SVs and of the bounded ones."""
+    alpha, C = solution.alpha, solution.C
+    return np.flatnonzero((alpha > 0) & (alpha < C)), np.flatnonzero((alpha > 0) & (alpha == C))

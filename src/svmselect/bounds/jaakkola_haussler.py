@@ -1,0 +1,41 @@
+"""The bound of Jaakkola and Haussler."""
+
+from __future__ import annotations
+
+import time
+
+from svmselect.bounds.estimate import Estimate, check_solution, counted
+from svmselect.gram import Gram
+from svmselect.svm import Solution
+
+__all__ = ["jaakkola_haussler"]
+
+
+def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
+    """Bound ``(1/m) #{SVs p: alpha_p k(x_p, x_p) >= y_p f(x_p)}`` (Jaakkola and Haussler 1999; Sarafis et al.
+    2018, section 3).
+
+    A bound of the leave-one-out error of an SVM without threshold; with one it is a heuristic.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    solution : Solution
+        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, or a solution of another number of rows.
+    """
+    begin = time.process_time()
+    y = check_solution(gram, y, solution)
+    errors = (solution.alpha > 0) & (solution.alpha * gram.diagonal >= y * solution.decision)
+    return Estimate(**counted(errors, solution), cpu_s=time.process_time() - begin)

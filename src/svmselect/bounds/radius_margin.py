@@ -1,0 +1,152 @@
+"""The radius-margin bound, plain and rescaled."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from svmselect.bounds.estimate import check_solution, n_training
+from svmselect.bounds.sphere import Sphere, check_sphere
+from svmselect.gram import Gram
+from svmselect.svm import Solution
+from svmselect.threads import one_blas_thread
+
+__all__ = ["RadiusMargin", "RescaledRadiusMargin", "radius_margin", "rescaled_radius_margin"]
+
+
+@dataclass(frozen=True)
+class RadiusMargin:
+    """The radius-margin bound.
+
+    Attributes
+    ----------
+    bound : float
+        ``R^2 |w|^2 / m``; it may exceed 1.
+    squared_radius : float
+        ``R^2``.
+    squared_norm : float
+        ``|w|^2``, the inverse of the squared margin.
+    n_not_converged : int
+        1 if the solver of the sphere ran out of steps.
+    cpu_s : float
+        CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
+    """
+
+    bound: float
+    squared_radius: float
+    squared_norm: float
+    n_not_converged: int
+    cpu_s: float
+
+
+def radius_margin(gram: Gram, y, solution: Solution, sphere: Sphere | None = None) -> RadiusMargin:
+    """Radius-margin bound ``R^2 |w|^2 / m`` (Vapnik 1998; Sarafis et al. 2018, section 3, with the diameter).
+
+    A bound of the leave-one-out error of a hard margin without threshold, that is of separable points and C
+    large enough that no SV is bounded; with a threshold its fourfold is one (Vapnik and Chapelle 2000).
+    Elsewhere it is a functional to minimise (Chapelle and Vapnik 2000, eq. 1).
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    solution : Solution
+        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+    sphere : Sphere, optional
+        `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
+        computed by default.
+
+    Returns
+    -------
+    RadiusMargin
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, or a solution or sphere of another number of rows.
+    """
+    begin = time.process_time()
+    y = check_solution(gram, y, solution)
+    sphere = check_sphere(gram, solution, sphere)
+    squared_norm = max(float((y * solution.alpha) @ (solution.decision - solution.b)), 0.0)
+    return RadiusMargin(
+        bound=sphere.squared_radius * squared_norm / n_training(solution),
+        squared_radius=sphere.squared_radius,
+        squared_norm=squared_norm,
+        n_not_converged=int(not sphere.converged),
+        cpu_s=time.process_time() - begin,
+    )
+
+
+@dataclass(frozen=True)
+class RescaledRadiusMargin:
+    """The rescaled radius-margin bound.
+
+    Attributes
+    ----------
+    bound : float
+        It may exceed 1.
+    rescaled : float
+        What takes the place of ``R^2 |w|^2``: m times the bound.
+    rank : int
+        Dimensions of the centred training points in feature space.
+    cpu_s : float
+        CPU time, seconds, with that of Gram columns which were absent.
+    """
+
+    bound: float
+    rescaled: float
+    rank: int
+    cpu_s: float
+
+
+@one_blas_thread()
+def rescaled_radius_margin(gram: Gram, y, solution: Solution) -> RescaledRadiusMargin:
+    """Radius-margin bound after a rescaling of feature space (Chapelle and Vapnik 2000, section 4).
+
+    Along each principal direction the training points are scaled into a box of side 2, whose half-side stands
+    for the radius: ``R^2 |w|^2`` becomes ``sum_k lambda_k^2 max_i A_ik^2 (sum_i A_ik alpha_i y_i)^2``, with
+    the eigenvectors A and eigenvalues lambda of the centred Gram matrix. A heuristic for the hard margin, as
+    the authors say; no theorem makes it a bound.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows, float64. The block of the training points is computed; the
+        eigenvectors take O(m^3).
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    solution : Solution
+        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+
+    Returns
+    -------
+    RescaledRadiusMargin
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, or a solution of another number of rows.
+    """
+    begin = time.process_time()
+    y = check_solution(gram, y, solution)
+    points = np.flatnonzero(solution.C)
+    K = gram.block(points).astype(np.float64, copy=False)
+    means = K.mean(axis=0)
+    K = K - means - means[:, None] + means.mean()
+    values, vectors = eigh(K, overwrite_a=True)
+    kept = values > points.size * np.finfo(np.float64).eps * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    theta = (y * solution.alpha)[points]
+    rescaled = float((values**2 * (vectors**2).max(axis=0, initial=0)) @ (theta @ vectors) ** 2)
+    return RescaledRadiusMargin(
+        bound=rescaled / points.size,
+        rescaled=rescaled,
+        rank=int(np.count_nonzero(kept)),
+        cpu_s=time.process_time() - begin,
+    )

@@ -1,0 +1,112 @@
+"""The span bound."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.bounds.boxed_span import span_exists, squared_boxed_spans
+from svmselect.bounds.estimate import check_solution, n_training, of_support_vectors, support_sets
+from svmselect.bounds.sphere import Sphere, check_sphere
+from svmselect.gram import Gram
+from svmselect.svm import Solution, check_options
+from svmselect.threads import one_blas_thread
+
+__all__ = ["SpanBound", "span_bound"]
+
+
+@dataclass(frozen=True)
+class SpanBound:
+    """The span bound of the leave-one-out error.
+
+    Attributes
+    ----------
+    bound : float
+        It may exceed 1.
+    squared_span : ndarray, shape (m,)
+        ``S_p^2``, with the box, of every in-bound SV; NaN where ``Lambda_p`` is empty and for the rest.
+    span : float
+        S, the largest ``S_p``; 0 where there is none.
+    diameter : float
+        D, of the smallest sphere around the training points.
+    n_empty : int
+        k, in-bound SVs with an empty ``Lambda_p``.
+    n_bounded : int
+        Bounded SVs.
+    n_not_converged : int
+        Spans whose solver ran out of steps (they are then too large, and the bound holds), and the sphere.
+    cpu_s : float
+        CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
+    """
+
+    bound: float
+    squared_span: np.ndarray
+    span: float
+    diameter: float
+    n_empty: int
+    n_bounded: int
+    n_not_converged: int
+    cpu_s: float
+
+
+@one_blas_thread()
+def span_bound(
+    gram: Gram, y, solution: Solution, sphere: Sphere | None = None, tol=1e-6, max_iter=None
+) -> SpanBound:
+    """Span bound ``(S sum_p max(D, 1/sqrt(C_p)) alpha_p + k + n_bounded) / m`` (Vapnik and Chapelle 2000; for
+    weighted points Sarafis et al. 2018, Theorem 1), the sum over the in-bound SVs whose ``Lambda_p`` is not
+    empty.
+
+    A bound of the leave-one-out error, for any C and any weights: an in-bound SV that is misclassified when
+    left out has ``alpha_p S_p max(D, 1/sqrt(C_p)) >= 1`` (Sarafis et al., Lemma 2), and all other SVs are
+    counted.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows, float64.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    solution : Solution
+        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+    sphere : Sphere, optional
+        `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
+        computed by default.
+    tol : float
+        KKT gap to which spans are solved, relative to ``S_p^2``.
+    max_iter : int, optional
+        Most SMO steps for one span; no limit by default.
+
+    Returns
+    -------
+    SpanBound
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, a solution or sphere of another number of rows, or a bad `tol` or
+        `max_iter`.
+    """
+    begin = time.process_time()
+    y = check_solution(gram, y, solution)
+    limit = check_options(tol, "wss2", max_iter)
+    sphere = check_sphere(gram, solution, sphere)
+    inbound, bounded = support_sets(solution)
+    alpha, C = solution.alpha, solution.C
+    exists = span_exists(y, C, inbound, bounded)
+    squared_span, n_not_converged = squared_boxed_spans(gram, y, solution, inbound, exists, tol, limit)
+    span = float(np.sqrt(squared_span[exists].max(initial=0)))
+    those, n_empty = inbound[exists], int(np.count_nonzero(~exists))
+    total = span * (np.maximum(sphere.diameter, C[those] ** -0.5) @ alpha[those])
+    return SpanBound(
+        bound=float((total + n_empty + bounded.size) / n_training(solution)),
+        squared_span=of_support_vectors(squared_span, inbound, gram.m),
+        span=span,
+        diameter=sphere.diameter,
+        n_empty=n_empty,
+        n_bounded=int(bounded.size),
+        n_not_converged=n_not_converged + (not sphere.converged),
+        cpu_s=time.process_time() - begin,
+    )

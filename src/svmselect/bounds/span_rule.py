@@ -1,0 +1,88 @@
+"""The span rule."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.bounds.estimate import Estimate, check_solution, counted, of_support_vectors, support_sets
+from svmselect.bounds.hull import squared_distances
+from svmselect.gram import Gram
+from svmselect.svm import Solution
+from svmselect.threads import one_blas_thread
+
+__all__ = ["SpanRule", "span_rule"]
+
+
+@dataclass(frozen=True)
+class SpanRule(Estimate):
+    """The span rule's estimate of the leave-one-out error.
+
+    Attributes
+    ----------
+    error, errors, cpu_s
+        See `Estimate`.
+    squared_span : ndarray, shape (m,)
+        ``S_p^2`` of every support vector; infinite where there is no other in-bound SV; NaN for the rest.
+    n_without_span : int
+        Support vectors without any other in-bound SV: errors.
+    n_dependent : int
+        In-bound SVs that are affine combinations of other ones, as duplicates are: their span is 0.
+    """
+
+    squared_span: np.ndarray
+    n_without_span: int
+    n_dependent: int
+
+
+@one_blas_thread()
+def span_rule(gram: Gram, y, solution: Solution) -> SpanRule:
+    """Span rule ``(1/m) #{SVs p: alpha_p S_p^2 >= y_p f(x_p)}`` (Chapelle and Vapnik 2000, Corollary 1; for
+    weighted points Sarafis et al. 2018, Corollary 1).
+
+    It equals the leave-one-out error if leaving out a support vector changes neither the set of in-bound SVs
+    nor that of bounded ones: then ``y_p (f(x_p) - f^p(x_p)) = alpha_p S_p^2`` (Sarafis et al., eq. 35). No box
+    then restricts ``Lambda_p``, the affine hull of the in-bound SVs other than p, whose distance from ``x_p``
+    is the span ``S_p``.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows, float64. Only the columns of in-bound SVs are asked for.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    solution : Solution
+        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+
+    Returns
+    -------
+    SpanRule
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, or a solution of another number of rows.
+
+    Notes
+    -----
+    With V the in-bound SVs, ``Kt = [[K_VV, 1], [1', 0]]`` and ``v = (K_Vp, 1)``, the span is ``1 /
+    (Kt^-1)_pp`` for an in-bound SV p and ``k(x_p, x_p) - v' Kt^-1 v`` for a bounded one. Both come from one
+    Cholesky factor, for all p. Where Kt is singular the distances are still those of the definition. No
+    in-bound SV other than p leaves ``Lambda_p`` empty, and the span infinite.
+    """
+    begin = time.process_time()
+    y = check_solution(gram, y, solution)
+    inbound, bounded = support_sets(solution)
+    support = np.concatenate([inbound, bounded])
+    squared_span, n_dependent = squared_distances(gram, inbound, bounded, threshold=True)
+    errors = np.zeros(gram.m, dtype=bool)
+    errors[support] = solution.alpha[support] * squared_span >= (y * solution.decision)[support]
+    return SpanRule(
+        **counted(errors, solution),
+        squared_span=of_support_vectors(squared_span, support, gram.m),
+        n_without_span=int(np.count_nonzero(np.isinf(squared_span))),
+        n_dependent=n_dependent,
+        cpu_s=time.process_time() - begin,
+    )

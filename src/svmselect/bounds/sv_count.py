@@ -1,0 +1,40 @@
+"""The share of support vectors."""
+
+from __future__ import annotations
+
+import time
+
+from svmselect.bounds.estimate import Estimate, check_solution, counted
+from svmselect.gram import Gram
+from svmselect.svm import Solution
+
+__all__ = ["sv_count"]
+
+
+def sv_count(gram: Gram, y, solution: Solution) -> Estimate:
+    """Share of support vectors, ``n/m`` (Vapnik 1998; Sarafis et al. 2018, eq. 20).
+
+    A bound of the leave-one-out error, for any C and any weights: the solution without a point whose alpha is
+    0 is the same, and has the point on the right side of the margin.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    solution : Solution
+        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1, or a solution of another number of rows.
+    """
+    begin = time.process_time()
+    check_solution(gram, y, solution)
+    return Estimate(**counted(solution.alpha > 0, solution), cpu_s=time.process_time() - begin)
