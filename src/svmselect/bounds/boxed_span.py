@@ -1,4 +1,12 @@
-"""Spans of in-bound support vectors with the box."""
+"""Spans of in-bound support vectors with the box.
+
+With theta = y alpha, lo and hi the boxes of _smo, the span of an in-bound SV p is the minimum of ``lambda'K
+lambda`` over ``lambda_p = -1``, ``sum(lambda) = 0`` and ``lo_i <= theta_i + theta_p lambda_i <= hi_i``, that
+is of ``|w' - w|^2 / theta_p^2`` over all ``w' = sum_i theta'_i x_i`` that theta can move to when p is left out
+and bounded SVs stay. So it is the distance that *unlearning* p goes in a problem of the in-bound SVs alone
+whose linear term makes the present theta its unconstrained optimum: the paths of leave-one-out find it, exact
+to round-off, from one factor for all p. Where a path is degenerate, the solver minimises.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +14,26 @@ import numpy as np
 
 from svmselect import _active_set
 from svmselect._smo import Dual
+from svmselect.loo._unlearn import SLACK, Paths
+from svmselect.loo.unlearn import KEPT_VALUES, Tableau
 
-# sums of C, and squared distances of the largest kernel value, are round-off below
+# of sums of C, and of squared distances relative to the largest kernel value
 ROUND_OFF = 1e-12
+# part of the largest alpha: one below is too close to the round-off of a path
+SMALL = 1e-6
 
 
 def span_exists(y, C, inbound, bounded):
-    """Whether ``Lambda_p`` of each in-bound SV is not empty (Sarafis et al. 2018, Lemma 1): bool."""
-    sums = {}
-    for label in (-1, 1):
-        own = C[inbound][y[inbound] == label].sum()
-        sums[label] = own + label * (y[bounded] @ C[bounded])
-    rest = np.where(y[inbound] > 0, sums[1], sums[-1]) - C[inbound]
-    return rest >= -ROUND_OFF * C[np.concatenate([inbound, bounded])].sum()
+    """Whether ``Lambda_p`` of each in-bound SV is not empty (Sarafis et al. 2018, Lemma 1): bool, shape
+    (n,)."""
+    balance = y[bounded] @ C[bounded]
+    own = {label: C[inbound][y[inbound] == label].sum() + label * balance for label in (-1, 1)}
+    rest = np.where(y[inbound] > 0, own[1], own[-1]) - C[inbound]
+    return rest >= -ROUND_OFF * (C[inbound].sum() + C[bounded].sum())
 
 
 def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
-    """``S_p^2`` of the in-bound SVs: minimise ``lambda'K lambda``, ``lambda_p = -1``, ``sum(lambda) = 0``,
-    ``0 <= alpha_i + y_i y_p alpha_p lambda_i <= C_i`` (Sarafis et al. 2018, eq. 28-32).
-
-    In the signed variables of _smo this is a dual without linear term, in the boxes ``lo_i <= theta_i +
-    theta_p lambda_i <= hi_i``. It starts at the convex combination by which the authors prove their Lemma 1.
+    """``S_p^2`` of the in-bound SVs (Sarafis et al. 2018, eq. 28-32).
 
     Parameters
     ----------
@@ -37,39 +44,74 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
     exists : ndarray of bool, shape (n,)
         See `span_exists`.
     tol : float
-        KKT gap relative to ``S_p^2``.
+        KKT gap relative to ``S_p^2``, where the solver minimises.
     max_iter : int
-        Most steps for each.
+        Its most steps for each.
 
     Returns
     -------
     squared_span : ndarray, shape (n,)
-        NaN where there is none. That of a feasible combination, so never below the minimum.
+        NaN where there is none.
     n_not_converged : int
-        Those that ran out of steps.
+        Those that ran out of steps; they are too large.
     """
-    squared_span, n_not_converged = np.full(inbound.size, np.nan), 0
-    if not exists.any():
-        return squared_span, n_not_converged
+    squared_span = np.full(inbound.size, np.nan)
+    points = np.flatnonzero(exists)
+    if points.size == 0:
+        return squared_span, 0
     part = gram.restricted(inbound).compute()
-    dual = Dual(part, np.zeros(part.m))
     y, alpha, C = y[inbound], solution.alpha[inbound], solution.C[inbound]
-    theta = y * alpha
+    by_path = points[alpha[points] > SMALL * alpha.max()]
+    squared_span[by_path] = spans_by_path(part, y, alpha, C, by_path)
+    rest = points[np.isnan(squared_span[points])]
+    squared_span[rest], n_not_converged = spans_by_solver(part, y, alpha, C, rest, tol, max_iter)
+    return squared_span, n_not_converged
+
+
+def spans_by_path(part, y, alpha, C, points):
+    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate."""
+    everyone = np.arange(part.m)
+    tableau = Tableau(part, everyone)
+    order, points = tableau.order, tableau.number[points]
+    # the span does not change with the unit of alpha, which is here that of the path's tolerances
+    unit = alpha.max()
+    y, alpha, C = y[order], alpha[order] / unit, C[order] / unit
+    lo, hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
+    g_slack = SLACK * float(part.diagonal.max())
+    paths = Paths(tableau, y * alpha, np.zeros(part.m), lo, hi, g_slack)
+    squared_span = np.empty(points.size)
+    size = max(1, KEPT_VALUES // part.m)
+    for begin in range(0, points.size, size):
+        these = slice(begin, begin + size)
+        paths.forget()
+        x, b, _ = tableau.response(points[these])
+        paths.keep(points[these], tableau.columns(points[these], x, b))
+        squared_span[these] = 2 * paths.losses(points[these], y) / alpha[points[these]] ** 2
+    return squared_span
+
+
+def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
+    """The same by SMO and the active-set method, from the convex combination by which Sarafis et al. prove
+    their Lemma 1; and the number of those that ran out of steps."""
+    squared_span, n_not_converged = np.empty(points.size), 0
+    if points.size == 0:
+        return squared_span, n_not_converged
+    dual = Dual(part, np.zeros(part.m))
     up, down = np.where(y > 0, C - alpha, alpha), np.where(y > 0, alpha, C - alpha)
     least = ROUND_OFF * part.diagonal.max()
-    for p in np.flatnonzero(exists):
-        lo, hi = (-down, up) if theta[p] > 0 else (-up, down)
+    for k, p in enumerate(points):
+        lo, hi = (-down, up) if y[p] > 0 else (-up, down)
         lo, hi = lo / alpha[p], hi / alpha[p]
         hi[p] = 0
         start = np.minimum(hi, hi / hi.sum())
         lo[p] = hi[p] = start[p] = -1
         dual.confine(lo, hi, start)
         value, gap, converged = 2 * dual.state()[3], np.inf, True
-        # the minimum is known once it is found
+        # the gap is relative to a minimum that is not known before
         while converged and value > least and gap > tol * value:
             gap = tol * value / 2
             converged = _active_set.solve(dual, "wss2", gap, max_iter)
             value = 2 * dual.state()[3]
-        squared_span[p] = max(value, 0.0)
+        squared_span[k] = max(value, 0.0)
         n_not_converged += not converged
     return squared_span, n_not_converged

@@ -21,7 +21,7 @@ counterparts (g of those that entered, theta of those that left) stay where they
 E. No matrix is copied or updated.
 """
 
-from libc.math cimport fabs
+from libc.math cimport NAN, fabs
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -41,7 +41,8 @@ cdef enum:
 # columns of the tableau computed at once: so many, or more while they are short
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
-SLACK = 1e-10   # round-off allowed to g, and to theta relative to its box, in the ratio test
+# round-off allowed in the ratio test to g, and to theta relative to its box or, in a larger box, to the largest
+SLACK = 1e-10
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
@@ -122,6 +123,7 @@ cdef class Paths:
     cdef double[::1] start_z, start_least, start_most, start_slack
     cdef double[::1] z, least, most, slack, rate, parked
     cdef double g_slack
+    cdef double loss            # of the dual value by the path so far
     cdef char[::1] start_inside, inside     # in S
     cdef readonly long long n_events
 
@@ -135,7 +137,7 @@ cdef class Paths:
         inside = np.arange(self.m) < self.s
         to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
         self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
-        self.theta_slack = SLACK * (hi - lo)
+        self.theta_slack = SLACK * np.minimum(hi - lo, np.abs(theta).max())
         self.g_slack = g_slack
         self.start_inside = inside.astype(np.int8)
         self.start_z = np.where(inside, theta, g)
@@ -214,6 +216,19 @@ cdef class Paths:
                         progress(1)
         return f_array, outcome_array
 
+    def losses(self, const Py_ssize_t[::1] points, const double[::1] y):
+        """What the dual value loses when each of some points is left out, NaN where its path is degenerate:
+        shape (n,). Parameters are those of `walk`."""
+        cdef Py_ssize_t n = points.shape[0], k
+        array = np.empty(n)
+        cdef double[::1] losses = array
+        cdef bint reached
+        with nogil:
+            for k in range(n):
+                reached = self.unlearn(points[k], y[points[k]], 0, False) == REACHED
+                losses[k] = self.loss if reached else NAN
+        return array
+
     cdef void begin(self, Py_ssize_t r) noexcept nogil:
         cdef size_t size = self.m * sizeof(double)
         memcpy(&self.z[0], &self.start_z[0], size)
@@ -222,6 +237,7 @@ cdef class Paths:
         memcpy(&self.slack[0], &self.start_slack[0], size)
         memcpy(&self.inside[0], &self.start_inside[0], self.m)
         memcpy(&self.parked[0], &self.theta[0], size)
+        self.loss = 0
         # theta_r is driven, and g_r follows without bounds
         if self.inside[r]:
             self.z[r] = 0
@@ -263,6 +279,8 @@ cdef class Paths:
                 if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
                     return CERTAIN
                 vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
+                # the dual value falls by the mean of -y_r g_r on the way
+                self.loss -= y_r * step * (self.z[r] - 0.5 * step * self.rate[r])
                 if t < 0:
                     self.settle(r, y_r, kept)
                     return REACHED
