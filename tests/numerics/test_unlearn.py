@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numerics.problems import two_classes
+from numerics.problems import KINDS, nasty, two_classes
 from scipy.sparse import csr_array
 from sklearn.svm import SVC
 from svmselect._smo import Dual
@@ -47,38 +47,6 @@ def check_errors(loo, gram, y, C):
         for r, d in zip(solved[wrong], decision[wrong], strict=True)
     ]
     return np.count_nonzero(comparable)
-
-
-def nasty(rng, kind, m, d):
-    """Rows of a degenerate kind, shape (m, d), and labels of both classes."""
-    X, y = two_classes(rng, m, d, gap=rng.choice([0.0, 1.0, 4.0]))
-    half = m // 2
-    if kind == "duplicates":
-        X[half:] = X[: m - half]
-    elif kind == "near duplicates":
-        X[half:] = X[: m - half] + 10.0 ** rng.integers(-12, -3) * rng.normal(size=(m - half, d))
-    elif kind == "lattice":
-        X = np.round(X)
-    elif kind == "collinear":
-        X = np.outer(np.round(3 * X[:, 0]), np.ones(d))
-    elif kind == "binary":
-        X = (X > 0).astype(float)
-    elif kind == "constant feature":
-        X[:, 0] = 1
-    elif kind == "zero rows":
-        X[:half] = 0
-    elif kind == "one point of a class":
-        y[:] = -1
-        y[0] = 1
-    elif kind == "separable":
-        X[:, 0] += 10 * y
-    return X, y
-
-
-KINDS = [
-    *("plain", "duplicates", "near duplicates", "lattice", "collinear", "binary"),
-    *("constant feature", "zero rows", "one point of a class", "separable"),
-]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -171,6 +139,17 @@ def test_errors_are_those_of_libsvm(kernel, C):
             assert loo.errors[r] == ((decision >= 0) != (y[r] > 0)), (r, decision, loo.decision[r])
             compared += 1
     assert compared >= 0.9 * loo.solution.n_sv
+
+
+@pytest.mark.parametrize("C", [1e3, 1e10, 1e14])
+def test_a_huge_C_is_a_hard_margin(C):
+    """However small its alphas are beside their boxes, a point is not gone before its path is."""
+    X, y = two_classes(np.random.default_rng(0), 60, 3, gap=2.0)
+    gram = Gram(X, RBF(0.5))
+    loo = leave_one_out(gram, y, C)
+    assert loo.solution.n_inbound == loo.solution.n_sv and loo.solution.alpha.max() < 100
+    assert loo.error > 0.1 and loo.n_retrained == 0
+    assert check_errors(loo, gram, y, C) > 15
 
 
 def test_no_inbound_support_vector():

@@ -17,8 +17,8 @@ from svmselect._smo import Dual
 from svmselect.loo._unlearn import SLACK, Paths
 from svmselect.loo.unlearn import KEPT_VALUES, Tableau
 
-# of sums of C, and of squared distances relative to the largest kernel value
-ROUND_OFF = 1e-12
+# of sums of C, and of KKT gaps relative to the largest kernel value
+ROUND_OFF = 1e-14
 # part of the largest alpha: one below is too close to the round-off of a path
 SMALL = 1e-6
 
@@ -108,8 +108,8 @@ def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
         dual.confine(lo, hi, start)
         value, gap, converged = 2 * dual.state()[3], np.inf, True
         # the gap is relative to a minimum that is not known before
-        while converged and value > least and gap > tol * value:
-            gap = tol * value / 2
+        while converged and gap > max(tol * value, least):
+            gap = max(tol * value / 2, least)
             converged = _active_set.solve(dual, "wss2", gap, max_iter)
             value = 2 * dual.state()[3]
         squared_span[k] = max(value, 0.0)

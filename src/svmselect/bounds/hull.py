@@ -6,16 +6,18 @@ import numpy as np
 
 from svmselect.loo.unlearn import DEPENDENT, Tableau
 
-# an in-bound SV whose part in a dependent one is larger than this is a combination of others itself
-PART = DEPENDENT**0.5
+# of kernel values, relative to the largest, and squared distances that stand clear of it
+ROUND_OFF = 1e-15
+CLEAR = 1e-12
 
 
 def squared_distances(gram, inbound, bounded, threshold):
     """Squared distances in feature space from the affine hull of the in-bound SVs other than the point.
 
     One Cholesky factor of the bordered Gram matrix of the in-bound SVs serves all of them. It leaves out
-    in-bound SVs that depend on others, as duplicates do; their distance is 0, and so is that of every in-bound
-    SV that they depend on.
+    in-bound SVs that depend on others, as duplicates do. Such a t, at a squared distance r from the hull of
+    the rest, of which p has the part x in the combination closest to t, brings that hull closer to p: the
+    inverse squared distance of p grows by ``x^2 / r``.
 
     Parameters
     ----------
@@ -30,20 +32,24 @@ def squared_distances(gram, inbound, bounded, threshold):
     squared_distance : ndarray
         Of the in-bound SVs, then of the bounded ones; infinite where there is no other in-bound SV.
     n_dependent : int
-        In-bound SVs that are a combination of other ones.
+        In-bound SVs that are combinations of other ones, to 1e-10 of the largest kernel value.
     """
     if inbound.size == 0:
         if threshold:
             return np.full(bounded.size, np.inf), 0
         return gram.diagonal[bounded], 0
     tableau = Tableau(gram, inbound, bounded, threshold)
-    bends = np.maximum(tableau.bends(), 0)
     s, n = tableau.s, inbound.size
-    n_dependent = n - s
-    if n_dependent:
+    # without a threshold, zero vectors have a hull of no dimension
+    bends = np.maximum(tableau.bends() if s else tableau.diagonal, 0)
+    largest = gram.diagonal.max() + tableau.shift
+    if s == 0:
+        bends[:n] = 0
+    elif s < n:
         parts, _, _ = tableau.response(np.arange(s, n))
-        needed = np.flatnonzero(np.abs(parts).max(axis=0) > PART)
-        bends[s:n] = 0
-        bends[needed] = 0
-        n_dependent += needed.size
+        noise = ROUND_OFF * largest / tableau.factor.diagonal().min() ** 2
+        parts[np.abs(parts) < noise] = 0
+        nearer = parts**2 / np.maximum(bends[s:n, None], CLEAR * largest)
+        bends[:s] = 1 / (1 / bends[:s] + nearer.max(axis=0))
+    n_dependent = int(np.count_nonzero(bends[:n] <= DEPENDENT * largest))
     return bends[tableau.number[np.concatenate([inbound, bounded])]], n_dependent

@@ -28,7 +28,8 @@ class OpperWinther(Estimate):
         ``1 / (K_VV^-1)_pp`` of the in-bound SVs V, ``k(x_p, x_p) - K_Vp' K_VV^-1 K_Vp`` of the bounded ones:
         from the linear hull of the in-bound SVs other than p; NaN for the rest.
     n_dependent : int
-        In-bound SVs that are linear combinations of other ones, as duplicates are: their distance is 0.
+        In-bound SVs that are linear combinations of other ones, as duplicates are: their distance is 0 but
+        for round-off.
     """
 
     squared_distance: np.ndarray

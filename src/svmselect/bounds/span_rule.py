@@ -29,7 +29,8 @@ class SpanRule(Estimate):
     n_without_span : int
         Support vectors without any other in-bound SV: errors.
     n_dependent : int
-        In-bound SVs that are affine combinations of other ones, as duplicates are: their span is 0.
+        In-bound SVs that are affine combinations of other ones, as duplicates are: their span is 0 but for
+        round-off.
     """
 
     squared_span: np.ndarray
