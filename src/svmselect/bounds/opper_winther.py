@@ -42,9 +42,9 @@ def opper_winther(gram: Gram, y, solution: Solution) -> OpperWinther:
     section 3).
 
     It equals the leave-one-out error of an SVM without threshold if leaving out a support vector changes
-    neither the set of in-bound SVs nor that of bounded ones. The formula is that of a hard margin, where every
-    SV is in-bound and has ``y_p f(x_p) = 1``. For a soft margin the same argument makes ``K_SV`` the Gram
-    matrix of the in-bound SVs, gives bounded SVs the distance that they have from the hull of these, and
+    neither the set of in-bound SVs nor that of bounded ones. The formula is that of a hard margin, where
+    every SV is in-bound and has ``y_p f(x_p) = 1``. For a soft margin the same argument makes ``K_SV`` the
+    Gram matrix of the in-bound SVs, gives bounded SVs the distance that they have from the hull of these, and
     compares ``alpha_p`` times the squared distance with ``y_p f(x_p)``.
 
     Parameters

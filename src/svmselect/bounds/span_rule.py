@@ -44,9 +44,9 @@ def span_rule(gram: Gram, y, solution: Solution) -> SpanRule:
     weighted points Sarafis et al. 2018, Corollary 1).
 
     It equals the leave-one-out error if leaving out a support vector changes neither the set of in-bound SVs
-    nor that of bounded ones: then ``y_p (f(x_p) - f^p(x_p)) = alpha_p S_p^2`` (Sarafis et al., eq. 35). No box
-    then restricts ``Lambda_p``, the affine hull of the in-bound SVs other than p, whose distance from ``x_p``
-    is the span ``S_p``.
+    nor that of bounded ones: then ``y_p (f(x_p) - f^p(x_p)) = alpha_p S_p^2`` (Sarafis et al., eq. 35). No
+    box then restricts ``Lambda_p``, the affine hull of the in-bound SVs other than p, whose distance from
+    ``x_p`` is the span ``S_p``.
 
     Parameters
     ----------

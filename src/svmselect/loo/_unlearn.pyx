@@ -41,7 +41,7 @@ cdef enum:
 # columns of the tableau computed at once: so many, or more while they are short
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
-# round-off allowed in the ratio test to g, and to theta relative to its box or, in a larger box, to the largest
+# round-off allowed in the ratio test to g, and to theta relative to its box or, in a wide one, to the largest
 SLACK = 1e-10
 
 cpdef enum Outcome:     # how a path ended
