@@ -1,5 +1,23 @@
 """Choosing a support vector machine's hyper-parameters on one shared Gram matrix."""
 
+from svmselect.bounds import (
+    Estimate,
+    OpperWinther,
+    RadiusMargin,
+    RescaledRadiusMargin,
+    SpanBound,
+    SpanRule,
+    Sphere,
+    jaakkola_haussler,
+    opper_winther,
+    radius_margin,
+    rescaled_radius_margin,
+    smallest_enclosing_sphere,
+    span_bound,
+    span_rule,
+    sv_count,
+    xi_alpha,
+)
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
@@ -8,14 +26,30 @@ from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
+    "Estimate",
     "Gram",
     "LeaveOneOut",
     "Linear",
+    "OpperWinther",
     "PathPoint",
+    "RadiusMargin",
+    "RescaledRadiusMargin",
     "Solution",
+    "SpanBound",
+    "SpanRule",
+    "Sphere",
     "decision_function",
+    "jaakkola_haussler",
     "leave_one_out",
+    "opper_winther",
+    "radius_margin",
+    "rescaled_radius_margin",
+    "smallest_enclosing_sphere",
     "solve_csvc",
     "solve_nusvc",
     "solve_path",
+    "span_bound",
+    "span_rule",
+    "sv_count",
+    "xi_alpha",
 ]

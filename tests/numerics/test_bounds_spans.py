@@ -377,8 +377,6 @@ def test_the_bound_is_its_formula():
 
 
 def test_a_span_out_of_steps_is_counted_and_too_long(monkeypatch):
-    import svmselect.bounds.boxed_span as module
-
     X, y = two_classes(np.random.default_rng(9), 80, 3)
     gram = Gram(X, RBF(0.3))
     solution = solve_csvc(gram, y, 10.0)
