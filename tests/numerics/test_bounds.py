@@ -13,6 +13,7 @@ from svmselect.bounds import (
     opper_winther,
     radius_margin,
     rescaled_radius_margin,
+    smallest_enclosing_sphere,
     span_bound,
     span_rule,
     sv_count,
