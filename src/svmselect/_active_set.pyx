@@ -499,15 +499,14 @@ def worst(rows, excess, count):
 
 
 cdef double round_off(Dual dual):
-    """KKT gap that the rounding of theta alone may leave.
+    """KKT gap that rounding may leave.
 
-    An error of u |theta_s| in each in-bound variable moves f_t by less than u |theta_s| sqrt(K_ss K_tt); the
-    errors are independent, so their squares add up.
+    An error of u |theta_s|, of the variable itself or of its part in the sum f_t, moves f_t by less than u
+    |theta_s| sqrt(K_ss K_tt); the errors are independent, so their squares add up. The gap is between the
+    extremes of f over all rows.
     """
     theta, diagonal = dual.view(dual.theta), np.maximum(dual.view(dual.diagonal), 0)
-    inside = (dual.view(dual.lo) < theta) & (theta < dual.view(dual.hi))
-    total = np.sum(theta[inside] ** 2 * diagonal[inside])
-    return 4 * EPS * (sqrt(total * diagonal.max()) + 1)
+    return 16 * EPS * (sqrt(np.sum(theta ** 2 * diagonal) * diagonal.max()) + 1)
 
 
 cdef int refresh(Dual dual, double total) except -1:
@@ -527,7 +526,8 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
     over or n_iter is `last`.
 
     Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no
-    larger than the rounding of theta can make it. In any case theta is feasible and no worse than before.
+    larger than rounding can make it while the last round has gained nothing. In any case theta is feasible
+    and no worse than before.
     """
     cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
     cdef int idle = 0
@@ -552,7 +552,7 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
         dual.n_iter += block.moves
         block.moves = 0
     refresh(dual, total)
-    return dual.gap() <= max(tol, round_off(dual))
+    return dual.gap() <= tol or (idle > 0 and dual.gap() <= round_off(dual))
 
 
 cdef double crash_work(Dual dual, double limit) except -1:
@@ -594,7 +594,7 @@ def solve(Dual dual, str working_set, double tol, long long max_iter):
     Returns
     -------
     bool
-        Whether the KKT gap is at most tol, or no larger than the rounding of theta can make it.
+        Whether the KKT gap is at most tol, or no larger than rounding can make it.
     """
     cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
     cdef double work = 0

@@ -147,6 +147,17 @@ def test_step_limit():
         assert abs(y @ stopped.alpha) <= 1e-12 * C and stopped.alpha.max() <= C
 
 
+@pytest.mark.parametrize(("gamma", "C"), [(1e-5, 1e6), (1e-5, 1e8), (1e-4, 1e10), (1e-3, 1e6), (None, 1e9)])
+def test_a_tolerance_below_rounding_is_met_at_its_level(gamma, C):
+    """With a huge C no float64 gradient is known to 1e-9: the solver ends, where rounding does."""
+    X, y = two_classes(np.random.default_rng(5), 300, 10)
+    gram = Gram(X, Linear() if gamma is None else RBF(gamma))
+    solution = solve_csvc(gram, y, C, tol=1e-9, max_iter=5_000_000)
+    assert solution.converged
+    assert solution.kkt_gap <= 1e-13 * C * gram.diagonal.max()
+    assert abs(y @ solution.alpha) <= 1e-12 * solution.alpha.sum()
+
+
 def test_many_in_bound_rows_leave_the_work_to_smo():
     X, y = two_classes(np.random.default_rng(2), 600, 3)
     solution = solve_csvc(Gram(X, RBF(50.0)), y, 1e3, tol=1e-6)

@@ -591,6 +591,7 @@ def test_points_that_differ_are_retrained(prepared, tmp_path, monkeypatch):
 
 
 def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "_warm_up", lambda methods: None)
     whole, checkpoint = run_loo(prepared, tmp_path)
     checkpoint.remove()
     original, calls = cells.leave_one_out, []
@@ -654,6 +655,7 @@ def test_numerical_failure_is_a_row_and_a_fault_is_not(prepared, tmp_path, monke
     def singular(*arguments, **options):
         raise FloatingPointError("overflow")
 
+    monkeypatch.setattr(cells, "_warm_up", lambda methods: None)
     monkeypatch.setattr(cells, "leave_one_out", singular)
     rows, checkpoint = run_loo(prepared, tmp_path)
     assert {row["status"] for row in rows} == {ERROR}

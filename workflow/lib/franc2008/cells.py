@@ -91,6 +91,7 @@ def run_loo(
     settings = {"eps": eps, "efficiency_test": efficiency_test, "max_iter": max_iter, "timing": timing}
     log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
 
+    _warm_up(methods)
     saved = Checkpoint(checkpoint, {**identity, **settings})
     before = dict(zip(C[1:], C, strict=False))
 
@@ -206,9 +207,18 @@ def _problem(data, identity, realisation, kernel, gamma):
     with timed("shared") as clock:
         gram.compute()
         gram.squared_radius()
-    # the first solve pays for page faults and lazy imports: it is not one of those that are timed
+    # the first solve on a matrix pays for page faults: it is not one of those that are timed
     solve_csvc(gram, y, 1e-3, tol=1.0, working_set="mvp")
     return gram, y, identity, clock.cpu_s
+
+
+def _warm_up(methods):
+    """The first call of a method pays for what Python and LAPACK load on first use: it is not timed."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = np.where(X[:, 0] + rng.standard_normal(60) > 0, 1, -1)
+    for method in methods:
+        leave_one_out(Gram(X, RBF(1.0)), y, 1.0, method=METHODS[method])
 
 
 def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
