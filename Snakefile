@@ -1,7 +1,9 @@
-# Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008).
+# Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
+# (1999).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
-#   snakemake --cores 2 --configfile config/paper.yaml       the paper's full scale
+#   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
+#   snakemake --cores 2 franc2008                            one paper
 #   snakemake --cores 2 report                               the exhibits as one HTML page
 #
 # Path grammar. {preset} is the configuration's name, written <results> = results/{preset} in the rules.
@@ -18,6 +20,10 @@
 #     rows/{stage}.parquet                                          all rows of cells, of stopping, of test
 #     table2.*, table3.*, figure1.*, speedup.*                      exhibits: csv, md and tex, or pdf and svg
 #     agreement.*, compare.*, claims.*                              checks: method against method, result against paper
+#   results/{preset}/chapelle1999/
+#     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
+#     rows/cells.parquet                                            all rows
+#     figure2.*, figure3.*, figure4.*, claims.*                     exhibits: csv, pdf and svg; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
@@ -29,6 +35,7 @@ configfile: "config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
+include: "workflow/rules/chapelle1999.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -36,12 +43,18 @@ rule all:
     default_target: True
     input:
         FRANC2008_RESULTS,
+        CHAPELLE1999_RESULTS,
         "<results>/provenance.json",
 
 
 rule franc2008:
     input:
         FRANC2008_RESULTS,
+
+
+rule chapelle1999:
+    input:
+        CHAPELLE1999_RESULTS,
 
 
 rule download:

@@ -5,12 +5,13 @@ import logging
 import numpy as np
 import pandas as pd
 import pytest
+from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.franc2008 import cells
 from lib.franc2008.checks import agreement, compare
 from lib.franc2008.claims import CLAIMS, Results, decide
 from lib.franc2008.exhibits import ALL_SETS, METHODS, figure1, table2, table3
-from lib.franc2008.layout import agreement_layout, claims_layout, compare_layout, table2_layout, table3_layout
+from lib.franc2008.layout import agreement_layout, compare_layout, table2_layout, table3_layout
 from lib.franc2008.plots import plot_figure1, plot_speedup
 from lib.franc2008.selection import COLUMNS, select
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 __all__ = [
+    "BOUND_ROWS",
     "ERROR",
     "LOO_ROWS",
     "NOT_CONVERGED",
@@ -90,6 +91,16 @@ LOO_ROWS = pa.schema(
     ]
 )
 
+BOUND_ROWS = pa.schema(
+    [
+        *_BASE,
+        ("experiment", pa.string()),  # what the rows vary
+        ("bound", pa.float64()),  # of a method that counts no errors
+        ("gram_cpu_s", pa.float64()),  # shared by all rows of a kernel, in no row's cpu_s
+        ("n_degenerate", pa.int64()),  # support vectors whose span is infinite, or 0 as that of a duplicate
+    ]
+)
+
 
 def write_rows(path, rows, schema):
     """Write rows to a Parquet file, atomically.
@@ -100,13 +111,13 @@ def write_rows(path, rows, schema):
     rows : list of dict
         Columns that a row does not name are null.
     schema : pyarrow.Schema
-        ``LOO_ROWS`` or ``TEST_ROWS``.
+        ``LOO_ROWS``, ``TEST_ROWS`` or ``BOUND_ROWS``.
 
     Raises
     ------
     ValueError
         If there are no rows, a row names a column that the schema lacks, a status is unknown, a row that is
-        ``ok`` has no error count, or one that is not ``ok`` has no reason.
+        ``ok`` has neither an error count nor a bound, or one that is not ``ok`` has no reason.
     """
     if not rows:
         raise ValueError(f"no rows to write to {path}")
@@ -116,8 +127,8 @@ def write_rows(path, rows, schema):
             raise ValueError(f"row for {path} has unknown columns: {', '.join(unknown)}")
         if row.get("status") not in (OK, NOT_CONVERGED, ERROR, SKIPPED):
             raise ValueError(f"row for {path} has the unknown status {row.get('status')!r}")
-        if row["status"] == OK and row.get("errors") is None:
-            raise ValueError(f"row for {path} is 'ok' but has no error count")
+        if row["status"] == OK and row.get("errors") is None and row.get("bound") is None:
+            raise ValueError(f"row for {path} is 'ok' but has no error count and no bound")
         if row["status"] != OK and not row.get("reason"):
             raise ValueError(f"row for {path} is {row['status']!r} but gives no reason")
     rows = [{name: row.get(name) for name in schema.names} for row in rows]

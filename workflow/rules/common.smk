@@ -1,5 +1,6 @@
 # The configuration, checked; what jobs inherit; the sources that numbers depend on; the lists that the other files expand.
 
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -32,6 +33,8 @@ def checked(config):
             {
                 "franc2008.datasets": config["franc2008"]["datasets"],
                 "franc2008.figure1.datasets": config["franc2008"]["figure1"]["datasets"],
+                "chapelle1999.width.dataset": [config["chapelle1999"]["width"]["dataset"]],
+                "chapelle1999.C.dataset": [config["chapelle1999"]["C"]["dataset"]],
             },
             registry,
         )
@@ -47,6 +50,7 @@ pathvars:
     results=f"results/{config['preset']}",
     logs=f"logs/{config['preset']}",
     franc2008=f"results/{config['preset']}/franc2008",
+    chapelle1999=f"results/{config['preset']}/chapelle1999",
 
 
 wildcard_constraints:
@@ -55,6 +59,7 @@ wildcard_constraints:
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
     stage=r"cells|stopping|test",
+    experiment=r"width|C",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
@@ -84,6 +89,13 @@ FRANC2008_SOURCES = [
     *SPLIT_SOURCES,
     "workflow/lib/franc2008/cells.py",
 ]
+CHAPELLE1999_SOURCES = [
+    *SOLVER_SOURCES,
+    *LOO_SOURCES,
+    *BOUNDS_SOURCES,
+    *SPLIT_SOURCES,
+    "workflow/lib/chapelle1999/cells.py",
+]
 
 
 def lib(*modules):
@@ -103,7 +115,15 @@ def raw(wildcards):
 
 
 FRANC2008 = config["franc2008"]
-DATASETS = sorted({*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]})
+CHAPELLE1999 = config["chapelle1999"]
+CHAPELLE1999_EXPERIMENTS = ["width", "C"]
+DATASETS = sorted(
+    {
+        *FRANC2008["datasets"],
+        *FRANC2008["figure1"]["datasets"],
+        *(CHAPELLE1999[experiment]["dataset"] for experiment in CHAPELLE1999_EXPERIMENTS),
+    }
+)
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
 
 
@@ -157,4 +177,34 @@ FRANC2008_RESULTS = [
     *FRANC2008_TABLES,
     *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
     *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),
+]
+
+
+def chapelle1999_models(experiment):
+    """The models of each cell of an experiment, in the order in which they are run."""
+    settings = CHAPELLE1999[experiment]
+    if experiment == "width":
+        return [
+            {"C": settings["C"], "gamma": 0.5 * math.exp(-2 * log_sigma)}
+            for log_sigma in settings["log_sigma"]
+        ]
+    return [{"C": math.exp(log_C), "gamma": settings["gamma"]} for log_C in settings["log_C"]]
+
+
+CHAPELLE1999_CELLS = {
+    experiment: {
+        "parts": CHAPELLE1999[experiment].get("parts", 1),
+        "models": chapelle1999_models(experiment),
+    }
+    for experiment in CHAPELLE1999_EXPERIMENTS
+}
+CHAPELLE1999_ROWS = [
+    f"<chapelle1999>/cells/{experiment}/{CHAPELLE1999[experiment]['dataset']}/realisation-{realisation}.parquet"
+    for experiment in CHAPELLE1999_EXPERIMENTS
+    for realisation in range(1, CHAPELLE1999[experiment]["realisations"] + 1)
+]
+CHAPELLE1999_RESULTS = [
+    "<chapelle1999>/rows/cells.parquet",
+    *expand("<chapelle1999>/figure{figure}.pdf", figure=[2, 3, 4]),
+    "<chapelle1999>/claims.csv",
 ]

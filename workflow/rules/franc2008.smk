@@ -95,7 +95,7 @@ rule franc2008_gather_rows:
     conda:
         ENVIRONMENT
     script:
-        "../scripts/franc2008/gather_rows.py"
+        "../scripts/gather_rows.py"
 
 
 rule franc2008_make_table2:
@@ -260,7 +260,7 @@ rule franc2008_make_claims:
         exhibits=[*FRANC2008_TABLES, "<franc2008>/figure1.csv"],
         points="<franc2008>/agreement_points.csv" if FRANC2008_COMPARES else [],
         published="config/published/franc2008.csv",
-        code=lib("franc2008.claims", "franc2008.exhibits", "franc2008.layout", "tables"),
+        code=lib("claims", "franc2008.claims", "franc2008.exhibits", "tables"),
     output:
         csv=report(
             "<franc2008>/claims.csv",

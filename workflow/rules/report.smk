@@ -3,9 +3,9 @@
 
 rule make_provenance:
     input:
-        results=FRANC2008_RESULTS,
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=FRANC2008_SOURCES,
+        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES}),
     output:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
@@ -23,7 +23,7 @@ rule make_provenance:
 # configuration, for exhibits that are inputs of this job and so are finished.
 rule make_report:
     input:
-        results=FRANC2008_RESULTS,
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
         config="<results>/config.yaml",
         captions=expand(
             "workflow/report/{caption}.rst",
@@ -41,6 +41,7 @@ rule make_report:
                         "claims",
                     )
                 ),
+                *(f"chapelle1999/{exhibit}" for exhibit in ("figure2", "figure3", "figure4", "claims")),
             ],
         ),
     output:
@@ -52,5 +53,5 @@ rule make_report:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m snakemake franc2008 --configfile {input.config} --workflow-profile none --nolock"
+        "{params.python} -m snakemake franc2008 chapelle1999 --configfile {input.config} --workflow-profile none --nolock"
         " --report {output.html} > {log} 2>&1"

@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+import lib.claims
+from lib.claims import at_least, number
 from lib.franc2008.exhibits import ALL_SETS, KERNELS, METHODS
 
 __all__ = ["CLAIMS", "Results", "decide"]
-
-REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly reproduced", "not reproduced"
-NOT_TESTED = "not tested"
 
 # "a breakdown point between 1e-3 and 1e-1": log10 eps
 BREAKDOWN = (-3, -1)
@@ -72,61 +71,8 @@ class Results:
 
 
 def decide(results):
-    """Decide every claim.
-
-    Parameters
-    ----------
-    results : Results
-
-    Returns
-    -------
-    verdicts : DataFrame
-        One row per claim: ``claim``, ``by`` (paper or svmselect), ``statement``, ``tests``, ``held`` and
-        ``verdict``: reproduced if all tests held, not reproduced if none did, not tested if there were none.
-    numbers : DataFrame
-        One row per number: ``claim``, ``dataset``, ``kernel``, ``quantity``, ``value``, ``limit`` and
-        ``holds``, "yes" or "no"; limit and holds are empty where a number only explains others.
-    """
-    verdicts, numbers = [], []
-    for claim, (by, statement, test) in CLAIMS.items():
-        found = [{"claim": claim, **number} for number in test(results) if not np.isnan(number["value"])]
-        numbers += found
-        held = [number["holds"] == "yes" for number in found if number["holds"]]
-        verdict = PARTLY
-        if not held:
-            verdict = NOT_TESTED
-        elif all(held):
-            verdict = REPRODUCED
-        elif not any(held):
-            verdict = NOT_REPRODUCED
-        verdicts.append(
-            {
-                "claim": claim,
-                "by": by,
-                "statement": statement,
-                "tests": len(held),
-                "held": sum(held),
-                "verdict": verdict,
-            }
-        )
-    columns = ["claim", "dataset", "kernel", "quantity", "value", "limit", "holds"]
-    return pd.DataFrame(verdicts), pd.DataFrame(numbers, columns=columns)
-
-
-def _number(dataset, kernel, quantity, value, limit="", holds=None):
-    decided = "" if holds is None else "yes" if holds else "no"
-    return {
-        "dataset": dataset,
-        "kernel": kernel,
-        "quantity": quantity,
-        "value": float(value),
-        "limit": limit,
-        "holds": decided,
-    }
-
-
-def _at_least(dataset, kernel, quantity, value, least):
-    return _number(dataset, kernel, quantity, value, f">= {least:g}", value >= least)
+    """Decide every claim from the `Results`; see `lib.claims.decide`."""
+    return lib.claims.decide(CLAIMS, results)
 
 
 def _disagreements(results, methods):
@@ -142,11 +88,11 @@ def _disagreements(results, methods):
         own = points[(points["dataset"] == dataset) & (points["kernel"] == kernel)]
         degenerate = own["degenerate"].astype(bool)
         count = (~degenerate).sum()
-        yield _number(dataset, kernel, "points that differ, not degenerate", count, "= 0", count == 0)
+        yield number(dataset, kernel, "points that differ, not degenerate", count, "= 0", count == 0)
         for method in methods if count else ():
-            yield _number(dataset, kernel, f"of these wrong by {method}", _wrong_by(own, method))
+            yield number(dataset, kernel, f"of these wrong by {method}", _wrong_by(own, method))
         if degenerate.any():
-            yield _number(dataset, kernel, "points that differ, degenerate", degenerate.sum())
+            yield number(dataset, kernel, "points that differ, degenerate", degenerate.sum())
 
 
 def _identical_errors(results):
@@ -166,7 +112,7 @@ def _unlearn_exact(results):
         return
     for (dataset, kernel), points in results.differences.groupby(["dataset", "kernel"], sort=False):
         count = _wrong_by(points, "unlearn")
-        yield _number(dataset, kernel, "differing points wrong by unlearn", count, "= 0", count == 0)
+        yield number(dataset, kernel, "differing points wrong by unlearn", count, "= 0", count == 0)
 
 
 def _never_slower(results):
@@ -175,15 +121,15 @@ def _never_slower(results):
         at = ("table3", dataset, kernel)
         ratios = {metric: results.value(*at, "proposed", metric) for metric in SPEEDUPS}
         for metric, quantity in SPEEDUPS.items():
-            yield _at_least(dataset, kernel, quantity, ratios[metric], least)
+            yield at_least(dataset, kernel, quantity, ratios[metric], least)
         if all(ratio >= least for ratio in ratios.values()):
             continue
-        yield _number(dataset, kernel, "certified, percent", results.value(*at, "proposed", "certified"))
+        yield number(dataset, kernel, "certified, percent", results.value(*at, "proposed", "certified"))
         for method in ("standard", "proposed"):
             columns = 1e6 * results.value(*at, method, "kernel_columns")
             solved, time = (results.value(*at, method, metric) for metric in ("solved_points", "time"))
-            yield _number(dataset, kernel, f"columns per solved point, {method}", _ratio(columns, solved))
-            yield _number(dataset, kernel, f"columns per CPU second, {method}", _ratio(columns, time))
+            yield number(dataset, kernel, f"columns per solved point, {method}", _ratio(columns, solved))
+            yield number(dataset, kernel, f"columns per CPU second, {method}", _ratio(columns, time))
 
 
 def _speedup(results, kernel):
@@ -201,7 +147,7 @@ def _speedup(results, kernel):
             value, wanted = statistic(ours), statistic(theirs)
             near = abs(value - wanted) <= results.limits["speedup"] * wanted
             limit = f"{wanted:.1f} ± {results.limits['speedup']:.0%}"
-            yield _number(ALL_SETS, kernel, f"{name}, {quantity}", value, limit, near)
+            yield number(ALL_SETS, kernel, f"{name}, {quantity}", value, limit, near)
 
 
 def _breakdown(results):
@@ -215,7 +161,7 @@ def _breakdown(results):
         off = (errors - errors.iloc[0]).abs().max(axis=1) > tolerance
         at = off.idxmax() if off.any() else np.inf
         low, high = BREAKDOWN
-        yield _number(
+        yield number(
             dataset,
             "rbf",
             f"smallest log10 eps at which a curve is off by more than {tolerance:g} points",
@@ -225,7 +171,7 @@ def _breakdown(results):
         )
         gap = (errors["selected_at_smallest_eps"] - errors["selected_at_eps"]).max()
         quantity = "largest optimism of a selection with loose eps, percentage points"
-        yield _number(dataset, "rbf", quantity, gap, f"> {tolerance:g}", gap > tolerance)
+        yield number(dataset, "rbf", quantity, gap, f"> {tolerance:g}", gap > tolerance)
 
 
 def _linear_estimate(results):
@@ -237,7 +183,7 @@ def _linear_estimate(results):
         deviations = _ratio(abs(difference), spread)
         limit = results.limits["estimate"]
         quantity = "distance of LOO and test error, standard deviations of the difference"
-        yield _number(dataset, "linear", quantity, deviations, f"<= {limit:g}", deviations <= limit)
+        yield number(dataset, "linear", quantity, deviations, f"<= {limit:g}", deviations <= limit)
 
 
 def _unlearn_speedup(results):
@@ -245,7 +191,7 @@ def _unlearn_speedup(results):
         for other, least in limits.items():
             metric, quantity = UNLEARN_SPEEDUPS[other]
             value = results.value("table3", ALL_SETS, kernel, "unlearn", metric)
-            yield _at_least(ALL_SETS, kernel, quantity, value, least)
+            yield at_least(ALL_SETS, kernel, quantity, value, least)
 
 
 def _unlearn_never_slower(results):
@@ -255,7 +201,7 @@ def _unlearn_never_slower(results):
             continue
         for metric, quantity in UNLEARN_SPEEDUPS.values():
             value = results.value("table3", dataset, kernel, "unlearn", metric)
-            yield _at_least(dataset, kernel, quantity, value, 1)
+            yield at_least(dataset, kernel, quantity, value, 1)
 
 
 def _ratio(above, below):

@@ -7,7 +7,7 @@ import pandas as pd
 from lib.franc2008.exhibits import ALL_SETS, METHODS
 from lib.tables import number
 
-__all__ = ["agreement_layout", "claims_layout", "compare_layout", "table2_layout", "table3_layout"]
+__all__ = ["agreement_layout", "compare_layout", "table2_layout", "table3_layout"]
 
 KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}
 
@@ -132,21 +132,6 @@ def agreement_layout(summary, differences, degenerate):
             f", point {row['point']}: decision value {decisions}; an error by: {row['error_by']}; "
             f"{'degenerate' if row['degenerate'] else 'wrong: ' + (row['wrong_by'] or 'undecided')}."
         )
-    return columns, body, notes
-
-
-def claims_layout(verdicts, numbers):
-    """Columns, body and notes of the claims; one note per data set and kernel where tests did not hold."""
-    columns = [("", name) for name in ("Claim", "By", "Statement", "Tests", "Held", "Verdict")]
-    body = [[str(value) for value in row] for row in verdicts.itertuples(index=False)]
-    notes = []
-    for (claim, dataset, kernel), own in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
-        if (own["holds"] == "no").any():
-            found = [
-                f"{row.quantity} {row.value:.3g}" + (f" (claimed: {row.limit})" if row.limit else "")
-                for row in own[own["holds"] != "yes"].itertuples()
-            ]
-            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(found)}.")
     return columns, body, notes
 
 

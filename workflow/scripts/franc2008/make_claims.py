@@ -1,8 +1,8 @@
 """Decide the paper's claims, and ours, from the exhibits."""
 
 import pandas as pd
+from lib.claims import claims_layout
 from lib.franc2008.claims import Results, decide
-from lib.franc2008.layout import claims_layout
 from lib.joblog import start_log
 from lib.tables import read_tidy, write_markdown
 

@@ -1,4 +1,4 @@
-"""Gather the rows of all cells of a stage in one file, which is small enough to keep."""
+"""Gather the rows of many cells in one file, which is small enough to keep."""
 
 from lib.joblog import start_log
 from lib.rows import gather_rows

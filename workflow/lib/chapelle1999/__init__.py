@@ -1,0 +1,1 @@
+"""What the scripts of Chapelle and Vapnik (1999) share."""
