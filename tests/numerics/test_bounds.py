@@ -76,7 +76,7 @@ def problems(draw):
 
 
 @given(problem=problems())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 def test_bounds_hold(problem):
     """The share of support vectors, the span bound, and the inequality of each point that it adds up."""
     gram, y, C = problem

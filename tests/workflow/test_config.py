@@ -83,6 +83,9 @@ def test_every_property_has_a_description(schema):
         ("franc2008.methods", [], ["franc2008.methods is []", "one or more of unlearn, standard"]),
         ("franc2008.methods", ["retrain"], ["methods.0 is 'retrain'", "unlearn, standard, proposed"]),
         ("franc2008.figure1.log10_eps", [-9], ["log10_eps.0 is -9", "from -8 to 1"]),
+        ("chapelle1999.width.parts", 0, ["chapelle1999.width.parts is 0", "1 or more"]),
+        ("chapelle1999.width.log_sigma", [50], ["log_sigma.0 is 50", "from -20 to 20"]),
+        ("chapelle1999.C", ..., ["chapelle1999 lacks the key 'C'"]),
         ("timing", "quiet", ["timing is 'quiet'", "shared, exclusive"]),
         ("preset", "My Preset", ["preset is 'My Preset'", "lower-case"]),
     ],
@@ -125,3 +128,11 @@ def test_paper_grids_are_those_of_the_paper(root):
     assert grid(settings["rbf"]["gamma"]) == pytest.approx([2 ** (-11 * i / 7) for i in range(8)])
     assert settings["eps"] == 0.001 and settings["efficiency_test"] == 10
     assert (settings["realisations"], settings["test_realisations"]) == (5, 100)
+
+
+def test_paper_widths_and_C_are_those_of_the_paper(root):
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())["chapelle1999"]
+    assert (settings["width"]["parts"], settings["width"]["realisations"]) == (23, 23)
+    assert settings["width"]["log_sigma"] == [-6 + 0.5 * i for i in range(25)]
+    assert settings["C"]["log_C"] == [-2 + 0.5 * i for i in range(29)]
+    assert (settings["C"]["gamma"], settings["C"]["realisations"]) == (1 / 50, 100)

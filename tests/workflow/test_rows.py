@@ -64,7 +64,7 @@ def test_gathered_rows_are_those_of_the_files(tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"status": OK}, "no error count"),
+        ({"status": OK}, "no error count and no bound"),
         ({"status": ERROR}, "no reason"),
         ({"status": "fine", "errors": 1}, "unknown status 'fine'"),
         ({"status": OK, "errors": 1, "kernal": "rbf"}, "unknown columns: kernal"),

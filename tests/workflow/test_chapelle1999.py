@@ -1,0 +1,202 @@
+"""Runs on small problems, figures and claims on rows made by hand."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.chapelle1999 import cells
+from lib.chapelle1999.claims import CLAIMS, Results, decide
+from lib.chapelle1999.exhibits import figure2, figure3, figure4
+from lib.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
+from lib.claims import claims_layout
+from lib.figures import alt_text, save
+from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
+from lib.tables import read_tidy, write_tidy
+
+from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
+from svmselect.data import Dataset
+from svmselect.data.registry import SplitRecipe
+
+LOG = logging.getLogger("test")
+LIMITS = {"excess": 1, "distance": 3, "distance_to_loo": 1, "speedup": 10, "correlation": 0.9}
+
+
+def problem(rng, m, d=3):
+    y = np.where(np.arange(m) % 2, 1, -1).astype(np.int8)
+    return rng.normal(size=(m, d)) + (y[:, None] > 0), y
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data set with a test part of its own and one with splits."""
+    rng = np.random.default_rng(0)
+    X, y = problem(rng, 60)
+    X_test, y_test = problem(rng, 30)
+    recipe = SplitRecipe(40, 20, 5, 7)
+    Dataset("own", X, y, X_test, y_test, "generated").save(tmp_path / "own.npz")
+    Dataset("splits", X, y, None, None, "generated", recipe=recipe).save(tmp_path / "splits.npz")
+    return tmp_path
+
+
+def run(path, experiment, models, realisation=1, parts=1, max_iter=None):
+    identity = {"paper": "chapelle1999", "dataset": "d", "library": "x", "experiment": experiment}
+    return cells.run_models(path, identity, realisation, parts, models, 1e-3, max_iter, "shared", LOG)
+
+
+def test_parts_of_a_training_set_share_no_row_and_leave_none(data):
+    dataset = Dataset.load(data / "own.npz")
+    parts = [cells.training_part(dataset, r, 7) for r in range(1, 8)]
+    assert sorted({len(part[1]) for part in parts}) == [8, 9]
+    together = np.vstack([part[0] for part in parts])
+    assert len(np.unique(together, axis=0)) == 60
+    assert all(part[3] is not None and len(part[3]) == 30 for part in parts)
+    assert parts[2][4]["origin"] == "seeded" and parts[2][4]["seed"] == [cells.SEED]
+    again = cells.training_part(dataset, 3, 7)
+    np.testing.assert_array_equal(again[0], parts[2][0])
+    with pytest.raises(ValueError, match="realisation must be at most parts = 7, got 8"):
+        cells.training_part(dataset, 8, 7)
+
+
+def test_a_data_set_with_splits_is_not_cut(data):
+    dataset = Dataset.load(data / "splits.npz")
+    _, y, _, y_test, identity = cells.training_part(dataset, 2, 1)
+    assert (len(y), len(y_test)) == (40, 20) and identity["seed"] == [7, 2]
+    with pytest.raises(ValueError, match="parts must be 1 for data set 'splits', which has splits, got 3"):
+        cells.training_part(dataset, 2, 3)
+
+
+def test_rows_are_those_of_the_library(data, tmp_path):
+    models = [{"C": 1e10, "gamma": gamma} for gamma in (0.1, 2.0)]
+    rows = run(data / "own.npz", "width", models, realisation=2, parts=2)
+    write_rows(tmp_path / "rows.parquet", rows, BOUND_ROWS)
+    frame = read_rows([tmp_path / "rows.parquet"])
+    assert len(frame) == 2 * len(cells.EXPERIMENTS["width"]) and (frame["status"] == OK).all()
+    X, y, *_ = cells.training_part(Dataset.load(data / "own.npz"), 2, 2)
+    for model in models:
+        own = frame[frame["gamma"] == model["gamma"]].set_index("method")
+        gram = Gram(X, RBF(model["gamma"]))
+        solution = solve_csvc(gram, y, 1e10)
+        assert own["estimate"]["span_rule"] == span_rule(gram, y, solution).error
+        assert own["bound"]["radius_margin"] == pytest.approx(radius_margin(gram, y, solution).bound)
+        assert own["estimate"]["loo"] == leave_one_out(gram, y, 1e10).error
+        assert own["estimate"]["loo_retrain"] == own["estimate"]["loo"]
+        assert own["rows_tested"]["test"] == 30 and own["rows_tested"]["loo"] == 30
+        assert (own["cpu_s"] >= 0).all() and own["n_inbound"]["test"] == solution.n_inbound
+
+
+def test_unfinished_fits_are_rows_too(data):
+    rows = run(data / "splits.npz", "C", [{"C": 10.0, "gamma": 0.5}], max_iter=2)
+    assert [row["method"] for row in rows] == list(cells.EXPERIMENTS["C"])
+    assert [row["status"] for row in rows] == [NOT_CONVERGED] * 3
+    assert all("iteration limit" in row["reason"] for row in rows)
+
+
+def test_failures_are_rows_too(data, monkeypatch):
+    def fails(*arguments, **options):
+        raise ValueError("no")
+
+    monkeypatch.setattr(cells, "leave_one_out", fails)
+    monkeypatch.setattr(cells, "warm_up", lambda gram, y: None)
+    rows = run(data / "splits.npz", "C", [{"C": 10.0, "gamma": 0.5}])
+    assert [row["status"] for row in rows] == [OK, OK, ERROR]
+    assert rows[2]["reason"] == "ValueError: no"
+    monkeypatch.setattr(cells, "solve_csvc", fails)
+    rows = run(data / "splits.npz", "C", [{"C": 10.0, "gamma": 0.5}])
+    assert [row["status"] for row in rows] == [ERROR] * 3
+
+
+def made_rows():
+    """Two realisations of five widths and three values of C; test error and span rule have their minimum in
+    the middle."""
+    rows = []
+
+    def add(experiment, realisation, at, method, **result):
+        model = {"C": 1e10, "gamma": 0.5 * np.exp(-2 * at)} if experiment == "width" else {}
+        model = model or {"C": np.exp(at), "gamma": 0.1}
+        row = {"experiment": experiment, "dataset": "d", "realisation": realisation, "method": method}
+        rows.append({**row, **model, "m": 100, "status": OK, "estimate": np.nan, "bound": np.nan, **result})
+
+    for realisation in (1, 2):
+        for at in (-2, -1, 0, 1, 2):
+            error = 0.1 + 0.05 * abs(at) + 0.01 * realisation
+            add("width", realisation, at, "test", estimate=error, cpu_s=0.1)
+            add("width", realisation, at, "span_rule", estimate=error + 0.01, cpu_s=0.01)
+            add("width", realisation, at, "loo", estimate=error + 0.012, cpu_s=0.02)
+            add("width", realisation, at, "loo_retrain", estimate=error, cpu_s=0.5)
+            add("width", realisation, at, "radius_margin", bound=(at - 0.1) ** 4, cpu_s=0.1)
+            add("width", realisation, at, "rescaled_radius_margin", bound=error**2, cpu_s=0.1)
+        for at in (-1, 0, 1):
+            for method, shift in (("test", 0), ("span_rule", 0.02), ("loo", 0.02)):
+                add("C", realisation, at, method, estimate=0.2 + 0.02 * abs(at) + shift, cpu_s=0.1)
+    rows.append({**rows[0], "realisation": 3, "status": ERROR, "estimate": np.nan})
+    return pd.DataFrame(rows)
+
+
+def test_figures_are_means_over_the_realisations():
+    rows = made_rows()
+    errors = pd.DataFrame(figure2(rows)).set_index(["exhibit", "setting", "method", "metric"])
+    assert errors["value"]["figure2a", "-1", "test", "error"] == pytest.approx(16.5)
+    assert errors["spread"]["figure2a", "-1", "test", "error"] == pytest.approx(np.sqrt(0.5))
+    assert errors["value"]["figure2a", "-2", "test", "error_failed"] == 1
+    assert errors["value"]["figure2b", "1", "span_rule", "error"] == pytest.approx(24)
+    times = pd.DataFrame(figure3(rows)).set_index(["setting", "method", "metric"])["value"]
+    assert times["0", "train", "time"] == pytest.approx(0.1)
+    assert times["0", "loo_retrain", "time"] == pytest.approx(0.5)
+    functional = pd.DataFrame(figure4(rows)).set_index(["setting", "method", "metric"])["value"]
+    assert functional["2", "radius_margin", "functional"] == pytest.approx(100 * 1.9**4)
+
+
+def tidy(tmp_path, rows):
+    for number, make in enumerate((figure2, figure3, figure4), start=2):
+        write_tidy(tmp_path / f"{number}.csv", make(rows))
+    return [read_tidy(tmp_path / f"{number}.csv") for number in (2, 3, 4)]
+
+
+def test_figures_are_stable_and_described(tmp_path, root):
+    alt = alt_text(root / "workflow/report/chapelle1999/figure2.rst")
+    panels = tidy(tmp_path, made_rows())
+    for plot, panel in zip((plot_figure2, plot_figure3, plot_figure4), panels, strict=True):
+        for name in "ab":
+            save(plot(panel), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
+        for kind in ("pdf", "svg"):
+            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_every_caption_begins_with_its_alt_text(root):
+    for caption in ("figure2", "figure3", "figure4", "claims"):
+        text = alt_text(root / f"workflow/report/chapelle1999/{caption}.rst")
+        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+
+
+def test_claims(tmp_path):
+    verdicts, numbers = decide(Results(pd.concat(tidy(tmp_path, made_rows())), LIMITS))
+    verdicts = verdicts.set_index("claim")
+    assert list(verdicts.index) == list(CLAIMS)
+    assert verdicts["verdict"].drop(index="span-is-loo").eq("reproduced").all(), numbers
+    assert (verdicts["tests"]["span-rule"], verdicts["tests"]["span-cost"]) == (4, 1)
+    ratio = numbers[numbers["claim"] == "span-cost"].set_index("quantity")["value"]
+    assert ratio["CPU time, leave-one-out by retraining / span rule"] == pytest.approx(50)
+    assert verdicts["verdict"]["span-is-loo"] == "reproduced"
+    _, _, notes = claims_layout(verdicts.reset_index(), numbers)
+    assert notes == []
+
+
+def test_claims_that_do_not_hold(tmp_path):
+    rows = made_rows()
+    late = (rows["method"] == "span_rule") & (rows["experiment"] == "width")
+    rows.loc[late, "estimate"] = 0.4 - 0.5 * np.log(2 * rows.loc[late, "gamma"]) * -0.1
+    rows.loc[rows["method"] == "rescaled_radius_margin", "bound"] *= -1
+    verdicts, numbers = decide(Results(pd.concat(tidy(tmp_path, rows)), LIMITS))
+    verdict = verdicts.set_index("claim")["verdict"]
+    assert verdict["span-rule"] == verdict["rescaling"] == "partly reproduced"
+    _, _, notes = claims_layout(verdicts, numbers)
+    assert any(note.startswith("rescaling, d, rbf: rank correlation") for note in notes)
+
+
+def test_claims_need_results(tmp_path):
+    rows = made_rows()
+    verdicts, _ = decide(Results(pd.concat(tidy(tmp_path, rows[rows["experiment"] == "C"])), LIMITS))
+    verdict = verdicts.set_index("claim")["verdict"]
+    assert verdict["span-cost"] == verdict["rescaling"] == "not tested"
