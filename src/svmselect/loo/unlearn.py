@@ -39,10 +39,10 @@ class Tableau:
 
     Attributes
     ----------
-    order : ndarray of intp, shape (m,)
-        The points: S, the candidates that depend on it, the others.
+    order : ndarray of intp, shape (n,)
+        The points that matter: S, the candidates that depend on it, the others.
     number : ndarray of intp, shape (m,)
-        Its inverse: the new number of each point.
+        Its inverse: the new number of each of them.
     s : int
         Size of S.
     """
@@ -120,7 +120,7 @@ class Tableau:
         return x, b, bend
 
     def bends(self):
-        """The bend of every point, shape (m,), without its response.
+        """The bend of every point, shape (n,), without its response.
 
         That of a point outside S is its squared distance in feature space from the affine hull of S, that of
         a point in S from the affine hull of the others in S (infinite where there are none); without a
@@ -139,7 +139,7 @@ class Tableau:
         return bends
 
     def columns(self, points, x, b):
-        """The columns of some points, from their responses, shape (n, m)."""
+        """The columns of some points, from their responses: one row for each, of all points that matter."""
         columns = np.empty((points.size, self.order.size))
         columns[:, : self.s] = x
         others = columns[:, self.s :]
