@@ -112,7 +112,8 @@ def rescaled_radius_margin(gram: Gram, y, solution: Solution) -> RescaledRadiusM
     Along each principal direction the training points are scaled into a box of side 2, whose half-side stands
     for the radius: ``R^2 |w|^2`` becomes ``sum_k lambda_k^2 max_i A_ik^2 (sum_i A_ik alpha_i y_i)^2``, with
     the eigenvectors A and eigenvalues lambda of the centred Gram matrix. A heuristic for the hard margin, as
-    the authors say; no theorem makes it a bound.
+    the authors say; no theorem makes it a bound. Where eigenvalues coincide (a narrow RBF kernel, K close to
+    I) the principal directions, and with them the value, are not unique: they are LAPACK's.
 
     Parameters
     ----------
