@@ -1,5 +1,6 @@
 """Choosing a support vector machine's hyper-parameters on one shared Gram matrix."""
 
+from svmselect.cv import CrossValidation, cross_validate, even_folds, stratified_folds
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
@@ -8,14 +9,18 @@ from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
+    "CrossValidation",
     "Gram",
     "LeaveOneOut",
     "Linear",
     "PathPoint",
     "Solution",
+    "cross_validate",
     "decision_function",
+    "even_folds",
     "leave_one_out",
     "solve_csvc",
     "solve_nusvc",
     "solve_path",
+    "stratified_folds",
 ]
