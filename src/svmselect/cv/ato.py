@@ -2,13 +2,15 @@
 
 Design. All points that enter (T) head for their upper bound and all that leave (R) for zero, in step: ``d_T =
 eta (C - alpha_T)``, ``d_R = -eta alpha_R``. The in-bound points of both training sets (M) follow so that f
-stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-dlevel; d_M] = -[1'; K_M,TR]
+stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-d_level; d_M] = -[1'; K_M,TR]
 d_TR``. eta grows to the next *event*: a point of M reaches a bound and leaves M; a point of T comes to satisfy
 its optimality condition and stays where it is, in M if it is in-bound; a point at a bound comes to violate its
-condition and joins M.
+condition and joins M. What is within half the solver's tolerance counts as optimal: so far from it is the
+solution that the path starts from.
 
-Points within half the solver's tolerance of an event take part in it: that is how far from optimal the
-solution is that the path starts from.
+Every event costs the solution of a system and a product with all moving columns. Where many points enter,
+there are several events per point, and a step goes to the n-th one, with n a twentieth of these points: what
+has passed its event by then is cut off, and a Newton step on M takes out what that has done to f and the sum.
 """
 
 from __future__ import annotations
@@ -16,14 +18,16 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from svmselect.cv.transition import Seed, Transition
+from svmselect.cv.transition import SNAP, Seed, Transition
 
 __all__ = ["ato"]
 
+EVENTS_SHARE = 20  # a step goes over one event for so many points that enter
+STEPS_PER_POINT = 10  # most steps, per point that enters and event of a step
 DIRECT = 1000  # unknowns up to which a system is factored
-CG_TOLERANCE = 1e-6  # of the relative residual beyond
-CG_MOST = 1000  # iterations per system
-STEPS_PER_POINT = 4  # most steps, per point that leaves or enters
+CG_TOLERANCE = 1e-4  # of the residual of larger ones, relative to the right-hand side
+CG_MOST = 500  # iterations per system
+BLOCK_BYTES = 2**30  # most memory for a copy of K_MM
 
 
 def ato(change: Transition):
@@ -43,12 +47,12 @@ def ato(change: Transition):
 
     Notes
     -----
-    Systems of up to 1,000 in-bound points are solved by Cholesky factors, singular ones by the pseudo-inverse
-    (as the paper does), larger ones by conjugate gradients within the constraint, each from the step before,
-    to a relative residual of 1e-6.
+    Systems of up to 1,000 in-bound points are solved by a Cholesky factor; larger ones, and singular ones, for
+    which the paper takes the pseudo-inverse, by conjugate gradients within the constraint, started from the
+    step before.
     """
     path = Path(change)
-    most = STEPS_PER_POINT * (change.leaves.size + change.enters.size) + 100
+    most = STEPS_PER_POINT * (change.enters.size // path.events + 10)
     while path.steps < most and path.step():
         pass
     theta = path.theta
@@ -57,39 +61,72 @@ def ato(change: Transition):
 
 
 class Path:
-    """Variables, gradient and sets of points on the way."""
+    """Variables, gradient and sets of points on the way.
+
+    Attributes
+    ----------
+    theta, f : ndarray, shape (m,)
+    level : float
+        Value of f on M.
+    moving, shared, tied : ndarray of bool, shape (m,)
+        T; the points of both training sets, with those that have come from T; M.
+    barred : ndarray of bool, shape (m,)
+        Points that have left M since eta last grew: they do not join it again.
+    """
 
     def __init__(self, change):
         self.gram, self.y, self.slack = change.gram, change.y, change.tol / 2
         self.theta, self.f, self.level = change.theta.copy(), change.f.copy(), change.level
         self.lo, self.hi = np.where(self.y > 0, 0, -change.C), np.where(self.y > 0, change.C, 0)
         self.leaving = change.giving
-        self.moving = np.zeros(self.y.size, dtype=bool)     # T
+        self.moving = np.zeros(self.y.size, dtype=bool)
         self.moving[change.enters] = True
         self.shared = ~self.moving
         self.shared[change.leaves] = False
-        self.tied = change.inbound & self.shared            # M
-        self.barred = np.zeros(self.y.size, dtype=bool)     # left M without a step since
-        self.d_tied = np.zeros(self.y.size)
+        self.tied = change.inbound & self.shared
+        self.barred = np.zeros(self.y.size, dtype=bool)
+        self.events = max(1, change.enters.size // EVENTS_SHARE)
+        self.before = np.zeros(self.y.size)  # the last direction
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
 
     def step(self):
-        """Go to the next event; whether there is anything left to do."""
+        """Go over the next events; whether there is anything left to do."""
         self.settle()
         if not self.moving.any() or not self.tied.any():
             return False
-        direction, d_level = self.direction()
+        direction = np.zeros(self.y.size)
+        target = np.where(self.y > 0, self.hi, self.lo)
+        direction[self.moving] = (target - self.theta)[self.moving]
+        direction[self.leaving] = -self.theta[self.leaving]
+        others = np.flatnonzero(direction)
+        tied = np.flatnonzero(self.tied)
+        pull = self.gram.product(others, direction[others], tied)
+        direction[tied], d_level = self.follow(tied, pull, direction.sum(), self.before[tied])
+        self.before = direction
         support = np.flatnonzero(direction)
         d_f = self.gram.product(support, direction[support])
-        eta = min(1.0, self.to_bound(direction).min(), self.to_level(d_f - d_level).min())
-        self.theta += eta * direction
-        np.clip(self.theta, self.lo, self.hi, out=self.theta)
+        events = np.concatenate([self.to_bound(direction), self.to_level(d_f - d_level)])
+        n = min(self.events, events.size) - 1
+        eta = min(1.0, np.partition(events, n)[n])
         self.f += eta * d_f
         self.level += eta * d_level
+        self.move(eta * direction, support)
         self.steps += 1
-        self.update(direction, d_f - d_level, eta)
+        if eta > 0:
+            self.barred[:] = False
+        self.regroup(direction, d_f - d_level)
+        self.correct()
         return eta < 1
+
+    def move(self, change, support):
+        """Change the variables of some points, cut off at the bounds; f has the uncut change already."""
+        wanted = self.theta[support] + change[support]
+        self.theta[support] = np.clip(wanted, self.lo[support], self.hi[support])
+        cut = self.theta[support] - wanted
+        over = np.abs(cut) > SNAP * (self.hi - self.lo)[support]
+        if over.any():
+            self.f += self.gram.product(support[over], cut[over])
 
     def settle(self):
         """Points that enter and satisfy their condition stop: in M where they are in-bound."""
@@ -98,79 +135,100 @@ class Path:
         self.shared |= done
         self.tied |= done & (self.theta > self.lo) & (self.theta < self.hi)
 
-    def direction(self):
-        """Signed variables per unit of eta, shape (m,), and that of the level."""
-        d = np.zeros(self.y.size)
-        target = np.where(self.y > 0, self.hi, self.lo)
-        d[self.moving] = (target - self.theta)[self.moving]
-        d[self.leaving] = -self.theta[self.leaving]
-        tied, others = np.flatnonzero(self.tied), np.flatnonzero(d)
-        pull = self.gram.product(others, d[others], tied)
+    def follow(self, tied, pull, total, start):
+        """The change d of the variables of M, and d_level, with ``K_MM d - d_level = -pull`` and ``sum(d) =
+        -total``."""
+        small = tied.size**2 * self.gram.dtype.itemsize <= BLOCK_BYTES
+        K = self.gram.submatrix(tied, tied) if small else None
         if tied.size <= DIRECT:
-            K = self.gram.submatrix(tied, tied).astype(np.float64)
-            d[tied], d_level = solve_bordered(K, pull, d.sum())
-        else:
-            d[tied], d_level, iterations, residual = constrained_cg(
-                lambda v: self.gram.product(tied, v, tied), pull, d.sum(), self.d_tied[tied]
-            )
-            self.cg_iterations += iterations
-            self.cg_residual = max(self.cg_residual, residual)
-        self.d_tied = d
+            solution = solve_directly(K.astype(np.float64), pull, total)
+            if solution is not None:
+                return solution
+
+        def product(v):
+            if small:
+                return (K @ v.astype(K.dtype)).astype(np.float64)
+            return self.gram.product(tied, v)[tied]
+
+        d, d_level, iterations, residual = constrained_cg(product, pull, total, start)
+        self.cg_iterations += iterations
+        self.cg_residual = max(self.cg_residual, residual)
         return d, d_level
 
     def to_bound(self, direction):
         """eta at which each point of M reaches a bound."""
-        d = direction[self.tied]
-        room = np.where(d > 0, self.hi[self.tied] - self.theta[self.tied], self.theta[self.tied] - self.lo[self.tied])
+        d, theta = direction[self.tied], self.theta[self.tied]
+        room = np.where(d > 0, self.hi[self.tied] - theta, theta - self.lo[self.tied])
         return np.divide(room, np.abs(d), out=np.full(d.size, np.inf), where=d != 0)
 
     def to_level(self, d_gap):
         """eta at which each point off M reaches the level: of T from where it violates its condition, of the
         shared ones at a bound from where it satisfies it."""
-        gap, outside = self.f - self.level, self.shared & ~self.tied & ~self.barred
-        # towards the level, from its side of it
-        side = np.where(self.moving, -self.y, np.where(self.theta < self.hi, 1.0, -1.0))
-        watched = (self.moving | outside) & (side * d_gap < 0)
-        distance = np.maximum(side * gap, 0)[watched]
-        return np.append(distance / np.abs(d_gap[watched]), np.inf)
+        side = np.where(self.moving, -self.y, self.side())
+        watched = (self.moving | self.outside()) & (side * d_gap < 0)
+        distance = np.maximum(side * (self.f - self.level), 0)[watched]
+        return distance / np.abs(d_gap[watched])
 
-    def update(self, direction, d_gap, eta):
+    def side(self):
+        """The sign that ``f - level`` has to have at a bound."""
+        return np.where(self.theta < self.hi, 1.0, -1.0)
+
+    def outside(self):
+        return self.shared & ~self.tied & ~self.barred
+
+    def regroup(self, direction, d_gap):
         """Points of M that have reached a bound leave it; those at a bound that have come to violate their
         condition join."""
-        size = np.maximum(np.abs(self.lo), np.abs(self.hi))
-        at_lo = self.tied & (direction < 0) & (self.theta - self.lo <= 1e-12 * size)
-        at_hi = self.tied & (direction > 0) & (self.hi - self.theta <= 1e-12 * size)
+        joins = self.outside() & (self.side() * d_gap < 0) & (self.side() * (self.f - self.level) <= 0)
+        self.tied |= joins
+        self.release(np.where(joins, 0.0, direction))
+
+    def release(self, direction):
+        """Points of M at the bound that they were heading for leave it."""
+        near = SNAP * (self.hi - self.lo)
+        at_lo = self.tied & (direction < 0) & (self.theta <= self.lo + near)
+        at_hi = self.tied & (direction > 0) & (self.theta >= self.hi - near)
         self.theta[at_lo], self.theta[at_hi] = self.lo[at_lo], self.hi[at_hi]
-        outside = self.shared & ~self.tied & ~self.barred
-        side = np.where(self.theta < self.hi, 1.0, -1.0)
-        joins = outside & (side * d_gap < 0) & (side * (self.f - self.level) <= 1e-12)
-        if eta > 0:
-            self.barred[:] = False
         self.barred |= at_lo | at_hi
-        self.tied = (self.tied | joins) & ~(at_lo | at_hi)
+        self.tied &= ~(at_lo | at_hi)
+
+    def correct(self):
+        """A Newton step that brings f on M back to the level, and the sum back to 0."""
+        tied = np.flatnonzero(self.tied)
+        gap, total = self.f[tied] - self.level, self.theta.sum()
+        if tied.size == 0 or (np.abs(gap).max() <= self.slack and abs(total) <= SNAP * np.abs(self.theta).sum()):
+            return
+        change = np.zeros(self.y.size)
+        change[tied], d_level = self.follow(tied, gap, total, np.zeros(tied.size))
+        self.f += self.gram.product(tied, change[tied])
+        self.level += d_level
+        self.move(change, tied)
+        self.release(change)
 
 
-def solve_bordered(K, pull, total):
-    """The solution of ``K d - d_level = -pull``, ``sum(d) = -total``; of least norm where it is not unique.
+def solve_directly(K, pull, total):
+    """The solution (d, d_level) of ``K d - d_level = -pull``, ``sum(d) = -total``; None if it is singular.
 
     As the sum is fixed, K may be replaced by ``K + c 11'``, which is positive definite where the bordered
     matrix is non-singular.
     """
     n, c = pull.size, max(K.diagonal().mean(), 1e-300)
+    noise = n * np.finfo(np.float32).eps * (K.diagonal().max() + c)
     factor, failed = linalg.lapack.dpotrf(K + c, lower=True, clean=False)
-    noise = n * np.finfo(np.float64).eps
-    if not failed and factor.diagonal().min() ** 2 > noise * (K.diagonal().max() + c):
-        solutions = linalg.lapack.dpotrs(factor, np.column_stack([pull, np.ones(n)]), lower=True)[0]
-        level = (solutions[:, 0].sum() - total) / solutions[:, 1].sum()
-        return level * solutions[:, 1] - solutions[:, 0], level + c * total
-    bordered = np.ones((n + 1, n + 1))
-    bordered[0, 0], bordered[1:, 1:] = 0, K
-    x = linalg.lstsq(bordered, -np.append(total, pull), cond=noise, lapack_driver="gelsd")[0]
-    return x[1:], -x[0]
+    if failed or factor.diagonal().min() ** 2 <= noise:
+        return None
+    solutions = linalg.lapack.dpotrs(factor, np.column_stack([pull, np.ones(n)]), lower=True)[0]
+    level = (solutions[:, 0].sum() - total) / solutions[:, 1].sum()
+    return level * solutions[:, 1] - solutions[:, 0], level + c * total
 
 
 def constrained_cg(product, pull, total, start):
-    """The same by conjugate gradients on the vectors of sum 0, from `start` moved to the right sum.
+    """The same by conjugate gradients on the vectors of one sum, from `start` moved to that sum.
+
+    Parameters
+    ----------
+    product : callable
+        ``K @ v``.
 
     Returns
     -------
@@ -178,23 +236,22 @@ def constrained_cg(product, pull, total, start):
     d_level : float
     iterations : int
     residual : float
-        Relative to the pull.
+        Relative to the right-hand side.
     """
     d = start - (start.sum() + total) / start.size
     force = -pull - product(d)
     r = force - force.mean()
-    end = CG_TOLERANCE * np.linalg.norm(pull - pull.mean())
+    scale = max(np.linalg.norm(pull), abs(total), 1e-300)
     p, rr, iterations = r, r @ r, 0
-    while np.sqrt(rr) > end and iterations < CG_MOST:
+    while np.sqrt(rr) > CG_TOLERANCE * scale and iterations < CG_MOST:
         Kp = product(p)
         curvature = p @ Kp
         if curvature <= 0:
             break
-        step = rr / curvature
-        d = d + step * p
-        force = force - step * Kp
+        d = d + rr / curvature * p
+        force = force - rr / curvature * Kp
         r = force - force.mean()
         rr, before = r @ r, rr
         p = r + rr / before * p
         iterations += 1
-    return d, -force.mean(), iterations, np.sqrt(rr) / max(np.linalg.norm(pull), 1e-300)
+    return d, -force.mean(), iterations, np.sqrt(rr) / scale
