@@ -6,8 +6,13 @@ import numpy as np
 from scipy import linalg
 
 from svmselect.cv.transition import Seed, Transition
+from svmselect.kernels import slices
 
 __all__ = ["mir"]
+
+PANEL = 2048  # equations taken into the normal equations together
+# of the normal equations' reciprocal condition: the relative error of their solution is then below about 1e-7
+WELL_CONDITIONED = 1e-9
 
 
 def mir(change: Transition):
@@ -28,29 +33,49 @@ def mir(change: Transition):
 
     Notes
     -----
-    In signed variables the signs of the paper's Q cancel. The normal equations, which the paper forms, square
-    the condition number; here the system is reduced by Householder transformations to a triangular one.
+    In signed variables the signs of the paper's Q cancel. In the solution of least norm, identical points
+    share equally: n of them are one unknown, whose column is sqrt(n) times theirs.
     """
     gram, enters, giving = change.gram, change.enters, change.giving
     former = np.setdiff1d(np.arange(gram.m), enters, assume_unique=True)
     target = np.where(change.inbound, change.level - change.f, 0.0)[former]
     target += gram.product(giving, change.theta[giving], former)
-    A = gram.submatrix(former, enters)
+    _, first, group, count = np.unique(
+        gram.row_groups[enters], return_index=True, return_inverse=True, return_counts=True
+    )
+    A = gram.submatrix(former, enters[first])
     # where the kernel is very narrow, most equations are without unknowns
-    rows = A.any(axis=1)
-    system = np.ones((np.count_nonzero(rows) + 1, enters.size + 1), order="F")
-    system[:-1, :-1], system[:-1, -1] = A[rows], target[rows]
-    system[-1, -1] = change.theta[giving].sum()
-    noise = np.finfo(gram.dtype).eps * np.sqrt(max(system.shape))
+    rows = np.flatnonzero(A.any(axis=1))
+    noise = np.finfo(gram.dtype).eps * np.sqrt(max(A.shape))
+    share = least_squares(A[rows], target[rows], change.theta[giving].sum(), np.sqrt(count), noise)
     theta = change.without_leaving()
-    theta[enters] = least_squares(system, noise)
+    theta[enters] = (share / np.sqrt(count))[group]
     return Seed(change.feasible(theta, enters))
 
 
-def least_squares(system, noise):
-    """The x of least norm that minimises ``|A x - b|``, from ``system = [A b]``, which is overwritten;
-    singular values below `noise` times the largest count as 0."""
-    triangle = linalg.qr(system, mode="r", overwrite_a=True, check_finite=False)[0][: system.shape[1] - 1]
+def least_squares(A, b, total, weight, noise):
+    """The x of least norm that minimises ``|A diag(weight) x - b|^2 + (weight'x - total)^2``.
+
+    By the normal equations, as in the paper, where they are well conditioned; where they would lose accuracy
+    by Householder transformations, and singular values below `noise` times the largest count as 0.
+    """
+    n = weight.size
+    normal, right = np.ones((n, n), order="F"), np.full(n, float(total))
+    for part in slices(b.size, PANEL):
+        panel = A[part].astype(np.float64)
+        normal = linalg.blas.dsyrk(1.0, panel, beta=1.0, c=normal, trans=True, lower=True, overwrite_c=True)
+        right += b[part] @ panel
+    normal *= np.outer(weight, weight)
+    below = np.abs(np.tril(normal))
+    size = (below.sum(axis=0) + below.sum(axis=1) - below.diagonal()).max()
+    factor, failed = linalg.lapack.dpotrf(normal, lower=True, overwrite_a=True, clean=False)
+    if not failed and linalg.lapack.dpocon(factor, size, uplo="L")[0] > WELL_CONDITIONED:
+        return linalg.lapack.dpotrs(factor, right * weight, lower=True)[0]
+    system = np.empty((b.size + 1, n + 1), order="F")
+    system[:-1, :-1], system[-1, :-1] = A, 1
+    system[:, :-1] *= weight
+    system[:-1, -1], system[-1, -1] = b, total
+    triangle = linalg.qr(system, mode="r", overwrite_a=True, check_finite=False)[0][:n]
     return linalg.lstsq(
         triangle[:, :-1], triangle[:, -1], cond=noise, lapack_driver="gelsy", check_finite=False
     )[0]
