@@ -1,6 +1,13 @@
 """Choosing a support vector machine's hyper-parameters on one shared Gram matrix."""
 
-from svmselect.cv import CrossValidation, cross_validate, even_folds, stratified_folds
+from svmselect.cv import (
+    CrossValidation,
+    GridCrossValidation,
+    cross_validate,
+    cross_validate_grid,
+    even_folds,
+    stratified_folds,
+)
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
@@ -11,11 +18,13 @@ __all__ = [
     "RBF",
     "CrossValidation",
     "Gram",
+    "GridCrossValidation",
     "LeaveOneOut",
     "Linear",
     "PathPoint",
     "Solution",
     "cross_validate",
+    "cross_validate_grid",
     "decision_function",
     "even_folds",
     "leave_one_out",

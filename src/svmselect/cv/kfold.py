@@ -144,67 +144,53 @@ class CrossValidation:
 
 
 class Trainer:
-    """Fits of one problem that differ in their training sets."""
+    """Fits of one data set that differ in their bounds and starts.
 
-    def __init__(self, y, C, tol, working_set, active_set, max_iter, clock):
-        self.y, self.C, self.tol, self.clock = y, C, tol, clock
-        self.working_set, self.max_iter = working_set, max_iter
+    Parameters
+    ----------
+    y : ndarray, shape (m,)
+    tol, working_set, active_set, max_iter
+        See `solve_csvc`.
+    """
+
+    def __init__(self, y, tol, working_set, active_set, max_iter):
+        self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
         self.solve = _active_set.solve if active_set else Dual.solve
 
-    def fit(self, gram, out, theta=None, known=None):
-        """The solution without the points `out`, from signed variables `theta`; `known` as in Dual.seed."""
+    def fit(self, gram, C, theta=None, known=None):
+        """The solution for bounds `C`, shape (m,), from signed variables `theta`; `known` as in Dual.seed."""
         columns, values = gram.columns_requested, gram.kernel_values
-        bound = self.C.copy()
-        bound[out] = 0
         dual = Dual(gram, self.y)
-        dual.boxes(self.y, bound)
+        dual.boxes(self.y, C)
         if theta is not None:
             dual.seed(theta, known)
         converged = self.solve(dual, self.working_set, self.tol, self.max_iter)
-        return solution_of(dual, gram, self.y, bound, converged, columns, values)
+        return solution_of(dual, gram, self.y, C, converged, columns, values)
 
-    def transition(self, gram, solution, leaves, enters, rng):
-        """From a solution to the training set in which some points are replaced."""
-        theta = solution.alpha * self.y
-        f = solution.decision - solution.b - self.y
-        return Transition(gram, self.y, self.C, theta, f, -solution.b, leaves, enters, self.tol, rng)
-
-    def round(self, gram, fold, out, seed=None, change=None, fresh=False):
-        """The Round of a fold and its solution: cold, or from the seed of a transition; with f computed from
-        all its variables where the transition's f should no longer be relied on (`fresh`)."""
-        columns, values = gram.columns_requested, gram.kernel_values
-        begin = self.clock()
-        start, known = Seed(None), None
-        if seed is not None:
-            start, known = seed(change), None if fresh else (change.theta, change.f)
-        middle = self.clock()
-        solution = self.fit(gram, out, start.theta, known)
-        return Round(
-            fold=fold,
-            seeding_cpu_s=middle - begin if seed is not None else 0.0,
-            training_cpu_s=self.clock() - middle,
-            seed_steps=start.steps,
-            cg_iterations=start.cg_iterations,
-            cg_residual=start.cg_residual,
-            n_iter=solution.n_iter,
-            columns_requested=gram.columns_requested - columns,
-            kernel_values=gram.kernel_values - values,
-            kkt_gap=solution.kkt_gap,
-            objective=solution.objective,
-            n_sv=solution.n_sv,
-            converged=solution.converged,
-        ), solution
+    def point(self, solution):
+        """Signed variables of a solution, and f there."""
+        return solution.alpha * self.y, solution.decision - solution.b - self.y
 
 
-def in_parallel(gram, task, tasks, work):
+def without(C, points):
+    """Bounds with which some points are held out."""
+    C = C.copy()
+    C[points] = 0
+    return C
+
+
+def in_parallel(gram, task, tasks, work, former=()):
     """Call ``task(gram, t)`` for every t of `tasks`: on several threads, each with an object of its own on the
-    shared matrix, where it fits its budget and the `work` is worth it; else in turn."""
+    shared matrix, where that fits its budget and the `work` is worth it; else in turn.
+
+    Returns these objects, whose memory the next call takes over as `former`.
+    """
     threads = min(thread_count(), len(tasks))
     if threads == 1 or not gram.full:
         for t in tasks:
             task(gram, t)
-        return
-    views = [gram.shared() for _ in range(threads)]
+        return ()
+    views = [gram.shared(view) for view in former or [None] * threads]
     idle = SimpleQueue()
     for view in views:
         idle.put(view)
@@ -220,6 +206,7 @@ def in_parallel(gram, task, tasks, work):
         run(on_idle, tasks, work)
     finally:
         gram.add_counts(views)
+    return views
 
 
 @one_blas_thread()
@@ -290,54 +277,76 @@ def cross_validate(
             f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
         )
     folds = check_folds(folds, y)
-    limit = check_options(tol, working_set, max_iter)
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be one of {list(SEEDINGS)}, got {seeding!r}")
-    k = int(folds.max()) + 1
-    if rounds is None:
-        rounds = k
-    if isinstance(rounds, bool) or not isinstance(rounds, numbers.Integral) or not 1 <= rounds <= k:
-        raise ValueError(f"rounds must be None or an integer from 1 to the {k} folds, got {rounds!r}")
+    members = members_of(folds)
+    rounds = check_rounds(rounds, len(members))
     rng = np.random.default_rng(rng)
+    chained = seeding in CHAINED
+    clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time
+    decision, done = np.full(gram.m, np.nan), [None] * rounds
 
-    threads = 1 if seeding in CHAINED or not gram.full else thread_count()
-    clock = time.process_time if threads == 1 else time.thread_time
-    trainer = Trainer(y, C, tol, working_set, active_set, limit, clock)
-    members = np.split(np.argsort(folds, kind="stable"), np.cumsum(np.bincount(folds))[:-1])
-    decision, done = np.full(gram.m, np.nan), [None] * int(rounds)
-
-    def keep(h, result, solution):
-        done[h] = result
+    def train(gram, h, seed=None, former=None, enters=(), fresh=False):
+        """Train without fold h, from a seed made of a former solution, and keep what it says of the fold."""
+        columns, values = gram.columns_requested, gram.kernel_values
+        begin = clock()
+        start, known = Seed(None), None
+        if seed is not None:
+            known = trainer.point(former)
+            enters = np.asarray(enters, dtype=np.intp)
+            start = seed(Transition(gram, y, C, *known, -former.b, members[h], enters, tol, rng))
+        middle = clock()
+        solution = trainer.fit(gram, without(C, members[h]), start.theta, None if fresh else known)
+        done[h] = Round(
+            fold=h,
+            seeding_cpu_s=middle - begin,
+            training_cpu_s=clock() - middle,
+            seed_steps=start.steps,
+            cg_iterations=start.cg_iterations,
+            cg_residual=start.cg_residual,
+            n_iter=solution.n_iter,
+            columns_requested=gram.columns_requested - columns,
+            kernel_values=gram.kernel_values - values,
+            kkt_gap=solution.kkt_gap,
+            objective=solution.objective,
+            n_sv=solution.n_sv,
+            converged=solution.converged,
+        )
         decision[members[h]] = solution.decision[members[h]]
         if progress is not None:
-            progress(sum(r is not None for r in done), len(done))
+            progress(sum(r is not None for r in done), rounds)
+        return solution
 
     full, full_cpu_s = None, 0.0
-    if seeding in CHAINED:
-        age = 0
-        for h in range(int(rounds)):
-            if h == 0:
-                result, solution = trainer.round(gram, h, members[h])
-            else:
-                change = trainer.transition(gram, solution, members[h], members[h - 1], rng)
-                result, solution = trainer.round(gram, h, members[h], CHAINED[seeding], change, age > gram.m)
-                age = 0 if age > gram.m else age
-            # a fit of more than m steps has computed f afresh
-            age += result.n_iter if result.n_iter <= gram.m else 0
-            keep(h, result, solution)
+    if chained:
+        solution, age = train(gram, 0), 0
+        for h in range(1, rounds):
+            # steps since f was computed from all variables; a fit of more than m ends with doing so
+            age += done[h - 1].n_iter if done[h - 1].n_iter <= gram.m else -age
+            fresh = age > gram.m
+            age = 0 if fresh else age
+            solution = train(gram, h, CHAINED[seeding], solution, members[h - 1], fresh)
     else:
         if seeding in FROM_FULL:
             begin = time.process_time()
-            full = trainer.fit(gram, [])
+            full = trainer.fit(gram, C)
             full_cpu_s = time.process_time() - begin
-
-        def task(view, h):
-            if full is None:
-                keep(h, *trainer.round(view, h, members[h]))
-            else:
-                change = trainer.transition(view, full, members[h], members[h][:0], rng)
-                keep(h, *trainer.round(view, h, members[h], FROM_FULL[seeding], change))
-
-        in_parallel(gram, task, range(int(rounds)), WORK_PER_FIT * int(rounds) * gram.m**2)
+        work = WORK_PER_FIT * rounds * gram.m**2
+        in_parallel(gram, lambda view, h: train(view, h, FROM_FULL.get(seeding), full), range(rounds), work)
     errors = misclassified(y, decision) & ~np.isnan(decision)
     return CrossValidation(frozen(folds), frozen(decision), frozen(errors), tuple(done), full, full_cpu_s)
+
+
+def members_of(folds):
+    """The rows of each fold."""
+    return np.split(np.argsort(folds, kind="stable"), np.cumsum(np.bincount(folds))[:-1])
+
+
+def check_rounds(rounds, k):
+    """How many folds to run, or a ValueError."""
+    if rounds is None:
+        return k
+    if isinstance(rounds, bool) or not isinstance(rounds, numbers.Integral) or not 1 <= rounds <= k:
+        raise ValueError(f"rounds must be None or an integer from 1 to the {k} folds, got {rounds!r}")
+    return int(rounds)
