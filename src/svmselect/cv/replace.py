@@ -68,15 +68,18 @@ def top(change: Transition):
     """
     (lo, hi), giving = change.box, change.giving
     theta = change.without_leaving()
+    can_grow, can_shrink = theta < hi, theta > lo
     for p, similarity in zip(giving, columns_of(change.gram, np.arange(theta.size), giving), strict=True):
         rest = change.theta[p]
-        room = hi - theta if rest > 0 else theta - lo
-        similarity = np.where(room > 0, similarity, -np.inf)
+        bound, can_take = (hi, can_grow) if rest > 0 else (lo, can_shrink)
+        similarity = np.where(can_take, similarity, -np.inf)
         while rest != 0 and similarity[t := similarity.argmax()] > -np.inf:
-            part = np.copysign(min(room[t], abs(rest)), rest)
-            theta[t] = np.clip(theta[t] + part, lo[t], hi[t])
+            room = bound[t] - theta[t]
+            part = room if abs(room) < abs(rest) else rest
+            theta[t] = bound[t] if part == room else theta[t] + part
             rest -= part
             similarity[t] = -np.inf
+            can_grow[t], can_shrink[t] = theta[t] < hi[t], theta[t] > lo[t]
     return Seed(change.feasible(theta, np.flatnonzero(change.inbound)))
 
 

@@ -84,8 +84,8 @@ class Transition:
     @cached_property
     def inbound(self):
         """The in-bound points of the solution, those that leave among them: bool, shape (m,)."""
-        size = np.abs(self.theta)
-        return (size > 0) & (size < self.C)
+        alpha = np.abs(self.theta)
+        return (alpha > 0) & (alpha < self.C)
 
     @property
     def giving(self):
