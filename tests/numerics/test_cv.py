@@ -9,7 +9,16 @@ from scipy.sparse import csr_array
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from svmselect import RBF, Gram, Linear, cross_validate, even_folds, leave_one_out, solve_csvc, stratified_folds
+from svmselect import (
+    RBF,
+    Gram,
+    Linear,
+    cross_validate,
+    even_folds,
+    leave_one_out,
+    solve_csvc,
+    stratified_folds,
+)
 
 SEEDINGS = ["cold", "ato", "mir", "sir", "avg", "top"]
 TIE = 1e-4
@@ -22,7 +31,9 @@ def data():
 
 @pytest.mark.parametrize("seeding", SEEDINGS)
 @pytest.mark.parametrize("active_set", [False, True])
-@pytest.mark.parametrize(("kernel", "C"), [(RBF(0.3), 1.0), (RBF(0.3), 200.0), (RBF(20.0), 5.0), (Linear(), 0.5)])
+@pytest.mark.parametrize(
+    ("kernel", "C"), [(RBF(0.3), 1.0), (RBF(0.3), 200.0), (RBF(20.0), 5.0), (Linear(), 0.5)]
+)
 def test_agrees_with_libsvm_fold_by_fold(data, seeding, active_set, kernel, C):
     X, y = data
     gram, folds = Gram(X, kernel), stratified_folds(y, 5, 3)
@@ -222,13 +233,22 @@ FOUR = [1, -1, 1, -1]
         (dict(folds=2.0), "the number of folds must be an integer from 2 to the 4 rows, got 2.0"),
         (dict(folds=True), "the number of folds must be an integer from 2 to the 4 rows, got True"),
         (dict(folds=3), "folds must have at least one row each, fold 0 of 3 has none"),
-        (dict(folds=[0, 0, 1]), r"folds must be a number, or integers of shape \(4,\), got int64 of shape \(3,\)"),
+        (
+            dict(folds=[0, 0, 1]),
+            r"folds must be a number, or integers of shape \(4,\), got int64 of shape \(3,\)",
+        ),
         (dict(folds=[0.0, 0, 1, 1]), r"folds must be a number, or integers of shape \(4,\), got float64"),
         (dict(folds=[0, 0, 2, 2]), "folds must have at least one row each, fold 1 of 3 has none"),
         (dict(folds=[0, 0, -1, 1]), "folds must be numbered from 0, got -1"),
-        (dict(folds=[1, 0, 1, 0]), "folds must leave both classes to train on, fold 0 holds all points of class -1"),
+        (
+            dict(folds=[1, 0, 1, 0]),
+            "folds must leave both classes to train on, fold 0 holds all points of class -1",
+        ),
         (dict(folds=[0, 0, 0, 0]), "the number of folds must be an integer from 2 to the 4 rows, got 1"),
-        (dict(seeding="hot"), r"seeding must be one of \['cold', 'ato', 'mir', 'sir', 'avg', 'top'\], got 'hot'"),
+        (
+            dict(seeding="hot"),
+            r"seeding must be one of \['cold', 'ato', 'mir', 'sir', 'avg', 'top'\], got 'hot'",
+        ),
         (dict(rounds=0), "rounds must be None or an integer from 1 to the 2 folds, got 0"),
         (dict(rounds=3), "rounds must be None or an integer from 1 to the 2 folds, got 3"),
         (dict(rounds=1.5), "rounds must be None or an integer from 1 to the 2 folds, got 1.5"),
@@ -254,7 +274,9 @@ class TestPublishedIterations:
     def test_madelon(self, real_data):
         data = real_data("madelon")
         gram = Gram(data.X, RBF(0.7071)).compute()
-        counts = {s: cross_validate(gram, data.y, 1.0, 10, s, active_set=False).n_iter for s in ("cold", "mir")}
+        counts = {
+            s: cross_validate(gram, data.y, 1.0, 10, s, active_set=False).n_iter for s in ("cold", "mir")
+        }
         assert counts == {"cold": 9000, "mir": 1800}
 
     def test_heart(self, real_data):

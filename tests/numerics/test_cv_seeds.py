@@ -222,7 +222,8 @@ def test_mir_is_the_least_squares_solution(kernel, duplicates):
 @pytest.mark.parametrize("condition", [1e1, 1e7])
 def test_least_squares(rank, condition):
     rng = np.random.default_rng(5)
-    A = rng.normal(size=(80, rank)) @ (np.geomspace(1, 1 / condition, rank)[:, None] * rng.normal(size=(rank, 12)))
+    scales = np.geomspace(1, 1 / condition, rank)
+    A = rng.normal(size=(80, rank)) * scales @ rng.normal(size=(rank, 12))
     b, weight = rng.normal(size=80), rng.uniform(1, 2, size=12)
     x = least_squares(A, b, 3.0, weight, 1e-12)
     whole = np.vstack([A * weight, weight])
@@ -264,7 +265,8 @@ def test_ato_direction_is_the_dense_solution():
     d = np.zeros(50)
     d[path.moving] = (change.y * 3.0 - path.theta)[path.moving]
     d[change.leaves] = -path.theta[change.leaves]
-    bordered = np.block([[np.zeros((1, 1)), np.ones((1, tied.size))], [np.ones((tied.size, 1)), K[np.ix_(tied, tied)]]])
+    bordered = np.ones((tied.size + 1, tied.size + 1))
+    bordered[0, 0], bordered[1:, 1:] = 0, K[np.ix_(tied, tied)]
     expected = np.linalg.solve(bordered, -np.append(d.sum(), K[np.ix_(tied, others)] @ d[others]))
     before = path.theta.copy()
     path.step()

@@ -64,6 +64,7 @@ ENVIRONMENT = "../../environment.yml"
 # checks that none is missing in the rules. A method in a folder of its own is named by the papers that use it.
 SOLVER_SOURCES = sources("src/svmselect")
 LOO_SOURCES = sources("src/svmselect/loo")
+CV_SOURCES = sources("src/svmselect/cv")
 DATA_SOURCES = expand(
     "src/svmselect/data/{file}.py",
     file=[

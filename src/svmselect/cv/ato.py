@@ -1,12 +1,12 @@
 """ATO: the variables move along the path on which the in-bound points stay optimal.
 
-Design. All points that enter (T) head for their upper bound and all that leave (R) for zero, in step: ``d_T =
-eta (C - alpha_T)``, ``d_R = -eta alpha_R``. The in-bound points of both training sets (M) follow so that f
+Design. All points that enter (T) head for their upper bound and all that leave (R) for zero, in step: ``d_T
+= eta (C - alpha_T)``, ``d_R = -eta alpha_R``. The in-bound points of both training sets (M) follow so that f
 stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-d_level; d_M] = -[1'; K_M,TR]
-d_TR``. eta grows to the next *event*: a point of M reaches a bound and leaves M; a point of T comes to satisfy
-its optimality condition and stays where it is, in M if it is in-bound; a point at a bound comes to violate its
-condition and joins M. What is within half the solver's tolerance counts as optimal: so far from it is the
-solution that the path starts from.
+d_TR``. eta grows to the next *event*: a point of M reaches a bound and leaves M; a point of T comes to
+satisfy its optimality condition and stays where it is, in M if it is in-bound; a point at a bound comes to
+violate its condition and joins M. What is within half the solver's tolerance counts as optimal: so far from
+it is the solution that the path starts from.
 
 Every event costs the solution of a system and a product with all moving columns. Where many points enter,
 there are several events per point, and a step goes to the n-th one, with n a twentieth of these points: what
@@ -47,9 +47,9 @@ def ato(change: Transition):
 
     Notes
     -----
-    Systems of up to 1,000 in-bound points are solved by a Cholesky factor; larger ones, and singular ones, for
-    which the paper takes the pseudo-inverse, by conjugate gradients within the constraint, started from the
-    step before.
+    Systems of up to 1,000 in-bound points are solved by a Cholesky factor; larger ones, and singular ones,
+    for which the paper takes the pseudo-inverse, by conjugate gradients within the constraint, started from
+    the step before.
     """
     path = Path(change)
     most = STEPS_PER_POINT * (change.enters.size // path.events + 10)
@@ -196,7 +196,9 @@ class Path:
         """A Newton step that brings f on M back to the level, and the sum back to 0."""
         tied = np.flatnonzero(self.tied)
         gap, total = self.f[tied] - self.level, self.theta.sum()
-        if tied.size == 0 or (np.abs(gap).max() <= self.slack and abs(total) <= SNAP * np.abs(self.theta).sum()):
+        if tied.size == 0 or (
+            np.abs(gap).max() <= self.slack and abs(total) <= SNAP * np.abs(self.theta).sum()
+        ):
             return
         change = np.zeros(self.y.size)
         change[tied], d_level = self.follow(tied, gap, total, np.zeros(tied.size))

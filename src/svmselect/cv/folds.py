@@ -112,7 +112,8 @@ def check_folds(folds, y):
     folds = np.asarray(folds)
     if folds.shape != y.shape or folds.dtype.kind not in "iu":
         raise ValueError(
-            f"folds must be a number, or integers of shape {y.shape}, got {folds.dtype} of shape {folds.shape}"
+            f"folds must be a number, or integers of shape {y.shape}, "
+            f"got {folds.dtype} of shape {folds.shape}"
         )
     k = check_k(int(folds.max()) + 1, y.size)
     if folds.min() < 0:
@@ -124,6 +125,7 @@ def check_folds(folds, y):
         whole = np.bincount(folds, y == label, minlength=k) == np.count_nonzero(y == label)
         if whole.any():
             raise ValueError(
-                f"folds must leave both classes to train on, fold {whole.argmax()} holds all points of class {label:g}"
+                f"folds must leave both classes to train on, "
+                f"fold {whole.argmax()} holds all points of class {label:g}"
             )
     return folds.astype(np.intp)

@@ -118,7 +118,9 @@ class CrossValidation:
     @property
     def kernel_values(self):
         """Kernel values computed by all fits and seeds."""
-        return sum(r.kernel_values for r in self.rounds) + (0 if self.full is None else self.full.kernel_values)
+        return sum(r.kernel_values for r in self.rounds) + (
+            0 if self.full is None else self.full.kernel_values
+        )
 
     @property
     def columns_requested(self):
@@ -180,8 +182,8 @@ def without(C, points):
 
 
 def in_parallel(gram, task, tasks, work, former=()):
-    """Call ``task(gram, t)`` for every t of `tasks`: on several threads, each with an object of its own on the
-    shared matrix, where that fits its budget and the `work` is worth it; else in turn.
+    """Call ``task(gram, t)`` for every t of `tasks`: on several threads, each with an object of its own on
+    the shared matrix, where that fits its budget and the `work` is worth it; else in turn.
 
     Returns these objects, whose memory the next call takes over as `former`.
     """

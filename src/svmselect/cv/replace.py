@@ -87,7 +87,8 @@ def avg(change: Transition):
     """AVG (DeCoste and Wagstaff 2000): the in-bound points take over in equal parts what leaves.
 
     What a box cuts off is spread again over the others, and over all points where no in-bound one has room:
-    all in-bound points move by one amount within their boxes. Of several points that leave, the sum is spread.
+    all in-bound points move by one amount within their boxes. Of several points that leave, the sum is
+    spread.
 
     Parameters
     ----------

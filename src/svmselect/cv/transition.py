@@ -21,6 +21,7 @@ __all__ = ["Seed", "Transition", "balanced"]
 
 SNAP = 1e-12  # this close to a bound, relative to the width of the box, is on it
 
+
 class Seed(NamedTuple):
     """Where a fit starts, and what finding it took.
 
