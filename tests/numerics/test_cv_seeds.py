@@ -237,7 +237,6 @@ def test_ato_follows_the_optimal_path(seed, C, monkeypatch):
     # from an exact solution the in-bound points of both training sets stay on the level
     change, K = example(seed, m=50, C=C, tol=1e-9)
     path = Path(change)
-    assert path.events == 1
     for _ in range(40):
         before = path.theta.copy()
         if not path.step():
@@ -260,7 +259,6 @@ def test_ato_follows_the_optimal_path(seed, C, monkeypatch):
 def test_ato_direction_is_the_dense_solution():
     change, K = example(7, m=50, C=3.0, tol=1e-9)
     path = Path(change)
-    path.settle()
     tied, others = np.flatnonzero(path.tied), np.flatnonzero(~path.tied)
     d = np.zeros(50)
     d[path.moving] = (change.y * 3.0 - path.theta)[path.moving]
@@ -308,22 +306,23 @@ def test_ato_by_conjugate_gradients_is_ato(monkeypatch):
     np.testing.assert_allclose(ato(change).theta, iterative.theta, atol=1e-6)
 
 
-def test_ato_over_several_events_per_step():
+@pytest.mark.parametrize("C", [2.0, 20.0])
+def test_ato_over_several_events_per_step(C):
     X, y = two_classes(np.random.default_rng(10), 600, 4, gap=0.7)
     folds = stratified_folds(y, 5)
-    change = transition(Gram(X, RBF(0.3)), y, 2.0, np.flatnonzero(folds == 1), np.flatnonzero(folds == 0))
+    change = transition(Gram(X, RBF(1.0)), y, C, np.flatnonzero(folds == 1), np.flatnonzero(folds == 0))
     K, path = change.gram.matrix(), Path(change)
-    assert path.events > 1
-    gaps = []
+    most = 0
     while path.step():
-        np.testing.assert_allclose(path.f, K @ path.theta - y, atol=1e-9)
-        assert abs(path.theta.sum()) < 0.01 * np.abs(path.theta).sum()
-        gaps.append(np.abs(path.f[path.tied] - path.level).max())
-    # Newton steps take out what several events at once do to f
-    assert path.steps < 100 and np.median(gaps) < 10 * TOL
-    assert not path.moving.any()
-    bound = np.where(folds == 1, 0, 2.0)
+        most = max(most, path.skipped)
+        np.testing.assert_allclose(path.f, K @ path.theta - y, atol=1e-8)
+        assert abs(path.theta.sum()) < 1e-9 * np.abs(path.theta).sum()
+        assert np.abs(path.f[path.tied] - path.level).max() < 5 * TOL
+    assert most > 0
+    # all the way: the solution of the next problem
+    assert not path.theta[change.leaves].any()
+    bound = np.where(folds == 1, 0, C)
     cold = solve_csvc(change.gram, y, bound, active_set=False)
     seeded = solve_csvc(change.gram, y, bound, active_set=False, start=ato(change).theta * y)
-    assert seeded.n_iter < cold.n_iter
+    assert seeded.n_iter < 0.05 * cold.n_iter
     assert seeded.objective == pytest.approx(cold.objective, rel=1e-4)

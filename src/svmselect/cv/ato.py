@@ -8,9 +8,11 @@ satisfy its optimality condition and stays where it is, in M if it is in-bound; 
 violate its condition and joins M. What is within half the solver's tolerance counts as optimal: so far from
 it is the solution that the path starts from.
 
-Every event costs the solution of a system and a product with all moving columns. Where many points enter,
-there are several events per point, and a step goes to the n-th one, with n a twentieth of these points: what
-has passed its event by then is cut off, and a Newton step on M takes out what that has done to f and the sum.
+Every event costs the solution of a system and a product with all moving columns, and there are several per
+point that enters. Where these and M are many, a step goes over a number of events, up to a twentieth of the
+fewer of them: what has passed its event is cut off, and Newton steps on M take out what that has done to f and
+the sum. A step after which they cannot is taken back and goes over half as many. The path always leads along
+optimal solutions, to that of the next problem where eta reaches 1.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from svmselect.cv.transition import SNAP, Seed, Transition
 
 __all__ = ["ato"]
 
-EVENTS_SHARE = 20  # a step goes over one event for so many points that enter
-STEPS_PER_POINT = 10  # most steps, per point that enters and event of a step
+SHARE = 20  # a step goes over one more event for so many points
+STEPS_PER_POINT = 10  # most steps, per point that enters
 DIRECT = 1000  # unknowns up to which a system is factored
 CG_TOLERANCE = 1e-4  # of the residual of larger ones, relative to the right-hand side
 CG_MOST = 500  # iterations per system
@@ -52,7 +54,7 @@ def ato(change: Transition):
     the step before.
     """
     path = Path(change)
-    most = STEPS_PER_POINT * (change.enters.size // path.events + 10)
+    most = STEPS_PER_POINT * (change.enters.size + 10)
     while path.steps < most and path.step():
         pass
     theta = path.theta
@@ -72,6 +74,8 @@ class Path:
         T; the points of both training sets, with those that have come from T; M.
     barred : ndarray of bool, shape (m,)
         Points that have left M since eta last grew: they do not join it again.
+    skipped : int
+        Events that the last step went over, apart from the one it ended at.
     """
 
     def __init__(self, change):
@@ -85,14 +89,14 @@ class Path:
         self.shared[change.leaves] = False
         self.tied = change.inbound & self.shared
         self.barred = np.zeros(self.y.size, dtype=bool)
-        self.events = max(1, change.enters.size // EVENTS_SHARE)
         self.before = np.zeros(self.y.size)  # the last direction
+        self.skipped = self.gram.m
+        self.settle()
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
 
     def step(self):
         """Go over the next events; whether there is anything left to do."""
-        self.settle()
         if not self.moving.any() or not self.tied.any():
             return False
         direction = np.zeros(self.y.size)
@@ -107,33 +111,38 @@ class Path:
         support = np.flatnonzero(direction)
         d_f = self.gram.product(support, direction[support])
         events = np.concatenate([self.to_bound(direction), self.to_level(d_f - d_level)])
-        n = min(self.events, events.size) - 1
-        eta = min(1.0, np.partition(events, n)[n])
-        self.f += eta * d_f
-        self.level += eta * d_level
-        self.move(eta * direction, support)
+        self.skipped = min(2 * self.skipped + 1, np.count_nonzero(self.moving) // SHARE, tied.size // SHARE)
+        while True:
+            before = self.theta, self.f, self.level, self.moving, self.shared, self.tied, self.barred
+            eta = min(1.0, np.partition(events, self.skipped)[self.skipped])
+            self.f = self.f + eta * d_f
+            self.level += eta * d_level
+            self.move(eta * direction, support)
+            self.barred = self.barred & (eta == 0)
+            self.regroup(direction, d_f - d_level)
+            self.settle()
+            if self.skipped == 0 or self.correct():
+                break
+            self.theta, self.f, self.level, self.moving, self.shared, self.tied, self.barred = before
+            self.skipped //= 2
         self.steps += 1
-        if eta > 0:
-            self.barred[:] = False
-        self.regroup(direction, d_f - d_level)
-        self.correct()
         return eta < 1
 
     def move(self, change, support):
         """Change the variables of some points, cut off at the bounds; f has the uncut change already."""
-        wanted = self.theta[support] + change[support]
-        self.theta[support] = np.clip(wanted, self.lo[support], self.hi[support])
-        cut = self.theta[support] - wanted
+        wanted = self.theta + change
+        self.theta = np.clip(wanted, self.lo, self.hi)
+        cut = (self.theta - wanted)[support]
         over = np.abs(cut) > SNAP * (self.hi - self.lo)[support]
         if over.any():
-            self.f += self.gram.product(support[over], cut[over])
+            self.f = self.f + self.gram.product(support[over], cut[over])
 
     def settle(self):
         """Points that enter and satisfy their condition stop: in M where they are in-bound."""
         done = self.moving & (self.y * (self.f - self.level) >= -self.slack)
-        self.moving &= ~done
-        self.shared |= done
-        self.tied |= done & (self.theta > self.lo) & (self.theta < self.hi)
+        self.moving = self.moving & ~done
+        self.shared = self.shared | done
+        self.tied = self.tied | done & (self.theta > self.lo) & (self.theta < self.hi)
 
     def follow(self, tied, pull, total, start):
         """The change d of the variables of M, and d_level, with ``K_MM d - d_level = -pull`` and ``sum(d) =
@@ -180,7 +189,7 @@ class Path:
         """Points of M that have reached a bound leave it; those at a bound that have come to violate their
         condition join."""
         joins = self.outside() & (self.side() * d_gap < 0) & (self.side() * (self.f - self.level) <= 0)
-        self.tied |= joins
+        self.tied = self.tied | joins
         self.release(np.where(joins, 0.0, direction))
 
     def release(self, direction):
@@ -188,24 +197,28 @@ class Path:
         near = SNAP * (self.hi - self.lo)
         at_lo = self.tied & (direction < 0) & (self.theta <= self.lo + near)
         at_hi = self.tied & (direction > 0) & (self.theta >= self.hi - near)
-        self.theta[at_lo], self.theta[at_hi] = self.lo[at_lo], self.hi[at_hi]
-        self.barred |= at_lo | at_hi
-        self.tied &= ~(at_lo | at_hi)
+        self.theta = np.where(at_lo, self.lo, np.where(at_hi, self.hi, self.theta))
+        self.barred = self.barred | at_lo | at_hi
+        self.tied = self.tied & ~(at_lo | at_hi)
 
     def correct(self):
-        """A Newton step that brings f on M back to the level, and the sum back to 0."""
-        tied = np.flatnonzero(self.tied)
-        gap, total = self.f[tied] - self.level, self.theta.sum()
-        if tied.size == 0 or (
-            np.abs(gap).max() <= self.slack and abs(total) <= SNAP * np.abs(self.theta).sum()
-        ):
-            return
-        change = np.zeros(self.y.size)
-        change[tied], d_level = self.follow(tied, gap, total, np.zeros(tied.size))
-        self.f += self.gram.product(tied, change[tied])
-        self.level += d_level
-        self.move(change, tied)
-        self.release(change)
+        """Bring f on M back to the level, and the sum back to 0, by at most three Newton steps; whether that
+        has worked."""
+        for steps in range(4):
+            tied = np.flatnonzero(self.tied)
+            if tied.size == 0:
+                return False
+            gap, total = self.f[tied] - self.level, self.theta.sum()
+            if np.abs(gap).max() <= 2 * self.slack and abs(total) <= 1e-9 * np.abs(self.theta).sum():
+                return True
+            if steps < 3:
+                change = np.zeros(self.y.size)
+                change[tied], d_level = self.follow(tied, gap, total, np.zeros(tied.size))
+                self.f = self.f + self.gram.product(tied, change[tied])
+                self.level += d_level
+                self.move(change, tied)
+                self.release(change)
+        return False
 
 
 def solve_directly(K, pull, total):
