@@ -73,7 +73,7 @@ class Path:
     moving, shared, tied : ndarray of bool, shape (m,)
         T; the points of both training sets, with those that have come from T; M.
     barred : ndarray of bool, shape (m,)
-        Points that have left M since eta last grew: they do not join it again.
+        Points that have left M since eta last grew: they do not join it before it grows again.
     skipped : int
         Events that the last step went over, apart from the one it ended at.
     """
@@ -118,13 +118,13 @@ class Path:
             self.f = self.f + eta * d_f
             self.level += eta * d_level
             self.move(eta * direction, support)
-            self.barred = self.barred & (eta == 0)
             self.regroup(direction, d_f - d_level)
             self.settle()
             if self.skipped == 0 or self.correct():
                 break
             self.theta, self.f, self.level, self.moving, self.shared, self.tied, self.barred = before
             self.skipped //= 2
+        self.barred = self.barred & (eta == 0)
         self.steps += 1
         return eta < 1
 
@@ -202,18 +202,21 @@ class Path:
         self.tied = self.tied & ~(at_lo | at_hi)
 
     def correct(self):
-        """Bring f on M back to the level, and the sum back to 0, by at most three Newton steps; whether that
-        has worked."""
-        for steps in range(4):
+        """Bring f on M back to the level, and the sum back to 0, by at most four Newton steps, with the points
+        that come to violate their condition meanwhile; whether that has worked."""
+        for steps in range(5):
+            self.settle()
+            gap, total = self.f - self.level, self.theta.sum()
+            violated = self.shared & ~self.tied & (self.side() * gap < -2 * self.slack)
+            self.tied = self.tied | violated
             tied = np.flatnonzero(self.tied)
             if tied.size == 0:
                 return False
-            gap, total = self.f[tied] - self.level, self.theta.sum()
-            if np.abs(gap).max() <= 2 * self.slack and abs(total) <= 1e-9 * np.abs(self.theta).sum():
+            if np.abs(gap[tied]).max() <= 2 * self.slack and abs(total) <= 1e-9 * np.abs(self.theta).sum():
                 return True
-            if steps < 3:
+            if steps < 4:
                 change = np.zeros(self.y.size)
-                change[tied], d_level = self.follow(tied, gap, total, np.zeros(tied.size))
+                change[tied], d_level = self.follow(tied, gap[tied], total, np.zeros(tied.size))
                 self.f = self.f + self.gram.product(tied, change[tied])
                 self.level += d_level
                 self.move(change, tied)
