@@ -10,8 +10,8 @@ it is the solution that the path starts from.
 
 Every event costs the solution of a system and a product with all moving columns, and there are several per
 point that enters. Where these and M are many, a step goes over a number of events, up to a twentieth of the
-fewer of them: what has passed its event is cut off, and Newton steps on M take out what that has done to f and
-the sum. A step after which they cannot is taken back and goes over half as many. The path always leads along
+fewer of them: what has passed its event is cut off, and Newton steps on M take out what that has done to f
+and the sum. A step after which they cannot is taken back and goes over half as many. The path leads along
 optimal solutions, to that of the next problem where eta reaches 1.
 """
 
@@ -202,8 +202,8 @@ class Path:
         self.tied = self.tied & ~(at_lo | at_hi)
 
     def correct(self):
-        """Bring f on M back to the level, and the sum back to 0, by at most four Newton steps, with the points
-        that come to violate their condition meanwhile; whether that has worked."""
+        """Bring f on M back to the level, and the sum back to 0, by at most four Newton steps; points that
+        come to violate their condition meanwhile join M. Whether that has worked."""
         for steps in range(5):
             self.settle()
             gap, total = self.f - self.level, self.theta.sum()
