@@ -18,6 +18,14 @@ from svmselect.bounds import (
     sv_count,
     xi_alpha,
 )
+from svmselect.cv import (
+    CrossValidation,
+    GridCrossValidation,
+    cross_validate,
+    cross_validate_grid,
+    even_folds,
+    stratified_folds,
+)
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
@@ -26,8 +34,10 @@ from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
+    "CrossValidation",
     "Estimate",
     "Gram",
+    "GridCrossValidation",
     "LeaveOneOut",
     "Linear",
     "OpperWinther",
@@ -38,7 +48,10 @@ __all__ = [
     "SpanBound",
     "SpanRule",
     "Sphere",
+    "cross_validate",
+    "cross_validate_grid",
     "decision_function",
+    "even_folds",
     "jaakkola_haussler",
     "leave_one_out",
     "opper_winther",
@@ -50,6 +63,7 @@ __all__ = [
     "solve_path",
     "span_bound",
     "span_rule",
+    "stratified_folds",
     "sv_count",
     "xi_alpha",
 ]

@@ -313,6 +313,46 @@ class Gram:
         self._scratch, self._tenant = scratch, tenant
         return self
 
+    def shared(self, former=None):
+        """Another object on the values stored here, for another thread: the whole matrix, computed where it
+        is not yet, is theirs together; counters and the memory of restrictions are its own.
+
+        Parameters
+        ----------
+        former : Gram, optional
+            Such an object made before this one got its present kernel. Its counters and memory go on.
+
+        Returns
+        -------
+        Gram
+
+        Raises
+        ------
+        MemoryError
+            If it does not fit the budget.
+        ValueError
+            If the object is a restriction.
+        """
+        source = self._source
+        if source.numbers is not None:
+            raise ValueError("shared is for the Gram matrix of all rows, not for a restriction")
+        self.matrix()
+        other = Gram.__new__(Gram)
+        other._X, other.dtype, other._budget = self._X, self.dtype, self._budget
+        counts = np.zeros(2, dtype=np.int64) if former is None else former._source.counts
+        memory = self.columns.arena.reshape(-1).view(np.uint8)
+        other._open(Source(source.data, None, self.kernel, counts), self.m, memory)
+        other.columns.settle(np.arange(self.m))
+        if former is not None:
+            other._scratch, other._tenant = former._scratch, former._tenant
+        return other
+
+    def add_counts(self, others):
+        """Take the counts of objects made by `shared` into the counters of this one."""
+        for other in others:
+            self._source.counts += other._source.counts
+            other._source.counts[:] = 0
+
     def restricted(self, rows):
         """The Gram matrix of some of the rows.
 
@@ -372,6 +412,48 @@ class Gram:
         out = np.empty((source.m, source.m), dtype=self.dtype)
         source.load(everything, out, everything)
         return out
+
+    def submatrix(self, rows, columns):
+        """``K[rows][:, columns]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (n,) and (s,)
+            Row numbers, in any order.
+
+        Returns
+        -------
+        ndarray, shape (n, s), Fortran order
+            Of the matrix' dtype.
+
+        Raises
+        ------
+        IndexError
+            For a number that is not a row's.
+        """
+        rows, columns = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
+        numbers = np.concatenate([rows, columns])
+        outside = numbers[(numbers < 0) | (numbers >= self.m)]
+        if outside.size:
+            raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
+        out = np.empty((columns.size, rows.size), dtype=self.dtype)
+        source = self._source
+        source.counts[0] += columns.size
+        places = np.arange(columns.size)
+        above = [(store, there[columns], there[rows]) for store, there in source.above]
+        for store, wanted, at in [(self.columns, columns, rows), *above]:
+            stored = store.holds(wanted[places])
+            store.gather(wanted[places[stored]], at, out, places[stored])
+            places = places[~stored]
+        if places.size and rows.size:
+            chosen = source.rows.take(columns[places])
+
+            def panel(part):
+                self.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
+
+            run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.d)
+            source.counts[1] += places.size * rows.size
+        return out.T
 
     def _part(self, rows):
         """The source of the matrix of some rows, or a ValueError."""

@@ -281,6 +281,11 @@ def frozen(array):
     return array
 
 
+def misclassified(y, decision):
+    """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
+    return (decision >= 0) != (y > 0)
+
+
 def decision_function(gram: Gram, y, solution: Solution, X):
     """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` at new rows.
 

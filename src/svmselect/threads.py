@@ -42,6 +42,12 @@ def one_blas_thread():
 
 
 @one_blas_thread()
+def thread_count():
+    """How many threads `run` may use."""
+    return _allowed.get()
+
+
+@one_blas_thread()
 def run(function, tasks, work, progress=None):
     """Call ``function(task)`` for every task, on as many threads as BLAS may use, each with a BLAS of one
     thread; one after another where the `work`, in multiplications, is too little for threads.

@@ -70,6 +70,7 @@ ENVIRONMENT = "../../environment.yml"
 SOLVER_SOURCES = sources("src/svmselect")
 LOO_SOURCES = sources("src/svmselect/loo")
 BOUNDS_SOURCES = sources("src/svmselect/bounds")
+CV_SOURCES = sources("src/svmselect/cv")
 DATA_SOURCES = expand(
     "src/svmselect/data/{file}.py",
     file=[

@@ -21,6 +21,7 @@ from svmselect.svm import (
     check_options,
     check_start,
     frozen,
+    misclassified,
     solution_of,
 )
 from svmselect.threads import one_blas_thread
@@ -115,11 +116,6 @@ def sufficiency_checks(gram, y, solution):
     resolved_by[misclassified(y, solution.decision)] = "check2"
     resolved_by[alpha == 0] = "check1"
     return resolved_by
-
-
-def misclassified(y, decision):
-    """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
-    return (decision >= 0) != (y > 0)
 
 
 def identical_points(gram, y):

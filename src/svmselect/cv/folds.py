@@ -1,0 +1,131 @@
+"""Folds: which part of the rows is held out in which round."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+__all__ = ["check_folds", "even_folds", "stratified_folds"]
+
+
+def check_k(k, m):
+    """The number of folds as an int, or a ValueError."""
+    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 2 <= k <= m:
+        raise ValueError(f"the number of folds must be an integer from 2 to the {m} rows, got {k!r}")
+    return int(k)
+
+
+def order_of(m, seed):
+    """A permutation of m rows; in their own order for None."""
+    return np.arange(m) if seed is None else np.random.default_rng(seed).permutation(m)
+
+
+def cut(rows, k):
+    """The fold of each of n rows in their order: fold h has the places from h n / k to (h + 1) n / k."""
+    return np.searchsorted(np.arange(1, k + 1) * rows.size // k, np.arange(rows.size), side="right")
+
+
+def stratified_folds(y, k, seed=0):
+    """Folds with equal shares of both classes, as LIBSVM's cross-validation makes them.
+
+    The points of each class are shuffled and cut into k parts of equal size, up to one point; larger parts
+    are where rounding ``h n / k`` down puts them.
+
+    Parameters
+    ----------
+    y : array_like, shape (m,)
+        Labels.
+    k : int
+        Number of folds, 2 to m.
+    seed : int or None
+        Of the shuffle; None keeps the order of the rows.
+
+    Returns
+    -------
+    ndarray of intp, shape (m,)
+        The fold of each row, 0 to k - 1.
+
+    Raises
+    ------
+    ValueError
+        For k out of its range, or larger than all classes together can fill: a fold would be empty.
+    """
+    y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y must have one dimension, got shape {y.shape}")
+    k = check_k(k, y.size)
+    order = order_of(y.size, seed)
+    folds = np.empty(y.size, dtype=np.intp)
+    for label in np.unique(y):
+        rows = order[y[order] == label]
+        folds[rows] = cut(rows, k)
+    return check_folds(folds, y)
+
+
+def even_folds(m, k, seed=0):
+    """Folds of equal size, up to one row, whatever the labels.
+
+    Parameters
+    ----------
+    m : int
+        Number of rows.
+    k : int
+        Number of folds, 2 to m; m leaves one out.
+    seed : int or None
+        Of the shuffle; None cuts the rows in their own order.
+
+    Returns
+    -------
+    ndarray of intp, shape (m,)
+        The fold of each row, 0 to k - 1.
+
+    Raises
+    ------
+    ValueError
+        For k out of its range.
+    """
+    k = check_k(k, m)
+    order = order_of(m, seed)
+    folds = np.empty(m, dtype=np.intp)
+    folds[order] = cut(order, k)
+    return folds
+
+
+def check_folds(folds, y):
+    """Folds as an intp array of shape (m,), or a ValueError.
+
+    Parameters
+    ----------
+    folds : int or array_like of int, shape (m,)
+        The number of stratified folds, or the fold of each row.
+    y : ndarray, shape (m,)
+        Labels.
+
+    Raises
+    ------
+    ValueError
+        For folds that are not numbered 0 to k - 1 with at least one row each, or hold all points of a class.
+    """
+    if np.ndim(folds) == 0:
+        return stratified_folds(y, folds)
+    folds = np.asarray(folds)
+    if folds.shape != y.shape or folds.dtype.kind not in "iu":
+        raise ValueError(
+            f"folds must be a number, or integers of shape {y.shape}, "
+            f"got {folds.dtype} of shape {folds.shape}"
+        )
+    k = check_k(int(folds.max()) + 1, y.size)
+    if folds.min() < 0:
+        raise ValueError(f"folds must be numbered from 0, got {folds.min()}")
+    sizes = np.bincount(folds, minlength=k)
+    if (sizes == 0).any():
+        raise ValueError(f"folds must have at least one row each, fold {sizes.argmin()} of {k} has none")
+    for label in np.unique(y):
+        whole = np.bincount(folds, y == label, minlength=k) == np.count_nonzero(y == label)
+        if whole.any():
+            raise ValueError(
+                f"folds must leave both classes to train on, "
+                f"fold {whole.argmax()} holds all points of class {label:g}"
+            )
+    return folds.astype(np.intp)

@@ -1,0 +1,164 @@
+"""Cross-validation of many models: a grid over C and gamma on shared Gram matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.cv.folds import check_folds
+from svmselect.cv.kfold import WORK_PER_FIT, Trainer, in_parallel, members_of, without
+from svmselect.cv.transition import balanced
+from svmselect.gram import Gram
+from svmselect.kernels import RBF
+from svmselect.path import check_values
+from svmselect.svm import check_labels, check_options, frozen, misclassified
+from svmselect.threads import one_blas_thread, thread_count
+
+__all__ = ["GridCrossValidation", "cross_validate_grid"]
+
+TASKS_PER_THREAD = 4  # fewer are cut in two: else threads wait for the last one
+
+
+@dataclass(frozen=True)
+class GridCrossValidation:
+    """The k-fold cross-validation of a grid of models.
+
+    Attributes
+    ----------
+    gammas : ndarray, shape (n_gammas,), or None
+    Cs : ndarray, shape (n_Cs,)
+    folds : ndarray of intp, shape (m,)
+        The fold of each row, 0 to k - 1.
+    errors : ndarray of intp, shape (n_gammas, n_Cs, k)
+        Misclassified points of each fold, by the classifier trained without it; n_gammas is 1 without gammas.
+    n_iter : ndarray of int64, shape (n_gammas, n_Cs, k)
+        Iterations of each fit.
+    converged : ndarray of bool, shape (n_gammas, n_Cs, k)
+        Whether it reached the tolerance.
+    """
+
+    gammas: np.ndarray | None
+    Cs: np.ndarray
+    folds: np.ndarray
+    errors: np.ndarray
+    n_iter: np.ndarray
+    converged: np.ndarray
+
+    @property
+    def error(self):
+        """Share of misclassified points of each model: shape (n_gammas, n_Cs)."""
+        return self.errors.sum(axis=2) / self.folds.size
+
+    @property
+    def best(self):
+        """(gamma, C) of the least error; of several the first gamma, and of that the first C."""
+        g, c = np.unravel_index(self.error.argmin(), self.error.shape)
+        return None if self.gammas is None else float(self.gammas[g]), float(self.Cs[c])
+
+
+def warm_start(y, solution, C):
+    """Signed variables from which to solve for larger bounds ``C``: the solution's, moved towards where they
+    will be.
+
+    Bounded variables grow with their bounds. Where they are the most, the in-bound ones follow in proportion,
+    as they do exactly while no point changes its role and no threshold enters (all of the solution does when
+    all are bounded); where they are few, in-bound ones stay, and only move by one amount to keep the sum.
+    Without bounded variables the solution is that of the larger C.
+    """
+    bound = solution.C
+    trained = bound > 0
+    growth = np.divide(C, bound, out=np.ones(C.size), where=trained)
+    bounded = trained & (solution.alpha == bound)
+    if not bounded.any():
+        return solution.alpha * y
+    if 2 * np.count_nonzero(bounded) > solution.n_sv:
+        return np.minimum(solution.alpha * growth, C) * y
+    theta = np.where(bounded, C, solution.alpha) * y
+    inbound = np.flatnonzero((solution.alpha > 0) & ~bounded)
+    return balanced(theta, np.where(y > 0, 0, -C), np.where(y > 0, C, 0), inbound)
+
+
+@one_blas_thread()
+def cross_validate_grid(
+    gram: Gram,
+    y,
+    Cs,
+    gammas=None,
+    folds=5,
+    tol=1e-3,
+    working_set="wss2",
+    active_set=True,
+    max_iter=None,
+    progress=None,
+) -> GridCrossValidation:
+    """k-fold cross-validation of every C, and for every gamma where some are given, on one Gram matrix per
+    gamma.
+
+    Within a fold, models are trained with increasing C, each from the solution before. Folds run on as many
+    threads as BLAS may use, where the whole matrix fits its budget.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows. With `gammas` it is given an RBF kernel of each gamma in turn, in the
+        same memory, and is left with the last.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    Cs : array_like, shape (n_Cs,)
+        Values of C, in any order.
+    gammas : array_like, shape (n_gammas,), optional
+        Values of gamma.
+    folds : int or array_like of int, shape (m,)
+        See `cross_validate`.
+    tol, working_set, active_set, max_iter
+        See `solve_csvc`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each gamma.
+
+    Returns
+    -------
+    GridCrossValidation
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+    """
+    y = check_labels(gram, y)
+    if np.unique(y).size < 2:
+        raise ValueError("y must hold both classes")
+    Cs = np.array(check_values(Cs, "Cs"))
+    gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
+    folds = check_folds(folds, y)
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
+    members = members_of(folds)
+    shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
+    errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
+    converged = np.zeros(shape, dtype=bool)
+    parts = [np.argsort(Cs, kind="stable")]
+    if 1 < thread_count() * TASKS_PER_THREAD > len(members):
+        parts = np.array_split(parts[0], 2)
+    # large values of C take longest
+    tasks = [(part, h) for part in reversed(parts) for h in range(len(members)) if part.size]
+    views = ()
+
+    def path(view, task, g):
+        part, h = task
+        solution = None
+        for c in part:
+            C, start = without(np.full(view.m, Cs[c]), members[h]), ()
+            if solution is not None:
+                start = warm_start(y, solution, C), trainer.point(solution)
+            solution = trainer.fit(view, C, *start)
+            errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
+            n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
+
+    for g in range(shape[0]):
+        if gammas is not None:
+            gram.set_kernel(RBF(gammas[g]))
+        work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
+        views = in_parallel(gram, lambda view, task, g=g: path(view, task, g), tasks, work, views)
+        if progress is not None:
+            progress(g + 1, shape[0])
+    return GridCrossValidation(gammas, Cs, frozen(folds), frozen(errors), frozen(n_iter), frozen(converged))

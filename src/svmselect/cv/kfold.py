@@ -1,0 +1,354 @@
+"""k-fold cross-validation on one shared Gram matrix."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from dataclasses import dataclass
+from queue import SimpleQueue
+
+import numpy as np
+
+from svmselect import _active_set
+from svmselect._smo import Dual
+from svmselect.cv.ato import ato
+from svmselect.cv.folds import check_folds
+from svmselect.cv.mir import mir
+from svmselect.cv.replace import avg, sir, top
+from svmselect.cv.transition import Seed, Transition
+from svmselect.gram import Gram
+from svmselect.svm import (
+    Solution,
+    check_bounds,
+    check_labels,
+    check_options,
+    frozen,
+    misclassified,
+    solution_of,
+)
+from svmselect.threads import one_blas_thread, run, thread_count
+
+__all__ = ["CrossValidation", "Round", "cross_validate"]
+
+# which solution a seed changes: that of the fold before, or that of all points
+CHAINED = {"ato": ato, "mir": mir, "sir": sir}
+FROM_FULL = {"avg": avg, "top": top}
+SEEDINGS = ("cold", *CHAINED, *FROM_FULL)
+WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
+
+
+@dataclass(frozen=True)
+class Round:
+    """One fit of a cross-validation.
+
+    Attributes
+    ----------
+    fold : int
+        The fold held out.
+    seeding_cpu_s, training_cpu_s : float
+        CPU time, seconds, of choosing the alphas to start from, and of the gradient there and the solver.
+    seed_steps, cg_iterations : int
+        Of the seed "ato": its moves, and the conjugate-gradient iterations that these took.
+    cg_residual : float
+        The largest relative residual that conjugate gradients left.
+    n_iter, columns_requested, kernel_values, kkt_gap, objective, converged
+        Of the fit, see `Solution`; the Gram counters include the seed's.
+    n_sv : int
+        Number of support vectors.
+    """
+
+    fold: int
+    seeding_cpu_s: float
+    training_cpu_s: float
+    seed_steps: int
+    cg_iterations: int
+    cg_residual: float
+    n_iter: int
+    columns_requested: int
+    kernel_values: int
+    kkt_gap: float
+    objective: float
+    n_sv: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """The k-fold cross-validation of one model.
+
+    Attributes
+    ----------
+    folds : ndarray of intp, shape (m,)
+        The fold of each row, 0 to k - 1.
+    decision : ndarray, shape (m,)
+        Decision value of each point by the classifier trained without its fold; NaN in a fold not run.
+    errors : ndarray of bool, shape (m,)
+        Whether that classifier misclassifies the point; a decision value of 0 counts as class +1. False in a
+        fold not run.
+    rounds : tuple of Round
+        One for each fold run, in the order of the folds.
+    full : Solution or None
+        The solution of all points, where seeds come from it.
+    full_cpu_s : float
+        CPU time, seconds, of its fit; 0 without it.
+    """
+
+    folds: np.ndarray
+    decision: np.ndarray
+    errors: np.ndarray
+    rounds: tuple[Round, ...]
+    full: Solution | None
+    full_cpu_s: float
+
+    @property
+    def error(self):
+        """Share of misclassified points among those of the folds run, in [0, 1]."""
+        return float(np.count_nonzero(self.errors) / np.count_nonzero(~np.isnan(self.decision)))
+
+    @property
+    def accuracy(self):
+        """1 - error"""
+        return 1 - self.error
+
+    @property
+    def n_iter(self):
+        """Iterations of all fits, that of all points included."""
+        return sum(r.n_iter for r in self.rounds) + (0 if self.full is None else self.full.n_iter)
+
+    @property
+    def kernel_values(self):
+        """Kernel values computed by all fits and seeds."""
+        return sum(r.kernel_values for r in self.rounds) + (
+            0 if self.full is None else self.full.kernel_values
+        )
+
+    @property
+    def columns_requested(self):
+        """Gram columns asked for by all fits and seeds."""
+        return sum(r.columns_requested for r in self.rounds) + (
+            0 if self.full is None else self.full.columns_requested
+        )
+
+    @property
+    def seeding_cpu_s(self):
+        """CPU time of the seeds, the fit of all points included."""
+        return sum(r.seeding_cpu_s for r in self.rounds) + self.full_cpu_s
+
+    @property
+    def training_cpu_s(self):
+        """CPU time of the k fits."""
+        return sum(r.training_cpu_s for r in self.rounds)
+
+    @property
+    def n_not_converged(self):
+        """Fits that ran out of steps, that of all points included."""
+        return sum(not r.converged for r in self.rounds) + (self.full is not None and not self.full.converged)
+
+
+class Trainer:
+    """Fits of one data set that differ in their bounds and starts.
+
+    Parameters
+    ----------
+    y : ndarray, shape (m,)
+    tol, working_set, active_set, max_iter
+        See `solve_csvc`.
+    """
+
+    def __init__(self, y, tol, working_set, active_set, max_iter):
+        self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
+        self.solve = _active_set.solve if active_set else Dual.solve
+
+    def fit(self, gram, C, theta=None, known=None):
+        """The solution for bounds `C`, shape (m,), from signed variables `theta`; `known` as in Dual.seed."""
+        columns, values = gram.columns_requested, gram.kernel_values
+        dual = Dual(gram, self.y)
+        dual.boxes(self.y, C)
+        if theta is not None:
+            dual.seed(theta, known)
+        converged = self.solve(dual, self.working_set, self.tol, self.max_iter)
+        return solution_of(dual, gram, self.y, C, converged, columns, values)
+
+    def point(self, solution):
+        """Signed variables of a solution, and f there."""
+        return solution.alpha * self.y, solution.decision - solution.b - self.y
+
+
+def without(C, points):
+    """Bounds with which some points are held out."""
+    C = C.copy()
+    C[points] = 0
+    return C
+
+
+def in_parallel(gram, task, tasks, work, former=()):
+    """Call ``task(gram, t)`` for every t of `tasks`: on several threads, each with an object of its own on
+    the shared matrix, where that fits its budget and the `work` is worth it; else in turn.
+
+    Returns these objects, whose memory the next call takes over as `former`.
+    """
+    threads = min(thread_count(), len(tasks))
+    if threads == 1 or not gram.full:
+        for t in tasks:
+            task(gram, t)
+        return ()
+    views = [gram.shared(view) for view in former or [None] * threads]
+    idle = SimpleQueue()
+    for view in views:
+        idle.put(view)
+
+    def on_idle(t):
+        view = idle.get()
+        try:
+            task(view, t)
+        finally:
+            idle.put(view)
+
+    try:
+        run(on_idle, tasks, work)
+    finally:
+        gram.add_counts(views)
+    return views
+
+
+@one_blas_thread()
+def cross_validate(
+    gram: Gram,
+    y,
+    C,
+    folds,
+    seeding="top",
+    tol=1e-3,
+    working_set="wss2",
+    active_set=True,
+    max_iter=None,
+    rounds=None,
+    rng=0,
+    progress=None,
+) -> CrossValidation:
+    """k-fold cross-validation, each fit seeded with a solution of a similar training set.
+
+    The points of the fold that is held out have ``C_i = 0``: all fits share one Gram matrix, and the solver
+    keeps the decision values of held-out points up to date. Every fit runs to the same tolerance, so the seed
+    changes its cost, not its classifier beyond `tol`.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows. ``gram.compute()`` before the call keeps the kernel values' time out of
+        that of the fits.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    C : float or array_like, shape (m,)
+        Upper bound of every alpha, or one positive bound per point.
+    folds : int or array_like of int, shape (m,)
+        A number k of folds (`stratified_folds`), or the fold of each row, 0 to k - 1; ``np.arange(m)`` leaves
+        one out.
+    seeding : {"cold", "ato", "mir", "sir", "avg", "top"}
+        "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
+        (adjusting alpha towards the optimum), "mir" (multiple instance replacement), "sir" (single instance
+        replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
+        "top" (Lee et al. 2004), in their papers for leaving one out.
+    tol, working_set, active_set, max_iter
+        See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
+    rounds : int, optional
+        Only the first so many folds are run; all by default.
+    rng : int or numpy.random.Generator
+        For "sir", which draws where a class has no points left.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each fold.
+
+    Returns
+    -------
+    CrossValidation
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+
+    Notes
+    -----
+    "cold", "avg" and "top" have folds that do not depend on each other: where the whole matrix fits its
+    budget, they run on as many threads as BLAS may use, and CPU times are then those of the fold's thread.
+    """
+    y = check_labels(gram, y)
+    C = check_bounds(gram, y, C)
+    if (C == 0).any():
+        raise ValueError(
+            f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
+        )
+    folds = check_folds(folds, y)
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
+    if seeding not in SEEDINGS:
+        raise ValueError(f"seeding must be one of {list(SEEDINGS)}, got {seeding!r}")
+    members = members_of(folds)
+    rounds = check_rounds(rounds, len(members))
+    rng = np.random.default_rng(rng)
+    chained = seeding in CHAINED
+    clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time
+    decision, done = np.full(gram.m, np.nan), [None] * rounds
+
+    def train(gram, h, seed=None, former=None, enters=(), fresh=False):
+        """Train without fold h, from a seed made of a former solution, and keep what it says of the fold."""
+        columns, values = gram.columns_requested, gram.kernel_values
+        begin = clock()
+        start, known = Seed(None), None
+        if seed is not None:
+            known = trainer.point(former)
+            enters = np.asarray(enters, dtype=np.intp)
+            start = seed(Transition(gram, y, C, *known, -former.b, members[h], enters, tol, rng))
+        middle = clock()
+        solution = trainer.fit(gram, without(C, members[h]), start.theta, None if fresh else known)
+        done[h] = Round(
+            fold=h,
+            seeding_cpu_s=middle - begin,
+            training_cpu_s=clock() - middle,
+            seed_steps=start.steps,
+            cg_iterations=start.cg_iterations,
+            cg_residual=start.cg_residual,
+            n_iter=solution.n_iter,
+            columns_requested=gram.columns_requested - columns,
+            kernel_values=gram.kernel_values - values,
+            kkt_gap=solution.kkt_gap,
+            objective=solution.objective,
+            n_sv=solution.n_sv,
+            converged=solution.converged,
+        )
+        decision[members[h]] = solution.decision[members[h]]
+        if progress is not None:
+            progress(sum(r is not None for r in done), rounds)
+        return solution
+
+    full, full_cpu_s = None, 0.0
+    if chained:
+        solution, age = train(gram, 0), 0
+        for h in range(1, rounds):
+            # steps since f was computed from all variables; a fit of more than m ends with doing so
+            age += done[h - 1].n_iter if done[h - 1].n_iter <= gram.m else -age
+            fresh = age > gram.m
+            age = 0 if fresh else age
+            solution = train(gram, h, CHAINED[seeding], solution, members[h - 1], fresh)
+    else:
+        if seeding in FROM_FULL:
+            begin = time.process_time()
+            full = trainer.fit(gram, C)
+            full_cpu_s = time.process_time() - begin
+        work = WORK_PER_FIT * rounds * gram.m**2
+        in_parallel(gram, lambda view, h: train(view, h, FROM_FULL.get(seeding), full), range(rounds), work)
+    errors = misclassified(y, decision) & ~np.isnan(decision)
+    return CrossValidation(frozen(folds), frozen(decision), frozen(errors), tuple(done), full, full_cpu_s)
+
+
+def members_of(folds):
+    """The rows of each fold."""
+    return np.split(np.argsort(folds, kind="stable"), np.cumsum(np.bincount(folds))[:-1])
+
+
+def check_rounds(rounds, k):
+    """How many folds to run, or a ValueError."""
+    if rounds is None:
+        return k
+    if isinstance(rounds, bool) or not isinstance(rounds, numbers.Integral) or not 1 <= rounds <= k:
+        raise ValueError(f"rounds must be None or an integer from 1 to the {k} folds, got {rounds!r}")
+    return int(rounds)

@@ -1,0 +1,130 @@
+"""The grid driver: the cross-validation of every model, one by one, whatever the order and the threads."""
+
+import numpy as np
+import pytest
+from numerics.problems import two_classes
+from sklearn.model_selection import cross_val_predict
+from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
+
+from svmselect import RBF, Gram, Linear, cross_validate, cross_validate_grid, solve_csvc, stratified_folds
+from svmselect.cv.grid import warm_start
+
+CS, GAMMAS = [0.03, 1.0, 30.0, 1000.0], [0.02, 0.3, 5.0]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return two_classes(np.random.default_rng(1), 160, 4, gap=0.8)
+
+
+@pytest.mark.parametrize("active_set", [False, True])
+def test_every_model_is_cross_validated(data, active_set):
+    X, y = data
+    folds = stratified_folds(y, 4, 2)
+    gram = Gram(X, RBF(1.0))
+    grid = cross_validate_grid(gram, y, CS, GAMMAS, folds, tol=1e-6, active_set=active_set)
+    assert grid.errors.shape == grid.n_iter.shape == grid.converged.shape == (3, 4, 4)
+    assert grid.converged.all() and gram.kernel == RBF(GAMMAS[-1])
+    for g, gamma in enumerate(GAMMAS):
+        at_gamma = Gram(X, RBF(gamma))
+        for c, C in enumerate(CS):
+            one = cross_validate(at_gamma, y, C, folds, "cold", tol=1e-6)
+            # points as good as on the boundary may go either way
+            near = np.bincount(folds, np.abs(one.decision) < 1e-3, minlength=4)
+            assert (np.abs(grid.errors[g, c] - np.bincount(folds, one.errors, minlength=4)) <= near).all()
+    np.testing.assert_allclose(grid.error, grid.errors.sum(axis=2) / 160)
+
+
+def test_agrees_with_libsvm(data):
+    X, y = data
+    folds = stratified_folds(y, 5)
+    grid = cross_validate_grid(Gram(X, RBF(1.0)), y, [1.0, 50.0], [0.1, 1.0], folds)
+    splits = [(np.flatnonzero(folds != h), np.flatnonzero(folds == h)) for h in range(5)]
+    for g, gamma in enumerate([0.1, 1.0]):
+        for c, C in enumerate([1.0, 50.0]):
+            predicted = cross_val_predict(SVC(C=C, gamma=gamma), X, y, cv=splits)
+            assert abs(np.count_nonzero(predicted != y) - grid.errors[g, c].sum()) <= 1
+
+
+def test_the_order_of_C_does_not_matter(data):
+    X, y = data
+    order = [2, 0, 3, 1]
+    up = cross_validate_grid(Gram(X, RBF(0.3)), y, CS)
+    mixed = cross_validate_grid(Gram(X, RBF(0.3)), y, np.array(CS)[order])
+    np.testing.assert_array_equal(up.errors[:, order], mixed.errors)
+    np.testing.assert_array_equal(up.n_iter[:, order], mixed.n_iter)
+    assert up.gammas is None and up.errors.shape == (1, 4, 5)
+
+
+def test_best_is_the_first_of_the_least(data):
+    X, y = data
+    grid = cross_validate_grid(Gram(X, RBF(1.0)), y, CS, GAMMAS)
+    gamma, C = grid.best
+    assert grid.error[GAMMAS.index(gamma), CS.index(C)] == grid.error.min()
+    assert cross_validate_grid(Gram(X, Linear()), y, [1.0]).best == (None, 1.0)
+
+
+def test_threads_change_nothing_but_the_path():
+    X, y = two_classes(np.random.default_rng(2), 500, 4, gap=0.6)
+    grids = []
+    for threads in (1, 2):
+        gram = Gram(X, RBF(1.0))
+        with threadpool_limits(threads, user_api="blas"):
+            grids.append(cross_validate_grid(gram, y, CS, GAMMAS, tol=1e-6))
+    assert np.abs(grids[0].errors - grids[1].errors).max() <= 1
+    assert grids[1].converged.all()
+
+
+def test_warm_starts_save_steps():
+    X, y = two_classes(np.random.default_rng(3), 300, 4, gap=0.6)
+    gram = Gram(X, RBF(0.3))
+    Cs = np.geomspace(0.1, 1000, 8)
+    grid = cross_validate_grid(gram, y, Cs, active_set=False)
+    cold = sum(cross_validate(gram, y, C, 5, "cold", active_set=False).n_iter for C in Cs)
+    assert grid.n_iter.sum() < 0.9 * cold
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.5, 10.0, 1e6])
+@pytest.mark.parametrize("C", [1e-4, 0.1, 3.0, 1e5])
+def test_warm_starts_are_feasible(data, C, factor):
+    X, y = data
+    bound = np.where(np.arange(y.size) % 5 == 0, 0, C) * np.random.default_rng(4).uniform(0.5, 1, y.size)
+    solution = solve_csvc(Gram(X, RBF(0.4)), y, bound)
+    alpha = warm_start(y, solution, factor * bound) * y
+    assert (alpha >= 0).all() and (alpha <= factor * bound).all()
+    assert abs(alpha @ y) <= 1e-12 * alpha.sum()
+    if solution.alpha.max() < C / 2:  # no bounded variables: the same solution
+        np.testing.assert_array_equal(alpha, solution.alpha)
+
+
+def test_a_matrix_that_does_not_fit(data):
+    X, y = data
+    small = cross_validate_grid(Gram(X, RBF(1.0), memory_mb=0.05), y, CS[:3], GAMMAS, tol=1e-6)
+    whole = cross_validate_grid(Gram(X, RBF(1.0)), y, CS[:3], GAMMAS, tol=1e-6)
+    assert np.abs(small.errors - whole.errors).max() <= 1
+
+
+def test_progress(data):
+    X, y = data
+    seen = []
+    cross_validate_grid(Gram(X, RBF(1.0)), y, [1.0], GAMMAS, progress=lambda *p: seen.append(p))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (dict(Cs=[]), "Cs must be a list of at least one number"),
+        (dict(Cs=[1.0, -2.0]), "Cs must be positive finite numbers, got -2.0"),
+        (dict(gammas=[np.nan]), "gammas must be positive finite numbers, got nan"),
+        (dict(folds=1), "the number of folds must be an integer from 2 to the 4 rows, got 1"),
+        (dict(y=[1, 1, 1, 1]), "y must hold both classes"),
+        (dict(tol=-1), "tol must be a positive finite number, got -1"),
+    ],
+)
+def test_bad_input_is_named(arguments, sentence):
+    gram = Gram([[0.0], [1.0], [2.0], [3.0]], Linear())
+    with pytest.raises(ValueError, match=sentence):
+        cross_validate_grid(gram, **{"y": [1, -1, 1, -1], "Cs": [1.0], "folds": [0, 0, 1, 1], **arguments})
+    assert gram.kernel_values == 0
