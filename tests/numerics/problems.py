@@ -50,7 +50,10 @@ def minimise(P, linear, lo, hi, A=None, b=None):
     solver = piqp.DenseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
     solver.settings.max_iter = 1000
-    solver.setup(np.array(P), -linear, A, b, None, None, None, np.asarray(lo, float), np.asarray(hi, float))
+    # its tolerances are met where the matrix is of order 1
+    scale = P.diagonal().max() or 1.0
+    lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
+    solver.setup(P / scale, -linear / scale, A, b, None, None, None, lo, hi)
     status = solver.solve()
     assert status == piqp.PIQP_SOLVED, status
     return np.clip(solver.result.x, lo, hi)
