@@ -23,7 +23,10 @@ def solve_qp(K, y, C, linear=None, balanced=True):
     solver.settings.eps_abs = solver.settings.eps_rel = 1e-10
     solver.settings.max_iter = 1000
     A, b = (y[None, :], np.zeros(1)) if balanced else (None, None)
-    solver.setup(Q, -linear, A, b, None, None, None, np.zeros(m), np.asarray(C, dtype=float))
+    # its tolerances are met where the matrix is of order 1
+    scale = Q.diagonal().max() or 1.0
+    C = np.asarray(C, dtype=float)
+    solver.setup(Q / scale, -linear / scale, A, b, None, None, None, np.zeros(m), C)
     status = solver.solve()
     assert status == piqp.PIQP_SOLVED, status
     a = np.clip(solver.result.x, 0, C)
