@@ -296,3 +296,12 @@ def test_starting_from_the_solution_of_the_former_C():
         steps += (start is not None) * (warm.n_iter - cold.n_iter)
         start = 1.5 * cold.solution.alpha
     assert steps < 0
+
+
+def test_an_interval_of_thresholds_begins_where_the_path_ends():
+    """Without one point both classes are equally many and all at their bounds: the threshold jumps from the
+    end of an interval, which the path goes to, to its middle."""
+    X, y = nasty(np.random.default_rng(34933558), "constant feature", 11, 3)
+    gram = Gram(X, RBF(50.0))
+    loo = leave_one_out(gram, y, 0.1, tol=1e-8)
+    assert check_errors(loo, gram, y, 0.1) > 0 and loo.errors[10]

@@ -80,7 +80,7 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
     Arguments are those of `unlearn` in the tableau's order, and the points' responses.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
-    cdef double left, room, scale, rate, margin
+    cdef double left, room, reach, scale, rate, margin, slack = SLACK
     array = np.zeros(n, dtype=bool)
     cdef char[::1] certain = array.view(np.int8)
     with nogil:
@@ -95,7 +95,8 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
                     break
                 rate = scale * x[k, i]
                 if i != r and rate != 0:
-                    room = min(room, ((hi[i] if rate > 0 else lo[i]) - theta[i]) / rate)
+                    reach = hi[i] - theta[i] if rate > 0 else theta[i] - lo[i]
+                    room = min(room, (reach - slack * (hi[i] - lo[i])) / fabs(rate))
             margin = 1 + y[r] * g[r]
             certain[k] = room > left and margin - room * room * bend[k] / (2 * (room - left)) > g_slack
     return array
@@ -394,7 +395,8 @@ cdef class Paths:
         return 1
 
     cdef double room_inside(self, Py_ssize_t *events, Py_ssize_t n_open) noexcept nogil:
-        """How far theta_r can move on before an in-bound point leaves its box."""
+        """How far theta_r can move on before an in-bound point leaves its box, round-off allowed for: at 0 a
+        point that is then just at its bound leaves the threshold an interval."""
         cdef double room = VEC_OUT
         cdef Py_ssize_t k
         for k in range(self.s):
@@ -407,4 +409,4 @@ cdef class Paths:
         cdef double w = self.rate[t]
         if not self.inside[t] or w == 0:
             return VEC_OUT
-        return ((self.most[t] if w > 0 else self.least[t]) - self.z[t]) / w
+        return ((self.most[t] - self.z[t] if w > 0 else self.z[t] - self.least[t]) - self.slack[t]) / fabs(w)
