@@ -4,8 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from svmselect.data import load_registry
+
+# the same examples everywhere; "pytest --hypothesis-profile=default" draws new ones
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")
