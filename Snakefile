@@ -33,6 +33,8 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/common/franc2008.smk"
+include: "workflow/rules/common/chapelle1999.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
@@ -42,8 +44,7 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        FRANC2008_RESULTS,
-        CHAPELLE1999_RESULTS,
+        [paper["results"] for paper in PAPERS.values()],
         "<results>/provenance.json",
 
 

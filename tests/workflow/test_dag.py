@@ -47,7 +47,7 @@ def rules(root):
 
 def paper_of(rule):
     """The paper that a rule's name begins with."""
-    return re.match(r"(?:(franc2008|chapelle1999)_)?", rule).group(1) or ""
+    return re.match(r"(?:([a-z]+\d{4})_)?", rule).group(1) or ""
 
 
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "most"), [
@@ -110,7 +110,7 @@ def test_every_source_of_numbers_is_an_input(root, monkeypatch):
 
 def test_every_script_lists_the_modules_it_imports(root):
     for name, text in rules(root).items():
-        script = re.search(r'"\.\./(scripts/(?:franc2008|chapelle1999)/(?!run_)\w+\.py)"', text)
+        script = re.search(r'"\.\./(scripts/[a-z]+\d{4}/(?!run_)\w+\.py)"', text)
         if script is None:
             continue
         code = (root / "workflow" / script.group(1)).read_text()
