@@ -35,8 +35,17 @@ def checked(config):
                 "franc2008.figure1.datasets": config["franc2008"]["figure1"]["datasets"],
                 "chapelle1999.width.dataset": [config["chapelle1999"]["width"]["dataset"]],
                 "chapelle1999.C.dataset": [config["chapelle1999"]["C"]["dataset"]],
+                "wen2017.datasets": [settings["name"] for settings in config["wen2017"]["datasets"]],
             },
             registry,
+        )
+        own = {settings["name"] for settings in config["wen2017"]["datasets"]}
+        check_datasets(
+            {
+                f"wen2017.{part}.datasets": config["wen2017"][part]["datasets"]
+                for part in ("along_C", "variants")
+            },
+            own,
         )
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
@@ -51,6 +60,7 @@ pathvars:
     logs=f"logs/{config['preset']}",
     franc2008=f"results/{config['preset']}/franc2008",
     chapelle1999=f"results/{config['preset']}/chapelle1999",
+    wen2017=f"results/{config['preset']}/wen2017",
 
 
 wildcard_constraints:
@@ -58,8 +68,10 @@ wildcard_constraints:
     realisation=r"\d+",
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
-    stage=r"cells|stopping|test",
+    stage=r"cells|stopping|test|seeds|cached|libsvm|along_C|variants",
     experiment=r"width|C",
+    settings=r"published|chosen",
+    k=r"\d+|loo",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
@@ -97,6 +109,17 @@ CHAPELLE1999_SOURCES = [
     *SPLIT_SOURCES,
     "workflow/lib/chapelle1999/cells.py",
 ]
+WEN2017_LIBSVM_SOURCES = [
+    "src/svmselect/cv/folds.py",
+    *SPLIT_SOURCES,
+    *expand("workflow/lib/wen2017/{file}.py", file=["libsvm", "problem"]),
+]
+WEN2017_SOURCES = [
+    *SOLVER_SOURCES,
+    *CV_SOURCES,
+    *SPLIT_SOURCES,
+    *expand("workflow/lib/wen2017/{file}.py", file=["cells", "choice", "problem", "variants"]),
+]
 
 
 def lib(*modules):
@@ -118,11 +141,14 @@ def raw(wildcards):
 FRANC2008 = config["franc2008"]
 CHAPELLE1999 = config["chapelle1999"]
 CHAPELLE1999_EXPERIMENTS = ["width", "C"]
+WEN2017 = config["wen2017"]
+WEN2017_DATASETS = {settings["name"]: settings for settings in WEN2017["datasets"]}
 DATASETS = sorted(
     {
         *FRANC2008["datasets"],
         *FRANC2008["figure1"]["datasets"],
         *(CHAPELLE1999[experiment]["dataset"] for experiment in CHAPELLE1999_EXPERIMENTS),
+        *WEN2017_DATASETS,
     }
 )
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
@@ -209,3 +235,62 @@ CHAPELLE1999_RESULTS = [
     *expand("<chapelle1999>/figure{figure}.pdf", figure=[2, 3, 4]),
     "<chapelle1999>/claims.csv",
 ]
+
+
+# What every cell of Wen et al. is given.
+WEN2017_SETTINGS = {
+    **{key: WEN2017[key] for key in ("tol", "max_iter", "seed")},
+    "timing": config["timing"],
+}
+
+
+def wen2017_chosen(wildcards):
+    """The table of the model choice as a named input, where the model is chosen."""
+    chosen = f"<wen2017>/chosen/{wildcards.dataset}.csv"
+    return {"chosen": chosen} if wildcards.settings == "chosen" else {}
+
+
+def wen2017_model(wildcards):
+    """The published C and gamma."""
+    return {key: float(WEN2017_DATASETS[wildcards.dataset][key]) for key in ("C", "gamma")}
+
+
+def wen2017_seeds(wildcards):
+    """Arguments of a cell that depend on the data set and k."""
+    settings = WEN2017_DATASETS[wildcards.dataset]
+    of_k = next(of_k for of_k in settings["seedings"] if str(of_k["k"]) == wildcards.k)
+    return {"dtype": settings["dtype"], "rounds": of_k.get("rounds"), "seedings": of_k["methods"]}
+
+
+def wen2017_cached(wildcards):
+    """The same for the runs with a cache: the same seeds, and fewer rounds."""
+    cell = wen2017_seeds(wildcards)
+    return {"seedings": cell["seedings"], "rounds": WEN2017["cached_rounds"]}
+
+
+def wen2017_variants(wildcards):
+    dtype = WEN2017_DATASETS[wildcards.dataset]["dtype"]
+    variants = {key: WEN2017["variants"][key] for key in ("seedings", "stratified", "unstratified")}
+    return {"dtype": dtype, "k": str(WEN2017["variants"]["k"]), **variants}
+
+
+def wen2017_whole_matrix_mb(wildcards):
+    """Memory of a job that holds a whole Gram matrix, and restrictions and blocks of it, in 2**20 bytes."""
+    itemsize = {"float32": 4, "float64": 8}[WEN2017_DATASETS[wildcards.dataset]["dtype"]]
+    return int(1.3 * REGISTRY[wildcards.dataset].rows ** 2 * itemsize / 2**20) + 1000
+
+
+def wen2017_rows(stage):
+    """The row files of a stage whose cells are named by data set, settings and k."""
+    for dataset, settings in WEN2017_DATASETS.items():
+        for which, ks in settings["cells"][stage].items():
+            for k in ks:
+                yield f"<wen2017>/{stage}/{dataset}/{which}/k-{k}.parquet"
+
+
+WEN2017_ROWS = {
+    **{stage: list(wen2017_rows(stage)) for stage in ("seeds", "cached", "libsvm")},
+    "along_C": expand("<wen2017>/along_C/{dataset}.parquet", dataset=WEN2017["along_C"]["datasets"]),
+    "variants": expand("<wen2017>/variants/{dataset}.parquet", dataset=WEN2017["variants"]["datasets"]),
+}
+WEN2017_RESULTS = expand("<wen2017>/rows/{stage}.parquet", stage=WEN2017_ROWS)
