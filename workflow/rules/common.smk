@@ -263,9 +263,12 @@ def wen2017_seeds(wildcards):
 
 
 def wen2017_cached(wildcards):
-    """The same for the runs with a cache: the same seeds, and fewer rounds."""
-    cell = wen2017_seeds(wildcards)
-    return {"seedings": cell["seedings"], "rounds": WEN2017["cached_rounds"]}
+    """The same for the runs with a cache: some of the seeds, and fewer rounds."""
+    own, cached = wen2017_seeds(wildcards)["seedings"], WEN2017["cached"]
+    return {
+        "seedings": [method for method in own if method in cached["seedings"]],
+        "rounds": cached["rounds"],
+    }
 
 
 def wen2017_variants(wildcards):

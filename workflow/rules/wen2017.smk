@@ -31,6 +31,8 @@ rule wen2017_run_seeds:
         rows="<wen2017>/seeds/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_seeds/{dataset}/{settings}/k-{k}.log",
+    # the tables need these; LIBSVM's last
+    priority: 1
     conda:
         ENVIRONMENT
     resources:
@@ -71,6 +73,7 @@ rule wen2017_run_libsvm:
         rows="<wen2017>/libsvm/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_libsvm/{dataset}/{settings}/k-{k}.log",
+    priority: -1
     conda:
         ENVIRONMENT
     params:

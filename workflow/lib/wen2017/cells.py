@@ -100,7 +100,8 @@ def run_cached(data, identity, model, k, rounds, seedings, tol, max_iter, seed, 
     that of LIBSVM is: what each fit and its seed pay in kernel values. Else as `run_seeds`.
 
     The cache keeps the most recently used columns in float32, as LIBSVM does; it computes columns in blocks,
-    some of them before they are asked for.
+    some of them before they are asked for. The first fold finds those of the fit of all points, where there is
+    one.
     """
     X, y, identity = problem(data, identity, model, k, tol, seed, timing)
     folds = folds_of(y, k, seed)
@@ -150,10 +151,8 @@ def run_along_C(data, identity, model, n, k, C, seedings, tol, max_iter, seed, t
 
     def run(c, method, cached):
         own = Gram(X, kernel, dtype="float32", memory_mb=CACHE_MB) if cached else gram
-        options = (rounds, tol, max_iter, seed, timing, log, cached)
-        return _cross_validation(own, y, c, folds, method, *options)
+        return _cross_validation(own, y, c, folds, method, None, tol, max_iter, seed, timing, log, cached)
 
-    rounds = None
     points = [[c, method, cached] for cached in (False, True) for c in C for method in seedings]
     results = run_points(points, run, saved, log)
     rows = [
