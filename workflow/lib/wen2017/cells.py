@@ -100,8 +100,8 @@ def run_cached(data, identity, model, k, rounds, seedings, tol, max_iter, seed, 
     that of LIBSVM is: what each fit and its seed pay in kernel values. Else as `run_seeds`.
 
     The cache keeps the most recently used columns in float32, as LIBSVM does; it computes columns in blocks,
-    some of them before they are asked for. The first fold finds those of the fit of all points, where there is
-    one.
+    some of them before they are asked for. The first fold finds those of the fit of all points, where there
+    is one.
     """
     X, y, identity = problem(data, identity, model, k, tol, seed, timing)
     folds = folds_of(y, k, seed)
