@@ -32,6 +32,8 @@
 #     along_C/{dataset}.parquet                                     rows of every seed and C
 #     variants/{dataset}.parquet                                    rows of every seed and assignment to folds
 #     rows/{stage}.parquet                                          all rows of a stage
+#     table1/, table3/{settings}.*, table2.*, figure2.*, seeds.*, folds.*    exhibits: csv, md and tex, or pdf and svg
+#     agreement.*, claims.*                                         seed against seed; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".

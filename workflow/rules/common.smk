@@ -296,4 +296,12 @@ WEN2017_ROWS = {
     "along_C": expand("<wen2017>/along_C/{dataset}.parquet", dataset=WEN2017["along_C"]["datasets"]),
     "variants": expand("<wen2017>/variants/{dataset}.parquet", dataset=WEN2017["variants"]["datasets"]),
 }
-WEN2017_RESULTS = expand("<wen2017>/rows/{stage}.parquet", stage=WEN2017_ROWS)
+WEN2017_BOTH = ["published", "chosen"]
+WEN2017_RESULTS = [
+    *expand("<wen2017>/rows/{stage}.parquet", stage=WEN2017_ROWS),
+    *expand("<wen2017>/{table}/{settings}.csv", table=["table1", "table3"], settings=WEN2017_BOTH),
+    *expand(
+        "<wen2017>/{exhibit}",
+        exhibit=["table2.csv", "figure2.pdf", "seeds.pdf", "folds.csv", "agreement.csv", "claims.csv"],
+    ),
+]

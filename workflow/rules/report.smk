@@ -3,9 +3,9 @@
 
 rule make_provenance:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS, *WEN2017_RESULTS],
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES}),
+        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES, *WEN2017_SOURCES, *WEN2017_LIBSVM_SOURCES}),
     output:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
@@ -23,7 +23,7 @@ rule make_provenance:
 # configuration, for exhibits that are inputs of this job and so are finished.
 rule make_report:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS, *WEN2017_RESULTS],
         config="<results>/config.yaml",
         captions=expand(
             "workflow/report/{caption}.rst",
@@ -42,6 +42,19 @@ rule make_report:
                     )
                 ),
                 *(f"chapelle1999/{exhibit}" for exhibit in ("figure2", "figure3", "figure4", "claims")),
+                *(
+                    f"wen2017/{exhibit}"
+                    for exhibit in (
+                        "table1",
+                        "table2",
+                        "table3",
+                        "figure2",
+                        "seeds",
+                        "folds",
+                        "agreement",
+                        "claims",
+                    )
+                ),
             ],
         ),
     output:
@@ -53,5 +66,5 @@ rule make_report:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m snakemake franc2008 chapelle1999 --configfile {input.config} --workflow-profile none --nolock"
+        "{params.python} -m snakemake franc2008 chapelle1999 wen2017 --configfile {input.config} --workflow-profile none --nolock"
         " --report {output.html} > {log} 2>&1"

@@ -137,3 +137,231 @@ rule wen2017_gather_rows:
         ENVIRONMENT
     script:
         "../scripts/gather_rows.py"
+
+
+rule wen2017_make_table1:
+    input:
+        rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
+        published="config/published/wen2017.csv",
+        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+    output:
+        csv=report(
+            "<wen2017>/table1/{settings}.csv",
+            caption="../report/wen2017/table1.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Table 1", "what": "k = 10, {settings} settings"},
+        ),
+        md="<wen2017>/table1/{settings}.md",
+        tex="<wen2017>/table1/{settings}.tex",
+    log:
+        "<logs>/wen2017/make_table1/{settings}.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/make_table1.py"
+
+
+rule wen2017_make_table2:
+    input:
+        rows="<wen2017>/rows/seeds.parquet",
+        published="config/published/wen2017.csv",
+        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+    output:
+        csv=report(
+            "<wen2017>/table2.csv",
+            caption="../report/wen2017/table2.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Table 2", "what": "data sets and settings"},
+        ),
+        md="<wen2017>/table2.md",
+        tex="<wen2017>/table2.tex",
+    log:
+        "<logs>/wen2017/make_table2.log",
+    conda:
+        ENVIRONMENT
+    params:
+        features={dataset: REGISTRY[dataset].features for dataset in WEN2017_DATASETS},
+    script:
+        "../scripts/wen2017/make_table2.py"
+
+
+rule wen2017_make_table3:
+    input:
+        rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
+        published="config/published/wen2017.csv",
+        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+    output:
+        csv=report(
+            "<wen2017>/table3/{settings}.csv",
+            caption="../report/wen2017/table3.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Table 3", "what": "every k, {settings} settings"},
+        ),
+        md="<wen2017>/table3/{settings}.md",
+        tex="<wen2017>/table3/{settings}.tex",
+    log:
+        "<logs>/wen2017/make_table3/{settings}.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/make_table3.py"
+
+
+rule wen2017_make_figure2:
+    input:
+        rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
+        code=lib("tables", "wen2017.exhibits"),
+    output:
+        csv="<wen2017>/figure2.csv",
+    log:
+        "<logs>/wen2017/make_figure2.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/make_figure2.py"
+
+
+rule wen2017_make_seeds:
+    input:
+        rows="<wen2017>/rows/seeds.parquet",
+        cached="<wen2017>/rows/cached.parquet",
+        along_C="<wen2017>/rows/along_C.parquet",
+        code=lib("tables", "wen2017.exhibits"),
+    output:
+        csv="<wen2017>/seeds.csv",
+    log:
+        "<logs>/wen2017/make_seeds.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/make_seeds.py"
+
+
+rule wen2017_make_folds:
+    input:
+        rows="<wen2017>/rows/variants.parquet",
+        published="config/published/wen2017.csv",
+        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+    output:
+        csv=report(
+            "<wen2017>/folds.csv",
+            caption="../report/wen2017/folds.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Folds", "what": "iterations and the choice of folds"},
+        ),
+        md="<wen2017>/folds.md",
+    log:
+        "<logs>/wen2017/make_folds.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/make_folds.py"
+
+
+rule wen2017_make_agreement:
+    input:
+        rows="<wen2017>/rows/seeds.parquet",
+        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+    output:
+        csv=report(
+            "<wen2017>/agreement.csv",
+            caption="../report/wen2017/agreement.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Agreement", "what": "seed against seed"},
+        ),
+        points="<wen2017>/agreement_points.csv",
+        md="<wen2017>/agreement.md",
+    log:
+        "<logs>/wen2017/make_agreement.log",
+    conda:
+        ENVIRONMENT
+    params:
+        tie=WEN2017["claims"]["tie"],
+    script:
+        "../scripts/wen2017/make_agreement.py"
+
+
+rule wen2017_plot_figure2:
+    input:
+        csv="<wen2017>/figure2.csv",
+        caption="workflow/report/wen2017/figure2.rst",
+        code=lib(
+            "figures",
+            "tables",
+            "wen2017.claims",
+            "wen2017.exhibits",
+            "wen2017.layout",
+            "wen2017.plots",
+        ),
+    output:
+        pdf="<wen2017>/figure2.pdf",
+        svg=report(
+            "<wen2017>/figure2.svg",
+            caption="../report/wen2017/figure2.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Figure 2 (supplement)", "what": "leave-one-out"},
+        ),
+    log:
+        "<logs>/wen2017/plot_figure2.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/plot_figure2.py"
+
+
+rule wen2017_plot_seeds:
+    input:
+        csv="<wen2017>/seeds.csv",
+        caption="workflow/report/wen2017/seeds.rst",
+        code=lib(
+            "figures",
+            "tables",
+            "wen2017.claims",
+            "wen2017.exhibits",
+            "wen2017.layout",
+            "wen2017.plots",
+        ),
+    output:
+        pdf="<wen2017>/seeds.pdf",
+        svg=report(
+            "<wen2017>/seeds.svg",
+            caption="../report/wen2017/seeds.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Seeds", "what": "cost on a shared matrix, and along C"},
+        ),
+    log:
+        "<logs>/wen2017/plot_seeds.log",
+    conda:
+        ENVIRONMENT
+    script:
+        "../scripts/wen2017/plot_seeds.py"
+
+
+rule wen2017_make_claims:
+    input:
+        table1=expand("<wen2017>/table1/{settings}.csv", settings=WEN2017_BOTH),
+        table3=expand("<wen2017>/table3/{settings}.csv", settings=WEN2017_BOTH),
+        figure2="<wen2017>/figure2.csv",
+        seeds="<wen2017>/seeds.csv",
+        folds="<wen2017>/folds.csv",
+        agreement="<wen2017>/agreement.csv",
+        published="config/published/wen2017.csv",
+        code=lib("claims", "tables", "wen2017.claims", "wen2017.exhibits"),
+    output:
+        csv=report(
+            "<wen2017>/claims.csv",
+            caption="../report/wen2017/claims.rst",
+            category="Wen et al. (2017)",
+            labels={"exhibit": "Claims", "what": "verdicts"},
+        ),
+        numbers="<wen2017>/claims_numbers.csv",
+        md="<wen2017>/claims.md",
+    log:
+        "<logs>/wen2017/make_claims.log",
+    conda:
+        ENVIRONMENT
+    params:
+        settings=WEN2017_BOTH,
+        limits=WEN2017["claims"],
+    script:
+        "../scripts/wen2017/make_claims.py"

@@ -232,7 +232,7 @@ CLAIMS = {
     ),
     "best-seed": (
         "svmselect",
-        "Where folds share the matrix, TOP from the solution of all points is better than any chain of folds.",
+        "Where folds share the matrix, TOP from the solution of all points beats any chain of folds.",
         _best_seed,
     ),
 }

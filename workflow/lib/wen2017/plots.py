@@ -101,8 +101,8 @@ def draw_over_k(ax, ratios):
     return drawn
 
 
-def draw_along_C(ax, ratios):  # noqa: N802
-    """Geometric means over the data sets against C, and each set as a thin line; returns the methods drawn."""
+def draw_along_C(ax, ratios):
+    """Geometric means over the data sets against C, thin lines for each; returns the methods drawn."""
     drawn = []
     for method in STYLES:
         if method == COLD or method not in ratios or not ratios[method].notna().any():
