@@ -179,21 +179,29 @@ def _faster(results):
 
 
 def _best_seed(results):
-    """Which seed is best where all folds share the matrix: geometric means over the data sets."""
+    """Which seed takes least time where all folds share the matrix: geometric means over the data sets."""
     for settings in results.tables:
-        for metric in ("iterations", "time"):
-            frame = wide(results.seeds, settings, metric)
-            for setting, own in frame.groupby(level="setting", sort=False):
-                # a seed that was not run on every set has no mean that compares
-                own = own[list(SEEDS)].dropna(axis="columns")
-                if COLD not in own:
-                    continue
-                means = np.exp(np.log(own.div(own[COLD], axis="index")).mean()).reindex(SEEDS)
-                name = f"{metric}, {{}}, {settings}, {setting}"
-                ratio = means[["ato", "mir", "sir"]].min() / means["top"]
-                yield at_least(ALL_SETS, KERNEL, name.format("best chain / top"), ratio, 1)
-                for method in SEEDS[1:]:
-                    yield number(ALL_SETS, KERNEL, name.format(f"{method} / cold"), means[method])
+        times, counts = (wide(results.seeds, settings, metric) for metric in ("time", "iterations"))
+        for setting, own in times.groupby(level="setting", sort=False):
+            # a seed that was not run on every set has no mean that compares
+            own = own[list(SEEDS)].dropna(axis="columns")
+            if not {COLD, "top"} <= set(own):
+                continue
+            time = means(own)
+            other = time.drop("top").idxmin()
+            quantity = f"CPU time, fastest other ({other}) / top, {settings}, {setting}"
+            yield at_least(ALL_SETS, KERNEL, quantity, time[other] / time["top"], 1)
+            for metric, mean in (
+                ("CPU time", time),
+                ("iterations", means(counts.loc[own.index, own.columns])),
+            ):
+                quantity = f"{metric}, top / cold, {settings}, {setting}"
+                yield number(ALL_SETS, KERNEL, quantity, mean["top"])
+
+
+def means(costs):
+    """Geometric means over the data sets of each seed's cost over that of the cold start."""
+    return np.exp(np.log(costs.div(costs[COLD], axis="index")).mean())
 
 
 def _ratio(above, below):
@@ -232,7 +240,7 @@ CLAIMS = {
     ),
     "best-seed": (
         "svmselect",
-        "Where folds share the matrix, TOP from the solution of all points beats any chain of folds.",
+        "Where all folds share the matrix, no seed takes less time than TOP from the solution of all points.",
         _best_seed,
     ),
 }

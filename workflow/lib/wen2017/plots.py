@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure
 from lib.wen2017.claims import wide
@@ -47,6 +48,7 @@ def plot_figure2(tidy):
             face = {} if whole else {"markerfacecolor": "white"}
             ax.plot(time[method][key], y, linestyle="none", **STYLES[method], **face)
     ax.set_xscale("log")
+    plain_numbers(ax.xaxis, (1,) if time.max(axis=None) > 100 * time.min(axis=None) else (1, 2, 5))
     ax.set_yticks(range(len(time)), [dataset for dataset, _ in time.index])
     ax.set_ylim(len(time) - 0.5, -0.5)
     ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
@@ -58,7 +60,9 @@ def plot_seeds(tidy):
     """Cost of each seed over that of the cold start: iterations, CPU time and kernel values (rows of panels),
     for every data set and k with published and chosen settings, and along C (columns)."""
     columns = [PUBLISHED, CHOSEN, "along_C"]
-    fig, axes = figure(len(COSTS), len(columns), 10.5, 7.6, sharey="row")
+    fig, axes = figure(
+        len(COSTS), len(columns), 10.5, 7.6, sharey="row", gridspec_kw={"width_ratios": [1.4, 1.4, 1]}
+    )
     used = {}
     for panels, (metric, label) in zip(axes, COSTS.items(), strict=True):
         for ax, exhibit in zip(panels, columns, strict=True):
@@ -69,6 +73,7 @@ def plot_seeds(tidy):
                 used[method] = None
             ax.axhline(1, color="black", linewidth=0.8, zorder=0)
             ax.set_yscale("log")
+            plain_numbers(ax.yaxis)
             if ax.get_subplotspec().is_first_col():
                 ax.set_ylabel(label)
     for ax, exhibit in zip(axes[0], columns, strict=True):
@@ -97,7 +102,7 @@ def draw_over_k(ax, ratios):
             fontsize=8,
         )
         start = x[-1] + 2 * STEP
-    ax.set_xticks(ticks, names, fontsize=7)
+    ax.set_xticks(ticks, names, fontsize=6.5)
     return drawn
 
 
@@ -115,8 +120,16 @@ def draw_along_C(ax, ratios):
         ax.plot(curves.index, np.exp(np.log(curves).mean(axis=1)), markersize=4, **STYLES[method])
         drawn.append(method)
     ax.set_xscale("log")
+    plain_numbers(ax.xaxis, (1,))
     ax.set_xlabel("C")
     return drawn
+
+
+def plain_numbers(axis, subs=(1, 2, 5)):
+    """Label a logarithmic axis with plain numbers, at some multiples of the powers of 10."""
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def legend(fig, methods, columns, linestyle):
