@@ -12,7 +12,7 @@ from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
 from lib.wen2017 import cells, libsvm
 from lib.wen2017.cells import run_along_C, run_cached, run_seeds
-from lib.wen2017.choice import choose_model
+from lib.wen2017.choice import run_choice
 from lib.wen2017.claims import CLAIMS, Results, decide
 from lib.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
 from lib.wen2017.layout import (
@@ -200,7 +200,7 @@ def test_path_starts_from_the_c_before(data, tmp_path):
 
 
 def test_choice_takes_the_first_of_the_best(data, tmp_path):
-    models = choose_model(data / "dense.npz", 50, 5, [0.1, 1.0], [0.1, 1.0], 1e-3, 0, None)
+    models = run_choice(data / "dense.npz", 50, 5, [0.1, 1.0], [0.1, 1.0], 1e-3, 0, None)
     frame = pd.DataFrame(models)
     assert len(frame) == 4 and (frame["rows"] == 50).all() and (frame["chosen"] == "yes").sum() == 1
     best = frame[frame["errors"] == frame["errors"].min()].iloc[0]

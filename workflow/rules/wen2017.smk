@@ -1,15 +1,15 @@
-# Wen et al., "Improving efficiency of SVM k-fold cross-validation by alpha seeding", AAAI 2017. The chain: choose (models on
-# scaled data) -> run (cells of rows, LIBSVM's apart) -> make -> plot.
+# Wen et al., "Improving efficiency of SVM k-fold cross-validation by alpha seeding", AAAI 2017. The chain: run (the choice of models on
+# scaled data; cells of rows, LIBSVM's apart) -> make -> plot.
 
 
-rule wen2017_choose_model:
+rule wen2017_run_choice:
     input:
         data="resources/data/{dataset}.npz",
         library=WEN2017_SOURCES,
     output:
         chosen="<wen2017>/chosen/{dataset}.csv",
     log:
-        "<logs>/wen2017/choose_model/{dataset}.log",
+        "<logs>/wen2017/run_choice/{dataset}.log",
     conda:
         ENVIRONMENT
     params:
@@ -19,7 +19,7 @@ rule wen2017_choose_model:
             **{key: WEN2017[key] for key in ("tol", "seed")},
         },
     script:
-        "../scripts/wen2017/choose_model.py"
+        "../scripts/wen2017/run_choice.py"
 
 
 rule wen2017_run_seeds:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from lib.wen2017.problem import CHOSEN, load, training_rows
 from svmselect import RBF, Gram, cross_validate_grid, stratified_folds
 
-__all__ = ["choose_model"]
+__all__ = ["run_choice"]
 
 
-def choose_model(data, rows, folds, C, gamma, tol, seed, progress):
+def run_choice(data, rows, folds, C, gamma, tol, seed, progress):
     """The model with the least error in k-fold cross-validation on the scaled data.
 
     Parameters
