@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numerics.problems import KINDS, nasty, two_classes
 from scipy.sparse import csr_array
@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from svmselect._smo import Dual
 from svmselect.loo._unlearn import Outcome
 
-from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
+from svmselect import RBF, Gram, Linear, _active_set, leave_one_out, solve_csvc
 from svmselect.loo.unlearn import unlearn
 
 TIE = 1e-6
@@ -40,7 +40,9 @@ def check_errors(loo, gram, y, C):
     """Compares every point that no sufficiency check resolved; the number compared."""
     solved = np.flatnonzero(~np.char.startswith(loo.resolved_by, "check"))
     decision, _ = retrained(gram, y, C, solved)
-    comparable = np.abs(decision) > TIE  # nan is not
+    # what rounding of the kernel values does to f; beyond it the rounded matrix need not have one solution
+    rounding = np.finfo(gram.dtype).eps * gram.diagonal.max() * loo.solution.alpha.sum()
+    comparable = np.abs(decision) > TIE + rounding  # nan is not
     wrong = comparable & (loo.errors[solved] != ((decision >= 0) != (y[solved] > 0)))
     assert not wrong.any(), [
         (int(r), str(loo.resolved_by[r]), loo.decision[r], d)
@@ -59,6 +61,7 @@ def check_errors(loo, gram, y, C):
     weighted=st.booleans(),
     dtype=st.sampled_from(["float64", "float64", "float32"]),
 )
+@example(seed=521, m=24, d=3, kernel=Linear(), C=1e6, weighted=True, dtype="float32")
 @settings(deadline=None, max_examples=30)
 def test_errors_are_those_of_retraining(kind, seed, m, d, kernel, C, weighted, dtype):
     rng = np.random.default_rng(seed)
@@ -100,7 +103,7 @@ def test_a_certain_sign_is_the_sign_at_the_end_of_the_path(kind, seed, m, kernel
     gram = Gram(X, kernel)
     full = Dual(gram, y)
     full.boxes(y, C)
-    assert full.solve("wss2", 1e-10, 10**6)
+    assert _active_set.solve(full, "wss2", 1e-10, 10**6)
     points = np.flatnonzero(full.arrays()[0])
     stopped, outcome = unlearn(full, y, points, np.zeros(points.size), None)
     end, outcome_end = unlearn(full, y, points, np.zeros(points.size), None, stop=False)

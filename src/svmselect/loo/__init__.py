@@ -174,7 +174,8 @@ def leave_one_out(
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows; float64 for "unlearn".
+        Kernel matrix of the m rows. float64 for "unlearn": decision values are those of the stored matrix, in
+        which float32 moves them by about 1e-7 times the largest kernel value and the sum of alphas.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     C : float or array_like, shape (m,)
