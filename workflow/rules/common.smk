@@ -118,7 +118,7 @@ WEN2017_SOURCES = [
     *SOLVER_SOURCES,
     *CV_SOURCES,
     *SPLIT_SOURCES,
-    *expand("workflow/lib/wen2017/{file}.py", file=["cells", "choice", "problem", "variants"]),
+    *expand("workflow/lib/wen2017/{file}.py", file=["cache", "cells", "choice", "problem", "variants"]),
 ]
 
 

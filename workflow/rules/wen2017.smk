@@ -1,5 +1,5 @@
-# Wen et al., "Improving efficiency of SVM k-fold cross-validation by alpha seeding", AAAI 2017. The chain: run (the choice of models on
-# scaled data; cells of rows, LIBSVM's apart) -> make -> plot.
+# Wen et al., "Improving efficiency of SVM k-fold cross-validation by alpha seeding", AAAI 2017. The chain: run (the choice of
+# models on scaled data; cells of rows, LIBSVM's apart) -> make -> plot.
 
 
 rule wen2017_run_choice:
@@ -56,6 +56,8 @@ rule wen2017_run_cached:
         "<logs>/wen2017/run_cached/{dataset}/{settings}/k-{k}.log",
     conda:
         ENVIRONMENT
+    resources:
+        mem_mb=wen2017_whole_matrix_mb,
     params:
         model=wen2017_model,
         cell=wen2017_cached,

@@ -14,6 +14,7 @@ from lib.checkpoint import Checkpoint, run_points
 from lib.joblog import Progress
 from lib.rows import ERROR, NOT_CONVERGED, OK
 from lib.timing import timed
+from lib.wen2017.cache import Cached
 from lib.wen2017.problem import CACHE_MB, folds_of, problem, training_rows
 from svmselect import RBF, Gram, cross_validate, solve_csvc
 from svmselect.cv.grid import warm_start
@@ -96,22 +97,20 @@ def run_seeds(
 
 
 def run_cached(data, identity, model, k, rounds, seedings, tol, max_iter, seed, timing, checkpoint, log):
-    """Cross-validation from each seed with a cache of 100 MB instead of the matrix, empty before each fit, as
-    that of LIBSVM is: what each fit and its seed pay in kernel values. Else as `run_seeds`.
+    """Cross-validation from each seed with a cache of 100 MB that is empty before each fit, as in LIBSVM:
+    what each fit and its seed pay in kernel values. Else as `run_seeds`.
 
-    The cache keeps the most recently used columns in float32, as LIBSVM does; it computes columns in blocks,
-    some of them before they are asked for. The first fold finds those of the fit of all points, where there
-    is one.
+    The first fold of seeds from the solution of all points finds the columns of that fit in the cache. CPU
+    times are those of counting.
     """
     X, y, identity = problem(data, identity, model, k, tol, seed, timing)
     folds = folds_of(y, k, seed)
     saved = Checkpoint(checkpoint, {**identity, "rounds": rounds, "max_iter": max_iter})
+    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=_whole(y.size, "float32")).compute()
 
     def run(method):
-        gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=CACHE_MB)
-        return _cross_validation(
-            gram, y, model["C"], folds, method, rounds, tol, max_iter, seed, timing, log, empty=True
-        )
+        options = (rounds, tol, max_iter, seed, timing, log)
+        return _cross_validation(Cached(gram, CACHE_MB), y, model["C"], folds, method, *options)
 
     results = run_points([[method] for method in seedings], run, saved, log)
     shared = {**identity, "gram_dtype": "float32", "cache_mb": CACHE_MB}
@@ -144,14 +143,13 @@ def run_along_C(data, identity, model, n, k, C, seedings, tol, max_iter, seed, t
     X, y, identity = problem(data, identity, model, k, tol, seed, timing)
     X, y = training_rows(X, y, n, seed)
     folds = folds_of(y, k, seed)
-    kernel = RBF(model["gamma"])
     saved = Checkpoint(checkpoint, {**identity, "m": y.size, "max_iter": max_iter})
-    gram = Gram(X, kernel, dtype="float32", memory_mb=_whole(y.size, "float32")).compute()
+    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=_whole(y.size, "float32")).compute()
     _warm_up(gram, y, seedings)
 
     def run(c, method, cached):
-        own = Gram(X, kernel, dtype="float32", memory_mb=CACHE_MB) if cached else gram
-        return _cross_validation(own, y, c, folds, method, None, tol, max_iter, seed, timing, log, cached)
+        own = Cached(gram, CACHE_MB) if cached else gram
+        return _cross_validation(own, y, c, folds, method, None, tol, max_iter, seed, timing, log)
 
     points = [[c, method, cached] for cached in (False, True) for c in C for method in seedings]
     results = run_points(points, run, saved, log)
@@ -160,15 +158,15 @@ def run_along_C(data, identity, model, n, k, C, seedings, tol, max_iter, seed, t
         for (c, method, cached), result in zip(points, results, strict=True)
     ]
     for cached in (False, True):
-        own = Gram(X, kernel, dtype="float32", memory_mb=CACHE_MB) if cached else gram
+        own = Cached(gram, CACHE_MB) if cached else gram
         rows += [
             {"C": c, "method": "path", "cache_mb": CACHE_MB if cached else None, **result}
-            for c, result in zip(C, _path(own, y, C, folds, tol, max_iter, timing, cached), strict=True)
+            for c, result in zip(C, _path(own, y, C, folds, tol, max_iter, timing), strict=True)
         ]
     return [{**identity, "gram_dtype": "float32", **row} for row in rows], saved
 
 
-def _path(gram, y, Cs, folds, tol, max_iter, timing, empty):
+def _path(gram, y, Cs, folds, tol, max_iter, timing):
     """Results of the seed along C, one for each C."""
     k = int(folds.max()) + 1
     errors = np.zeros((len(Cs), y.size), dtype=bool)
@@ -177,8 +175,8 @@ def _path(gram, y, Cs, folds, tol, max_iter, timing, empty):
         out = folds == h
         solution = None
         for c, C in enumerate(Cs):
-            if empty:
-                gram.set_kernel(gram.kernel)
+            if isinstance(gram, Cached):
+                gram.empty()
             bound = np.where(out, 0.0, C)
             before = gram.kernel_values
             with timed("shared") as clock:
@@ -230,14 +228,14 @@ def _warm_up(gram, y, seedings):
         cross_validate(Gram(X, RBF(1.0), dtype=str(gram.dtype)), labels, 1.0, 3, method, **PLAIN_SMO)
 
 
-def _cross_validation(gram, y, C, folds, method, rounds, tol, max_iter, seed, timing, log, empty=False):
+def _cross_validation(gram, y, C, folds, method, rounds, tol, max_iter, seed, timing, log):
     """The result of one seed, and the decision values, which are not written."""
     report = Progress(log, f"C={C:.6g}, {method}", "folds")
 
     def after_fold(done, total):
         report(done, total)
-        if empty:
-            gram.set_kernel(gram.kernel)
+        if isinstance(gram, Cached):
+            gram.empty()
 
     options = {"tol": tol, "max_iter": max_iter, "rounds": rounds, "rng": seed, "progress": after_fold}
     try:
