@@ -24,8 +24,19 @@
 #     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
 #     rows/cells.parquet                                            all rows
 #     figure2.*, figure3.*, figure4.*, claims.*                     exhibits: csv, pdf and svg; verdicts
+#   results/{preset}/wen2017/
+#     chosen/{dataset}.csv                                          models tried on scaled data, and the chosen one
+#     seeds/{dataset}/{settings}/k-{k}.parquet                      rows of every seed on one Gram matrix
+#     libsvm/{dataset}/{settings}/k-{k}.parquet                     rows of LIBSVM, on as many whole folds as its budget holds
+#     cached/{dataset}/{settings}/k-{k}.parquet                     rows of every seed with a cache of kernel columns
+#     along_C/{dataset}.parquet                                     rows of every seed and C
+#     variants/{dataset}.parquet                                    rows of every seed and assignment to folds
+#     rows/{stage}.parquet                                          all rows of a stage
+#     table1/, table3/{settings}.*, table2.*, figure2.*, seeds.*, folds.*    exhibits: csv, md and tex, or pdf and svg
+#     agreement.*, claims.*                                         seed against seed; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
+# {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
 
 
@@ -35,9 +46,11 @@ configfile: "config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/common/franc2008.smk"
 include: "workflow/rules/common/chapelle1999.smk"
+include: "workflow/rules/common/wen2017.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
+include: "workflow/rules/wen2017.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -56,6 +69,11 @@ rule franc2008:
 rule chapelle1999:
     input:
         CHAPELLE1999_RESULTS,
+
+
+rule wen2017:
+    input:
+        WEN2017_RESULTS,
 
 
 rule download:

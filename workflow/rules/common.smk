@@ -41,6 +41,7 @@ pathvars:
     logs=f"logs/{config['preset']}",
     franc2008=f"results/{config['preset']}/franc2008",
     chapelle1999=f"results/{config['preset']}/chapelle1999",
+    wen2017=f"results/{config['preset']}/wen2017",
 
 
 wildcard_constraints:
@@ -48,8 +49,10 @@ wildcard_constraints:
     realisation=r"\d+",
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
-    stage=r"cells|stopping|test",
+    stage=r"cells|stopping|test|seeds|cached|libsvm|along_C|variants",
     experiment=r"width|C",
+    settings=r"published|chosen",
+    k=r"\d+|loo",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
@@ -92,10 +95,10 @@ def raw(wildcards):
     return {"raw": f"resources/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
 
 
-def known(names):
+def known(names, among=REGISTRY):
     """Check data sets that the configuration names: key -> names; in sentences."""
     try:
-        check_datasets(names, REGISTRY)
+        check_datasets(names, among)
     except ValueError as error:
         raise WorkflowError(str(error)) from None
 
