@@ -510,9 +510,17 @@ def test_claims(tmp_path, root):
     found = numbers.set_index(["claim", "quantity"])["value"]
     assert found["cold-counts", "cold iterations, relative difference"] == 0
     assert found["seeded-counts", "sir iterations, relative difference"] == 0
-    ratio = found["faster", "LIBSVM / fastest of ours (top), k=100"]
+    ratio = found["faster", "LIBSVM / fastest of ours (top), k=100, LIBSVM extrapolated from folds: 2"]
     assert ratio == pytest.approx(2000 / (1 + 0.5 + 9.9 + 5))
     claims_layout(verdicts, numbers)
+
+
+def test_claims_without_libsvm_are_not_tested(tmp_path, root):
+    rows = made_rows()
+    verdicts, _ = decide(exhibits(tmp_path, root, rows[rows["method"] != "libsvm"]))
+    verdict = verdicts.set_index("claim")["verdict"]
+    assert verdict["faster"] == verdict["seeding-speed"] == "not tested"
+    assert verdict["seeding-iterations"] == verdict["best-seed"] == "reproduced"
 
 
 def test_claims_that_do_not_hold(tmp_path, root):
