@@ -1,5 +1,5 @@
 # Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
-# (1999).
+# (1999); Sarafis, Diou and Delopoulos (2018).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
@@ -24,6 +24,10 @@
 #     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
 #     rows/cells.parquet                                            all rows
 #     figure2.*, figure3.*, figure4.*, claims.*                     exhibits: csv, pdf and svg; verdicts
+#   results/{preset}/sarafis2018/
+#     cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet        rows of every method and model of some stripes of a grid
+#     rows/cells.parquet                                               all rows
+#     table1.* to table6.*, figure2.* to figure6.*, claims.*           exhibits: csv, md and tex, or pdf and svg; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
@@ -36,6 +40,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
+include: "workflow/rules/sarafis2018.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -44,6 +49,7 @@ rule all:
     input:
         FRANC2008_RESULTS,
         CHAPELLE1999_RESULTS,
+        SARAFIS2018_RESULTS,
         "<results>/provenance.json",
 
 
@@ -55,6 +61,11 @@ rule franc2008:
 rule chapelle1999:
     input:
         CHAPELLE1999_RESULTS,
+
+
+rule sarafis2018:
+    input:
+        SARAFIS2018_RESULTS,
 
 
 rule download:

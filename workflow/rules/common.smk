@@ -35,6 +35,11 @@ def checked(config):
                 "franc2008.figure1.datasets": config["franc2008"]["figure1"]["datasets"],
                 "chapelle1999.width.dataset": [config["chapelle1999"]["width"]["dataset"]],
                 "chapelle1999.C.dataset": [config["chapelle1999"]["C"]["dataset"]],
+                "sarafis2018.class_weights.datasets": config["sarafis2018"]["class_weights"]["datasets"],
+                "sarafis2018.instance_weights.datasets": config["sarafis2018"]["instance_weights"][
+                    "datasets"
+                ],
+                "sarafis2018.size.datasets": config["sarafis2018"]["size"]["datasets"],
             },
             registry,
         )
@@ -51,6 +56,7 @@ pathvars:
     logs=f"logs/{config['preset']}",
     franc2008=f"results/{config['preset']}/franc2008",
     chapelle1999=f"results/{config['preset']}/chapelle1999",
+    sarafis2018=f"results/{config['preset']}/sarafis2018",
 
 
 wildcard_constraints:
@@ -59,7 +65,9 @@ wildcard_constraints:
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
     stage=r"cells|stopping|test",
-    experiment=r"width|C",
+    experiment=r"width|C|class_weights|instance_weights|size",
+    m=r"\d+",
+    part=r"\d+",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
@@ -97,6 +105,14 @@ CHAPELLE1999_SOURCES = [
     *SPLIT_SOURCES,
     "workflow/lib/chapelle1999/cells.py",
 ]
+SARAFIS2018_SOURCES = [
+    *SOLVER_SOURCES,
+    *LOO_SOURCES,
+    *BOUNDS_SOURCES,
+    *CV_SOURCES,
+    *SPLIT_SOURCES,
+    *expand("workflow/lib/sarafis2018/{module}.py", module=["cells", "grid"]),
+]
 
 
 def lib(*modules):
@@ -118,11 +134,18 @@ def raw(wildcards):
 FRANC2008 = config["franc2008"]
 CHAPELLE1999 = config["chapelle1999"]
 CHAPELLE1999_EXPERIMENTS = ["width", "C"]
+SARAFIS2018 = config["sarafis2018"]
+SARAFIS2018_EXPERIMENTS = ["class_weights", "instance_weights", "size"]
 DATASETS = sorted(
     {
         *FRANC2008["datasets"],
         *FRANC2008["figure1"]["datasets"],
         *(CHAPELLE1999[experiment]["dataset"] for experiment in CHAPELLE1999_EXPERIMENTS),
+        *(
+            dataset
+            for experiment in SARAFIS2018_EXPERIMENTS
+            for dataset in SARAFIS2018[experiment]["datasets"]
+        ),
     }
 )
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
@@ -208,4 +231,41 @@ CHAPELLE1999_RESULTS = [
     "<chapelle1999>/rows/cells.parquet",
     *expand("<chapelle1999>/figure{figure}.pdf", figure=[2, 3, 4]),
     "<chapelle1999>/claims.csv",
+]
+
+
+def sarafis2018_cells():
+    """Arguments of the cells of each experiment, data set and number of training rows."""
+    axes = {
+        "class_weights": {"log2_C": SARAFIS2018["class_weights"]["log2_C"]},
+        "instance_weights": {name: SARAFIS2018["instance_weights"][name] for name in ("A", "B", "log2_C")},
+    }
+    cells = {}
+    for experiment, own in axes.items():
+        for dataset, settings in SARAFIS2018[experiment]["datasets"].items():
+            cells[experiment, dataset, training_rows(dataset)] = {"axes": own, "every": 1, **settings}
+    for size in SARAFIS2018["size"]["sizes"]:
+        for dataset in SARAFIS2018["size"]["datasets"]:
+            cells["size", dataset, 2 ** size["log2_m"]] = {"axes": axes["class_weights"], **size}
+    # these two say nothing to the runs
+    return {
+        key: {name: value for name, value in cell.items() if name not in ("log2_m", "published_rows")}
+        for key, cell in cells.items()
+    }
+
+
+def training_rows(dataset):
+    """Training rows of a data set's realisations."""
+    entry = REGISTRY[dataset]
+    return entry.splits.train if entry.splits else entry.rows
+
+
+SARAFIS2018_CELLS = sarafis2018_cells()
+SARAFIS2018_ROWS = [
+    f"<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet"
+    for (experiment, dataset, m), cell in SARAFIS2018_CELLS.items()
+    for part in range(1, cell["jobs"] + 1)
+]
+SARAFIS2018_RESULTS = [
+    "<sarafis2018>/rows/cells.parquet",
 ]
