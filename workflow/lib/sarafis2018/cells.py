@@ -1,8 +1,8 @@
 """The runs: stripes of a grid of weights on one Gram matrix, as rows.
 
 Every model is trained once from zero; its test error and all estimates but cross-validation and leave-one-out
-come from that one solution. On a sub-grid LIBSVM's cross-validation is run beside it, and the fit and the span
-rule once more as LIBSVM pays for its kernel values: on demand, within its cache.
+come from that one solution. On a sub-grid LIBSVM's cross-validation is run beside it, and the fit and the
+span rule once more as LIBSVM pays for its kernel values: on demand, within its cache.
 """
 
 from __future__ import annotations
@@ -355,7 +355,8 @@ def run_models(
         status = {"status": ERROR, "reason": f"{failed} runs failed"} if failed else {"status": OK}
         return {**status, "cpu_s": clock.cpu_s, "rows": rows}
 
-    saved = Checkpoint(checkpoint, {**identity, "axes": axes, "every": every, "jobs": jobs, **settings})
+    asked = {"score": score, "axes": axes, "every": every, "jobs": jobs, **settings}
+    saved = Checkpoint(checkpoint, {**identity, **asked})
     results = run_points([[i] for i in range(len(own))], run, saved, log)
     shared = {
         **identity,
