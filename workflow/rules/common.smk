@@ -43,6 +43,10 @@ def checked(config):
             },
             registry,
         )
+        for figure, dataset in config["sarafis2018"]["figures"].items():
+            experiment = "instance_weights" if figure == "figure4" else "class_weights"
+            known = config["sarafis2018"][experiment]["datasets"]
+            check_datasets({f"sarafis2018.figures.{figure}": [dataset]}, known)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return registry
@@ -266,6 +270,21 @@ SARAFIS2018_ROWS = [
     for (experiment, dataset, m), cell in SARAFIS2018_CELLS.items()
     for part in range(1, cell["jobs"] + 1)
 ]
+# Figures 2 to 4: the experiment and the data set of each.
+SARAFIS2018_FIGURES = {
+    "figure2": ("class_weights", SARAFIS2018["figures"]["figure2"]),
+    "figure3": ("class_weights", SARAFIS2018["figures"]["figure3"]),
+    "figure4": ("instance_weights", SARAFIS2018["figures"]["figure4"]),
+}
+SARAFIS2018_PUBLISHED_ROWS = [
+    dataset
+    for experiment in ("class_weights", "instance_weights")
+    for dataset, settings in SARAFIS2018[experiment]["datasets"].items()
+    if settings.get("published_rows")
+]
 SARAFIS2018_RESULTS = [
     "<sarafis2018>/rows/cells.parquet",
+    *expand("<sarafis2018>/table{table}.csv", table=range(1, 7)),
+    *expand("<sarafis2018>/figure{figure}.pdf", figure=range(2, 7)),
+    "<sarafis2018>/claims.csv",
 ]

@@ -3,9 +3,9 @@
 
 rule make_provenance:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS, *SARAFIS2018_RESULTS],
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES}),
+        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES, *SARAFIS2018_SOURCES}),
     output:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
@@ -23,7 +23,7 @@ rule make_provenance:
 # configuration, for exhibits that are inputs of this job and so are finished.
 rule make_report:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS, *SARAFIS2018_RESULTS],
         config="<results>/config.yaml",
         captions=expand(
             "workflow/report/{caption}.rst",
@@ -42,6 +42,9 @@ rule make_report:
                     )
                 ),
                 *(f"chapelle1999/{exhibit}" for exhibit in ("figure2", "figure3", "figure4", "claims")),
+                *expand("sarafis2018/table{table}", table=range(1, 7)),
+                *expand("sarafis2018/figure{figure}", figure=range(2, 7)),
+                "sarafis2018/claims",
             ],
         ),
     output:
@@ -53,5 +56,5 @@ rule make_report:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m snakemake franc2008 chapelle1999 --configfile {input.config} --workflow-profile none --nolock"
+        "{params.python} -m snakemake franc2008 chapelle1999 sarafis2018 --configfile {input.config} --workflow-profile none --nolock"
         " --report {output.html} > {log} 2>&1"

@@ -31,7 +31,8 @@ PREDICTORS = ("span_rule", "kfold", "xi_alpha", "loo")
 CURVES = ("test", *PREDICTORS)
 # what Tables 2 and 3 are about
 TABLES = {"table2": CLASS_WEIGHTS, "table3": INSTANCE_WEIGHTS}
-# a time of Table 6 and Figure 5 -> the methods whose times add up to it, and whether the Gram matrix comes on top
+# a time of Table 6 and Figure 5 -> the methods whose times it is the sum of, and whether the Gram matrix is
+# added
 TIMES = {
     "span_rule": (("span_rule_lazy",), False),
     "kfold": (("kfold_libsvm",), False),
@@ -83,8 +84,8 @@ def tables(rows):
     -------
     dict of str to list of dict
         Tidy rows by table; ``setting`` is the experiment in Tables 2 and 3, and empty in the others.
-        ``models`` counts the models behind a value where they are not the whole grid, ``failed`` the runs that
-        did not succeed and are left out.
+        ``models`` counts the models behind a value where they are not the whole grid, ``failed`` the runs
+        that did not succeed and are left out.
     """
     found = {f"table{number}": [] for number in range(1, 7)}
     for experiment, dataset, own in sets(rows, (CLASS_WEIGHTS, INSTANCE_WEIGHTS)):
@@ -219,8 +220,8 @@ def curves(exhibit, rows, experiment, dataset):
 
 
 def size_curves(rows):
-    """CPU times (Figure 5) and numbers of support vectors (Figure 6) of a model against the number of training
-    rows, which is the ``setting``: two lists of tidy rows."""
+    """CPU times (Figure 5) and numbers of support vectors (Figure 6) of a model against the number of
+    training rows, which is the ``setting``: two lists of tidy rows."""
     figure5, figure6 = [], []
     for _, dataset, of_set in sets(rows, (SIZE,)):
         for m, own in of_set.groupby("m"):

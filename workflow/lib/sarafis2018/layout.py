@@ -97,12 +97,13 @@ def _sizes(own, printed, datasets, *_):
         for dataset in datasets
     ]
     notes = [
-        "In brackets: published. gamma = 1/d; each feature is scaled to [0, 1] by its range over the training rows."
+        "In brackets: published. gamma = 1/d; each feature is scaled to [0, 1] by its range over the "
+        "training rows."
     ]
     if "breast-cancer-wisconsin" in datasets:
         notes.append(
-            "breast-cancer-wisconsin: the published 783 test rows do not fit the 683 rows of the set; all rows that "
-            "are not trained on are used."
+            "breast-cancer-wisconsin: the published 783 test rows do not fit the 683 rows of the set; all "
+            "rows that are not trained on are used."
         )
     return columns, body, notes
 
@@ -132,9 +133,10 @@ def _selections(own, printed, datasets, *_):
             ]
         )
     notes = [
-        "Share of errors on the test rows, in brackets the published one. Of several models at the minimum of a rule "
-        "the one with the largest test error counts. Order: R span rule, B span bound, K 5-fold CV, X xi-alpha bound, "
-        "from the smallest test error; same pairs: of the six pairs of rules those that stand in the published order.",
+        "Share of errors on the test rows, in brackets the published one. Of several models at the minimum "
+        "of a rule the one with the largest test error counts. Order: R span rule, B span bound, K 5-fold "
+        "CV, X xi-alpha bound, from the smallest test error; same pairs: of the six pairs of rules those "
+        "that stand in the published order.",
         *_part_of_the_grid(own, datasets, "test"),
     ]
     return columns, body, notes
@@ -176,8 +178,8 @@ def _rmse(own, printed, datasets, *_):
         for dataset in datasets
     ]
     notes = [
-        "Root mean square difference of a rule's value and the test error over the models, in brackets the published "
-        "one. Mean distance: absolute, over the models on which both were run.",
+        "Root mean square difference of a rule's value and the test error over the models, in brackets the "
+        "published one. Mean distance: absolute, over the models on which both were run.",
         *_part_of_the_grid(own, datasets, "span_rule"),
     ]
     return columns, body, notes
@@ -195,9 +197,9 @@ def _counts(own, printed, datasets, published_rows, sv_share):
         cells = [_both(own, printed, (dataset, method, metric), d, spread=True) for method, metric, d in keys]
         body.append([dataset + same_rows, *cells, "n/a" if agree is None else "yes" if agree else "no"])
     notes = [
-        "Mean ± standard deviation over the models, in brackets the published ones. SV counts agree: both means are "
-        f"within {100 * sv_share:g} % of the published ones. *: the training rows are those of the paper; the others "
-        "are a draw of the same size."
+        "Mean ± standard deviation over the models, in brackets the published ones. SV counts agree: both "
+        f"means are within {100 * sv_share:g} % of the published ones. *: the training rows are those of "
+        "the paper; the others are a draw of the same size."
     ]
     return columns, body, notes
 
@@ -229,10 +231,11 @@ def _times(own, printed, datasets, *_):
             ]
         )
     notes = [
-        "Mean CPU time of one thread, of the models of a sub-grid on which LIBSVM's cross-validation was run (Models), "
-        "in brackets the published times, whose machine is another. On demand: kernel values are computed when asked "
-        "for, within a cache of LIBSVM's size, as in the paper. Shared: on the whole Gram matrix, the time of which is "
-        "divided by the models of the grid and included; LOO where it was run on all of these models. The means over "
-        "the whole grid are in the csv file (time_all_models)."
+        "Mean CPU time of one thread, of the models of a sub-grid on which LIBSVM's cross-validation was "
+        "run (Models), in brackets the published times, whose machine is another. On demand: kernel values "
+        "are computed when asked for, within a cache of LIBSVM's size, as in the paper. Shared: on the "
+        "whole Gram matrix, the time of which is divided by the models of the grid and included; LOO where "
+        "it was run on all of these models. The means over the whole grid are in the csv file "
+        "(time_all_models)."
     ]
     return columns, body, notes
