@@ -20,8 +20,8 @@ __all__ = [
     "TIMES",
     "curves",
     "models",
-    "size_curves",
     "same_pairs",
+    "size_curves",
     "tables",
 ]
 

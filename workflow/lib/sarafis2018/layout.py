@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pandas as pd
 
 from lib.sarafis2018.exhibits import PREDICTORS, RULES, TIMES, same_pairs
@@ -146,7 +148,7 @@ def _order(errors):
     """Rules from the smallest test error, such as ``R = K < B < X``."""
     ranked = sorted(errors, key=lambda rule: (errors[rule], list(errors).index(rule)))
     text = LETTERS[ranked[0]]
-    for before, rule in zip(ranked, ranked[1:], strict=False):
+    for before, rule in pairwise(ranked):
         text += f" {'=' if errors[rule] == errors[before] else '<'} {LETTERS[rule]}"
     return text
 
