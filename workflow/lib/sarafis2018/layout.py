@@ -82,9 +82,11 @@ def layouts(tidy, published, published_rows, sv_share):
 
 
 def _both(own, printed, key, decimals, spread=False):
-    """A value with the published one in brackets."""
-    cells = [number(value, decimals, sd if spread else None) for value, sd in (own(*key), printed(*key))]
-    return f"{cells[0]} ({cells[1]})"
+    """A value, with the published one in brackets if there is one."""
+    value, published = (
+        (value, number(value, decimals, sd if spread else None)) for value, sd in (own(*key), printed(*key))
+    )
+    return value[1] if pd.isna(published[0]) else f"{value[1]} ({published[1]})"
 
 
 def _sizes(own, printed, datasets, *_):
