@@ -16,6 +16,12 @@ CURVES = {
     "xi_alpha": (r"$\xi$-$\alpha$ bound", {"color": GREY, "linestyle": (0, (3, 1, 1, 1, 1, 1))}),
     "loo": ("exact leave-one-out", {"color": "black", "linestyle": ":"}),
 }
+# of the least value; squares that coincide lie in each other
+MARKS = {
+    "test": {"marker": "*", "markersize": 12},
+    "span_rule": {"marker": "s", "markersize": 9},
+    "loo": {"marker": "s", "markersize": 5},
+}
 LABELS = {
     "class_weights": (r"$\log_2 C^+$", r"$\log_2 C^-$"),
     "instance_weights": ("$A$", "$B$", r"$\log_2 C$"),
@@ -53,15 +59,21 @@ def plot_curves(tidy, experiment):
             # of exact leave-one-out, there may be few models
             ax.plot(x, y, marker="." if len(x) < 10 else None, **style)
             least = np.argmin(y)
-            mark = {"marker": "*", "markersize": 11} if method == "test" else {"marker": "s", "markersize": 7}
+            mark = MARKS.get(method, {"marker": "s", "markersize": 7})
             ax.plot(
-                x[least], y[least], **mark, color=style["color"], markerfacecolor="none", markeredgewidth=1.2
+                x[least],
+                y[least],
+                **mark,
+                color=style["color"],
+                markerfacecolor="none",
+                markeredgewidth=1.2,
+                clip_on=False,
             )
         ax.set_xlabel(label)
-        ax.set_title(f"({letter})")
-        ax.set_ylim(0, None)
+        ax.set_title(f"({letter}) {tidy['dataset'].iloc[0]}")
     axes.flat[0].set_ylabel("Share of errors")
-    fig.suptitle(tidy["dataset"].iloc[0], fontsize=10)
+    # one axis for all panels, from 0 to the largest value of any
+    axes.flat[0].set_ylim(0, None)
     _legend(fig, CURVES, len(CURVES) if len(labels) > 2 else 3)
     return fig
 
