@@ -67,7 +67,7 @@ def test_every_property_has_a_description(schema):
         (
             "presett",
             "x",
-            ["Unknown key 'presett'", "top level", "mirror, preset, registry, timing"],
+            ["Unknown key 'presett'", "top level", "mirror, preset, registry, sarafis2018, timing"],
         ),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
         ("franc2008.eps", ..., ["franc2008 lacks the key 'eps'"]),
