@@ -1,5 +1,5 @@
 # Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
-# (1999).
+# (1999); Sarafis, Diou and Delopoulos (2018).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
@@ -47,6 +47,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/common/franc2008.smk"
 include: "workflow/rules/common/chapelle1999.smk"
 include: "workflow/rules/common/wen2017.smk"
+include: "workflow/rules/common/sarafis2018.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"

@@ -51,6 +51,16 @@ TINY = {
         "along_C": {"datasets": ["iris-versicolor"], "C": [1, 10]},
         "variants": {"datasets": ["iris-versicolor"], "stratified": 1, "unstratified": 1},
     },
+    "sarafis2018": {
+        "class_weights": {"log2_C": [-2, 0, 2]},
+        "instance_weights": {"A": [1], "B": [0, 0.5], "log2_C": [0, 4]},
+        "size": {
+            "datasets": ["skewed-ringnorm-20"],
+            "sizes": [
+                {"log2_m": m, "every": 2, "jobs": 1, "loo_every": 2, "libsvm_every": 2} for m in (6, 7)
+            ],
+        },
+    },
 }
 
 
@@ -71,16 +81,17 @@ def paper_of(rule):
     return re.match(r"(?:([a-z]+\d{4})_)?", rule).group(1) or ""
 
 
-@pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "most"), [
-    ([], 0, 32, 12, 130),
-    (["--configfile", "config/paper.yaml"], 19, 13 * 5 * 9, 3 * 5 * 8, 1500),
+@pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
+    ([], 0, 32, 12, 9, 190),
+    (["--configfile", "config/paper.yaml"], 29, 13 * 5 * 9, 3 * 5 * 8, 121, 1900),
 ])  # fmt: skip
-def test_plan(checkout, arguments, download, loo, stopping, most):
+def test_plan(checkout, arguments, download, loo, stopping, weights, most):
     done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments)
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
     assert jobs.get("download_data", 0) == download
     assert jobs["franc2008_run_loo"] == loo and jobs["franc2008_run_stopping"] == stopping
+    assert jobs["sarafis2018_run_models"] == weights
     assert jobs["total"] <= most
     assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
 
@@ -204,11 +215,19 @@ def test_small_run_from_data_to_exhibits(checkout):
     claims = pd.read_csv(wen / "claims.csv").set_index("claim")
     assert claims["verdict"]["same-accuracy"] == "reproduced"
     assert claims["verdict"]["cold-counts"] == "not tested"
+    sarafis = checkout.folder / "results/tiny/sarafis2018"
+    for exhibit in (*(f"table{n}" for n in range(1, 7)), *(f"figure{n}" for n in range(2, 7))):
+        assert len(read_tidy(sarafis / f"{exhibit}.csv")) > 0
+    assert set(read_tidy(sarafis / "figure5.csv")["setting"]) == {"64", "128"}
+    assert (read_rows([sarafis / "rows/cells.parquet"])["status"] == OK).all()
+    verdicts = pd.read_csv(sarafis / "claims.csv").set_index("claim")["verdict"]
+    assert verdicts["same-cv"] == "reproduced" and verdicts["published-order"] == "not tested"
 
     report = (checkout.folder / "results/tiny/report.html").read_text()
     assert "figure1.svg" in report and "Franc et al. (2008)" in report
     assert "figure4.svg" in report and "Chapelle and Vapnik (1999)" in report
     assert "seeds.svg" in report and "Wen et al. (2017)" in report
+    assert "figure6.svg" in report and "Sarafis et al. (2018)" in report
     provenance = (checkout.folder / "results/tiny/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
 

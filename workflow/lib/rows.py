@@ -23,6 +23,7 @@ __all__ = [
     "OK",
     "SKIPPED",
     "TEST_ROWS",
+    "WEIGHT_ROWS",
     "gather_rows",
     "pack_bits",
     "read_rows",
@@ -138,6 +139,18 @@ CV_ROWS = pa.schema(
 )
 
 
+WEIGHT_ROWS = pa.schema(
+    [
+        *BOUND_ROWS,
+        ("C_positive", pa.float64()),  # class weights: the bounds C_i of the two classes
+        ("C_negative", pa.float64()),
+        ("A", pa.float64()),  # instance weights: C_i = max(C / (1 + exp(-A (q_i - B))), 0.01)
+        ("B", pa.float64()),
+        ("n_empty", pa.int64()),  # in-bound SVs with an empty Lambda_p
+    ]
+)
+
+
 def write_rows(path, rows, schema):
     """Write rows to a Parquet file, atomically.
 
@@ -147,7 +160,7 @@ def write_rows(path, rows, schema):
     rows : list of dict
         Columns that a row does not name are null.
     schema : pyarrow.Schema
-        ``LOO_ROWS``, ``TEST_ROWS``, ``BOUND_ROWS`` or ``CV_ROWS``.
+        ``LOO_ROWS``, ``TEST_ROWS``, ``BOUND_ROWS``, ``CV_ROWS`` or ``WEIGHT_ROWS``.
 
     Raises
     ------

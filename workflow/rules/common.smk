@@ -42,6 +42,7 @@ pathvars:
     franc2008=f"results/{config['preset']}/franc2008",
     chapelle1999=f"results/{config['preset']}/chapelle1999",
     wen2017=f"results/{config['preset']}/wen2017",
+    sarafis2018=f"results/{config['preset']}/sarafis2018",
 
 
 wildcard_constraints:
@@ -50,7 +51,9 @@ wildcard_constraints:
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
     stage=r"cells|stopping|test|seeds|cached|libsvm|along_C|variants",
-    experiment=r"width|C",
+    experiment=r"width|C|class_weights|instance_weights|size",
+    m=r"\d+",
+    part=r"\d+",
     settings=r"published|chosen",
     k=r"\d+|loo",
 
