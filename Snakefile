@@ -1,5 +1,5 @@
 # Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
-# (1999); Sarafis, Diou and Delopoulos (2018).
+# (1999); Wen et al. (2017); Sarafis, Diou and Delopoulos (2018).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
@@ -34,6 +34,10 @@
 #     rows/{stage}.parquet                                          all rows of a stage
 #     table1/, table3/{settings}.*, table2.*, figure2.*, seeds.*, folds.*    exhibits: csv, md and tex, or pdf and svg
 #     agreement.*, claims.*                                         seed against seed; verdicts
+#   results/{preset}/sarafis2018/
+#     cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet        rows of every method and model of some stripes of a grid
+#     rows/cells.parquet                                               all rows
+#     table1.* to table6.*, figure2.* to figure6.*, claims.*           exhibits: csv, md and tex, or pdf and svg; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".
@@ -52,6 +56,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
 include: "workflow/rules/wen2017.smk"
+include: "workflow/rules/sarafis2018.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -75,6 +80,11 @@ rule chapelle1999:
 rule wen2017:
     input:
         WEN2017_RESULTS,
+
+
+rule sarafis2018:
+    input:
+        SARAFIS2018_RESULTS,
 
 
 rule download:
