@@ -1,6 +1,19 @@
 """ATO: the variables move along the path on which the in-bound points stay optimal.
 
-DOC
+Design. All points that enter (T) head for their upper bound and all that leave (R) for zero, in step: ``d_T
+= eta (C - alpha_T)``, ``d_R = -eta alpha_R``. The in-bound points of both training sets (M) follow so that f
+stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-d_level; d_M] = -[1'; K_M,TR]
+d_TR``. What is within half the solver's tolerance counts as optimal: so far from it is the solution that the
+path starts from. What M is off the level by goes into the right-hand side of the next step.
+
+From event to event, while M has at most 1,000 points: eta grows until a point of M reaches a bound and leaves
+M; a point of T comes to satisfy its optimality condition and stays where it is, in M if it is in-bound; or a
+shared point at a bound comes to violate its condition and joins M. There are several events per point that
+enters, each costs the solution of a system and a product with all columns that move.
+
+Over many events at once, where M is larger: eta is chosen before M moves, so that about a quarter of T comes
+to satisfy its condition by its own and R's movement alone, and once nearly all of T has, in even parts of
+the way; what passes its bound is cut off. It ends with steps in which only M moves, until f is equal on it.
 """
 
 from __future__ import annotations
@@ -13,13 +26,15 @@ from svmselect.cv.transition import SNAP, Seed, Transition
 __all__ = ["ato"]
 
 DIRECT = 1000  # in-bound points up to which systems are factored and steps go from event to event
-SETTLING = 10
-EVEN_STEPS = 10  # where there are more
 STEPS_PER_POINT = 10  # most steps from event to event, per point that enters
-CG_TOLERANCE = 1e-2  # of the residual of larger systems, relative to the right-hand side
-RIDGE = 1e-2
-CLOSING = 5
-CG_MOST = 500  # iterations per system
+SETTLING = 4  # of the points that enter and still move, one in so many settles in a long step
+NEARLY_ALL = 0.95  # of them have settled: even steps
+LONGEST = 0.2  # of the way
+CORRECTIONS = 5  # most steps in which only M moves
+RIDGE = 1e-2  # on the diagonal of K_MM, relative to its mean
+CG_TOLERANCE = 1e-2  # of the residual, relative to the right-hand side
+CG_MOST = 200  # iterations per system
+BLOCK_BYTES = 2**30  # most memory for a copy of K_MM
 
 
 def ato(change: Transition):
@@ -43,9 +58,11 @@ class Path:
     moving, shared, tied : ndarray of bool, shape (m,)
         T; the points of both training sets, with those that have come from T; M.
     barred : ndarray of bool, shape (m,)
-        Points that have left M since eta last grew: they do not join it before it grows again.
-    left : int or None
-        Even steps to the end of the path; None for steps from event to event.
+        Points that have left M since T and R last moved: they do not join it before these move again.
+    exact : bool
+        Whether steps go from event to event.
+    ahead : float
+        Share of the way that is left.
     """
 
     def __init__(self, change):
@@ -59,53 +76,60 @@ class Path:
         self.shared[change.leaves] = False
         self.tied = change.inbound & self.shared
         self.barred = np.zeros(self.y.size, dtype=bool)
-        self.left = 0 if np.count_nonzero(self.tied) > DIRECT else None
+        self.exact = np.count_nonzero(self.tied) <= DIRECT
+        self.few = (1 - NEARLY_ALL) * change.enters.size
+        self.ahead, self.stride, self.corrections = 1.0, LONGEST / 2, 0
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
-        self.ahead, self.entering = 1.0, change.enters.size
         self.settle()
 
     def step(self):
-        """Go to the next event, or over several; whether there is anything left to do."""
-        if not self.tied.any() or not self.moving.any() and (self.left is None or self.ahead > 0):
+        """Take the next step; whether there is anything left to do."""
+        if not self.tied.any() or self.ahead > 0 and not self.moving.any():
             return False
-        direction = np.where(self.moving, np.where(self.y > 0, self.hi, self.lo) - self.theta, 0.0)
+        aim = np.where(self.y > 0, self.hi, self.lo)
+        direction = np.where(self.moving, aim - self.theta, 0.0)
         direction[self.leaving] = -self.theta[self.leaving]
         others, tied = np.flatnonzero(direction), np.flatnonzero(self.tied)
         d_f = self.gram.product(others, direction[others])
-        if self.left is not None:
-            eta = self.stride(d_f)
+        eta = 1.0
+        if not self.exact:
+            eta = self.length(d_f)
             direction *= eta
             d_f *= eta
-        # with what keeps M off the level, and the sum off 0, so far
         pull = d_f[tied] + self.f[tied] - self.level
         direction[tied], d_level = self.follow(tied, pull, direction.sum() + self.theta.sum())
         d_f += self.gram.product(tied, direction[tied])
-        eta = 1.0
-        if self.left is None:
+        if self.exact:
             eta = min(eta, self.to_bound(direction), self.to_level(d_f - d_level))
-        self.level += eta * d_level
-        self.move(eta * direction, eta * d_f)
-        self.regroup(direction, eta > 0)
+            direction, d_f, d_level = eta * direction, eta * d_f, eta * d_level
+        self.level += d_level
+        self.move(direction, d_f)
+        self.barred &= eta == 0
+        self.regroup(direction)
+        self.ahead *= 1 - eta
         self.steps += 1
-        if self.left is None:
-            return eta < 1
-        if self.ahead <= 0: self.left -= 1
-        return self.ahead > 0 or self.left > -CLOSING and self.off() > 2 * self.slack
+        self.corrections += eta == 0 
+        if self.ahead > 0:
+            return True
+        return not self.exact and self.corrections < CORRECTIONS and self.off() > 2 * self.slack
 
-    def stride(self, d_f):
-        if self.ahead <= 0:
+    def length(self, d_f):
+        """eta of a step over many events; 0 at the end of the way."""
+        if self.ahead == 0:
             return 0.0
-        need = -(self.y * (self.f - self.level))[self.moving]
-        rate = (self.y * d_f)[self.moving]
-        events = np.sort(np.divide(need, rate, out=np.full(need.size, np.inf), where=rate > 0))
-        k = min(events.size, max(1, int(-(-self.entering // SETTLING))))
-        eta = min(events[k - 1], 1 / EVEN_STEPS / self.ahead, 1.0)
-        self.ahead = 0 if eta == 1 else self.ahead * (1 - eta)
-        if self.ahead < 1e-9: self.ahead = 0
-        return eta
+        gap, rate = (self.y * (self.f - self.level))[self.moving], (self.y * d_f)[self.moving]
+        if gap.size > self.few:
+            events = np.divide(-gap, rate, out=np.full(gap.size, np.inf), where=rate > 0)
+            k = int(gap.size // SETTLING)
+            stride = self.ahead * np.partition(events, k)[k]
+        else:
+            stride = 2 * self.stride
+        self.stride = min(stride, LONGEST)
+        return min(1.0, self.stride / self.ahead)
 
     def off(self):
+        """How far from the level f is on M, at most."""
         return np.max(np.abs(self.f - self.level)[self.tied], initial=0)
 
     def move(self, change, d_f):
@@ -119,14 +143,18 @@ class Path:
     def follow(self, tied, pull, total):
         """The change d of the variables of M, and d_level, with ``K_MM d - d_level = -pull`` and ``sum(d) =
         -total``."""
-        if self.left is None:
-            K = self.gram.submatrix(tied, tied)
+        K = self.gram.submatrix(tied, tied) if tied.size**2 * self.gram.dtype.itemsize <= BLOCK_BYTES else None
+        if self.exact and K is not None:
             solution = solve_directly(K.astype(np.float64), pull, total)
             if solution is not None:
                 return solution
-        d, d_level, iterations, residual = constrained_cg(
-            lambda v: self.gram.product(tied, v)[tied] + RIDGE * v, pull, total
-        )
+        ridge = RIDGE * self.gram.diagonal[tied].mean()
+
+        def product(v):
+            Kv = self.gram.product(tied, v)[tied] if K is None else K @ v.astype(K.dtype)
+            return Kv + ridge * v
+
+        d, d_level, iterations, residual = constrained_cg(product, pull, total)
         self.cg_iterations += iterations
         self.cg_residual = max(self.cg_residual, residual)
         return d, d_level
@@ -154,7 +182,7 @@ class Path:
         """Shared points at a bound that may join M."""
         return self.shared & ~self.tied & ~self.barred
 
-    def regroup(self, direction, moved):
+    def regroup(self, direction):
         """After a step: points of M at the bound that they were heading for leave it, those at a bound that
         violate their condition join, and points that enter may stop."""
         near = SNAP * (self.hi - self.lo)
@@ -162,7 +190,7 @@ class Path:
         at_hi = self.tied & (direction > 0) & (self.theta >= self.hi - near)
         self.theta = np.where(at_lo, self.lo, np.where(at_hi, self.hi, self.theta))
         self.tied &= ~(at_lo | at_hi)
-        self.barred = at_lo | at_hi | self.barred & (not moved)
+        self.barred |= at_lo | at_hi
         self.tied |= self.outside() & (self.side() * (self.f - self.level) <= -self.slack * (1 - 1e-6))
         self.settle()
 
