@@ -27,10 +27,7 @@ __all__ = ["ato"]
 
 DIRECT = 1000  # in-bound points up to which systems are factored and steps go from event to event
 STEPS_PER_POINT = 10  # most steps from event to event, per point that enters
-SETTLING = 4  # of the points that enter and still move, one in so many settles in a long step
-NEARLY_ALL = 0.95  # of them have settled: even steps
-LONGEST = 0.2  # of the way
-CORRECTIONS = 5  # most steps in which only M moves
+FEW = 0.05  # of the points that enter: long steps end where so many are left
 RIDGE = 1e-2  # on the diagonal of K_MM, relative to its mean
 CG_TOLERANCE = 1e-2  # of the residual, relative to the right-hand side
 CG_MOST = 200  # iterations per system
@@ -61,8 +58,8 @@ class Path:
         Points that have left M since T and R last moved: they do not join it before these move again.
     exact : bool
         Whether steps go from event to event.
-    ahead : float
-        Share of the way that is left.
+    few : float
+        The path ends when so many points of T are left.
     """
 
     def __init__(self, change):
@@ -77,15 +74,14 @@ class Path:
         self.tied = change.inbound & self.shared
         self.barred = np.zeros(self.y.size, dtype=bool)
         self.exact = np.count_nonzero(self.tied) <= DIRECT
-        self.few = (1 - NEARLY_ALL) * change.enters.size
-        self.ahead, self.stride, self.corrections = 1.0, LONGEST / 2, 0
+        self.few = 0 if self.exact else FEW * change.enters.size
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
         self.settle()
 
     def step(self):
-        """Take the next step; whether there is anything left to do."""
-        if not self.tied.any() or self.ahead > 0 and not self.moving.any():
+        """Go to the next event, or over many; whether there is anything left to do."""
+        if not self.tied.any() or np.count_nonzero(self.moving) <= self.few:
             return False
         aim = np.where(self.y > 0, self.hi, self.lo)
         direction = np.where(self.moving, aim - self.theta, 0.0)
@@ -94,9 +90,9 @@ class Path:
         d_f = self.gram.product(others, direction[others])
         eta = 1.0
         if not self.exact:
-            eta = self.length(d_f)
-            direction *= eta
-            d_f *= eta
+            eta = self.long_step(d_f)
+            direction, d_f = eta * direction, eta * d_f
+        # what M is off the level by, and the sum off 0, is put right on the way
         pull = d_f[tied] + self.f[tied] - self.level
         direction[tied], d_level = self.follow(tied, pull, direction.sum() + self.theta.sum())
         d_f += self.gram.product(tied, direction[tied])
@@ -107,30 +103,15 @@ class Path:
         self.move(direction, d_f)
         self.barred &= eta == 0
         self.regroup(direction)
-        self.ahead *= 1 - eta
         self.steps += 1
-        self.corrections += eta == 0 
-        if self.ahead > 0:
-            return True
-        return not self.exact and self.corrections < CORRECTIONS and self.off() > 2 * self.slack
+        return eta < 1
 
-    def length(self, d_f):
-        """eta of a step over many events; 0 at the end of the way."""
-        if self.ahead == 0:
-            return 0.0
+    def long_step(self, d_f):
+        """eta at which a quarter of the points of T satisfy their condition, if M and the level stay."""
         gap, rate = (self.y * (self.f - self.level))[self.moving], (self.y * d_f)[self.moving]
-        if gap.size > self.few:
-            events = np.divide(-gap, rate, out=np.full(gap.size, np.inf), where=rate > 0)
-            k = int(gap.size // SETTLING)
-            stride = self.ahead * np.partition(events, k)[k]
-        else:
-            stride = 2 * self.stride
-        self.stride = min(stride, LONGEST)
-        return min(1.0, self.stride / self.ahead)
-
-    def off(self):
-        """How far from the level f is on M, at most."""
-        return np.max(np.abs(self.f - self.level)[self.tied], initial=0)
+        events = np.divide(-gap, rate, out=np.full(gap.size, np.inf), where=rate > 0)
+        k = events.size // 4
+        return min(1.0, np.partition(events, k)[k])
 
     def move(self, change, d_f):
         """Change the variables, cut off at their bounds, and f; `d_f` belongs to the uncut change."""
