@@ -4,16 +4,12 @@ Design. All points that enter (T) head for their upper bound and all that leave 
 = eta (C - alpha_T)``, ``d_R = -eta alpha_R``. The in-bound points of both training sets (M) follow so that f
 stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-d_level; d_M] = -[1'; K_M,TR]
 d_TR``. What is within half the solver's tolerance counts as optimal: so far from it is the solution that the
-path starts from. What M is off the level by goes into the right-hand side of the next step.
+path starts from. By how much M is off the level, and the sum off 0, is put right by the next step's system.
 
-From event to event, while M has at most 1,000 points: eta grows until a point of M reaches a bound and leaves
-M; a point of T comes to satisfy its optimality condition and stays where it is, in M if it is in-bound; or a
-shared point at a bound comes to violate its condition and joins M. There are several events per point that
-enters, each costs the solution of a system and a product with all columns that move.
-
-Over many events at once, where M is larger: eta is chosen before M moves, so that about a quarter of T comes
-to satisfy its condition by its own and R's movement alone, and once nearly all of T has, in even parts of
-the way; what passes its bound is cut off. It ends with steps in which only M moves, until f is equal on it.
+While M has at most 1,000 points, a step goes to the next event: a point of M reaches a bound and leaves M; a
+point of T comes to satisfy its optimality condition and stays where it is, in M if it is in-bound; a shared
+point at a bound comes to violate its condition and joins M. A larger M has thousands of events, and each
+costs the solution of a system and a product with all columns that move: there steps are long.
 """
 
 from __future__ import annotations
@@ -25,18 +21,50 @@ from svmselect.cv.transition import SNAP, Seed, Transition
 
 __all__ = ["ato"]
 
-DIRECT = 1000  # in-bound points up to which systems are factored and steps go from event to event
+DIRECT = 1000  # in-bound points up to which steps go from event to event and systems are factored
 STEPS_PER_POINT = 10  # most steps from event to event, per point that enters
+LONG_STEPS = 20  # most of them, where M is larger
 FEW = 0.05  # of the points that enter: long steps end where so many are left
-RIDGE = 1e-2  # on the diagonal of K_MM, relative to its mean
+RIDGE = 1e-2  # added to the diagonal of K_MM, relative to its mean
 CG_TOLERANCE = 1e-2  # of the residual, relative to the right-hand side
 CG_MOST = 200  # iterations per system
 BLOCK_BYTES = 2**30  # most memory for a copy of K_MM
 
 
 def ato(change: Transition):
+    """Adjusting alpha towards the optimum (Wen et al. 2017, eq. 7 to 11; Karasuyama and Takeuchi 2009).
+
+    Ends when every point that enters satisfies its optimality condition, or no in-bound point is left to keep
+    the sum; what the leaving points have not given up by then is taken from them, and the points that enter
+    move by one amount until the equality constraint holds.
+
+    Parameters
+    ----------
+    change : Transition
+
+    Returns
+    -------
+    Seed
+
+    Notes
+    -----
+    With more than 1,000 in-bound points at the start this is not the paper's path to the letter:
+
+    - A step goes over many events: it ends where a quarter of the points of T satisfy their condition by T's
+      and R's movement alone. What passes a bound is cut off, and events are looked at when the step is done.
+    - It ends when 5 % of the points of T are left, or after 20 steps. These are mostly on their way to the bound, which from
+      event to event leads through most of the path: all the way, to the next solution.
+    - Systems are solved by conjugate gradients within the constraint, to a residual of 1 % of the right
+      side, with 1 % of the mean diagonal added: two in-bound copies of one row with different labels make the
+      system inconsistent, and would move without bound.
+
+    MEASURED
+
+    Systems of up to 1,000 unknowns are solved by a Cholesky factor; singular ones, for which the paper takes
+    the pseudo-inverse, as large ones.
+    """
     path = Path(change)
-    most = STEPS_PER_POINT * (change.enters.size + 10)
+    most = STEPS_PER_POINT * (change.enters.size + 10) if path.exact else LONG_STEPS
     while path.steps < most and path.step():
         pass
     theta = path.theta
@@ -124,16 +152,20 @@ class Path:
     def follow(self, tied, pull, total):
         """The change d of the variables of M, and d_level, with ``K_MM d - d_level = -pull`` and ``sum(d) =
         -total``."""
-        K = self.gram.submatrix(tied, tied) if tied.size**2 * self.gram.dtype.itemsize <= BLOCK_BYTES else None
-        if self.exact and K is not None:
-            solution = solve_directly(K.astype(np.float64), pull, total)
+        if self.exact:
+            solution = solve_directly(self.gram.submatrix(tied, tied).astype(np.float64), pull, total)
             if solution is not None:
                 return solution
         ridge = RIDGE * self.gram.diagonal[tied].mean()
+        if tied.size**2 * self.gram.dtype.itemsize <= BLOCK_BYTES:
+            K = self.gram.submatrix(tied, tied)
 
-        def product(v):
-            Kv = self.gram.product(tied, v)[tied] if K is None else K @ v.astype(K.dtype)
-            return Kv + ridge * v
+            def product(v):
+                return K @ v.astype(K.dtype) + ridge * v
+        else:
+
+            def product(v):
+                return self.gram.product(tied, v)[tied] + ridge * v
 
         d, d_level, iterations, residual = constrained_cg(product, pull, total)
         self.cg_iterations += iterations
