@@ -11,7 +11,8 @@ from svmselect.cv import ato as ato_module
 from svmselect.cv.ato import Path, ato, constrained_cg, solve_directly
 from svmselect.cv.mir import least_squares, mir
 from svmselect.cv.replace import avg, sir, top
-from svmselect.cv.transition import Transition, balanced
+from svmselect.cv.transition import Transition
+from svmselect.feasible import balanced
 
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}  # some points always enter
 FROM_FULL = {"avg": avg, "top": top}

@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from svmselect.cv.transition import SNAP, Seed, Transition
+from svmselect.cv.transition import Seed, Transition
+from svmselect.feasible import SNAP
 
 __all__ = ["ato"]
 
@@ -52,13 +53,17 @@ def ato(change: Transition):
 
     - A step goes over many events: it ends where a quarter of the points of T satisfy their condition by T's
       and R's movement alone. What passes a bound is cut off, and events are looked at when the step is done.
-    - It ends when 5 % of the points of T are left, or after 20 steps. These are mostly on their way to the bound, which from
-      event to event leads through most of the path: all the way, to the next solution.
+    - It ends when 5 % of the points of T are left, or after 20 steps. Those are mostly on their way to the
+      bound, which from event to event leads through most of the path: all the way, to the next solution.
     - Systems are solved by conjugate gradients within the constraint, to a residual of 1 % of the right
       side, with 1 % of the mean diagonal added: two in-bound copies of one row with different labels make the
       system inconsistent, and would move without bound.
 
-    MEASURED
+    In effect the leaving points still have most of their alphas when the path ends, and the solver has more
+    left to do. Of the paper's adult (C = 100, gamma = 0.5, k = 10), first transition: 34,415 of 40,026
+    iterations (published, on average: 35,795 of 39,757), for 6 steps, 165 iterations of conjugate gradients
+    and 38 s; with 3,000 rows 2,911 of 4,423, where the path from event to event leaves at most 1 but takes
+    1,250 to 1,986 steps and a minute.
 
     Systems of up to 1,000 unknowns are solved by a Cholesky factor; singular ones, for which the paper takes
     the pseudo-inverse, as large ones.
