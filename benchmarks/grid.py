@@ -96,8 +96,10 @@ def call(python, peer, data, threads):
         np.savez(path, **data)
         cores = sorted(os.sched_getaffinity(0))[:threads]
         finished = subprocess.run(
-            ["taskset", "--cpu-list", ",".join(map(str, cores)), python, __file__, "child", peer]
-            + [str(path), str(threads)],
+            [
+                *("taskset", "--cpu-list", ",".join(map(str, cores))),
+                *(python, __file__, "child", peer, str(path), str(threads)),
+            ],
             env=os.environ | dict.fromkeys(THREADS, str(threads)),
             capture_output=True,
             text=True,

@@ -3,8 +3,8 @@
 python benchmarks/seeds.py
 python benchmarks/seeds.py --problems german image --folds 10
 
-Features are scaled to [0, 1]; C and gamma are those of the least 5-fold error on a grid. What the CSV file has
-already is not measured again.
+Features are scaled to [0, 1]; C and gamma are those of the least 5-fold error on a grid. What the CSV file
+has already is not measured again.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def report(rows):
     lines = [
         "# Seeds for k-fold cross-validation",
         "",
-        "CPU time and iterations of all k fits, seeds and the fit of all points (AVG, TOP) included, over those "
+        "CPU time and iterations of all k fits, with the seeds and the fit of all points (AVG, TOP), over those",
         "of the cold start. The Gram matrix is computed before.",
     ]
     for value, title, form in [("cpu_s", "CPU time", "{:.3g} s"), ("n_iter", "Iterations", "{:,.0f}")]:
