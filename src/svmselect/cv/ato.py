@@ -6,10 +6,10 @@ stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-
 d_TR``. What is within half the solver's tolerance counts as optimal: so far from it is the solution that the
 path starts from. By how much M is off the level, and the sum off 0, is put right by the next step's system.
 
-While M has at most 1,000 points, a step goes to the next event: a point of M reaches a bound and leaves M; a
+While M, T and R have at most 1,000 points, a step goes to the next event: a point of M reaches a bound and leaves M; a
 point of T comes to satisfy its optimality condition and stays where it is, in M if it is in-bound; a shared
-point at a bound comes to violate its condition and joins M. A larger M has thousands of events, and each
-costs the solution of a system and a product with all columns that move: there steps are long.
+point at a bound comes to violate its condition and joins M. More points have thousands of events, and
+each costs the solution of a system and a product with all columns that move: there steps are long.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from svmselect.feasible import SNAP
 
 __all__ = ["ato"]
 
-DIRECT = 1000  # in-bound points up to which steps go from event to event and systems are factored
+SMALL = 1000  # points of M, T and R up to which steps go from event to event and systems are factored
 STEPS_PER_POINT = 10  # most steps from event to event, per point that enters
-LONG_STEPS = 20  # most of them, where M is larger
+LONG_STEPS = 20  # most of them, where there are more points
 FEW = 0.05  # of the points that enter: long steps end where so many are left
 RIDGE = 1e-2  # added to the diagonal of K_MM, relative to its mean
 CG_TOLERANCE = 1e-2  # of the residual, relative to the right-hand side
@@ -49,7 +49,7 @@ def ato(change: Transition):
 
     Notes
     -----
-    With more than 1,000 in-bound points at the start this is not the paper's path to the letter:
+    With more than 1,000 points that move (T, R and in-bound) this is not the paper's path to the letter:
 
     - A step goes over many events: it ends where a quarter of the points of T satisfy their condition by T's
       and R's movement alone. What passes a bound is cut off, and events are looked at when the step is done.
@@ -65,8 +65,8 @@ def ato(change: Transition):
     and 38 s; with 3,000 rows 2,911 of 4,423, where the path from event to event leaves at most 1 but takes
     1,250 to 1,986 steps and a minute.
 
-    Systems of up to 1,000 unknowns are solved by a Cholesky factor; singular ones, for which the paper takes
-    the pseudo-inverse, as large ones.
+    With fewer points systems are solved by a Cholesky factor; singular ones, for which the paper takes the
+    pseudo-inverse, as above.
     """
     path = Path(change)
     most = STEPS_PER_POINT * (change.enters.size + 10) if path.exact else LONG_STEPS
@@ -106,7 +106,7 @@ class Path:
         self.shared[change.leaves] = False
         self.tied = change.inbound & self.shared
         self.barred = np.zeros(self.y.size, dtype=bool)
-        self.exact = np.count_nonzero(self.tied) <= DIRECT
+        self.exact = np.count_nonzero(self.tied) + change.enters.size + self.leaving.size <= SMALL
         self.few = 0 if self.exact else FEW * change.enters.size
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
