@@ -330,7 +330,7 @@ def test_ato_goes_all_the_way(C):
 
 @pytest.mark.parametrize("C", [0.5, 2.0])
 def test_long_steps_of_ato(C, monkeypatch):
-    monkeypatch.setattr(ato_module, "SMALL", 0)
+    monkeypatch.setattr(ato_module, "MOST_TIED", -1)
     X, y = two_classes(np.random.default_rng(10), 600, 4, gap=0.7)
     folds = stratified_folds(y, 5)
     change = transition(Gram(X, RBF(1.0)), y, C, np.flatnonzero(folds == 1), np.flatnonzero(folds == 0))
@@ -353,5 +353,5 @@ def test_long_steps_of_ato(C, monkeypatch):
 @settings(deadline=None, max_examples=60)
 def test_long_steps_are_feasible(change):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ato_module, "SMALL", 0)
+        patch.setattr(ato_module, "MOST_TIED", -1)
         check_feasible(change, ato(change).theta)

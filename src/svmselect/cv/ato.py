@@ -6,10 +6,10 @@ stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-
 d_TR``. What is within half the solver's tolerance counts as optimal: so far from it is the solution that the
 path starts from. By how much M is off the level, and the sum off 0, is put right by the next step's system.
 
-While M, T and R have at most 1,000 points, a step goes to the next event: a point of M reaches a bound and
-leaves M; a point of T comes to satisfy its optimality condition and stays where it is, in M if it is
-in-bound; a shared point at a bound comes to violate its condition and joins M. More points have thousands of
-events, and each costs the solution of a system and a product with all columns that move: there steps are
+While T has at most 150 points and M at most 1,000, a step goes to the next event: a point of M reaches a
+bound and leaves M; a point of T comes to satisfy its optimality condition and stays where it is, in M if it
+is in-bound; a shared point at a bound comes to violate its condition and joins M. More points have thousands
+of events, and each costs the solution of a system and a product with all columns that move: there steps are
 long.
 """
 
@@ -23,7 +23,8 @@ from svmselect.feasible import SNAP
 
 __all__ = ["ato"]
 
-SMALL = 1000  # points of M, T and R up to which steps go from event to event and systems are factored
+# up to so many points of T, and of M at the start, steps go from event to event and systems are factored
+MOST_ENTERING, MOST_TIED = 150, 1000
 STEPS_PER_POINT = 10  # most steps from event to event, per point that enters
 LONG_STEPS = 20  # most of them, where there are more points
 FEW = 0.05  # of the points that enter: long steps end where so many are left
@@ -50,7 +51,7 @@ def ato(change: Transition):
 
     Notes
     -----
-    With more than 1,000 points that move (T, R and in-bound) this is not the paper's path to the letter:
+    With more than 150 points in T or 1,000 in M this is not the paper's path to the letter:
 
     - A step goes over many events: it ends where a quarter of the points of T satisfy their condition by T's
       and R's movement alone. What passes a bound is cut off, and events are looked at when the step is done.
@@ -108,7 +109,7 @@ class Path:
         self.shared[change.leaves] = False
         self.tied = change.inbound & self.shared
         self.barred = np.zeros(self.y.size, dtype=bool)
-        self.exact = np.count_nonzero(self.tied) + change.enters.size + self.leaving.size <= SMALL
+        self.exact = change.enters.size <= MOST_ENTERING and np.count_nonzero(self.tied) <= MOST_TIED
         self.few = 0 if self.exact else FEW * change.enters.size
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
