@@ -110,7 +110,7 @@ def report(rows):
             model = {
                 row["seeding"]: float(row[value])
                 for row in rows
-                if (row["problem"], row["folds"]) == (first["problem"], first["folds"])
+                if (row["problem"], str(row["folds"])) == (first["problem"], str(first["folds"]))
             }
             cells = [form.format(model["cold"])]
             for seeding, several in ratios.items():
