@@ -17,7 +17,7 @@ from lib.timing import timed
 from lib.wen2017.cache import Cached
 from lib.wen2017.problem import CACHE_MB, folds_of, problem, training_rows
 from svmselect import RBF, Gram, cross_validate, solve_csvc
-from svmselect.cv.grid import warm_start
+from svmselect.path import moved_along_C
 
 __all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds"]
 
@@ -180,7 +180,7 @@ def _path(gram, y, Cs, folds, tol, max_iter, timing):
             bound = np.where(out, 0.0, C)
             before = gram.kernel_values
             with timed("shared") as clock:
-                start = None if solution is None else warm_start(y, solution, bound) * y
+                start = None if solution is None else moved_along_C(y, solution, bound) * y
                 solution = solve_csvc(gram, y, bound, tol=tol, start=start, max_iter=max_iter, **PLAIN_SMO)
             errors[c, out] = ((solution.decision >= 0) != (y > 0))[out]
             n_iter[c, h], cpu_s[c, h] = solution.n_iter, clock.cpu_s

@@ -190,25 +190,22 @@ def _faster(results):
                 yield number(dataset, KERNEL, f"LIBSVM / {method}, {setting}", ratio)
 
 
-def _best_seed(results):
-    """Which seed takes least time where all folds share the matrix: geometric means over the data sets."""
+def _default_seed(results):
+    """What seeds save where all folds share the matrix: geometric means over the data sets."""
     for settings in results.tables:
         times, counts = (wide(results.seeds, settings, metric) for metric in ("time", "iterations"))
         for setting, own in times.groupby(level="setting", sort=False):
             # a seed that was not run on every set has no mean that compares
             own = own[list(SEEDS)].dropna(axis="columns")
-            if not {COLD, "top"} <= set(own):
+            if COLD not in own or own.shape[1] < 2:
                 continue
-            time = means(own)
-            other = time.drop("top").idxmin()
-            quantity = f"CPU time, fastest other ({other}) / top, {settings}, {setting}"
-            yield at_least(ALL_SETS, KERNEL, quantity, time[other] / time["top"], 1)
-            for metric, mean in (
-                ("CPU time", time),
-                ("iterations", means(counts.loc[own.index, own.columns])),
-            ):
-                quantity = f"{metric}, top / cold, {settings}, {setting}"
-                yield number(ALL_SETS, KERNEL, quantity, mean["top"])
+            time, count = means(own), means(counts.loc[own.index, own.columns])
+            best = time.drop(COLD).idxmin()
+            quantity = f"CPU time, fastest seed ({best}) / cold, {settings}, {setting}"
+            yield at_least(ALL_SETS, KERNEL, quantity, time[best], results.limits["default"])
+            for method in own.columns.drop(COLD):
+                quantity = f"iterations, {method} / cold, {settings}, {setting}"
+                yield number(ALL_SETS, KERNEL, quantity, count[method])
 
 
 def means(costs):
@@ -250,9 +247,9 @@ CLAIMS = {
         "With the kernel matrix computed once, k-fold cross-validation is many times faster than LIBSVM's.",
         _faster,
     ),
-    "best-seed": (
+    "default-seed": (
         "svmselect",
-        "Where all folds share the matrix, no seed takes less time than TOP from the solution of all points.",
-        _best_seed,
+        "Where all folds share the matrix, cold starts are a good default: seeds save iterations, but little time.",
+        _default_seed,
     ),
 }

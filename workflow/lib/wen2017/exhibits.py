@@ -28,7 +28,7 @@ LIBSVM, COLD, PATH = "libsvm", "cold", "path"
 METHODS = (LIBSVM, COLD, "ato", "mir", "sir", "avg", "top")
 CHAINED = ("ato", "mir", "sir")
 TABLE1_K = "10"
-# the paper's two, our cold start, and the default seed of this library
+# the paper's two, our cold start, and a seed from the solution of all points
 TABLE3_METHODS = (LIBSVM, COLD, "sir", "top")
 # quantity of a round -> that of the fit of all points, which no round contains
 QUANTITIES = {
