@@ -249,7 +249,8 @@ CLAIMS = {
     ),
     "default-seed": (
         "svmselect",
-        "Where all folds share the matrix, cold starts are a good default: seeds save iterations, but little time.",
+        "Where all folds share the matrix, cold starts are a good default: seeds save iterations, but little "
+        "time.",
         _default_seed,
     ),
 }
