@@ -2,11 +2,6 @@
 # run (cells of rows) -> make -> plot.
 
 
-def sarafis2018_cell(wildcards):
-    """Arguments of one cell."""
-    return SARAFIS2018_CELLS[wildcards.experiment, wildcards.dataset, int(wildcards.m)]
-
-
 rule sarafis2018_run_models:
     input:
         data="resources/data/{dataset}.npz",

@@ -53,6 +53,13 @@ def training_rows(dataset):
 
 
 SARAFIS2018_CELLS = sarafis2018_cells()
+
+
+def sarafis2018_cell(wildcards):
+    """Arguments of one cell."""
+    return SARAFIS2018_CELLS[wildcards.experiment, wildcards.dataset, int(wildcards.m)]
+
+
 SARAFIS2018_ROWS = [
     f"<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet"
     for (experiment, dataset, m), cell in SARAFIS2018_CELLS.items()
