@@ -1,11 +1,11 @@
 """Training-set editing: fewer points, chosen by nearest neighbours or by SVMs on subsets."""
 
-from svmselect.editing.bagging import Bagging, bagging
+from svmselect.editing.bagging import Bagging, bagging, draw_validation
 from svmselect.editing.condense import condense
 from svmselect.editing.cross_training import CrossTraining, cross_training
 from svmselect.editing.estimators import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.editing.multiedit import multiedit
-from svmselect.editing.svm import SVM, best_threshold, cross_validated_errors, train
+from svmselect.editing.svm import SVM, best_threshold, cross_validated_errors, train, train_best
 
 __all__ = [
     "SVM",
@@ -19,6 +19,8 @@ __all__ = [
     "condense",
     "cross_training",
     "cross_validated_errors",
+    "draw_validation",
     "multiedit",
     "train",
+    "train_best",
 ]

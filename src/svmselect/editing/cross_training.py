@@ -7,16 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.editing.bagging import Bagging, bagging, default_validation
-from svmselect.editing.svm import (
-    SVM,
-    best_threshold,
-    check_data,
-    check_formulation,
-    check_integer,
-    frozen_rows,
-    train,
-)
-from svmselect.svm import frozen, misclassified
+from svmselect.editing.svm import SVM, check_data, check_formulation, check_integer, frozen_rows, train_best
+from svmselect.svm import frozen
 from svmselect.threads import one_blas_thread
 
 __all__ = ["CrossTraining", "cross_training", "edit"]
@@ -43,8 +35,8 @@ class CrossTraining:
     values : ndarray, shape (n,)
         Values of C or nu tried for the final SVM, in increasing order.
     errors : ndarray, shape (n,)
-        Share of the validation points that the final SVM of each value misclassifies; NaN without a choice,
-        and for a nu that has none.
+        Share of the validation points that the final SVM of each value misclassifies; NaN without such
+        points, and for a nu that has none.
     """
 
     first: Bagging
@@ -131,14 +123,11 @@ def cross_training(
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)
     n_subsets = check_integer(n_subsets, "n_subsets", 1)
-    chooses = len(values) > 1
     if validation is None:
-        tuned = tune_threshold or chooses
-        validation = default_validation(y.size, n_subsets, subset_size) if tuned else 0
-    if chooses and validation == 0:
-        raise ValueError(
-            f"a choice among {len(values)} values of {formulation} needs validation points, got 0"
-        )
+        chooses = tune_threshold or len(values) > 1
+        validation = default_validation(y.size, n_subsets, subset_size) if chooses else 0
+    if validation == 0 and len(values) > 1:
+        raise ValueError(f"a choice among {len(values)} values of {formulation} needs validation points")
     first = bagging(
         X,
         y,
@@ -156,23 +145,19 @@ def cross_training(
         progress=progress,
     )
     edited = edit(y, first.decision, first.validation, balance)
-    held_out = first.validation
-    fits = []
-    for svm in train(X, y, kernel, values, edited["rows"], formulation, tol, dtype, memory_mb):
-        wrong = 0
-        if held_out.size:
-            f = svm.decision_function(X[held_out])
-            shift = best_threshold(y[held_out], f) if tune_threshold else 0.0
-            svm = svm.shifted(shift)
-            wrong = np.count_nonzero(misclassified(y[held_out], f + shift))
-        fits.append((wrong, svm))
-    if not fits:
-        raise ValueError(f"no nu of {values} is feasible and leaves a margin for the final SVM")
-    errors = np.full(len(values), np.nan)
-    for wrong, svm in fits:
-        if chooses:
-            errors[values.index(svm.value)] = wrong / held_out.size
-    _, final = min(fits, key=lambda fit: (fit[0], fit[1].n_sv))
+    final, errors = train_best(
+        X,
+        y,
+        kernel,
+        values,
+        edited["rows"],
+        first.validation,
+        tune_threshold=tune_threshold,
+        formulation=formulation,
+        tol=tol,
+        dtype=dtype,
+        memory_mb=memory_mb,
+    )
     return CrossTraining(
         first=first, final=final, **edited, values=frozen(np.array(values)), errors=frozen(errors)
     )

@@ -59,7 +59,8 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """Labels, shape (n,)."""
-        return self.classes_[(self.decision_function(X) >= 0).astype(np.intp)]
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(np.intp)]
 
 
 class CrossTrainingSVC(BinarySVC):

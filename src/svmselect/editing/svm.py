@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 from svmselect.cv import cross_validate_grid
 from svmselect.cv.folds import check_folds
 from svmselect.gram import Gram, as_rows
-from svmselect.kernels import slices
+from svmselect.kernels import RBF, Linear, slices
 from svmselect.path import check_values, solve_path
 from svmselect.svm import misclassified, solve_nusvc
 from svmselect.threads import one_blas_thread, run
@@ -24,6 +25,7 @@ __all__ = [
     "cross_validated_errors",
     "frozen_rows",
     "train",
+    "train_best",
 ]
 
 FORMULATIONS = ("C", "nu")
@@ -48,8 +50,9 @@ class SVM:
         Support vectors whose alpha is at its upper bound.
     n_iter : int
         Iterations of the solver.
-    gram : Gram
-        Of the support vectors; none of its columns is computed.
+    vectors : ndarray or csr_array, shape (n_sv, d)
+        The support vectors.
+    kernel : RBF or Linear
     """
 
     value: float
@@ -58,7 +61,8 @@ class SVM:
     b: float
     n_bounded: int
     n_iter: int
-    gram: Gram
+    vectors: np.ndarray | sparse.csr_array
+    kernel: RBF | Linear
 
     @property
     def n_sv(self):
@@ -83,10 +87,11 @@ class SVM:
             If `X` is not finite or has another number of features.
         """
         X = as_rows(X)
-        out, support = np.empty(X.shape[0]), np.arange(self.n_sv)
+        gram, support = Gram(self.vectors, self.kernel), np.arange(self.n_sv)
+        out = np.empty(X.shape[0])
 
         def block(rows):
-            out[rows] = self.gram.cross(X[rows], support) @ self.theta + self.b
+            out[rows] = gram.cross(X[rows], support) @ self.theta + self.b
 
         parts = slices(X.shape[0], max(VALUES_AT_ONCE // self.n_sv, 1))
         run(block, parts, X.shape[0] * self.n_sv * X.shape[1])
@@ -194,7 +199,8 @@ def solve(gram, X, y, rows, values, formulation, tol):
             b=float(solution.b),
             n_bounded=solution.n_sv - solution.n_inbound,
             n_iter=solution.n_iter,
-            gram=Gram(X[support], gram.kernel),
+            vectors=X[support],
+            kernel=gram.kernel,
         )
 
 
@@ -253,6 +259,54 @@ def cross_validated_errors(
             else:
                 wrong[k] += np.count_nonzero(misclassified(y, solution.decision)[held_out])
     return values, wrong / y.size
+
+
+def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formulation="C", **options):
+    """The SVM of the C or nu with the fewest errors on points held out; of equal ones, that with the fewest
+    support vectors.
+
+    Parameters
+    ----------
+    X, y, kernel, values, rows, formulation
+        See `train`.
+    held_out : array_like of int, shape (n,)
+        Rows to choose on; may be empty where there is no choice.
+    tune_threshold : bool
+        Whether each SVM gets the threshold with the fewest errors on these rows.
+    **options
+        Others of `train`.
+
+    Returns
+    -------
+    SVM
+    errors : ndarray, shape (n_values,)
+        Share of the held-out points that the SVM of each value misclassifies, values in increasing order; NaN
+        for a nu that has none, and without held-out points.
+
+    Raises
+    ------
+    ValueError
+        As `train`, for a choice or a threshold without held-out points, or if no nu is feasible.
+    """
+    X, y = check_data(X, y)
+    values = check_formulation(values, formulation)
+    if len(held_out) == 0 and (tune_threshold or len(values) > 1):
+        what = "a threshold" if tune_threshold else f"one of {len(values)} values of {formulation}"
+        raise ValueError(f"to choose {what} needs points held out, got none")
+    X_held_out, labels = X[held_out], y[held_out]
+    errors, fits = np.full(len(values), np.nan), []
+    for svm in train(X, y, kernel, values, rows, formulation, **options):
+        wrong = 0
+        if len(held_out):
+            f = svm.decision_function(X_held_out)
+            shift = best_threshold(labels, f) if tune_threshold else 0.0
+            svm = svm.shifted(shift)
+            wrong = np.count_nonzero(misclassified(labels, f + shift))
+            errors[values.index(svm.value)] = wrong / len(held_out)
+        fits.append((wrong, svm.n_sv, svm))
+    if not fits:
+        raise ValueError(f"no nu of {values} is feasible and leaves a margin")
+    return min(fits, key=lambda fit: fit[:2])[2], errors
 
 
 def best_threshold(y, decision):
