@@ -1,5 +1,5 @@
 # Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
-# (1999).
+# (1999); Bakir, Bottou and Weston (2004).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
@@ -24,6 +24,12 @@
 #     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
 #     rows/cells.parquet                                            all rows
 #     figure2.*, figure3.*, figure4.*, claims.*                     exhibits: csv, pdf and svg; verdicts
+#   results/{preset}/bakir2004/
+#     cells/figure1.parquet, cells/figure3/run-{realisation}.parquet    rows of generated classes
+#     cells/figure4/{dataset}/run-{realisation}.parquet             rows of every label noise and method
+#     cells/table1/{dataset}/train-{train}.parquet                  rows of every realisation and method
+#     cells/growth/{dataset}.parquet                                rows of every training size and method
+#     rows/cells.parquet                                            all rows
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
@@ -36,6 +42,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
+include: "workflow/rules/bakir2004.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -44,6 +51,7 @@ rule all:
     input:
         FRANC2008_RESULTS,
         CHAPELLE1999_RESULTS,
+        BAKIR2004_RESULTS,
         "<results>/provenance.json",
 
 
@@ -55,6 +63,11 @@ rule franc2008:
 rule chapelle1999:
     input:
         CHAPELLE1999_RESULTS,
+
+
+rule bakir2004:
+    input:
+        BAKIR2004_RESULTS,
 
 
 rule download:

@@ -3,9 +3,9 @@
 
 rule make_provenance:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS, *BAKIR2004_RESULTS],
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES}),
+        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES, *BAKIR2004_SOURCES}),
     output:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
@@ -23,7 +23,7 @@ rule make_provenance:
 # configuration, for exhibits that are inputs of this job and so are finished.
 rule make_report:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS, *BAKIR2004_RESULTS],
         config="<results>/config.yaml",
         captions=expand(
             "workflow/report/{caption}.rst",
