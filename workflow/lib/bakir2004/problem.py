@@ -10,7 +10,7 @@ from scipy import sparse
 __all__ = ["SEED", "Problem", "gaussians", "of_dataset", "squares", "swapped"]
 
 SEED = 2004
-SCALES = ("none", "largest", "deviation")
+SCALES = ("none", "largest", "range", "deviation")
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,9 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
     train, test : int, optional
         So many rows of the training part, and the first so many of the test part; all by default. The rows of
         a split are in random order, and the first are taken.
-    scale : {"none", "largest", "deviation"}
-        What features are divided by: the largest absolute value of all of them, or each by its deviation
-        after its mean is subtracted; those of the training rows.
+    scale : {"none", "largest", "range", "deviation"}
+        What features are divided by: the largest absolute value of all of them; each by its range, after its
+        least value is subtracted; or each by its deviation, after its mean is. Those of the training rows.
 
     Returns
     -------
@@ -133,13 +133,16 @@ def scaled(X, X_test, scale):
     if scale == "largest":
         largest = abs(X).max()
         return X / largest, X_test / largest
-    if scale == "deviation":
-        if sparse.issparse(X):
-            raise ValueError("scale must be 'none' or 'largest' for sparse rows, got 'deviation'")
-        mean, deviation = X.mean(axis=0), X.std(axis=0)
-        deviation[deviation == 0] = 1
-        return (X - mean) / deviation, (X_test - mean) / deviation
-    return X, X_test
+    if scale == "none":
+        return X, X_test
+    if sparse.issparse(X):
+        raise ValueError(f"scale must be 'none' or 'largest' for sparse rows, got {scale!r}")
+    if scale == "range":
+        zero, unit = X.min(axis=0), np.ptp(X, axis=0)
+    else:
+        zero, unit = X.mean(axis=0), X.std(axis=0)
+    unit[unit == 0] = 1
+    return (X - zero) / unit, (X_test - zero) / unit
 
 
 def swapped(problem, share, rng):
