@@ -30,6 +30,7 @@
 #     cells/table1/{dataset}/train-{train}.parquet                  rows of every realisation and method
 #     cells/growth/{dataset}.parquet                                rows of every training size and method
 #     rows/cells.parquet                                            all rows
+#     table1.*, figure1.*, figure3.*, figure4.*, growth.*, claims.* exhibits: csv, md and tex, or pdf and svg; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.

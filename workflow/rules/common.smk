@@ -307,4 +307,6 @@ BAKIR2004_ROWS = [
 ]
 BAKIR2004_RESULTS = [
     "<bakir2004>/rows/cells.parquet",
+    *expand("<bakir2004>/{figure}.pdf", figure=["figure1", "figure3", "figure4", "growth"]),
+    *expand("<bakir2004>/{table}.csv", table=["table1", "claims"]),
 ]

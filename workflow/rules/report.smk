@@ -42,6 +42,10 @@ rule make_report:
                     )
                 ),
                 *(f"chapelle1999/{exhibit}" for exhibit in ("figure2", "figure3", "figure4", "claims")),
+                *(
+                    f"bakir2004/{exhibit}"
+                    for exhibit in ("figure1", "figure3", "figure4", "table1", "growth", "claims")
+                ),
             ],
         ),
     output:
@@ -53,5 +57,5 @@ rule make_report:
     params:
         python=sys.executable,
     shell:
-        "{params.python} -m snakemake franc2008 chapelle1999 --configfile {input.config} --workflow-profile none --nolock"
+        "{params.python} -m snakemake franc2008 chapelle1999 bakir2004 --configfile {input.config} --workflow-profile none --nolock"
         " --report {output.html} > {log} 2>&1"
