@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from lib.tables import number
 
 __all__ = ["METHOD_NAMES", "table1_layout"]
 
 METHOD_NAMES = {
     "svm": "SVM",
-    "nu_svm": "ν-SVM",
+    "nu_svm": "nu-SVM",
     "cross_training": "Cross-training",
     "bagging": "Bagging",
     "multiedit_condense": "MULTIEDIT + CONDENSE",
@@ -45,7 +43,7 @@ def table1_layout(tidy, published):
         cells = [
             dataset,
             *(f"{value('', metric):.0f}" for metric in ("train_rows", "test_rows")),
-            f"{value('', 'subsets'):.0f} × {value('', 'subset_size'):.0f}",
+            f"{value('', 'subsets'):.0f} x {value('', 'subset_size'):.0f}",
         ]
         for method in ("svm", "cross_training"):
             star = "*" if (p := value(method, "p_value")) is not None and p < SIGNIFICANT else ""

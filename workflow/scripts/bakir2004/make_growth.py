@@ -1,4 +1,4 @@
-"""Make the data of the growth: time, memory, support vectors and errors against the size of the training set."""
+"""Make the data of the growth: cost, support vectors and errors against the size of the training set."""
 
 from lib.bakir2004.exhibits import growth
 from lib.joblog import start_log

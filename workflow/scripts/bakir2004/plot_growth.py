@@ -1,4 +1,4 @@
-"""Plot the growth: time, memory, support vectors and errors against the size of the training set."""
+"""Plot the growth: cost, support vectors and errors against the size of the training set."""
 
 from lib.bakir2004.plots import plot_growth
 from lib.figures import alt_text, save
