@@ -43,10 +43,10 @@ class Results:
             )
 
     def table(self, metric, published=False):
-        """Values of Table 1: a DataFrame of methods by data set and size."""
+        """Values of Table 1: a DataFrame of methods, "" for the data set alone, by data set and size."""
         tidy = self.published if published else self.tidy
         own = tidy[(tidy["exhibit"] == "table1") & (tidy["metric"] == metric)]
-        own = own.assign(name=own["dataset"] + ", " + own["setting"])
+        own = own.assign(name=own["dataset"] + ", " + own["setting"]).fillna({"method": ""})
         return own.pivot(index="name", columns="method", values="value")
 
 

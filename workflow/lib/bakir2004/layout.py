@@ -19,7 +19,9 @@ SIGNIFICANT = 0.05
 def table1_layout(tidy, published):
     """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``."""
     ours, theirs = (
-        frame.set_index(["dataset", "setting", "method", "metric"])["value"] for frame in (tidy, published)
+        # what is about the data set alone has no method
+        frame.fillna({"method": ""}).set_index(["dataset", "setting", "method", "metric"])["value"]
+        for frame in (tidy, published)
     )
     columns = [("", "Data set"), ("", "Training"), ("", "Test"), ("", "Subsets")]
     for method in ("svm", "cross_training"):
