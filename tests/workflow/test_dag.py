@@ -30,6 +30,28 @@ TINY = {
         "width": {"dataset": "iris-versicolor", "realisations": 2, "log_sigma": [-1, 0, 1]},
         "C": {"dataset": "iris-versicolor", "realisations": 2, "log_C": [0, 2]},
     },
+    "bakir2004": {
+        "figure1": {"runs": 2, "overlaps": [0, 0.2]},
+        "figure3": {"runs": 1, "sizes": [100, 200], "test_rows": 100},
+        "figure4": {"dataset": "iris-versicolor", "runs": 1, "gamma": 0.5},
+        "table1": {
+            "sets": [
+                {
+                    "dataset": "iris-versicolor",
+                    "train": 100,
+                    "test": 50,
+                    "realisations": 2,
+                    "scale": "range",
+                    "gamma": 1,
+                    "subsets": 3,
+                    "subset_size": 30,
+                    "C": [1, 10],
+                    "methods": ["svm", "cross_training", "multiedit_condense"],
+                }
+            ]
+        },
+        "growth": {"dataset": "iris-versicolor", "sizes": [50, 100], "test_rows": 50},
+    },
 }
 
 
@@ -47,12 +69,12 @@ def rules(root):
 
 def paper_of(rule):
     """The paper that a rule's name begins with."""
-    return re.match(r"(?:(franc2008|chapelle1999)_)?", rule).group(1) or ""
+    return re.match(r"(?:(franc2008|chapelle1999|bakir2004)_)?", rule).group(1) or ""
 
 
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "most"), [
-    ([], 0, 32, 12, 100),
-    (["--configfile", "config/paper.yaml"], 14, 13 * 5 * 9, 3 * 5 * 8, 1500),
+    ([], 0, 32, 12, 130),
+    (["--configfile", "config/paper.yaml"], 17, 13 * 5 * 9, 3 * 5 * 8, 1500),
 ])  # fmt: skip
 def test_plan(checkout, arguments, download, loo, stopping, most):
     done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments)
@@ -110,7 +132,7 @@ def test_every_source_of_numbers_is_an_input(root, monkeypatch):
 
 def test_every_script_lists_the_modules_it_imports(root):
     for name, text in rules(root).items():
-        script = re.search(r'"\.\./(scripts/(?:franc2008|chapelle1999)/(?!run_)\w+\.py)"', text)
+        script = re.search(r'"\.\./(scripts/(?:franc2008|chapelle1999|bakir2004)/(?!run_)\w+\.py)"', text)
         if script is None:
             continue
         code = (root / "workflow" / script.group(1)).read_text()
@@ -172,9 +194,18 @@ def test_small_run_from_data_to_exhibits(checkout):
         "not reproduced",
     }
 
+    bakir = checkout.folder / "results/tiny/bakir2004"
+    for exhibit in ("figure1", "figure3", "figure4", "growth"):
+        assert (bakir / f"{exhibit}.pdf").stat().st_size > 0
+        assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
+    assert set(read_tidy(bakir / "table1.csv")["dataset"]) == {"iris-versicolor"}
+    assert "iris-versicolor" in (bakir / "table1.md").read_text()
+    assert not list(bakir.rglob("*.checkpoint.json"))
+
     report = (checkout.folder / "results/tiny/report.html").read_text()
     assert "figure1.svg" in report and "Franc et al. (2008)" in report
     assert "figure4.svg" in report and "Chapelle and Vapnik (1999)" in report
+    assert "growth.svg" in report and "Bakir et al. (2004)" in report
     provenance = (checkout.folder / "results/tiny/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
 
