@@ -113,10 +113,10 @@ def _largest(results):
 
 
 def _scales(results):
-    name = _largest(results)
-    rows = results.table("train_rows").loc[name, ""]
-    succeeded = name in _column(results.table("accuracy"), "cross_training").dropna()
-    yield at_least(name, "rbf", "training points of cross-training", rows if succeeded else 0, rows)
+    trained = _column(results.table("accuracy"), "cross_training").notna()
+    rows = results.table("train_rows")[""].where(trained)
+    quantity = "largest training set of cross-training, points"
+    yield at_least("all sets", "rbf", quantity, rows.max(), results.limits["points"])
 
 
 def _table_accuracy(results):
@@ -175,7 +175,7 @@ CLAIMS = {
     ),
     "accuracy": ("paper", "Cross-training loses little accuracy.", _accuracy),
     "faster": ("paper", "From a few thousand points on, cross-training trains faster.", _faster),
-    "scales": ("paper", "Cross-training scales to the largest training set.", _scales),
+    "scales": ("paper", "Cross-training scales to 200,000 training points.", _scales),
     "table-accuracy": ("svmselect", "The accuracies of Table 1 are the published ones.", _table_accuracy),
     "table-svs": (
         "svmselect",

@@ -87,6 +87,9 @@ def plot_growth(tidy):
         panel = tidy[tidy["metric"] == metric]
         _panel(ax, panel[panel["value"] > 0])
         ax.set_xscale("log")
+        sizes = sorted(set(panel["setting"].astype(float)))
+        ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes], fontsize=7)
+        ax.set_xticks([], minor=True)
         if metric != "error":
             ax.set_yscale("log")
         ax.set_ylabel(label)
