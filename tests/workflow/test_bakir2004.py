@@ -41,7 +41,7 @@ LIMITS = {
 SETUP = {
     "gamma": 0.5,
     "values": [1.0, 10.0],
-    "first_values": [1.0, 10.0],
+    "final_values": [1.0, 10.0],
     "n_subsets": 3,
     "subset_size": 40,
     "adjust": True,
@@ -217,8 +217,8 @@ def test_one_value_is_not_searched_for(data, tmp_path, monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(cells, "cross_validated_errors", searches)
-    rows, _ = run_table1(data, tmp_path, ["svm", "cross_training"], values=[5.0], first_values=[2.0])
-    assert [row["value"] for row in rows] == [5.0] * 4 and rows[1]["first_value"] == 2.0
+    rows, _ = run_table1(data, tmp_path, ["svm", "cross_training"], values=[5.0], final_values=[2.0])
+    assert [row["value"] for row in rows] == [5.0, 2.0] * 2 and rows[1]["first_value"] == 5.0
 
 
 def test_figure4_has_nu_and_clean_labels(data, tmp_path):
@@ -231,7 +231,7 @@ def test_figure4_has_nu_and_clean_labels(data, tmp_path):
         None,
         ["nu_svm", "svm", "cross_training"],
         {**SETUP, "adjust": False, "subset_size": None},
-        {"values": [0.2, 0.4], "first_values": [0.3, 0.4]},
+        {"values": [0.3, 0.4], "final_values": [0.2, 0.4]},
         tmp_path / "checkpoint.json",
         LOG,
     )
@@ -270,7 +270,7 @@ def test_growth_ends_where_each_method_does(data, tmp_path):
         60,
         "none",
         {"svm": 100, "cross_training": 150},
-        {**SETUP, "values": [1.0], "first_values": [1.0], "subset_size": None},
+        {**SETUP, "values": [1.0], "final_values": [1.0], "subset_size": None},
         tmp_path / "checkpoint.json",
         LOG,
     )

@@ -241,7 +241,7 @@ def bakir2004_setup(settings, gamma, adjust, subset_size=None):
     return {
         "gamma": gamma,
         "values": grid(settings["C"]),
-        "first_values": grid(settings.get("first_C", settings["C"])),
+        "final_values": grid(settings.get("final_C", settings["C"])),
         "n_subsets": settings["subsets"],
         "subset_size": subset_size,
         "adjust": adjust,
@@ -265,7 +265,7 @@ def bakir2004_figure3():
 def bakir2004_figure4():
     """Arguments of each cell of Figure 4: subsets that are parts, nothing of section 4.3."""
     settings = BAKIR2004["figure4"]
-    nu = {"values": grid(settings["nu"]), "first_values": grid(settings["first_nu"])}
+    nu = {"values": grid(settings["nu"]), "final_values": grid(settings["final_nu"])}
     cell = {key: settings[key] for key in ("noise", "scale", "train_rows", "methods")}
     return {**cell, "nu": nu, "setup": bakir2004_setup(settings, settings["gamma"], False)}
 

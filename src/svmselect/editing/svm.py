@@ -15,7 +15,7 @@ from svmselect.gram import Gram, as_rows
 from svmselect.kernels import RBF, Linear, slices
 from svmselect.path import check_values, solve_path
 from svmselect.svm import misclassified, solve_nusvc
-from svmselect.threads import one_blas_thread, run
+from svmselect.threads import run
 
 __all__ = [
     "SVM",
@@ -138,7 +138,6 @@ def frozen_rows(rows):
     return rows
 
 
-@one_blas_thread()
 def train(
     X, y, kernel, values, rows=None, formulation="C", tol=1e-3, dtype="float64", memory_mb=2048
 ) -> Iterator[SVM]:

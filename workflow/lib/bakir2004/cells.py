@@ -40,8 +40,9 @@ class Setup:
     ----------
     gamma : float or None
         Of the RBF kernel; None for the linear one.
-    values, first_values : list of float
-        Of C or nu to choose from: for the SVM and the final one of an edited set; for the first stage.
+    values, final_values : list of float
+        Of C or nu to choose from: for the SVM on all rows and those of the first stage; for the final SVM of
+        an edited set, which is nearly separable.
     n_subsets, subset_size : int
         The paper's s and r; a size of None cuts the training set into s parts.
     adjust : bool
@@ -61,7 +62,7 @@ class Setup:
 
     gamma: float | None
     values: list
-    first_values: list
+    final_values: list
     n_subsets: int
     subset_size: int | None
     adjust: bool
@@ -139,9 +140,9 @@ def _cross_training(problem, setup, values, first_values):
 
 def choose_cross_training(problem, setup):
     """The values that the two stages choose (section 3)."""
-    if len(setup.values) == len(setup.first_values) == 1:
-        return {"value": setup.values[0], "first_value": setup.first_values[0]}
-    found = _cross_training(problem, setup, setup.values, setup.first_values)
+    if len(setup.values) == len(setup.final_values) == 1:
+        return {"value": setup.final_values[0], "first_value": setup.values[0]}
+    found = _cross_training(problem, setup, setup.final_values, setup.values)
     return {"value": found.final.value, "first_value": found.first.value}
 
 
@@ -175,9 +176,9 @@ def _bagging(problem, setup, values):
 
 def choose_bagging(problem, setup):
     """The value that the first stage chooses."""
-    if len(setup.first_values) == 1:
-        return {"first_value": setup.first_values[0]}
-    return {"first_value": _bagging(problem, setup, setup.first_values).value}
+    if len(setup.values) == 1:
+        return {"first_value": setup.values[0]}
+    return {"first_value": _bagging(problem, setup, setup.values).value}
 
 
 def train_bagging(problem, setup, first_value):
@@ -210,9 +211,9 @@ def _edited(problem, setup, values):
 
 def choose_edited(problem, setup):
     """The value that is best on the validation points."""
-    if len(setup.values) == 1:
-        return {"value": setup.values[0]}
-    return {"value": _edited(problem, setup, setup.values)[0].value}
+    if len(setup.final_values) == 1:
+        return {"value": setup.final_values[0]}
+    return {"value": _edited(problem, setup, setup.final_values)[0].value}
 
 
 def train_edited(problem, setup, value):
@@ -453,7 +454,7 @@ def run_figure4(data, identity, realisation, noise, scale, train_rows, methods, 
     scale, train_rows
         See `of_dataset`.
     nu : dict
-        ``values`` and ``first_values`` of nu, for all methods but "svm" and "multiedit_condense".
+        ``values`` and ``final_values`` of nu, for all methods but "svm" and "multiedit_condense".
 
     Returns
     -------
