@@ -12,6 +12,7 @@ from svmselect.kernels import slices
 __all__ = ["condense"]
 
 BLOCK = 512  # points looked at between two searches for neighbours
+EQUAL = 1e-9  # relative difference of distances that rounding may leave
 
 
 def condense(X, y, seed=0):
@@ -41,8 +42,9 @@ def condense(X, y, seed=0):
 
     Notes
     -----
-    Of equally distant points the one that was kept first is the nearest. A point is compared once with each
-    point kept: a search over those that were kept since it was last looked at, block by block.
+    Of points at the same distance, up to 1e-9 of it, the one that was kept first is the nearest. A point is
+    compared once with each point kept: a search over those that were kept since it was last looked at, block
+    by block.
     """
     X, y = check_data(X, y)
     order = np.random.default_rng(seed).permutation(y.size)
@@ -74,7 +76,7 @@ def condense(X, y, seed=0):
 def to_nearest(X, others, labels, distance, label):
     """Update in place the distance to, and the label of, the nearest point."""
     found, which = NearestNeighbors(n_neighbors=1).fit(others).kneighbors(X)
-    nearer = found[:, 0] < distance
+    nearer = found[:, 0] < (1 - EQUAL) * distance
     distance[nearer], label[nearer] = found[nearer, 0], labels[which[nearer, 0]]
 
 
@@ -89,7 +91,7 @@ def additions(X, y, member, distance, label):
         i = int(wrong.argmax())
         added.append(i)
         # later points of the block are compared with it now, earlier ones in the next pass
-        nearer = between[i] < distance
+        nearer = between[i] < (1 - EQUAL) * distance
         distance[nearer], label[nearer] = between[i][nearer], y[i]
         wrong = (label != y) & ~member
         wrong[: i + 1] = False

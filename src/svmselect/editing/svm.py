@@ -321,7 +321,7 @@ def best_threshold(y, decision):
     -------
     float
         0 if that is a best one, else the middle of the nearest interval of best ones; an interval without an
-        end is cut one unit beyond the last point.
+        end is cut one unit beyond the last point, or a millionth of its value.
     """
     order = np.argsort(decision, kind="stable")
     cuts, positive = decision[order], y[order] > 0
@@ -329,7 +329,8 @@ def best_threshold(y, decision):
     errors = np.concatenate([[0], np.cumsum(positive)]) + np.concatenate(
         [np.cumsum(~positive[::-1])[::-1], [0]]
     )
-    edges = np.concatenate([[cuts[0] - 2], cuts, [cuts[-1] + 2]])
+    reach = 2 * np.maximum(1, 1e-6 * np.abs(cuts[[0, -1]]))
+    edges = np.concatenate([[cuts[0] - reach[0]], cuts, [cuts[-1] + reach[1]]])
     low, high = edges[:-1], edges[1:]
     possible = low < high  # equal values are not told apart
     best = possible & (errors == errors[possible].min())
