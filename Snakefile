@@ -1,5 +1,5 @@
-# Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
-# (1999); Wen et al. (2017); Sarafis, Diou and Delopoulos (2018).
+# Five papers on choosing an SVM's hyper-parameters, reproduced: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
+# (1999); Wen et al. (2017); Sarafis, Diou and Delopoulos (2018); Bakir, Bottou and Weston (2004).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
@@ -38,6 +38,13 @@
 #     cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet        rows of every method and model of some stripes of a grid
 #     rows/cells.parquet                                               all rows
 #     table1.* to table6.*, figure2.* to figure6.*, claims.*           exhibits: csv, md and tex, or pdf and svg; verdicts
+#   results/{preset}/bakir2004/
+#     cells/figure1.parquet, cells/figure3/run-{realisation}.parquet    rows of generated classes
+#     cells/figure4/{dataset}/run-{realisation}.parquet             rows of every label noise and method
+#     cells/table1/{dataset}/train-{train}.parquet                  rows of every realisation and method
+#     cells/growth/{dataset}.parquet                                rows of every training size and method
+#     rows/cells.parquet                                            all rows
+#     table1.*, figure1.*, figure3.*, figure4.*, growth.*, claims.* exhibits: csv, md and tex, or pdf and svg; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".
@@ -52,11 +59,13 @@ include: "workflow/rules/common/franc2008.smk"
 include: "workflow/rules/common/chapelle1999.smk"
 include: "workflow/rules/common/wen2017.smk"
 include: "workflow/rules/common/sarafis2018.smk"
+include: "workflow/rules/common/bakir2004.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
 include: "workflow/rules/wen2017.smk"
 include: "workflow/rules/sarafis2018.smk"
+include: "workflow/rules/bakir2004.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -85,6 +94,11 @@ rule wen2017:
 rule sarafis2018:
     input:
         SARAFIS2018_RESULTS,
+
+
+rule bakir2004:
+    input:
+        BAKIR2004_RESULTS,
 
 
 rule download:

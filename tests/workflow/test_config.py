@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.config import check_config, check_datasets, grid
+from lib.tables import read_tidy
 
 
 @pytest.fixture
@@ -100,6 +101,9 @@ def test_every_property_has_a_description(schema):
         ),
         ("sarafis2018.size.sizes", [], ["size.sizes is []", "log2_m"]),
         ("sarafis2018.figures.figure4", ..., ["sarafis2018.figures lacks the key 'figure4'"]),
+        ("bakir2004.figure3.sizes", [5], ["bakir2004.figure3.sizes.0 is 5", "10 or more"]),
+        ("bakir2004.figure4.scale", "unit", ["figure4.scale is 'unit'", "none, largest, range, deviation"]),
+        ("bakir2004.growth.methods", {"nu_svm": 5}, ["Unknown key 'nu_svm'", "cross_training"]),
         ("timing", "quiet", ["timing is 'quiet'", "shared, exclusive"]),
         ("preset", "My Preset", ["preset is 'My Preset'", "lower-case"]),
     ],
@@ -162,3 +166,19 @@ def test_paper_weights_are_those_of_the_paper(root):
     assert [size["every"] for size in settings["size"]["sizes"]] == [1] * 5 + [4] * 3
     published = pd.read_csv(root / "config/published/sarafis2018.csv")
     assert set(published["dataset"]) == {*settings["class_weights"]["datasets"], *own["datasets"]}
+
+
+def test_sizes_of_table_1_are_those_of_the_paper(root):
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())["bakir2004"]
+    published = read_tidy(root / "config/published/bakir2004.csv")
+    sizes = published[published["method"].isna()].pivot(
+        index=["dataset", "setting"], columns="metric", values="value"
+    )
+    sets = settings["table1"]["sets"]
+    assert len(sets) == len(sizes) == 8
+    for own in sets:
+        paper = sizes.loc[own["dataset"], f"train={own['train']}"]
+        assert (own["train"], own["test"]) == (paper["train_rows"], paper["test_rows"])
+        assert (own["subsets"], own["subset_size"]) == (paper["subsets"], paper["subset_size"])
+    assert max(settings["figure3"]["sizes"]) == 8000 and settings["figure3"]["runs"] == 10
+    assert settings["figure4"]["noise"] == [0, 0.05, 0.1, 0.15] and settings["figure4"]["gamma"] == 0.005

@@ -61,6 +61,28 @@ TINY = {
             ],
         },
     },
+    "bakir2004": {
+        "figure1": {"runs": 2, "overlaps": [0, 0.2]},
+        "figure3": {"runs": 1, "sizes": [100, 200], "test_rows": 100},
+        "figure4": {"dataset": "iris-versicolor", "runs": 1, "gamma": 0.5},
+        "table1": {
+            "sets": [
+                {
+                    "dataset": "iris-versicolor",
+                    "train": 100,
+                    "test": 50,
+                    "realisations": 2,
+                    "scale": "range",
+                    "gamma": 1,
+                    "subsets": 3,
+                    "subset_size": 30,
+                    "C": [1, 10],
+                    "methods": ["svm", "cross_training", "multiedit_condense"],
+                }
+            ]
+        },
+        "growth": {"dataset": "iris-versicolor", "sizes": [50, 100], "test_rows": 50},
+    },
 }
 
 
@@ -222,12 +244,20 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert (read_rows([sarafis / "rows/cells.parquet"])["status"] == OK).all()
     verdicts = pd.read_csv(sarafis / "claims.csv").set_index("claim")["verdict"]
     assert verdicts["same-cv"] == "reproduced" and verdicts["published-order"] == "not tested"
+    bakir = checkout.folder / "results/tiny/bakir2004"
+    for exhibit in ("figure1", "figure3", "figure4", "growth"):
+        assert (bakir / f"{exhibit}.pdf").stat().st_size > 0
+        assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
+    assert set(read_tidy(bakir / "table1.csv")["dataset"]) == {"iris-versicolor"}
+    assert "iris-versicolor" in (bakir / "table1.md").read_text()
+    assert not list(bakir.rglob("*.checkpoint.json"))
 
     report = (checkout.folder / "results/tiny/report.html").read_text()
     assert "figure1.svg" in report and "Franc et al. (2008)" in report
     assert "figure4.svg" in report and "Chapelle and Vapnik (1999)" in report
     assert "seeds.svg" in report and "Wen et al. (2017)" in report
     assert "figure6.svg" in report and "Sarafis et al. (2018)" in report
+    assert "growth.svg" in report and "Bakir et al. (2004)" in report
     provenance = (checkout.folder / "results/tiny/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 __all__ = [
     "BOUND_ROWS",
     "CV_ROWS",
+    "EDIT_ROWS",
     "ERROR",
     "LOO_ROWS",
     "NOT_CONVERGED",
@@ -150,6 +151,29 @@ WEIGHT_ROWS = pa.schema(
     ]
 )
 
+EDIT_ROWS = pa.schema(
+    [
+        *_BASE,
+        ("experiment", pa.string()),
+        ("level", pa.float64()),  # overlap of figure 1, deviation of figure 3, label noise of figure 4
+        ("formulation", pa.string()),  # "C" or "nu": what the values are
+        ("value", pa.float64()),  # of the SVM, or the final one
+        ("first_value", pa.float64()),  # of the first stage
+        ("n_subsets", pa.int64()),
+        ("subset_size", pa.int64()),
+        ("validation_rows", pa.int64()),
+        ("n_misclassified", pa.int64()),  # training points discarded as such
+        ("n_recognised", pa.int64()),  # training points discarded as such, also those put back
+        ("n_reinserted", pa.int64()),
+        ("n_kept", pa.int64()),  # training points of the final SVM
+        ("clean_errors", pa.int64()),  # on test labels before noise
+        ("search_cpu_s", pa.float64()),  # of the choice of values, in no row's cpu_s
+        ("predict_cpu_s", pa.float64()),
+        ("peak_mb", pa.float64()),  # of training, above what the process held before
+        ("error_pattern", pa.string()),  # of the test rows, packed bits, see pack_bits
+    ]
+)
+
 
 def write_rows(path, rows, schema):
     """Write rows to a Parquet file, atomically.
@@ -160,7 +184,7 @@ def write_rows(path, rows, schema):
     rows : list of dict
         Columns that a row does not name are null.
     schema : pyarrow.Schema
-        ``LOO_ROWS``, ``TEST_ROWS``, ``BOUND_ROWS``, ``CV_ROWS`` or ``WEIGHT_ROWS``.
+        ``LOO_ROWS`` or another one of this module.
 
     Raises
     ------

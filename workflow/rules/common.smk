@@ -43,6 +43,7 @@ pathvars:
     chapelle1999=f"results/{config['preset']}/chapelle1999",
     wen2017=f"results/{config['preset']}/wen2017",
     sarafis2018=f"results/{config['preset']}/sarafis2018",
+    bakir2004=f"results/{config['preset']}/bakir2004",
 
 
 wildcard_constraints:
@@ -54,6 +55,7 @@ wildcard_constraints:
     experiment=r"width|C|class_weights|instance_weights|size",
     m=r"\d+",
     part=r"\d+",
+    train=r"\d+",
     settings=r"published|chosen",
     k=r"\d+|loo",
 
@@ -67,6 +69,7 @@ SOLVER_SOURCES = sources("src/svmselect")
 LOO_SOURCES = sources("src/svmselect/loo")
 BOUNDS_SOURCES = sources("src/svmselect/bounds")
 CV_SOURCES = sources("src/svmselect/cv")
+EDITING_SOURCES = sources("src/svmselect/editing")
 DATA_SOURCES = expand(
     "src/svmselect/data/{file}.py",
     file=[
