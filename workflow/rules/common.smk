@@ -283,11 +283,14 @@ def wen2017_whole_matrix_mb(wildcards):
     return int(1.3 * REGISTRY[wildcards.dataset].rows ** 2 * itemsize / 2**20) + 1000
 
 
+WEN2017_BOTH = ["published", "chosen"]
+
+
 def wen2017_rows(stage):
     """The row files of a stage whose cells are named by data set, settings and k."""
     for dataset, settings in WEN2017_DATASETS.items():
-        for which, ks in settings["cells"][stage].items():
-            for k in ks:
+        for which in WEN2017_BOTH:
+            for k in settings["cells"][stage][which]:
                 yield f"<wen2017>/{stage}/{dataset}/{which}/k-{k}.parquet"
 
 
@@ -296,7 +299,6 @@ WEN2017_ROWS = {
     "along_C": expand("<wen2017>/along_C/{dataset}.parquet", dataset=WEN2017["along_C"]["datasets"]),
     "variants": expand("<wen2017>/variants/{dataset}.parquet", dataset=WEN2017["variants"]["datasets"]),
 }
-WEN2017_BOTH = ["published", "chosen"]
 WEN2017_RESULTS = [
     *expand("<wen2017>/rows/{stage}.parquet", stage=WEN2017_ROWS),
     *expand("<wen2017>/{table}/{settings}.csv", table=["table1", "table3"], settings=WEN2017_BOTH),
