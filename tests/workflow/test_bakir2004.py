@@ -329,10 +329,12 @@ def made_rows():
             ):
                 errors = {"errors": 10 + 1000 * noise, "clean_errors": 10}
                 add("figure4", method, realisation, 12000, level=noise, n_sv=svs, **errors)
-    for method, errors in (("svm", 100), ("cross_training", 110), ("multiedit_condense", 150)):
+    for k, (method, errors) in enumerate(
+        (("svm", 100), ("cross_training", 110), ("multiedit_condense", 150))
+    ):
         add("table1", method, 1, 4000, n_sv={"svm": 600}.get(method, 300), errors=errors)
         for realisation in (1, 2, 3):
-            result = {"n_sv": 90, "errors": errors + realisation + (realisation == 2)}
+            result = {"n_sv": 90, "errors": errors + k * realisation}
             add("table1", method, realisation, 400, "small", **result)
         if method != "svm":
             add("table1", method, 1, 6400, "other", n_sv=300, errors=100)
@@ -376,7 +378,7 @@ def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
     assert table["d", "svm", "accuracy"] == pytest.approx(90)
     # 10 errors of one alone and none of the other
     assert table["d", "cross_training", "p_value"] == pytest.approx(2 * 0.5**10)
-    assert table["small", "multiedit_condense", "p_value"] < 1e-6
+    assert table["small", "multiedit_condense", "p_value"] < 1e-3
     assert table["other", "svm", "svs_extrapolated"] == pytest.approx(3200)
     assert table["other", "svm", "time_extrapolated"] == pytest.approx(1e-6 * 6400**2)
     assert ("d", "svm", "svs_extrapolated") not in table

@@ -41,7 +41,7 @@ def figure3(rows):
     """Support vectors, test error and CPU time of training against the size of the training set; a data set
     per deviation. Else as `figure1`."""
     own = rows[rows["experiment"] == "figure3"]
-    named = own.assign(dataset=own["dataset"] + " " + own["level"].map("{:g}".format))
+    named = own.assign(dataset=own["dataset"] + " " + own["level"].map("{:g}".format).astype(str))
     return _means(named, "figure3", "m", [SVS, ERROR, TIME])
 
 
