@@ -60,6 +60,7 @@ include: "workflow/rules/common/chapelle1999.smk"
 include: "workflow/rules/common/wen2017.smk"
 include: "workflow/rules/common/sarafis2018.smk"
 include: "workflow/rules/common/bakir2004.smk"
+include: "workflow/rules/rows.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
@@ -74,6 +75,11 @@ rule all:
     input:
         [paper["results"] for paper in PAPERS.values()],
         "<results>/provenance.json",
+
+
+rule figures:
+    input:
+        [paper["results"] for paper in PAPERS.values()],
 
 
 rule franc2008:

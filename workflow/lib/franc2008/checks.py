@@ -1,4 +1,4 @@
-"""Checks on the results: do the methods agree, and how far are they from the published values."""
+"""Checks on the results: do the methods agree?"""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import pandas as pd
 
 from lib.franc2008.exhibits import ALL_SETS, KERNELS, METHODS, MODEL
 from lib.rows import OK, unpack_bits
-from lib.tables import KEY
 
-__all__ = ["agreement", "compare"]
-
-# the published quantities that do not depend on the machine, and the time ratio
-COMPARED = ("loo_error", "test_error", "kernel_columns", "kernel_column_speedup", "time_speedup", "certified")
+__all__ = ["agreement"]
 
 COUNTS = (
     "models_compared",
@@ -113,48 +109,3 @@ def _differences(model, degenerate):
 
 def _names(methods):
     return " ".join(sorted(methods, key=METHODS.index))
-
-
-def compare(published, reproduced, loo_tolerance):
-    """Published beside reproduced values.
-
-    Parameters
-    ----------
-    published, reproduced : DataFrame
-        Tidy rows (`lib.tables.TIDY_COLUMNS`).
-    loo_tolerance : float
-        Largest difference of a leave-one-out error, in percentage points, that counts as the published value.
-
-    Returns
-    -------
-    DataFrame
-        One row per published value whose data set was run: the key columns, unit, ``published`` and
-        ``reproduced`` with their spreads, ``difference`` (reproduced - published), ``ratio`` (reproduced /
-        published), and ``within``: "yes" or "no" for ``loo_error``, empty for the others and where nothing
-        was reproduced.
-
-    Raises
-    ------
-    ValueError
-        If a data set was run but one of its published values, of an exhibit that was made, has no reproduced
-        row, or one in another unit.
-    """
-    published = published[
-        published["metric"].isin(COMPARED)
-        & published["dataset"].isin(reproduced["dataset"])
-        & published["exhibit"].isin(reproduced["exhibit"])
-    ]
-    joined = published.merge(reproduced, on=KEY, how="left", suffixes=("_published", ""), indicator=True)
-    unmatched = joined[(joined["_merge"] != "both") | (joined["unit"] != joined["unit_published"])]
-    if len(unmatched):
-        raise ValueError(f"no reproduced value of the published {tuple(unmatched.iloc[0][KEY])}")
-    result = joined[KEY].copy()
-    result["unit"] = joined["unit"]
-    result["published"], result["published_spread"] = joined["value_published"], joined["spread_published"]
-    result["reproduced"], result["reproduced_spread"] = joined["value"], joined["spread"]
-    result["difference"] = result["reproduced"] - result["published"]
-    result["ratio"] = result["reproduced"] / result["published"]
-    decided = (result["metric"] == "loo_error") & result["reproduced"].notna()
-    within = result["difference"].abs() <= loo_tolerance + 1e-9
-    result["within"] = np.where(decided, np.where(within, "yes", "no"), "")
-    return result

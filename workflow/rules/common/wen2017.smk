@@ -90,6 +90,7 @@ WEN2017_RESULTS = [
 ]
 
 PAPERS["wen2017"] = {
+    "rows": WEN2017_ROWS,
     "results": WEN2017_RESULTS,
     "sources": [*WEN2017_SOURCES, *WEN2017_LIBSVM_SOURCES],
     "datasets": list(WEN2017_DATASETS),
