@@ -67,6 +67,7 @@ include: "workflow/rules/chapelle1999.smk"
 include: "workflow/rules/wen2017.smk"
 include: "workflow/rules/sarafis2018.smk"
 include: "workflow/rules/bakir2004.smk"
+include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -74,12 +75,14 @@ rule all:
     default_target: True
     input:
         [paper["results"] for paper in PAPERS.values()],
+        "<results>/scorecard.csv",
         "<results>/provenance.json",
 
 
 rule figures:
     input:
         [paper["results"] for paper in PAPERS.values()],
+        "<results>/scorecard.csv",
 
 
 rule franc2008:

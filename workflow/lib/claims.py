@@ -33,8 +33,8 @@ def check_claims(papers, schema):
     Raises
     ------
     ValueError
-        With one sentence per mistake: what `lib.config.check_config` finds, a limit or an exhibit that a claim
-        names and that is not there, or a limit that no claim names.
+        With one sentence per mistake: what `lib.config.check_config` finds, a limit or an exhibit that is not
+        there but named by a claim, or a limit that no claim names.
     """
     check_config(papers, schema, "claims file")
     mistakes = []

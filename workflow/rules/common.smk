@@ -18,6 +18,7 @@ from lib.claims import check_claims, limits
 from lib.config import check_config, check_datasets, grid
 from lib.environment import set_job_environment
 from lib.library import sources
+from lib.marks import marked
 from lib.redraw import with_rows
 
 set_job_environment(WORKFLOW)
@@ -118,6 +119,6 @@ def known(names, among=REGISTRY):
         raise WorkflowError(str(error)) from None
 
 
-# What the rules of each paper say of it: stages and the files of their rows, its results, the sources that these depend
-# on, its data sets, its captions.
+# What the rules of each paper say of it: stages and the files of their rows, its results, those of them with figures that
+# the paper prints, the sources that they depend on, its data sets.
 PAPERS = {}

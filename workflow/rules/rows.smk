@@ -3,6 +3,7 @@
 
 from snakemake.logging import logger
 
+LEFT_OUT = {}
 if config["redraw"]:
     PAPERS, LEFT_OUT = with_rows(PAPERS, Path("results", config["preset"]))
     for name, file in LEFT_OUT.items():

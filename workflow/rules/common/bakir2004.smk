@@ -105,11 +105,11 @@ BAKIR2004_RESULTS = [
 PAPERS["bakir2004"] = {
     "rows": BAKIR2004_ROWS,
     "results": BAKIR2004_RESULTS,
+    "printed": ["<bakir2004>/table1.csv"],
     "sources": BAKIR2004_SOURCES,
     "datasets": [
         BAKIR2004["figure4"]["dataset"],
         *(settings["dataset"] for settings in BAKIR2004["table1"]["sets"]),
         BAKIR2004["growth"]["dataset"],
     ],
-    "captions": ["figure1", "figure3", "figure4", "table1", "growth", "claims"],
 }

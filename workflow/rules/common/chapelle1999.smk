@@ -56,5 +56,4 @@ PAPERS["chapelle1999"] = {
     "results": CHAPELLE1999_RESULTS,
     "sources": CHAPELLE1999_SOURCES,
     "datasets": CHAPELLE1999_DATASETS,
-    "captions": ["figure2", "figure3", "figure4", "claims"],
 }

@@ -70,7 +70,7 @@ FRANC2008_RESULTS = [
 PAPERS["franc2008"] = {
     "rows": FRANC2008_ROWS,
     "results": FRANC2008_RESULTS,
+    "printed": FRANC2008_TABLES,
     "sources": FRANC2008_SOURCES,
     "datasets": [*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]],
-    "captions": ["table2", "table3", "figure1", "speedup", "agreement", "claims"],
 }

@@ -83,13 +83,9 @@ SARAFIS2018_RESULTS = [
 PAPERS["sarafis2018"] = {
     "rows": SARAFIS2018_ROWS,
     "results": SARAFIS2018_RESULTS,
+    "printed": expand("<sarafis2018>/table{table}.csv", table=range(1, 7)),
     "sources": SARAFIS2018_SOURCES,
     "datasets": [
         dataset for experiment in SARAFIS2018_EXPERIMENTS for dataset in SARAFIS2018[experiment]["datasets"]
-    ],
-    "captions": [
-        *expand("table{table}", table=range(1, 7)),
-        *expand("figure{figure}", figure=range(2, 7)),
-        "claims",
     ],
 }
