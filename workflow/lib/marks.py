@@ -25,9 +25,9 @@ def marked(rules, basedir, left_out, values):
     Returns
     -------
     list of dict
-        For each file: ``file``, what is shown of it (an image, or the Markdown table beside a CSV), ``caption``,
-        the path of its caption; ``category``, ``exhibit`` and ``what`` as the rule has them; ``params``, those of
-        the rule that are numbers or text.
+        ``file``, what is shown of it: an image, or the Markdown table beside a CSV; ``caption``, its path;
+        ``category``, ``exhibit`` and ``what``, as the rule has them; ``params``, those of the rule that are
+        numbers or text.
     """
     found = []
     for rule in rules:

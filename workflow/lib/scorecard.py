@@ -9,7 +9,7 @@ from lib.claims import verdict
 from lib.published import EXTRAPOLATED
 from lib.tables import KEY, TIDY_COLUMNS, markdown
 
-__all__ = ["COLUMNS", "SUMMARY", "exhibits", "figures", "markdown_page", "page_values", "verdicts"]
+__all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "verdicts"]
 
 COLUMNS = [
     "paper",
@@ -201,8 +201,8 @@ def verdicts(claims, decided):
     Returns
     -------
     DataFrame
-        One row per claim: ``paper``, ``claim``, ``by``, ``statement``, ``test``, ``tolerances`` (each limit and
-        its reason), ``assumption``, ``tests``, ``held``, ``verdict``.
+        One row per claim: ``paper``, ``claim``, ``by``, ``statement``, ``test``, ``tolerances`` (limits and
+        their reasons), ``assumption``, ``tests``, ``held``, ``verdict``.
     """
     rows = []
     for paper, entry in claims.items():
@@ -330,10 +330,22 @@ def _remarks(row):
 SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 
 
+def between(text):
+    """The part of a text from one of the lines `SUMMARY` to the other.
+
+    Raises
+    ------
+    ValueError
+        If one of the lines is not there.
+    """
+    first, last = SUMMARY
+    return text[text.index(first) : text.index(last) + len(last)]
+
+
 def markdown_page(preset, claims, figures, exhibits, verdicts):
-    """The scorecard as Markdown: the summary between the lines `SUMMARY`, the claims, the published figures."""
+    """The scorecard as Markdown: a summary between the lines `SUMMARY`, the claims, the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
-    lines += [*markdown(*_summary(preset, claims, exhibits)), "", SUMMARY[1], ""]
+    lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
     lines += ["Within: by no more than the tolerances of `config/claims.yaml`, which has the reasons.", ""]
     for paper, entry in claims.items():
         own = verdicts[verdicts["paper"] == paper]
@@ -342,7 +354,7 @@ def markdown_page(preset, claims, figures, exhibits, verdicts):
         lines += [
             f"## {entry['name']}",
             "",
-            *markdown(headings, own[names].astype(str).to_numpy().tolist()),
+            *markdown(headings, own[names].astype(str).to_numpy().tolist(), left=6),
             "",
         ]
         own = figures[figures["paper"] == paper]
@@ -368,7 +380,7 @@ def markdown_page(preset, claims, figures, exhibits, verdicts):
             ]
             for row in own.itertuples()
         ]
-        lines += [*markdown(headings, body), ""]
+        lines += [*markdown(headings, body, left=14), ""]
     return "\n".join(lines)
 
 

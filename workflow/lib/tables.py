@@ -97,18 +97,18 @@ def write_markdown(path, title, columns, body, notes):
     Path(path).write_text("\n".join(lines))
 
 
-def markdown(headings, body):
-    """Lines of a Markdown table, all columns but the first flush right."""
-    rules = ["---"] + ["---:"] * (len(headings) - 1)
+def markdown(headings, body, left=1):
+    """Lines of a Markdown table; columns after the first ones are flush right."""
+    rules = ["---"] * left + ["---:"] * (len(headings) - left)
     return [_markdown_line(cells) for cells in (headings, rules, *body)]
 
 
 def read_markdown(path):
     """A table that `write_markdown` wrote: a dict of ``title``, ``headings``, ``body`` and ``notes``."""
     title, *lines = Path(path).read_text().splitlines()
-    # a bar that is no border has a backslash before it
+    # a bar within a cell has a backslash before it
     table = [
-        [cell.replace("\\|", "|") for cell in re.split(r" (?<!\\)\| ", line[2:-2])]
+        [cell.replace("\\|", "|") for cell in re.split(r" \| ", line[2:-2])]
         for line in lines
         if line.startswith("|")
     ]

@@ -1,4 +1,4 @@
-"""Write the report: every exhibit with its caption, the scorecard, and what it was computed with, in one file."""
+"""Write the report: every exhibit with its caption, the scorecard, and the provenance, in one file."""
 
 from pathlib import Path
 from types import SimpleNamespace
