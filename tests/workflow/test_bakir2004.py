@@ -490,3 +490,20 @@ def test_setup_takes_single_precision_for_large_matrices():
     assert setup.solver(20_000)["dtype"] == "float64" and setup.solver(20_001)["dtype"] == "float32"
     assert replace(setup, gamma=None).solver(30_000)["dtype"] == "float64"
     assert setup.validation(100) == 13 and replace(setup, subset_size=None).validation(100) == 11
+
+
+def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
+    rows = made_rows()
+    rows = rows[rows["experiment"].isin(["table1", "growth"])]
+    # as the largest sets: the SVM is not run, and extrapolated from the growth
+    rows = rows.replace({"dataset": {"small": "banana", "other": "forest"}})
+    rows.loc[(rows["experiment"] == "table1") & (rows["dataset"] == "forest"), "m"] = 90000
+    card = scorecard_of("bakir2004", read_tidy_of(tmp_path, table1(rows)))
+    own = card[card["dataset"] == "banana"].set_index(["method", "metric"])
+    assert (own["reproduced"] != "").all()
+    assert own.loc[("cross_training", "subsets"), ["reproduced", "within"]].tolist() == ["5x100", "no"]
+    large = card[card["setting"] == "train=90000"].set_index(["method", "metric"])
+    assert large.loc[("cross_training", "accuracy"), "reproduced"] == "90"
+    assert "adult" in set(card.loc[card["reason"] == "data set not run: adult", "dataset"])
+    assert large.loc[("svm", "svs"), "extrapolated"] == "reproduced"
+    assert large.loc[("svm", "accuracy"), "reason"] == "not run at this size, and not extrapolated"

@@ -252,11 +252,24 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert not list(bakir.rglob("*.checkpoint.json"))
 
     report = (checkout.folder / "results/tiny/report.html").read_text()
-    assert "figure1.svg" in report and "Franc et al. (2008)" in report
-    assert "figure4.svg" in report and "Chapelle and Vapnik (1999)" in report
-    assert "seeds.svg" in report and "Wen et al. (2017)" in report
-    assert "figure6.svg" in report and "Sarafis et al. (2018)" in report
-    assert "growth.svg" in report and "Bakir et al. (2004)" in report
+    for paper, exhibits in (
+        ("Franc et al. (2008)", 6),
+        ("Chapelle and Vapnik (1999)", 4),
+        ("Wen et al. (2017)", 10),
+        ("Sarafis et al. (2018)", 12),
+        ("Bakir et al. (2004)", 6),
+    ):
+        section = report.split(f">{paper}</h2>")[1].split("<h2 ")[0]
+        assert section.count('class="exhibit"') == exhibits, paper
+    assert report.count("data:image/svg+xml;base64,") == 16
+    card = pd.read_csv(checkout.folder / "results/tiny/scorecard.csv", keep_default_na=False)
+    assert len(card) == 575 and (card["reason"] != "").all()
+    verdicts = pd.read_csv(checkout.folder / "results/tiny/scorecard_claims.csv").set_index(
+        ["paper", "claim"]
+    )
+    assert verdicts.loc[("franc2008", "identical-errors"), "verdict"] == "reproduced"
+    assert verdicts.loc[("wen2017", "cold-counts"), "verdict"] == "not testable here"
+    assert "Data set | Setting" in (checkout.folder / "results/tiny/scorecard.md").read_text()
     provenance = (checkout.folder / "results/tiny/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
 

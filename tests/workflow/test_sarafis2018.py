@@ -413,3 +413,13 @@ def test_claims_need_results(tmp_path, root):
         "claim"
     )["verdict"]
     assert verdict["span-selects-best"] == verdict["shared-gram"] == "not testable here"
+
+
+def test_published_figures_have_their_counterparts(tmp_path, root, scorecard_of):
+    tidy, _ = exhibits(tmp_path, made_rows(), root)
+    card = scorecard_of("sarafis2018", pd.concat([tidy[table] for table in TITLES]))
+    run = card["dataset"].isin(["splice", "image", "bank-marketing"])
+    assert (card.loc[run, "reproduced"] != "").all() and (card.loc[~run, "reproduced"] == "").all()
+    splice = card[card["dataset"] == "splice"].set_index(["exhibit", "method", "metric"])
+    assert splice.loc[("table1", "", "train_rows"), "within"] == "yes"
+    assert splice.loc[("table6", "span_rule", "time"), "relative_to"] == "kfold time"

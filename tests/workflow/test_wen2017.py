@@ -576,3 +576,20 @@ def test_every_caption_begins_with_its_alt_text(root):
     for caption in sorted((root / "workflow/report/wen2017").glob("*.rst")):
         text = alt_text(caption)
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text, caption
+
+
+def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
+    rows = made_rows()
+    tables = [table1(rows, "published"), table2(rows[rows["method"] != "libsvm"], {"madelon": 500})]
+    tidy = pd.concat([frame_of(tmp_path, table) for table in (*tables, table3(rows, "published"))])
+    card = scorecard_of("wen2017", tidy)
+    own = card[(card["dataset"] == "madelon") & (card["setting"] != "k=3")]
+    assert (own["reproduced"] != "").all() and set(card[card["dataset"] != "madelon"]["reproduced"]) == {""}
+    # LIBSVM ran two of the folds: it, and what is relative to it, is extrapolated
+    assert set(own.loc[own["hardware_dependent"] == "yes", "extrapolated"]) == {"reproduced"}
+    cold = own.set_index(["exhibit", "method", "metric"])
+    assert cold.loc[("table1", "libsvm", "iterations"), "within"] == "yes"
+    assert cold.loc[("table2", "", "features"), ["reproduced", "within"]].tolist() == ["500", "yes"]
+    assert (
+        card[card["setting"] == "k=3"]["reason"].str.startswith(("setting not run", "data set not run")).all()
+    )
