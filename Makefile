@@ -47,6 +47,11 @@ report: demo ## HTML report of the demo: results/demo/report.html
 paper: $(LIBRARY) ## Tables and figures at the papers' full scale: results/paper (hours; needs the real data)
 	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml -- all report
 
+.PHONY: figures
+figures: $(LIBRARY) ## Every exhibit of results/paper again from the committed rows, the scorecard and a report, offline
+	.venv/bin/snakemake figures report --cores $(CORES) --forceall --configfile config/paper.yaml --config redraw=True
+	.venv/bin/python workflow/readme.py results/paper/scorecard.md README.md
+
 .PHONY: test
 test: $(LIBRARY) ## Environment and tests
 	OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) --dist worksteal $(PYTEST_ARGS)

@@ -11,7 +11,8 @@
 #   resources/raw/{dataset}/                                 verified downloads
 #   resources/data/{dataset}.npz                             parsed or generated data
 #   results/{preset}/config.yaml, provenance.json            what was run, with what
-#   results/{preset}/report.html                             all exhibits with their captions
+#   results/{preset}/scorecard.*, scorecard_*.csv            published beside reproduced; totals per exhibit; verdicts
+#   results/{preset}/report.html                             all exhibits with their captions, and the scorecard
 #   results/{preset}/franc2008/
 #     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of every LOO method and C of the cell
 #     stopping/{dataset}/realisation-{realisation}/{cell}.parquet   rows of Figure 1, every C and eps of the cell
@@ -19,7 +20,7 @@
 #     test/{dataset}/{kernel}.parquet                               rows of the selected model's test errors
 #     rows/{stage}.parquet                                          all rows of cells, of stopping, of test
 #     table2.*, table3.*, figure1.*, speedup.*                      exhibits: csv, md and tex, or pdf and svg
-#     agreement.*, compare.*, claims.*                              checks: method against method, result against paper
+#     agreement.*, claims.*                                         method against method; verdicts
 #   results/{preset}/chapelle1999/
 #     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
 #     rows/cells.parquet                                            all rows
@@ -60,12 +61,14 @@ include: "workflow/rules/common/chapelle1999.smk"
 include: "workflow/rules/common/wen2017.smk"
 include: "workflow/rules/common/sarafis2018.smk"
 include: "workflow/rules/common/bakir2004.smk"
+include: "workflow/rules/rows.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
 include: "workflow/rules/wen2017.smk"
 include: "workflow/rules/sarafis2018.smk"
 include: "workflow/rules/bakir2004.smk"
+include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -73,7 +76,14 @@ rule all:
     default_target: True
     input:
         [paper["results"] for paper in PAPERS.values()],
+        "<results>/scorecard.csv",
         "<results>/provenance.json",
+
+
+rule figures:
+    input:
+        [paper["results"] for paper in PAPERS.values()],
+        "<results>/scorecard.csv",
 
 
 rule franc2008:

@@ -42,3 +42,17 @@ def checkout(tmp_path):
 @pytest.fixture(scope="session")
 def root():
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def scorecard_of(root):
+    """The scorecard of a paper's tidy rows, a function; it raises where a published figure has no counterpart."""
+    from lib.published import read_printed, read_published
+    from lib.scorecard import figures
+
+    def of(paper, tidy):
+        path = root / f"config/published/{paper}.csv"
+        rules = yaml.safe_load((root / "config/claims.yaml").read_text())[paper]["figures"]
+        return figures(paper, read_printed(path), read_published(path), tidy, rules)
+
+    return of

@@ -2,11 +2,10 @@
 
 import copy
 
-import pandas as pd
 import pytest
 import yaml
 from lib.config import check_config, check_datasets, grid
-from lib.tables import read_tidy
+from lib.published import read_published
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def test_every_property_has_a_description(schema):
         (
             "presett",
             "x",
-            ["Unknown key 'presett'", "top level", "mirror, preset, registry, sarafis2018, timing"],
+            ["Unknown key 'presett'", "top level", "mirror, preset, redraw, registry, sarafis2018, timing"],
         ),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
         ("franc2008.eps", ..., ["franc2008 lacks the key 'eps'"]),
@@ -164,13 +163,13 @@ def test_paper_weights_are_those_of_the_paper(root):
     assert own["B"] == pytest.approx([0.1 * i for i in range(10)])
     assert [size["log2_m"] for size in settings["size"]["sizes"]] == list(range(7, 15))
     assert [size["every"] for size in settings["size"]["sizes"]] == [1] * 5 + [4] * 3
-    published = pd.read_csv(root / "config/published/sarafis2018.csv")
+    published = read_published(root / "config/published/sarafis2018.csv")
     assert set(published["dataset"]) == {*settings["class_weights"]["datasets"], *own["datasets"]}
 
 
 def test_sizes_of_table_1_are_those_of_the_paper(root):
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())["bakir2004"]
-    published = read_tidy(root / "config/published/bakir2004.csv")
+    published = read_published(root / "config/published/bakir2004.csv")
     sizes = published[published["method"].isna()].pivot(
         index=["dataset", "setting"], columns="metric", values="value"
     )

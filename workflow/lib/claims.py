@@ -5,20 +5,77 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-__all__ = ["at_least", "at_most", "claims_layout", "decide", "number"]
+from lib.config import check_config
 
-REPRODUCED, PARTLY, NOT_REPRODUCED = "reproduced", "partly reproduced", "not reproduced"
-NOT_TESTED = "not tested"
+__all__ = [
+    "VERDICTS",
+    "at_least",
+    "at_most",
+    "check_claims",
+    "claims_layout",
+    "decide",
+    "limits",
+    "number",
+    "verdict",
+]
+
+REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
+    "reproduced",
+    "partly",
+    "not reproduced",
+    "not testable here",
+)
 
 
-def decide(claims, results):
+def check_claims(papers, schema):
+    """Check what config/claims.yaml says of each paper.
+
+    Raises
+    ------
+    ValueError
+        With one sentence per mistake: what `lib.config.check_config` finds, a limit or an exhibit that is not
+        there but named by a claim, or a limit that no claim names.
+    """
+    check_config(papers, schema, "claims file")
+    mistakes = []
+    for name, paper in papers.items():
+        claims = paper["claims"].items()
+        for kind in ("limits", "exhibits"):
+            named = {(claim, entry) for claim, own in claims for entry in own.get(kind, [])}
+            mistakes += [
+                f"The claim {name}.{claim} names {entry!r}, which is not among the {kind} of {name}."
+                for claim, entry in sorted(named)
+                if entry not in paper[kind]
+            ]
+        unused = set(paper["limits"]) - {entry for _, own in claims for entry in own.get("limits", [])}
+        mistakes += [f"No claim names the limit {entry!r} of {name}." for entry in sorted(unused)]
+    if mistakes:
+        raise ValueError("\n".join(mistakes))
+
+
+def limits(paper, preset):
+    """The tolerances of a paper's tests in a preset: name -> value, from its entry in config/claims.yaml."""
+    return {
+        name: limit.get("presets", {}).get(preset, limit["value"]) for name, limit in paper["limits"].items()
+    }
+
+
+def verdict(tests, held):
+    """The verdict on what has so many tests, of which so many held."""
+    if not tests:
+        return NOT_TESTABLE
+    return REPRODUCED if held == tests else PARTLY if held else NOT_REPRODUCED
+
+
+def decide(claims, tests, results):
     """Decide every claim.
 
     Parameters
     ----------
     claims : dict
-        Claim -> who makes it (paper or svmselect), its statement, and its test: a callable that yields the
-        numbers (`number`) found in the results.
+        Claim -> its entry in config/claims.yaml.
+    tests : dict
+        Claim -> its test: a callable that yields the numbers (`number`) found in the results.
     results : object
         What the tests are called with.
 
@@ -26,31 +83,25 @@ def decide(claims, results):
     -------
     verdicts : DataFrame
         One row per claim: ``claim``, ``by`` (paper or svmselect), ``statement``, ``tests``, ``held`` and
-        ``verdict``: reproduced if all tests held, not reproduced if none did, not tested if there were none.
+        ``verdict``: one of `VERDICTS`.
     numbers : DataFrame
         One row per number: ``claim``, ``dataset``, ``kernel``, ``quantity``, ``value``, ``limit`` and
         ``holds``, "yes" or "no"; limit and holds are empty where a number only explains others.
     """
     verdicts, numbers = [], []
-    for claim, (by, statement, test) in claims.items():
-        found = [{"claim": claim, **row} for row in test(results) if not np.isnan(row["value"])]
+    for claim, declared in claims.items():
+        found = [{"claim": claim, **row} for row in tests[claim](results) if not np.isnan(row["value"])]
         numbers += found
-        held = [row["holds"] == "yes" for row in found if row["holds"]]
-        verdict = PARTLY
-        if not held:
-            verdict = NOT_TESTED
-        elif all(held):
-            verdict = REPRODUCED
-        elif not any(held):
-            verdict = NOT_REPRODUCED
+        decided = [row["holds"] for row in found if row["holds"]]
+        held = decided.count("yes")
         verdicts.append(
             {
                 "claim": claim,
-                "by": by,
-                "statement": statement,
-                "tests": len(held),
-                "held": sum(held),
-                "verdict": verdict,
+                "by": declared["by"],
+                "statement": declared["statement"],
+                "tests": len(decided),
+                "held": held,
+                "verdict": verdict(len(decided), held),
             }
         )
     columns = ["claim", "dataset", "kernel", "quantity", "value", "limit", "holds"]

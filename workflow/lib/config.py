@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 __all__ = ["check_config", "check_datasets", "grid"]
 
 
-def check_config(config, schema):
-    """Check a configuration against its JSON schema.
+def check_config(config, schema, name="configuration"):
+    """Check a configuration, or another file of settings, against its JSON schema.
 
     Parameters
     ----------
@@ -16,6 +16,8 @@ def check_config(config, schema):
         The merged configuration.
     schema : dict
         JSON schema (draft 2020-12) in which every property has a description.
+    name : str
+        What the sentences call it.
 
     Raises
     ------
@@ -27,24 +29,24 @@ def check_config(config, schema):
         Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path))
     )
     if errors:
-        raise ValueError("\n".join(dict.fromkeys(_sentence(error) for error in errors)))
+        raise ValueError("\n".join(dict.fromkeys(_sentence(error, name) for error in errors)))
 
 
-def _sentence(error):
+def _sentence(error, name):
     where = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "additionalProperties":
         valid = ", ".join(sorted(error.schema["properties"]))
         unknown = ", ".join(repr(key) for key in error.instance if key not in error.schema["properties"])
         where = where or "top level"
-        return f"Unknown key {unknown} in the configuration's {where}; the valid keys are: {valid}."
+        return f"Unknown key {unknown} in the {name}'s {where}; the valid keys are: {valid}."
     if error.validator == "required":
         missing = ", ".join(repr(key) for key in error.validator_value if key not in error.instance)
-        return f"The configuration's {where or 'top level'} lacks the key {missing}."
+        return f"The {name}'s {where or 'top level'} lacks the key {missing}."
     if error.validator == "enum":
         valid = ", ".join(map(str, error.validator_value))
-        return f"The configuration's {where} is {error.instance!r}; the valid values are: {valid}."
+        return f"The {name}'s {where} is {error.instance!r}; the valid values are: {valid}."
     wanted = error.schema.get("description", error.message).rstrip(".")
-    return f"The configuration's {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
+    return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
 
 
 def check_datasets(named, known):

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 
-__all__ = ["KEY", "TIDY_COLUMNS", "number", "read_tidy", "write_markdown", "write_tex", "write_tidy"]
+__all__ = [
+    "KEY",
+    "TIDY_COLUMNS",
+    "markdown",
+    "number",
+    "read_markdown",
+    "read_tidy",
+    "write_markdown",
+    "write_tex",
+    "write_tidy",
+]
 
 # the columns of config/published/*.csv: reproduced and published values join row by row
 TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "spread", "unit"]
@@ -80,11 +91,29 @@ def write_markdown(path, title, columns, body, notes):
         Paragraphs under the table.
     """
     headings = [f"{group}: {heading}" if group else heading for group, heading in columns]
-    rules = ["---"] + ["---:"] * (len(columns) - 1)
-    lines = [f"# {title}", "", *(_markdown_line(cells) for cells in (headings, rules, *body)), ""]
+    lines = [f"# {title}", "", *markdown(headings, body), ""]
     for note in notes:
         lines += [note, ""]
     Path(path).write_text("\n".join(lines))
+
+
+def markdown(headings, body, left=1):
+    """Lines of a Markdown table; columns after the first ones are flush right."""
+    rules = ["---"] * left + ["---:"] * (len(headings) - left)
+    return [_markdown_line(cells) for cells in (headings, rules, *body)]
+
+
+def read_markdown(path):
+    """A table that `write_markdown` wrote: a dict of ``title``, ``headings``, ``body`` and ``notes``."""
+    title, *lines = Path(path).read_text().splitlines()
+    # a bar within a cell has a backslash before it
+    table = [
+        [cell.replace("\\|", "|") for cell in re.split(r" \| ", line[2:-2])]
+        for line in lines
+        if line.startswith("|")
+    ]
+    notes = [line for line in lines if line and not line.startswith("|")]
+    return {"title": title.removeprefix("# "), "headings": table[0], "body": table[2:], "notes": notes}
 
 
 def _markdown_line(cells):

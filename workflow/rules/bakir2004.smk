@@ -87,20 +87,6 @@ rule bakir2004_run_growth:
         "../scripts/bakir2004/run_growth.py"
 
 
-rule bakir2004_gather_rows:
-    input:
-        rows=BAKIR2004_ROWS,
-        code=lib("rows"),
-    output:
-        rows="<bakir2004>/rows/cells.parquet",
-    log:
-        "<logs>/bakir2004/gather_rows.log",
-    conda:
-        ENVIRONMENT
-    script:
-        "../scripts/gather_rows.py"
-
-
 rule bakir2004_make_figure1:
     input:
         rows="<bakir2004>/rows/cells.parquet",
@@ -161,7 +147,7 @@ rule bakir2004_make_table1:
     input:
         rows="<bakir2004>/rows/cells.parquet",
         published="config/published/bakir2004.csv",
-        code=lib("bakir2004.exhibits", "bakir2004.layout", "tables"),
+        code=lib("bakir2004.exhibits", "bakir2004.layout", "published", "tables"),
     output:
         csv="<bakir2004>/table1.csv",
         md=report(
@@ -269,7 +255,7 @@ rule bakir2004_make_claims:
             "<bakir2004>/{exhibit}.csv", exhibit=["figure1", "figure3", "figure4", "growth", "table1"]
         ),
         published="config/published/bakir2004.csv",
-        code=lib("bakir2004.claims", "claims", "tables"),
+        code=lib("bakir2004.claims", "claims", "published", "tables"),
     output:
         csv=report(
             "<bakir2004>/claims.csv",
@@ -284,6 +270,7 @@ rule bakir2004_make_claims:
     conda:
         ENVIRONMENT
     params:
-        limits=BAKIR2004["claims"],
+        claims=CLAIMS["bakir2004"]["claims"],
+        limits=limits(CLAIMS["bakir2004"], config["preset"]),
     script:
         "../scripts/bakir2004/make_claims.py"

@@ -21,20 +21,6 @@ rule chapelle1999_run_models:
         "../scripts/chapelle1999/run_models.py"
 
 
-rule chapelle1999_gather_rows:
-    input:
-        rows=CHAPELLE1999_ROWS,
-        code=lib("rows"),
-    output:
-        rows="<chapelle1999>/rows/cells.parquet",
-    log:
-        "<logs>/chapelle1999/gather_rows.log",
-    conda:
-        ENVIRONMENT
-    script:
-        "../scripts/gather_rows.py"
-
-
 rule chapelle1999_make_figure2:
     input:
         rows="<chapelle1999>/rows/cells.parquet",
@@ -158,6 +144,7 @@ rule chapelle1999_make_claims:
     conda:
         ENVIRONMENT
     params:
-        limits=CHAPELLE1999["claims"],
+        claims=CLAIMS["chapelle1999"]["claims"],
+        limits=limits(CLAIMS["chapelle1999"], config["preset"]),
     script:
         "../scripts/chapelle1999/make_claims.py"

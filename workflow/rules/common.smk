@@ -14,26 +14,36 @@ min_version("9.20")
 WORKFLOW = Path(workflow.basedir, "workflow")
 sys.path.insert(0, str(WORKFLOW))
 
+from lib.claims import check_claims, limits
 from lib.config import check_config, check_datasets, grid
 from lib.environment import set_job_environment
 from lib.library import sources
+from lib.marks import marked
+from lib.redraw import with_rows
 
 set_job_environment(WORKFLOW)
 
 
-def checked(config):
-    """Check the configuration, in sentences; fill in the schema's defaults; return the registry of data sets."""
-    schema = WORKFLOW / "schemas" / "config.schema.yaml"
+def schema(name):
+    return WORKFLOW / "schemas" / f"{name}.schema.yaml"
+
+
+def checked(config, claims):
+    """Check the configuration and the claims, in sentences; fill in the defaults of the configuration's schema; return
+    the registry of data sets."""
     try:
-        check_config(config, yaml.safe_load(schema.read_text()))
-        validate(config, str(schema))
+        check_config(config, yaml.safe_load(schema("config").read_text()))
+        validate(config, str(schema("config")))
+        check_claims(claims, yaml.safe_load(schema("claims").read_text()))
         registry = load_registry(config["registry"])
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return registry
 
 
-REGISTRY = checked(config)
+# What counts as reproduced, by paper.
+CLAIMS = yaml.safe_load(Path("config/claims.yaml").read_text())
+REGISTRY = checked(config, CLAIMS)
 
 
 pathvars:
@@ -109,5 +119,6 @@ def known(names, among=REGISTRY):
         raise WorkflowError(str(error)) from None
 
 
-# What the rules of each paper say of it: its results, the sources that these depend on, its data sets, its captions.
+# What the rules of each paper say of it: stages and the files of their rows, its results, those of them with figures that
+# the paper prints, the sources that they depend on, its data sets.
 PAPERS = {}

@@ -1,5 +1,5 @@
 # Franc, Laskov and Mueller, "Stopping conditions for exact computation of leave-one-out error in support vector machines",
-# ICML 2008. The chain: run (cells of rows) -> select (models) -> run (test errors) -> make (tables) -> plot, compare.
+# ICML 2008. The chain: run (cells of rows) -> select (models) -> run (test errors) -> make (tables) -> plot.
 
 
 rule franc2008_run_loo:
@@ -45,20 +45,17 @@ rule franc2008_run_stopping:
 
 rule franc2008_select_models:
     input:
-        rows=expand(
-            "<franc2008>/cells/{{dataset}}/realisation-{realisation}/{cell}.parquet",
-            realisation=range(1, FRANC2008["realisations"] + 1),
-            cell=FRANC2008_CELLS,
-        ),
+        rows="<franc2008>/rows/cells.parquet",
         code=lib("franc2008.exhibits", "franc2008.selection"),
     output:
-        selected="<franc2008>/selected/{dataset}.csv",
+        selected=expand("<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]),
     log:
-        "<logs>/franc2008/select_models/{dataset}.log",
+        "<logs>/franc2008/select_models.log",
     conda:
         ENVIRONMENT
     params:
         method=FRANC2008["methods"][0],
+        datasets=FRANC2008["datasets"],
     script:
         "../scripts/franc2008/select_models.py"
 
@@ -82,20 +79,6 @@ rule franc2008_run_test:
         },
     script:
         "../scripts/franc2008/run_test.py"
-
-
-rule franc2008_gather_rows:
-    input:
-        rows=lambda wildcards: FRANC2008_ROWS[wildcards.stage],
-        code=lib("rows"),
-    output:
-        rows="<franc2008>/rows/{stage}.parquet",
-    log:
-        "<logs>/franc2008/gather_rows/{stage}.log",
-    conda:
-        ENVIRONMENT
-    script:
-        "../scripts/gather_rows.py"
 
 
 rule franc2008_make_table2:
@@ -180,7 +163,7 @@ rule franc2008_make_agreement:
         ENVIRONMENT
     params:
         datasets=FRANC2008["datasets"],
-        degenerate=FRANC2008["claims"]["degenerate"],
+        degenerate=limits(CLAIMS["franc2008"], config["preset"])["degenerate"],
     script:
         "../scripts/franc2008/make_agreement.py"
 
@@ -213,7 +196,7 @@ rule franc2008_plot_speedup:
         csv="<franc2008>/table3.csv",
         published="config/published/franc2008.csv",
         caption="workflow/report/franc2008/speedup.rst",
-        code=lib("figures", "franc2008.exhibits", "franc2008.plots", "tables"),
+        code=lib("figures", "franc2008.exhibits", "franc2008.plots", "published", "tables"),
     output:
         pdf="<franc2008>/speedup.pdf",
         svg=report(
@@ -232,35 +215,12 @@ rule franc2008_plot_speedup:
         "../scripts/franc2008/plot_speedup.py"
 
 
-rule franc2008_compare_published:
-    input:
-        tables=FRANC2008_TABLES,
-        published="config/published/franc2008.csv",
-        code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
-    output:
-        csv=report(
-            "<franc2008>/compare.csv",
-            caption="../report/franc2008/compare.rst",
-            category="Franc et al. (2008)",
-            labels={"exhibit": "Comparison", "what": "published and reproduced"},
-        ),
-        md="<franc2008>/compare.md",
-    log:
-        "<logs>/franc2008/compare_published.log",
-    conda:
-        ENVIRONMENT
-    params:
-        loo_tolerance=FRANC2008["loo_tolerance"],
-    script:
-        "../scripts/franc2008/compare_published.py"
-
-
 rule franc2008_make_claims:
     input:
         exhibits=[*FRANC2008_TABLES, "<franc2008>/figure1.csv"],
         points="<franc2008>/agreement_points.csv" if FRANC2008_COMPARES else [],
         published="config/published/franc2008.csv",
-        code=lib("claims", "franc2008.claims", "franc2008.exhibits", "tables"),
+        code=lib("claims", "franc2008.claims", "franc2008.exhibits", "published", "tables"),
     output:
         csv=report(
             "<franc2008>/claims.csv",
@@ -275,10 +235,9 @@ rule franc2008_make_claims:
     conda:
         ENVIRONMENT
     params:
-        settings={
-            "datasets": FRANC2008["datasets"],
-            "methods": FRANC2008["methods"],
-            "limits": FRANC2008["claims"],
-        },
+        claims=CLAIMS["franc2008"]["claims"],
+        limits=limits(CLAIMS["franc2008"], config["preset"]),
+        datasets=FRANC2008["datasets"],
+        methods=FRANC2008["methods"],
     script:
         "../scripts/franc2008/make_claims.py"

@@ -1,38 +1,43 @@
 # What every preset ends with: provenance and the HTML report.
 
 
-rule make_provenance:
-    input:
-        results=[paper["results"] for paper in PAPERS.values()],
-        data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=sorted({source for paper in PAPERS.values() for source in paper["sources"]}),
-    output:
-        provenance="<results>/provenance.json",
-        config="<results>/config.yaml",
-    log:
-        "<logs>/make_provenance.log",
-    conda:
-        ENVIRONMENT
-    params:
-        config=config,
-    script:
-        "../scripts/make_provenance.py"
+if not config["redraw"]:
+
+    rule make_provenance:
+        input:
+            results=[paper["results"] for paper in PAPERS.values()],
+            data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
+            library=sorted({source for paper in PAPERS.values() for source in paper["sources"]}),
+        output:
+            provenance="<results>/provenance.json",
+            config="<results>/config.yaml",
+        log:
+            "<logs>/make_provenance.log",
+        conda:
+            ENVIRONMENT
+        params:
+            config=config,
+        script:
+            "../scripts/make_provenance.py"
 
 
-# Snakemake writes its report in a call of its own, which here runs inside the first one: without its lock, on the resolved
-# configuration, for exhibits that are inputs of this job and so are finished.
+# What rules mark with report(): a table is shown as its Markdown file has it, beside the CSV that is marked.
+MARKED = marked(workflow.rules, workflow.basedir, LEFT_OUT, {"settings": WEN2017_BOTH})
+
+
 rule make_report:
     input:
-        results=[paper["results"] for paper in PAPERS.values()],
+        shown=[exhibit["file"] for exhibit in MARKED],
+        captions=[exhibit["caption"] for exhibit in MARKED],
+        description="workflow/report/workflow.rst",
+        scorecard="<results>/scorecard.csv",
+        exhibits="<results>/scorecard_exhibits.csv",
+        claims="<results>/scorecard_claims.csv",
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=PAPERS),
+        provenance="<results>/provenance.json",
         config="<results>/config.yaml",
-        captions=[
-            "workflow/report/workflow.rst",
-            *(
-                f"workflow/report/{name}/{caption}.rst"
-                for name, paper in PAPERS.items()
-                for caption in paper["captions"]
-            ),
-        ],
+        templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
+        code=lib("figures", "pages", "scorecard", "tables"),
     output:
         html="<results>/report.html",
     log:
@@ -40,8 +45,9 @@ rule make_report:
     conda:
         ENVIRONMENT
     params:
-        python=sys.executable,
-        papers=list(PAPERS),
-    shell:
-        "{params.python} -m snakemake {params.papers} --configfile {input.config} --workflow-profile none --nolock"
-        " --report {output.html} > {log} 2>&1"
+        config=config,
+        claims=CLAIMS,
+        run=list(PAPERS),
+        marked=MARKED,
+    script:
+        "../scripts/make_report.py"

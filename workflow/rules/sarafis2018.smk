@@ -22,25 +22,11 @@ rule sarafis2018_run_models:
         "../scripts/sarafis2018/run_models.py"
 
 
-rule sarafis2018_gather_rows:
-    input:
-        rows=SARAFIS2018_ROWS,
-        code=lib("rows"),
-    output:
-        rows="<sarafis2018>/rows/cells.parquet",
-    log:
-        "<logs>/sarafis2018/gather_rows.log",
-    conda:
-        ENVIRONMENT
-    script:
-        "../scripts/gather_rows.py"
-
-
 rule sarafis2018_make_tables:
     input:
         rows="<sarafis2018>/rows/cells.parquet",
         published="config/published/sarafis2018.csv",
-        code=lib("sarafis2018.exhibits", "sarafis2018.grid", "sarafis2018.layout", "tables"),
+        code=lib("published", "sarafis2018.exhibits", "sarafis2018.grid", "sarafis2018.layout", "tables"),
     output:
         table1_csv=report(
             "<sarafis2018>/table1.csv",
@@ -96,7 +82,7 @@ rule sarafis2018_make_tables:
         ENVIRONMENT
     params:
         published_rows=SARAFIS2018_PUBLISHED_ROWS,
-        sv_share=SARAFIS2018["claims"]["sv_counts"],
+        sv_share=limits(CLAIMS["sarafis2018"], config["preset"])["sv_counts"],
     script:
         "../scripts/sarafis2018/make_tables.py"
 
@@ -184,11 +170,12 @@ rule sarafis2018_make_claims:
         ],
         published="config/published/sarafis2018.csv",
         code=lib(
+            "claims",
+            "published",
             "sarafis2018.claims",
             "sarafis2018.exhibits",
             "sarafis2018.grid",
             "sarafis2018.layout",
-            "claims",
             "tables",
         ),
     output:
@@ -206,6 +193,7 @@ rule sarafis2018_make_claims:
         ENVIRONMENT
     params:
         published_rows=SARAFIS2018_PUBLISHED_ROWS,
-        limits=SARAFIS2018["claims"],
+        claims=CLAIMS["sarafis2018"]["claims"],
+        limits=limits(CLAIMS["sarafis2018"], config["preset"]),
     script:
         "../scripts/sarafis2018/make_claims.py"

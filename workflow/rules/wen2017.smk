@@ -127,25 +127,11 @@ rule wen2017_run_variants:
         "../scripts/wen2017/run_variants.py"
 
 
-rule wen2017_gather_rows:
-    input:
-        rows=lambda wildcards: WEN2017_ROWS[wildcards.stage],
-        code=lib("rows"),
-    output:
-        rows="<wen2017>/rows/{stage}.parquet",
-    log:
-        "<logs>/wen2017/gather_rows/{stage}.log",
-    conda:
-        ENVIRONMENT
-    script:
-        "../scripts/gather_rows.py"
-
-
 rule wen2017_make_table1:
     input:
         rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
         published="config/published/wen2017.csv",
-        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/table1/{settings}.csv",
@@ -167,7 +153,7 @@ rule wen2017_make_table2:
     input:
         rows="<wen2017>/rows/seeds.parquet",
         published="config/published/wen2017.csv",
-        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/table2.csv",
@@ -191,7 +177,7 @@ rule wen2017_make_table3:
     input:
         rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
         published="config/published/wen2017.csv",
-        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/table3/{settings}.csv",
@@ -243,7 +229,7 @@ rule wen2017_make_folds:
     input:
         rows="<wen2017>/rows/variants.parquet",
         published="config/published/wen2017.csv",
-        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
+        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/folds.csv",
@@ -278,7 +264,7 @@ rule wen2017_make_agreement:
     conda:
         ENVIRONMENT
     params:
-        tie=WEN2017["claims"]["tie"],
+        tie=limits(CLAIMS["wen2017"], config["preset"])["tie"],
     script:
         "../scripts/wen2017/make_agreement.py"
 
@@ -348,7 +334,7 @@ rule wen2017_make_claims:
         folds="<wen2017>/folds.csv",
         agreement="<wen2017>/agreement.csv",
         published="config/published/wen2017.csv",
-        code=lib("claims", "tables", "wen2017.claims", "wen2017.exhibits"),
+        code=lib("claims", "published", "tables", "wen2017.claims", "wen2017.exhibits"),
     output:
         csv=report(
             "<wen2017>/claims.csv",
@@ -364,6 +350,7 @@ rule wen2017_make_claims:
         ENVIRONMENT
     params:
         settings=WEN2017_BOTH,
-        limits=WEN2017["claims"],
+        claims=CLAIMS["wen2017"]["claims"],
+        limits=limits(CLAIMS["wen2017"], config["preset"]),
     script:
         "../scripts/wen2017/make_claims.py"

@@ -11,7 +11,7 @@ import lib.claims
 from lib.chapelle1999.exhibits import PANELS
 from lib.claims import at_least, at_most, number
 
-__all__ = ["CLAIMS", "Results", "decide"]
+__all__ = ["TESTS", "Results", "decide"]
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Results:
     tidy : DataFrame
         Rows of the figures.
     limits : dict
-        The configuration's ``chapelle1999.claims``.
+        Limit -> its value, see `lib.claims.limits`.
     """
 
     tidy: pd.DataFrame
@@ -39,9 +39,9 @@ class Results:
             yield dataset, curves.dropna()
 
 
-def decide(results):
+def decide(claims, results):
     """Decide every claim from the `Results`; see `lib.claims.decide`."""
-    return lib.claims.decide(CLAIMS, results)
+    return lib.claims.decide(claims, TESTS, results)
 
 
 def _excess(curve, test):
@@ -94,21 +94,10 @@ def _rescaling(results):
         yield number(dataset, "rbf", quantity, plain, "less than rescaled", plain < rescaled)
 
 
-CLAIMS = {
-    "span-rule": (
-        "paper",
-        "The span rule finds the minimum of the test error, and the two curves nearly coincide.",
-        _span_rule,
-    ),
-    "span-cost": ("paper", "The span costs little next to leave-one-out.", _cost),
-    "rescaling": (
-        "paper",
-        "The plain bound finds the minimum, not the curve's shape; the rescaled one follows the test error.",
-        _rescaling,
-    ),
-    "span-is-loo": (
-        "svmselect",
-        "The span rule is close to the exact leave-one-out error.",
-        _close_to_loo,
-    ),
+# id in config/claims.yaml -> what decides it
+TESTS = {
+    "span-rule": _span_rule,
+    "span-cost": _cost,
+    "rescaling": _rescaling,
+    "span-is-loo": _close_to_loo,
 }

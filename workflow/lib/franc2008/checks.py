@@ -1,4 +1,4 @@
-"""Checks on the results: do the methods agree, and how far are they from the published values."""
+"""Checks on the results: do the methods agree?"""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import pandas as pd
 
 from lib.franc2008.exhibits import ALL_SETS, KERNELS, METHODS, MODEL
 from lib.rows import OK, unpack_bits
-from lib.tables import KEY
 
-__all__ = ["agreement", "compare"]
-
-# the published quantities that do not depend on the machine, and the time ratio
-COMPARED = ("loo_error", "test_error", "kernel_columns", "kernel_column_speedup", "time_speedup", "certified")
+__all__ = ["agreement"]
 
 COUNTS = (
     "models_compared",
@@ -54,15 +50,19 @@ def agreement(rows, datasets, degenerate):
         for kernel in KERNELS:
             own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)].fillna({"gamma": 0.0})
             counts = dict.fromkeys(COUNTS, 0)
-            for key, model in own.groupby(MODEL):
-                if not (model["status"] == OK).all():
+            # thousands of models of a few rows each: plain dicts are many times faster than frames
+            models = {}
+            for row in own.to_dict("records"):
+                models.setdefault(tuple(row[name] for name in MODEL), []).append(row)
+            for key, model in sorted(models.items()):
+                if any(row["status"] != OK for row in model):
                     counts["models_not_compared"] += 1
                     continue
-                points = _differences(model, degenerate)
+                points = _differences(key, model, degenerate)
                 differences += [{**dict(zip(MODEL, key, strict=True)), **point} for point in points]
                 counts["models_compared"] += 1
                 counts["models_equal"] += not points
-                counts["points_compared"] += int(model["m"].iloc[0])
+                counts["points_compared"] += int(model[0]["m"])
                 counts["points_differing"] += len(points)
                 counts["points_degenerate"] += sum(point["degenerate"] for point in points)
                 for method in METHODS:
@@ -78,22 +78,21 @@ def agreement(rows, datasets, degenerate):
     return pd.concat([summary, pd.DataFrame([total])], ignore_index=True), differences
 
 
-def _differences(model, degenerate):
-    """Points whose error the rows of one model do not agree on, each as a dict."""
-    model = model.set_index("method")
-    patterns = {name: unpack_bits(row["error_pattern"], int(row["m"])) for name, row in model.iterrows()}
+def _differences(key, model, degenerate):
+    """Points whose error the rows (dicts) of one model do not agree on, each as a dict."""
+    patterns = {row["method"]: unpack_bits(row["error_pattern"], int(row["m"])) for row in model}
     stacked = np.array(list(patterns.values()))
     points = np.flatnonzero(stacked.any(axis=0) & ~stacked.all(axis=0))
-    for name, row in model.iterrows():
+    for row in model:
         if list(row["differing_points"]) != list(points):
             raise ValueError(
-                f"the error patterns of {tuple(row[MODEL])} differ in the points {list(points)}, the cell "
-                f"recorded {list(row['differing_points'])} for {name}"
+                f"the error patterns of {key} differ in the points {list(points)}, the cell recorded "
+                f"{list(row['differing_points'])} for {row['method']}"
             )
     found = []
     for i, point in enumerate(points):
-        decisions = {name: row["differing_decisions"][i] for name, row in model.iterrows()}
-        exact = model["differing_exact"].iloc[0][i]
+        decisions = {row["method"]: row["differing_decisions"][i] for row in model}
+        exact = model[0]["differing_exact"][i]
         tie = bool(abs(exact) <= degenerate)
         wrong = (
             [] if tie or np.isnan(exact) else [n for n in decisions if (decisions[n] >= 0) != (exact >= 0)]
@@ -113,48 +112,3 @@ def _differences(model, degenerate):
 
 def _names(methods):
     return " ".join(sorted(methods, key=METHODS.index))
-
-
-def compare(published, reproduced, loo_tolerance):
-    """Published beside reproduced values.
-
-    Parameters
-    ----------
-    published, reproduced : DataFrame
-        Tidy rows (`lib.tables.TIDY_COLUMNS`).
-    loo_tolerance : float
-        Largest difference of a leave-one-out error, in percentage points, that counts as the published value.
-
-    Returns
-    -------
-    DataFrame
-        One row per published value whose data set was run: the key columns, unit, ``published`` and
-        ``reproduced`` with their spreads, ``difference`` (reproduced - published), ``ratio`` (reproduced /
-        published), and ``within``: "yes" or "no" for ``loo_error``, empty for the others and where nothing
-        was reproduced.
-
-    Raises
-    ------
-    ValueError
-        If a data set was run but one of its published values, of an exhibit that was made, has no reproduced
-        row, or one in another unit.
-    """
-    published = published[
-        published["metric"].isin(COMPARED)
-        & published["dataset"].isin(reproduced["dataset"])
-        & published["exhibit"].isin(reproduced["exhibit"])
-    ]
-    joined = published.merge(reproduced, on=KEY, how="left", suffixes=("_published", ""), indicator=True)
-    unmatched = joined[(joined["_merge"] != "both") | (joined["unit"] != joined["unit_published"])]
-    if len(unmatched):
-        raise ValueError(f"no reproduced value of the published {tuple(unmatched.iloc[0][KEY])}")
-    result = joined[KEY].copy()
-    result["unit"] = joined["unit"]
-    result["published"], result["published_spread"] = joined["value_published"], joined["spread_published"]
-    result["reproduced"], result["reproduced_spread"] = joined["value"], joined["spread"]
-    result["difference"] = result["reproduced"] - result["published"]
-    result["ratio"] = result["reproduced"] / result["published"]
-    decided = (result["metric"] == "loo_error") & result["reproduced"].notna()
-    within = result["difference"].abs() <= loo_tolerance + 1e-9
-    result["within"] = np.where(decided, np.where(within, "yes", "no"), "")
-    return result

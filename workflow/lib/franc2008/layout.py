@@ -7,7 +7,7 @@ import pandas as pd
 from lib.franc2008.exhibits import ALL_SETS, METHODS
 from lib.tables import number
 
-__all__ = ["agreement_layout", "compare_layout", "table2_layout", "table3_layout"]
+__all__ = ["agreement_layout", "table2_layout", "table3_layout"]
 
 KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}
 
@@ -132,71 +132,4 @@ def agreement_layout(summary, differences, degenerate):
             f", point {row['point']}: decision value {decisions}; an error by: {row['error_by']}; "
             f"{'degenerate' if row['degenerate'] else 'wrong: ' + (row['wrong_by'] or 'undecided')}."
         )
-    return columns, body, notes
-
-
-def compare_layout(comparison, reproduced, loo_tolerance):
-    """Columns, body and notes of published beside reproduced values.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        Made by `lib.franc2008.checks.compare`.
-    reproduced : DataFrame
-        Tidy rows, for the statistic that Table 2 does not print.
-    loo_tolerance : float
-    """
-    columns = [
-        ("", "Data set"),
-        ("", "Kernel"),
-        ("", "Quantity"),
-        ("", "Published"),
-        ("", "Reproduced"),
-        ("", "Difference"),
-        ("", "Ratio"),
-        ("", "Within"),
-    ]
-    names = {
-        "loo_error": ("LOO error (%)", 2),
-        "test_error": ("Test error (%)", 2),
-        "kernel_columns": ("Kernel columns (10⁶)", 1),
-        "kernel_column_speedup": ("Column speed-up", 1),
-        "time_speedup": ("Time speed-up", 1),
-        "certified": ("Certified (%)", 1),
-    }
-    body = []
-    for row in comparison.itertuples():
-        name, decimals = names[row.metric]
-        body.append(
-            [
-                row.dataset,
-                row.setting,
-                name,
-                number(row.published, decimals, row.published_spread),
-                number(
-                    row.reproduced, decimals, row.reproduced_spread if row.metric == "test_error" else None
-                ),
-                _signed(row.difference, decimals) if row.unit == "percent" else "",
-                number(row.ratio, 2) if row.unit != "percent" else "",
-                row.within,
-            ]
-        )
-    if not body:
-        return columns, body, ["None of the data sets of this preset is in the paper's tables."]
-    decided = comparison[comparison["within"] != ""]
-    n_within = (decided["within"] == "yes").sum()
-    one_model = reproduced[reproduced["metric"] == "loo_error_min_of_mean"]
-    listed = ", ".join(
-        f"{row.dataset} {row.setting} {number(row.value, 2)}"
-        for row in one_model.itertuples()
-        if row.dataset in set(comparison["dataset"])
-    )
-    notes = [
-        f"Within: the LOO error differs by at most {loo_tolerance:g} percentage points, for {n_within} of "
-        f"{len(decided)} values.",
-        "The LOO error compared is the mean over the realisations of each one's minimum, which is what the "
-        "paper "
-        f"prints. The error of the one model with the smallest mean, which its text describes, is (%): "
-        f"{listed}.",
-    ]
     return columns, body, notes

@@ -132,10 +132,10 @@ def table2_layout(tidy, published):
         model = [f"{value['C']:.6g}", f"{value['gamma']:.6g}"]
         body.append([dataset, settings, *sizes, *model, f"{share:.3g}", f"{largest:.3g}"])
         other = {
-            name: theirs(dataset, "", "", name)
+            name: theirs(dataset, PUBLISHED, "", name)
             for name in value
-            if theirs(dataset, "", "", name) not in (value[name],)
-            and not pd.isna(theirs(dataset, "", "", name))
+            if theirs(dataset, PUBLISHED, "", name) not in (value[name],)
+            and not pd.isna(theirs(dataset, PUBLISHED, "", name))
         }
         if settings == PUBLISHED and other:
             printed = ", ".join(f"{name} {found:g}" for name, found in other.items())

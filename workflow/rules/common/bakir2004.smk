@@ -79,32 +79,37 @@ def bakir2004_growth():
     return {**cell, "setup": bakir2004_setup(settings, settings["gamma"], True)}
 
 
-BAKIR2004_ROWS = [
-    "<bakir2004>/cells/figure1.parquet",
-    *expand("<bakir2004>/cells/figure3/run-{run}.parquet", run=range(1, BAKIR2004["figure3"]["runs"] + 1)),
-    *expand(
-        f"<bakir2004>/cells/figure4/{BAKIR2004['figure4']['dataset']}/run-{{run}}.parquet",
-        run=range(1, BAKIR2004["figure4"]["runs"] + 1),
-    ),
-    *(
-        f"<bakir2004>/cells/table1/{settings['dataset']}/train-{settings['train']}.parquet"
-        for settings in BAKIR2004["table1"]["sets"]
-    ),
-    f"<bakir2004>/cells/growth/{BAKIR2004['growth']['dataset']}.parquet",
-]
+BAKIR2004_ROWS = {
+    "cells": [
+        "<bakir2004>/cells/figure1.parquet",
+        *expand(
+            "<bakir2004>/cells/figure3/run-{run}.parquet", run=range(1, BAKIR2004["figure3"]["runs"] + 1)
+        ),
+        *expand(
+            f"<bakir2004>/cells/figure4/{BAKIR2004['figure4']['dataset']}/run-{{run}}.parquet",
+            run=range(1, BAKIR2004["figure4"]["runs"] + 1),
+        ),
+        *(
+            f"<bakir2004>/cells/table1/{settings['dataset']}/train-{settings['train']}.parquet"
+            for settings in BAKIR2004["table1"]["sets"]
+        ),
+        f"<bakir2004>/cells/growth/{BAKIR2004['growth']['dataset']}.parquet",
+    ],
+}
 BAKIR2004_RESULTS = [
-    "<bakir2004>/rows/cells.parquet",
+    *expand("<bakir2004>/rows/{stage}.parquet", stage=BAKIR2004_ROWS),
     *expand("<bakir2004>/{figure}.pdf", figure=["figure1", "figure3", "figure4", "growth"]),
     *expand("<bakir2004>/{table}.csv", table=["table1", "claims"]),
 ]
 
 PAPERS["bakir2004"] = {
+    "rows": BAKIR2004_ROWS,
     "results": BAKIR2004_RESULTS,
+    "printed": ["<bakir2004>/table1.csv"],
     "sources": BAKIR2004_SOURCES,
     "datasets": [
         BAKIR2004["figure4"]["dataset"],
         *(settings["dataset"] for settings in BAKIR2004["table1"]["sets"]),
         BAKIR2004["growth"]["dataset"],
     ],
-    "captions": ["figure1", "figure3", "figure4", "table1", "growth", "claims"],
 }

@@ -38,20 +38,22 @@ CHAPELLE1999_CELLS = {
     }
     for experiment in CHAPELLE1999_EXPERIMENTS
 }
-CHAPELLE1999_ROWS = [
-    f"<chapelle1999>/cells/{experiment}/{CHAPELLE1999[experiment]['dataset']}/realisation-{realisation}.parquet"
-    for experiment in CHAPELLE1999_EXPERIMENTS
-    for realisation in range(1, CHAPELLE1999[experiment]["realisations"] + 1)
-]
+CHAPELLE1999_ROWS = {
+    "cells": [
+        f"<chapelle1999>/cells/{experiment}/{CHAPELLE1999[experiment]['dataset']}/realisation-{realisation}.parquet"
+        for experiment in CHAPELLE1999_EXPERIMENTS
+        for realisation in range(1, CHAPELLE1999[experiment]["realisations"] + 1)
+    ],
+}
 CHAPELLE1999_RESULTS = [
-    "<chapelle1999>/rows/cells.parquet",
+    *expand("<chapelle1999>/rows/{stage}.parquet", stage=CHAPELLE1999_ROWS),
     *expand("<chapelle1999>/figure{figure}.pdf", figure=[2, 3, 4]),
     "<chapelle1999>/claims.csv",
 ]
 
 PAPERS["chapelle1999"] = {
+    "rows": CHAPELLE1999_ROWS,
     "results": CHAPELLE1999_RESULTS,
     "sources": CHAPELLE1999_SOURCES,
     "datasets": CHAPELLE1999_DATASETS,
-    "captions": ["figure2", "figure3", "figure4", "claims"],
 }

@@ -63,13 +63,14 @@ FRANC2008_TABLES = expand(
 FRANC2008_RESULTS = [
     *expand("<franc2008>/rows/{stage}.parquet", stage=FRANC2008_ROWS),
     *FRANC2008_TABLES,
-    *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
+    *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "claims.csv"]),
     *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),
 ]
 
 PAPERS["franc2008"] = {
+    "rows": FRANC2008_ROWS,
     "results": FRANC2008_RESULTS,
+    "printed": FRANC2008_TABLES,
     "sources": FRANC2008_SOURCES,
     "datasets": [*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]],
-    "captions": ["table2", "table3", "figure1", "speedup", "agreement", "compare", "claims"],
 }

@@ -60,11 +60,13 @@ def sarafis2018_cell(wildcards):
     return SARAFIS2018_CELLS[wildcards.experiment, wildcards.dataset, int(wildcards.m)]
 
 
-SARAFIS2018_ROWS = [
-    f"<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet"
-    for (experiment, dataset, m), cell in SARAFIS2018_CELLS.items()
-    for part in range(1, cell["jobs"] + 1)
-]
+SARAFIS2018_ROWS = {
+    "cells": [
+        f"<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet"
+        for (experiment, dataset, m), cell in SARAFIS2018_CELLS.items()
+        for part in range(1, cell["jobs"] + 1)
+    ],
+}
 SARAFIS2018_PUBLISHED_ROWS = [
     dataset
     for experiment in ("class_weights", "instance_weights")
@@ -72,21 +74,18 @@ SARAFIS2018_PUBLISHED_ROWS = [
     if settings.get("published_rows")
 ]
 SARAFIS2018_RESULTS = [
-    "<sarafis2018>/rows/cells.parquet",
+    *expand("<sarafis2018>/rows/{stage}.parquet", stage=SARAFIS2018_ROWS),
     *expand("<sarafis2018>/table{table}.csv", table=range(1, 7)),
     *expand("<sarafis2018>/figure{figure}.pdf", figure=range(2, 7)),
     "<sarafis2018>/claims.csv",
 ]
 
 PAPERS["sarafis2018"] = {
+    "rows": SARAFIS2018_ROWS,
     "results": SARAFIS2018_RESULTS,
+    "printed": expand("<sarafis2018>/table{table}.csv", table=range(1, 7)),
     "sources": SARAFIS2018_SOURCES,
     "datasets": [
         dataset for experiment in SARAFIS2018_EXPERIMENTS for dataset in SARAFIS2018[experiment]["datasets"]
-    ],
-    "captions": [
-        *expand("table{table}", table=range(1, 7)),
-        *expand("figure{figure}", figure=range(2, 7)),
-        "claims",
     ],
 }

@@ -90,8 +90,12 @@ WEN2017_RESULTS = [
 ]
 
 PAPERS["wen2017"] = {
+    "rows": WEN2017_ROWS,
     "results": WEN2017_RESULTS,
+    "printed": [
+        "<wen2017>/table2.csv",
+        *expand("<wen2017>/{table}/published.csv", table=["table1", "table3"]),
+    ],
     "sources": [*WEN2017_SOURCES, *WEN2017_LIBSVM_SOURCES],
     "datasets": list(WEN2017_DATASETS),
-    "captions": ["table1", "table2", "table3", "figure2", "seeds", "folds", "agreement", "claims"],
 }

@@ -8,7 +8,7 @@ from lib.tables import read_tidy, write_markdown
 
 log = start_log(snakemake.log[0])
 tidy = pd.concat([read_tidy(path) for path in snakemake.input.exhibits])
-verdicts, numbers = decide(Results(tidy, snakemake.params.limits))
+verdicts, numbers = decide(snakemake.params.claims, Results(tidy, snakemake.params.limits))
 verdicts.to_csv(snakemake.output.csv, index=False, lineterminator="\n")
 numbers.to_csv(snakemake.output.numbers, index=False, float_format="%.10g", lineterminator="\n")
 write_markdown(snakemake.output.md, "Claims", *claims_layout(verdicts, numbers))

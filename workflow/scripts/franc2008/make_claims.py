@@ -4,17 +4,21 @@ import pandas as pd
 from lib.claims import claims_layout
 from lib.franc2008.claims import Results, decide
 from lib.joblog import start_log
+from lib.published import read_published
 from lib.tables import read_tidy, write_markdown
 
 log = start_log(snakemake.log[0])
 points = snakemake.input.points
 verdicts, numbers = decide(
+    snakemake.params.claims,
     Results(
         tidy=pd.concat([read_tidy(path) for path in snakemake.input.exhibits]),
-        published=read_tidy(snakemake.input.published),
+        published=read_published(snakemake.input.published),
         differences=pd.read_csv(points) if points else None,
-        **snakemake.params.settings,
-    )
+        datasets=snakemake.params.datasets,
+        methods=snakemake.params.methods,
+        limits=snakemake.params.limits,
+    ),
 )
 verdicts.to_csv(snakemake.output.csv, index=False, lineterminator="\n")
 numbers.to_csv(snakemake.output.numbers, index=False, float_format="%.10g", lineterminator="\n")

@@ -3,16 +3,19 @@
 import pandas as pd
 from lib.claims import claims_layout
 from lib.joblog import start_log
+from lib.published import read_published
 from lib.sarafis2018.claims import Results, decide
 from lib.tables import read_tidy, write_markdown
 
 log = start_log(snakemake.log[0])
 verdicts, numbers = decide(
+    snakemake.params.claims,
     Results(
         tidy=pd.concat([read_tidy(path) for path in snakemake.input.exhibits]),
-        published=read_tidy(snakemake.input.published),
-        **snakemake.params,
-    )
+        published=read_published(snakemake.input.published),
+        published_rows=snakemake.params.published_rows,
+        limits=snakemake.params.limits,
+    ),
 )
 verdicts.to_csv(snakemake.output.csv, index=False, lineterminator="\n")
 numbers.to_csv(snakemake.output.numbers, index=False, float_format="%.10g", lineterminator="\n")

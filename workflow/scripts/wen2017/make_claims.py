@@ -3,6 +3,7 @@
 import pandas as pd
 from lib.claims import claims_layout
 from lib.joblog import start_log
+from lib.published import read_published
 from lib.tables import read_tidy, write_markdown
 from lib.wen2017.claims import Results, decide
 
@@ -13,15 +14,16 @@ tables = {
     for settings, first, third in zip(snakemake.params.settings, inputs.table1, inputs.table3, strict=True)
 }
 verdicts, numbers = decide(
+    snakemake.params.claims,
     Results(
         tables=tables,
         figure2=read_tidy(inputs.figure2),
         seeds=read_tidy(inputs.seeds),
         folds=read_tidy(inputs.folds),
         agreement=pd.read_csv(inputs.agreement),
-        published=read_tidy(inputs.published),
+        published=read_published(inputs.published),
         limits=snakemake.params.limits,
-    )
+    ),
 )
 verdicts.to_csv(snakemake.output.csv, index=False, lineterminator="\n")
 numbers.to_csv(snakemake.output.numbers, index=False, float_format="%.10g", lineterminator="\n")

@@ -1,0 +1,257 @@
+"""The paper scale drawn again from its rows on a clean clone: the same bytes, and a report in a browser."""
+
+import itertools
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from lib.redraw import with_rows
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+
+
+def git(folder, *arguments):
+    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def redrawn(tmp_path_factory, root):
+    """A clone of the tracked files as they are now, on which the command of `make figures` was run."""
+    if not (root / ".git").exists():
+        pytest.skip("this is no git checkout: there is nothing to clone")
+    commit = git(root, "stash", "create") or git(root, "rev-parse", "HEAD")
+    clone = tmp_path_factory.mktemp("clone") / "checkout"
+    git(root, "clone", "--quiet", "--shared", "--no-checkout", str(root), str(clone))
+    git(clone, "checkout", "--quiet", "--detach", commit)
+    makefile = (clone / "Makefile").read_text()
+    arguments = re.search(r"snakemake (figures .*)\n", makefile).group(1).replace("$(CORES)", "2").split()
+    # nothing answers there
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    environment = {**os.environ, **nowhere, "XDG_CACHE_HOME": str(clone.parent / "cache")}
+    environment.pop("SVMSELECT_MIRROR", None)
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return clone, done.stdout + done.stderr
+
+
+def test_redrawing_changes_nothing(redrawn):
+    clone, output = redrawn
+    assert git(clone, "status", "--porcelain") == ""
+    assert "_run_" not in output and "gather_rows" not in output
+    assert not (clone / "resources").exists()
+
+
+def test_papers_without_rows_are_named(redrawn):
+    clone, output = redrawn
+    results = clone / "results/paper"
+    for paper in ("franc2008", "chapelle1999", "wen2017", "sarafis2018", "bakir2004"):
+        named = f"{paper} is not redrawn: results/paper/{paper}/rows/" in output
+        assert named != (results / paper / "claims.csv").exists(), paper
+
+
+def test_papers_with_all_their_rows(tmp_path):
+    papers = {"one": {"rows": {"cells": [], "test": []}}, "other": {"rows": {"cells": []}}}
+    for file in ("one/rows/cells.parquet", "other/rows/cells.parquet"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).touch()
+    present, missing = with_rows(papers, tmp_path)
+    assert present == {"other": papers["other"]}
+    assert missing == {"one": tmp_path / "one/rows/test.parquet"}
+
+
+class Browser:
+    """A headless Chromium, driven over its debugging pipe."""
+
+    def __init__(self, program):
+        self.ids, self.events = itertools.count(1), []
+        self.profile = tempfile.TemporaryDirectory()
+        to_browser, self.write_end = os.pipe()
+        self.read_end, from_browser = os.pipe()
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        options += [
+            "--disable-dev-shm-usage",
+            f"--user-data-dir={self.profile.name}",
+            "--remote-debugging-pipe",
+        ]
+        # the pipe's two ends are file descriptors 3 and 4 of the browser
+        shell = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
+        self.process = subprocess.Popen(
+            ["bash", "-c", shell, program, *options, "about:blank"],
+            pass_fds=(to_browser, from_browser),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_browser)
+        os.close(from_browser)
+        self.buffer, self.session = b"", None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method, **params):
+        number = next(self.ids)
+        message = {"id": number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.write_end, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.receive()
+            if answer.get("id") == number:
+                assert "error" not in answer, answer
+                return answer["result"]
+            self.events.append(answer)
+
+    def receive(self, seconds=120):
+        until = time.monotonic() + seconds
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.read_end], [], [], until - time.monotonic())
+            assert ready, "the browser does not answer"
+            self.buffer += os.read(self.read_end, 1 << 20)
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def open(self, path, size, dark=False):
+        """Load a file at a width and height, and wait until it is loaded."""
+        width, height = size
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        self.call("Emulation.setEmulatedMedia", features=[scheme, still])
+        self.events.clear()
+        self.call("Page.navigate", url=path.as_uri())
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.receive())
+
+    def value(self, expression):
+        """Value of a JavaScript expression."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def complaints(self):
+        """What went to the console, and what was asked from outside the page."""
+        found = []
+        for event in self.events:
+            method, params = event["method"], event["params"]
+            if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
+                found.append(params)
+            elif method == "Network.requestWillBeSent":
+                address = params["request"]["url"]
+                if not address.startswith(("file:", "data:")):
+                    found.append(address)
+        return found
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=30)
+        os.close(self.write_end)
+        os.close(self.read_end)
+        self.profile.cleanup()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no Chromium on PATH: the report is not looked at in a browser")
+    browser = Browser(program)
+    yield browser
+    browser.close()
+
+
+# goes to the exhibit of a link, and tells what is seen there
+VISIT = """
+(async (link) => {
+  link.click();
+  await new Promise(done => setTimeout(done, 20));
+  const section = document.querySelector(link.getAttribute('href'));
+  const shown = section.querySelector('.figure img, table');
+  const image = section.querySelector('.figure img');
+  if (image) await image.decode();
+  const box = shown.getBoundingClientRect();
+  return {
+    name: link.textContent,
+    heading: section.querySelector('h3').getBoundingClientRect().top,
+    width: box.width, height: box.height, image: image ? image.naturalWidth : null,
+    caption: section.querySelector('.caption').innerText.length, height_of_window: innerHeight,
+  };
+})(document.querySelectorAll('nav a.exhibit')[%d])
+"""
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_exhibit_of_the_report_is_seen(redrawn, browser, size):
+    clone, _ = redrawn
+    browser.open(clone / "results/paper/report.html", size)
+    exhibits = browser.value("document.querySelectorAll('nav a.exhibit').length")
+    assert exhibits == browser.value("document.querySelectorAll('section.exhibit').length")
+    # every drawn figure is there
+    drawn = [path for path in (clone / "results/paper").rglob("*.svg") if path.is_file()]
+    assert browser.value("document.querySelectorAll('section.exhibit .figure img').length") == len(drawn) > 0
+    for number in range(exhibits):
+        seen = browser.value(VISIT % number)
+        assert seen["width"] > 100 and seen["height"] > 50, seen
+        assert seen["caption"] > 50, seen
+        assert seen["image"] is None or seen["image"] > 100, seen
+        # the last ones cannot be scrolled to the top
+        assert -5 <= seen["heading"] < seen["height_of_window"], seen
+    # nothing makes the page wider than the window; wide tables scroll by themselves
+    assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("page", ["report", "scorecard"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_pages_can_be_read(redrawn, browser, page, dark):
+    clone, _ = redrawn
+    browser.open(clone / f"results/paper/{page}.html", PHONE, dark)
+    brightness = (
+        "(name, of) => getComputedStyle(of)[name].match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0)"
+    )
+    ground = browser.value(f"({brightness})('backgroundColor', document.body)")
+    text = browser.value(f"({brightness})('color', document.body)")
+    assert (ground < 150 and text > 600) if dark else (ground > 700 and text < 150)
+    assert browser.value("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.value("document.querySelectorAll('table').length") > 1
+    assert browser.complaints() == []
+
+
+def test_the_report_is_one_file(redrawn):
+    clone, _ = redrawn
+    for page in ("report", "scorecard"):
+        text = (clone / f"results/paper/{page}.html").read_text()
+        assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', text) == []
+        assert "<script" not in text
+
+
+def test_shown_figures_have_a_description(redrawn):
+    clone, _ = redrawn
+    text = (clone / "results/paper/report.html").read_text()
+    alternatives = re.findall(r'<img [^>]*alt="([^"]*)"', text)
+    assert alternatives and all(len(words) > 30 for words in alternatives)
+
+
+def test_make_figures_renews_the_readme(redrawn):
+    clone, _ = redrawn
+    assert Path(clone, "workflow/readme.py").is_file()
+    before = (clone / "README.md").read_text()
+    command = [sys.executable, "workflow/readme.py", "results/paper/scorecard.md", "README.md"]
+    subprocess.run(command, cwd=clone, check=True)
+    assert (clone / "README.md").read_text() == before

@@ -1,0 +1,319 @@
+"""The scorecard: published beside reproduced, tolerances, verdicts, and the README's summary."""
+
+import copy
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from lib.claims import check_claims, limits, verdict
+from lib.published import read_printed, read_published
+from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
+from lib.tables import KEY, TIDY_COLUMNS, read_markdown, write_markdown
+
+PAPERS = ("franc2008", "chapelle1999", "wen2017", "sarafis2018", "bakir2004")
+PRINTED = {"franc2008": 182, "wen2017": 115, "sarafis2018": 224, "bakir2004": 54}
+
+
+@pytest.fixture(scope="module")
+def claims(root):
+    return yaml.safe_load((root / "config/claims.yaml").read_text())
+
+
+@pytest.fixture(scope="module")
+def schema(root):
+    return yaml.safe_load((root / "workflow/schemas/claims.schema.yaml").read_text())
+
+
+def test_every_claim_has_a_test_and_every_test_a_claim(claims):
+    assert tuple(claims) == PAPERS
+    for paper, entry in claims.items():
+        assert set(entry["claims"]) == set(importlib.import_module(f"lib.{paper}.claims").TESTS), paper
+
+
+def test_claims_file_is_valid(claims, schema):
+    check_claims(claims, schema)
+
+
+def changed(claims, value, *path):
+    claims = copy.deepcopy(claims)
+    place = claims
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    return claims
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "words"),
+    [
+        (
+            ["speedup"],
+            ("franc2008", "claims", "breakdown", "limits"),
+            ["No claim names the limit 'breakdown'"],
+        ),
+        (["tie"], ("wen2017", "claims", "faster", "limits"), ["No claim names the limit 'faster_at_10'"]),
+        (["x"], ("wen2017", "claims", "faster", "limits"), ["wen2017.faster names 'x'", "among the limits"]),
+        (["table9"], ("bakir2004", "claims", "cost", "exhibits"), ["bakir2004.cost names 'table9'"]),
+        (
+            "me",
+            ("bakir2004", "claims", "cost", "by"),
+            ["bakir2004.claims.cost.by is 'me'", "paper, svmselect"],
+        ),
+        ("fast", ("bakir2004", "claims", "cost", "test"), ["cost.test is 'fast'", "a sentence"]),
+        ({"why": "so"}, ("bakir2004", "figures", "svs"), ["bakir2004.figures.svs"]),
+        (
+            {"share": 1, "factor": 2, "why": "so"},
+            ("bakir2004", "figures", "svs"),
+            ["figures.svs is", "one tol"],
+        ),
+    ],
+)
+def test_mistakes_in_the_claims_file_are_sentences(claims, schema, value, path, words):
+    with pytest.raises(ValueError) as caught:
+        check_claims(changed(claims, value, *path), schema)
+    assert [word for word in words if word not in str(caught.value)] == []
+
+
+def test_limits_of_a_preset():
+    paper = {"limits": {"large": {"value": 10, "presets": {"demo": 4}}, "other": {"value": 1}}}
+    assert limits(paper, "demo") == {"large": 4, "other": 1}
+    assert limits(paper, "paper") == {"large": 10, "other": 1}
+
+
+def test_verdicts_of_counts():
+    assert [verdict(*counts) for counts in ((3, 3), (3, 1), (3, 0), (0, 0))] == [
+        "reproduced",
+        "partly",
+        "not reproduced",
+        "not testable here",
+    ]
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
+    path = root / f"config/published/{paper}.csv"
+    printed, published = read_printed(path), read_published(path)
+    assert len(printed) == PRINTED[paper]
+    assert set(published.index) == set(printed.index) == set(range(len(printed)))
+    assert published["value"].notna().all() and not published.duplicated(KEY).any()
+    assert set(published["metric"]) == set(claims[paper]["figures"])
+    assert set(published["exhibit"]) <= set(claims[paper]["exhibits"])
+
+
+def test_registry_names_of_the_printed_data_sets(root, registry):
+    for paper in PRINTED:
+        published = read_published(root / f"config/published/{paper}.csv")
+        assert set(published["dataset"]) <= set(registry), paper
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper):
+    path = root / f"config/published/{paper}.csv"
+    published = read_published(path)
+    found = figures(paper, read_printed(path), published, published, claims[paper]["figures"])
+    assert list(found.columns) == COLUMNS and len(found) == PRINTED[paper]
+    pd.testing.assert_frame_equal(found[TIDY_COLUMNS], read_printed(path))
+    assert (found["reproduced"] != "").all() and set(found["within"]) <= {"yes", ""}
+    assert (found.loc[found["within"] == "", "reason"] != "").all()
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_a_paper_that_was_not_run_has_its_rows(root, claims, paper):
+    path = root / f"config/published/{paper}.csv"
+    found = figures(paper, read_printed(path), read_published(path), None, claims[paper]["figures"])
+    assert len(found) == PRINTED[paper] and (found["reproduced"] == "").all()
+    assert set(found["reason"]) <= {"the paper was not run", "the unit of the other times"}
+
+
+def frame(*rows):
+    return pd.DataFrame(rows, columns=TIDY_COLUMNS)
+
+
+def card(published, reproduced, rules, paper="p"):
+    """The scorecard of tidy rows."""
+    printed = published.fillna("").astype(str)
+    return figures(paper, printed, published, reproduced, rules).iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "spread", "within"),
+    [
+        ({"difference": 0.5}, 10.5, np.nan, "yes"),
+        ({"difference": 0.5}, 10.51, np.nan, "no"),
+        ({"difference": 0}, 10, np.nan, "yes"),
+        ({"share": 0.1}, 9.0, np.nan, "yes"),
+        ({"share": 0.1}, 8.99, np.nan, "no"),
+        ({"deviations": 1}, 15.0, 4.0, "yes"),  # the printed one is 3
+        ({"deviations": 1}, 15.1, 4.0, "no"),
+        ({"factor": 2}, 5.0, np.nan, "yes"),
+        ({"factor": 2}, 20.1, np.nan, "no"),
+    ],
+)
+def test_tolerances(rule, value, spread, within):
+    row = card(
+        frame(("t", "d", "s", "m", "q", 10.0, 3.0, "count")),
+        frame(("t", "d", "s", "m", "q", value, spread, "count")),
+        {"q": {**rule, "why": "so"}},
+    )
+    assert row["within"] == within and row["reason"] == ""
+    assert float(row["difference"]) == pytest.approx(value - 10) and float(row["ratio"]) == value / 10
+    assert row["hardware_dependent"] == ("yes" if "factor" in rule else "no")
+
+
+def test_times_are_compared_as_ratios_to_one_of_them():
+    rule = {"factor": 2, "relative_to": {"method": "slow", "metric": "time"}, "why": "so"}
+    published = frame(
+        ("t", "d", "s", "fast", "time", 10.0, np.nan, "s"),
+        ("t", "d", "s", "slow", "time", 100.0, np.nan, "s"),
+    )
+    ours = frame(
+        ("t", "d", "s", "fast", "time", 1.5, np.nan, "s"), ("t", "d", "s", "slow", "time", 10.0, 0, "s")
+    )
+    printed = published.fillna("").astype(str)
+    fast, slow = (row for _, row in figures("p", printed, published, ours, {"time": rule}).iterrows())
+    assert (fast["within"], fast["difference"], fast["relative_to"]) == ("yes", "", "slow time")
+    assert (fast["published_relative"], fast["reproduced_relative"], fast["ratio"]) == ("0.1", "0.15", "0.15")
+    assert (slow["within"], slow["reason"]) == ("", "the unit of the other times")
+    without = figures("p", printed, published, ours.iloc[:1], {"time": rule})
+    assert without["within"].tolist() == ["", ""]
+    assert without["reason"].tolist() == [
+        "nothing to divide by: method not run: slow",
+        "method not run: slow",
+    ]
+
+
+def test_what_is_not_there_has_a_reason():
+    ours = frame(
+        ("t", "d", "s", "m", "q", np.nan, np.nan, ""),
+        ("t", "d", "s", "n", "other", 1.0, np.nan, ""),
+        ("t", "e", "s", "m", "q_extrapolated", 7.0, np.nan, ""),
+        ("t", "e", "k=10", "m", "q", 1.0, np.nan, ""),
+        ("t", "e", "k=10", "m", "rounds", 3, np.nan, "count"),
+    )
+
+    def row(*key):
+        return card(
+            frame((*key, 1.0, np.nan, "")), ours, {"q": {"difference": 1, "why": "so"}, "z": {"share": 1}}
+        )
+
+    for key, reason in (
+        (("u", "d", "s", "m", "q"), "u was not made"),
+        (("t", "f", "s", "m", "q"), "data set not run: f"),
+        (("t", "d", "r", "m", "q"), "setting not run: r"),
+        (("t", "d", "s", "l", "q"), "method not run: l"),
+        (("t", "d", "s", "m", "q"), "no run succeeded"),
+        (("t", "e", "s", "m", "z"), "not run at this size, and not extrapolated"),
+    ):
+        found = row(*key)
+        assert (found["reason"], found["reproduced"], found["within"]) == (reason, "", ""), key
+    guessed, partial = row("t", "e", "s", "m", "q"), row("t", "e", "k=10", "m", "q")
+    assert (guessed["reproduced"], guessed["extrapolated"], guessed["within"]) == ("7", "reproduced", "no")
+    assert (partial["extrapolated"], partial["within"]) == ("reproduced", "yes")
+    with pytest.raises(ValueError, match=r"no q of the published \('t', 'd', 's', 'n'\)"):
+        row("t", "d", "s", "n", "q")
+    with pytest.raises(ValueError, match="no tolerance of the published metric p x"):
+        row("t", "d", "s", "m", "x")
+
+
+def test_units_have_to_be_the_same():
+    published, ours = (
+        frame(("t", "d", "s", "m", "q", 1.0, np.nan, unit)) for unit in ("percent", "fraction")
+    )
+    with pytest.raises(ValueError, match="printed in 'percent' and reproduced in 'fraction'"):
+        card(published, ours, {"q": {"difference": 1, "why": "so"}})
+
+
+def test_figures_that_a_paper_extrapolated(root, claims):
+    path = root / "config/published/wen2017.csv"
+    published = read_published(path)
+    found = figures("wen2017", read_printed(path), published, published, claims["wen2017"]["figures"])
+    marked = found[found["extrapolated"] != "no"]
+    assert marked[["exhibit", "dataset", "setting", "method"]].to_numpy().tolist() == [
+        ["table3", "mnist", "k=100", "libsvm"],
+        ["table3", "mnist", "k=100", "sir"],  # its unit is
+    ]
+
+
+def test_products_are_one_figure(root, claims):
+    path = root / "config/published/bakir2004.csv"
+    published = read_published(path)
+    ours = published.copy()
+    banana = ours["dataset"].eq("banana") & ours["metric"].eq("subset_size")
+    ours.loc[banana, "value"] = 100
+    found = figures("bakir2004", read_printed(path), published, ours, claims["bakir2004"]["figures"])
+    subsets = found[found["metric"] == "subsets"].set_index("dataset")
+    assert subsets.loc["banana", ["value", "reproduced", "within"]].tolist() == ["5x200", "5x100", "no"]
+    assert subsets.loc["waveform", ["value", "reproduced", "within"]].tolist() == ["5x200", "5x200", "yes"]
+
+
+def test_totals_and_pages(root, claims):
+    path = root / "config/published/franc2008.csv"
+    published = read_published(path)
+    of_figures = figures(
+        "franc2008", read_printed(path), published, published, claims["franc2008"]["figures"]
+    )
+    decided = pd.DataFrame({"claim": list(claims["franc2008"]["claims"]), "tests": 2, "held": 2})
+    of_claims = verdicts(claims, {"franc2008": decided})
+    assert len(of_claims) == sum(len(entry["claims"]) for entry in claims.values())
+    assert set(of_claims.loc[of_claims["paper"] == "wen2017", "verdict"]) == {"not testable here"}
+    totals = exhibits(claims, of_figures, of_claims).set_index(["paper", "exhibit"])
+    assert len(totals) == sum(len(entry["exhibits"]) for entry in claims.values())
+    # three claims of the paper are about Table 3, and its times are not compared
+    names = ["figures", "reproduced", "compared", "within", "tests", "held", "verdict"]
+    assert totals.loc[("franc2008", "table3"), names].tolist() == [130, 130, 104, 104, 6, 6, "reproduced"]
+    assert totals.loc[("wen2017", "table1"), "verdict"] == "not testable here"
+
+    page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims)
+    assert between(page).count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in between(page)
+    assert "`results/paper/wen2017/table1/published.csv`" in page and "The paper prints no numbers." in page
+    numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
+    values = page_values(claims, of_figures, totals.reset_index(), of_claims, numbers)
+    assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""
+    assert values["numbers"]["wen2017", "faster"] == []
+
+
+def test_markdown_tables_are_read_as_they_were_written(tmp_path):
+    columns = [("", "Data | set"), ("Group", "Heading")]
+    body = [["a|b", ""], ["", "1 ± 2"], ["| x |", "|"]]
+    write_markdown(tmp_path / "table.md", "Title", columns, body, ["A note.", "B."])
+    assert read_markdown(tmp_path / "table.md") == {
+        "title": "Title",
+        "headings": ["Data | set", "Group: Heading"],
+        "body": body,
+        "notes": ["A note.", "B."],
+    }
+
+
+def test_readme_shows_the_committed_scorecard(root):
+    scorecard = root / "results/paper/scorecard.md"
+    assert between((root / "README.md").read_text()) == between(scorecard.read_text())
+
+
+def test_committed_scorecard_has_every_figure_and_claim(root, claims):
+    results = root / "results/paper"
+    found = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
+    printed = [
+        read_printed(root / f"config/published/{paper}.csv").assign(paper=paper)
+        for paper in claims
+        if "figures" in claims[paper]
+    ]
+    pd.testing.assert_frame_equal(
+        found[["paper", *TIDY_COLUMNS]], pd.concat(printed, ignore_index=True)[["paper", *TIDY_COLUMNS]]
+    )
+    assert ((found["reproduced"] != "") | (found["reason"] != "")).all()
+    decided = pd.read_csv(results / "scorecard_claims.csv")
+    assert list(zip(decided["paper"], decided["claim"], strict=True)) == [
+        (paper, claim) for paper, entry in claims.items() for claim in entry["claims"]
+    ]
+
+
+def test_targets_of_the_exhibits_are_made(checkout, claims):
+    targets = [
+        f"results/demo/{paper}/{own['target']}"
+        for paper, entry in claims.items()
+        for own in entry["exhibits"].values()
+    ]
+    done = checkout.snakemake("--dry-run", "--quiet", "all", "--", *targets, "results/demo/scorecard.html")
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,49 @@
+"""HTML pages: each one file that needs nothing else, no network and no script."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from docutils.core import publish_parts
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+__all__ = ["image", "prose", "write_page"]
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "report"
+
+
+def write_page(path, template, **values):
+    """Write a page made from a template of workflow/report."""
+    loader = FileSystemLoader(TEMPLATES)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["short"] = _short
+    Path(path).write_text(environment.get_template(template).render(values))
+
+
+def image(path):
+    """An SVG file as the address of an image."""
+    return "data:image/svg+xml;base64," + base64.b64encode(Path(path).read_bytes()).decode()
+
+
+def prose(path, **values):
+    """A caption or description (reStructuredText, a template) as HTML.
+
+    Raises
+    ------
+    docutils.utils.SystemMessage
+        If the text is not valid.
+    """
+    text = Environment(undefined=StrictUndefined).from_string(Path(path).read_text()).render(values)
+    settings = {"halt_level": 2, "report_level": 2, "initial_header_level": 4}
+    return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
+
+
+def _short(text):
+    """A number that is text, to four digits; other text as it is."""
+    try:
+        return f"{float(text):.4g}"
+    except ValueError:
+        return text

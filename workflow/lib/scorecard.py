@@ -1,0 +1,408 @@
+"""The scorecard: every published figure beside ours, totals per exhibit, and the verdicts on the claims."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lib.claims import verdict
+from lib.published import EXTRAPOLATED
+from lib.tables import KEY, TIDY_COLUMNS, markdown
+
+__all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "verdicts"]
+
+COLUMNS = [
+    "paper",
+    *TIDY_COLUMNS,  # as printed
+    "reproduced",
+    "reproduced_spread",
+    "difference",  # reproduced - published; none where seconds of two machines would be compared
+    "ratio",  # reproduced / published
+    "relative_to",  # the time that both are divided by, each by its own
+    "published_relative",
+    "reproduced_relative",
+    "tolerance",
+    "within",  # yes, no, or empty where nothing is decided
+    "extrapolated",  # no, reproduced, published or both
+    "hardware_dependent",
+    "reason",  # why there is nothing, or nothing is decided
+]
+TOLERANCES = {
+    "difference": "difference at most {:g}",
+    "share": "difference at most {:g} of the published",
+    "deviations": "difference at most {:g} of its standard deviations",
+    "factor": "at most {:g} times as large or as small",
+}
+ROUNDING = 1e-9
+
+
+def figures(paper, printed, published, reproduced, rules):
+    """The published figures of one paper beside ours.
+
+    Parameters
+    ----------
+    paper : str
+    printed, published : DataFrame
+        Of the same file, made by `lib.published.read_printed` and ``read_published``.
+    reproduced : DataFrame or None
+        Tidy rows of the exhibits; None if the paper was not run.
+    rules : dict
+        Metric -> its tolerance: ``figures`` of the paper's entry in config/claims.yaml.
+
+    Returns
+    -------
+    DataFrame
+        One row per printed figure, in their order, with the columns `COLUMNS`, all text.
+
+    Raises
+    ------
+    ValueError
+        If an exhibit has a data set, setting and method of a printed figure but not its metric, or has it in
+        another unit, or `rules` lack its metric.
+    """
+    ours = Reproduced(reproduced)
+    theirs = published.fillna({name: "" for name in KEY}).set_index(KEY)["value"].to_dict()
+    rows = []
+    for position, figure in printed.iterrows():
+        parts = [
+            _compare(paper, part, ours, theirs, rules)
+            for part in published.loc[[position]].fillna({name: "" for name in (*KEY, "unit")}).itertuples()
+        ]
+        rows.append({"paper": paper, **figure, **_joined(parts)})
+    return pd.DataFrame(rows, columns=COLUMNS).fillna("")
+
+
+class Reproduced:
+    """What the exhibits have, and why they lack what they lack."""
+
+    def __init__(self, tidy):
+        self.was_run = tidy is not None
+        tidy = pd.DataFrame(columns=TIDY_COLUMNS) if tidy is None else tidy
+        tidy = tidy.fillna({name: "" for name in (*KEY, "unit")})
+        self.rows = {tuple(row[:5]): row for row in tidy[TIDY_COLUMNS].itertuples(index=False)}
+        # every beginning of a key: what was made, with which data sets, settings and methods
+        self.beginnings = {key[:length] for key in self.rows for length in range(1, 6)}
+
+    def find(self, exhibit, dataset, setting, method, metric, unit=""):
+        """Value, spread, whether it is extrapolated, and why there is none (empty if there is one)."""
+        key = (exhibit, dataset, setting, method, metric)
+        row = self.rows.get(key)
+        guess = self.rows.get((*key[:4], f"{metric}_extrapolated"))
+        if row is None and guess is not None:
+            return guess.value, guess.spread, True, ""
+        if row is None:
+            return np.nan, np.nan, False, self._absent(*key)
+        if unit and row.unit != unit:
+            raise ValueError(f"{key} is printed in {unit!r} and reproduced in {row.unit!r}")
+        if pd.isna(row.value):
+            return np.nan, np.nan, False, "no run succeeded"
+        rounds = self.rows.get((*key[:4], "rounds"))
+        partial = rounds is not None and rounds.value < int(setting.removeprefix("k="))
+        return row.value, row.spread, partial, ""
+
+    def _absent(self, *key):
+        if not self.was_run:
+            return "the paper was not run"
+        names = ("exhibit", "data set", "setting", "method")
+        for length, name in enumerate(names, 1):
+            if key[:length] not in self.beginnings:
+                return f"{name} not run: {key[length - 1]}" if length > 1 else f"{key[0]} was not made"
+        if any(other[:4] == key[:4] and other[4].endswith("_extrapolated") for other in self.rows):
+            return "not run at this size, and not extrapolated"
+        raise ValueError(f"the results have no {key[4]} of the published {key[:4]}")
+
+
+def _compare(paper, part, ours, theirs, rules):
+    """Columns of one printed number beside ours."""
+    if part.metric not in rules:
+        raise ValueError(f"config/claims.yaml has no tolerance of the published metric {paper} {part.metric}")
+    rule = rules[part.metric]
+    place = (part.exhibit, part.dataset, part.setting)
+    value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)
+    hardware = "factor" in rule or "hardware" in rule
+    by = [] if not extrapolated else ["reproduced"]
+    by += ["published"] if (*place, part.method) in EXTRAPOLATED.get(paper, ()) else []
+    found = {"hardware_dependent": "yes" if hardware else "no", "reason": reason}
+    kind = next((kind for kind in TOLERANCES if kind in rule), None)
+    if kind:
+        found["tolerance"] = TOLERANCES[kind].format(rule[kind])
+    if not reason:
+        found |= {"reproduced": value, "reproduced_spread": spread}
+        found["ratio"] = value / part.value if part.value else np.nan
+        if part.unit != "s":
+            found["difference"] = value - part.value
+    one, other = part.value, value
+    if "relative_to" in rule:
+        base = (*place, rule["relative_to"]["method"], rule["relative_to"]["metric"])
+        found["relative_to"] = " ".join(base[3:])
+        one = one / theirs.get(base, np.nan)
+        base_value, _, base_extrapolated, base_reason = ours.find(*base)
+        other = other / base_value
+        by += ["reproduced"] if base_extrapolated else []
+        by += ["published"] if base[:4] in EXTRAPOLATED.get(paper, ()) else []
+        found |= {"published_relative": one, "reproduced_relative": other}
+        if base[3:] == (part.method, part.metric):
+            kind, found["tolerance"] = None, ""
+            found["reason"] = reason or "the unit of the other times"
+        elif not reason and base_reason:
+            found["reason"] = f"nothing to divide by: {base_reason}"
+    elif kind is None:
+        found["reason"] = reason or rule["why"]
+    if kind and np.isfinite(one) and np.isfinite(other):
+        within = _within(kind, rule[kind], one, other, part.spread, spread)
+        found["within"] = "yes" if within else "no"
+    found["extrapolated"] = (
+        "both" if {*by} == {"reproduced", "published"} else by[0] if by and not reason else "no"
+    )
+    return found
+
+
+def _within(kind, tolerance, published, reproduced, *spreads):
+    gap = abs(reproduced - published)
+    if kind == "factor":
+        ratio = reproduced / published
+        return 1 / tolerance - ROUNDING <= ratio <= tolerance + ROUNDING
+    if kind == "share":
+        tolerance *= abs(published)
+    elif kind == "deviations":
+        tolerance *= np.sqrt(np.nansum(np.square(spreads)))
+    return gap <= tolerance + ROUNDING
+
+
+def _joined(parts):
+    """Columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
+    if len(parts) == 1:
+        return {name: _text(value) for name, value in parts[0].items()}
+    texts = [{name: _text(value) for name, value in part.items()} for part in parts]
+    joined = {name: value for name, value in texts[0].items() if name not in ("difference", "ratio")}
+    if all(part.get("reproduced") for part in texts):
+        joined["reproduced"] = "x".join(part["reproduced"] for part in texts)
+    if joined.get("within"):
+        joined["within"] = "yes" if all(part["within"] == "yes" for part in texts) else "no"
+    return joined
+
+
+def _text(value):
+    if isinstance(value, str):
+        return value
+    return "" if pd.isna(value) else f"{value:.10g}"
+
+
+def verdicts(claims, decided):
+    """The verdicts on the claims of all papers.
+
+    Parameters
+    ----------
+    claims : dict
+        Of config/claims.yaml: paper -> its entry.
+    decided : dict of str to DataFrame
+        Paper -> its claims.csv; papers that were not run are missing.
+
+    Returns
+    -------
+    DataFrame
+        One row per claim: ``paper``, ``claim``, ``by``, ``statement``, ``test``, ``tolerances`` (limits and
+        their reasons), ``assumption``, ``tests``, ``held``, ``verdict``.
+    """
+    rows = []
+    for paper, entry in claims.items():
+        own = decided[paper].set_index("claim") if paper in decided else None
+        for claim, declared in entry["claims"].items():
+            tests, held = (0, 0) if own is None else own.loc[claim, ["tests", "held"]]
+            rows.append(
+                {
+                    "paper": paper,
+                    "claim": claim,
+                    "by": declared["by"],
+                    "statement": declared["statement"],
+                    "test": declared["test"],
+                    "tolerances": " ".join(
+                        _limit(name, entry["limits"][name]) for name in declared.get("limits", [])
+                    ),
+                    "assumption": declared.get("assumption", ""),
+                    "tests": int(tests),
+                    "held": int(held),
+                    "verdict": verdict(tests, held),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _limit(name, limit):
+    """A limit in words."""
+    value = limit["value"]
+    if isinstance(value, dict):
+        value = "; ".join(
+            f"{key} {', '.join(f'{k} {v:g}' for k, v in of.items())}" for key, of in value.items()
+        )
+    else:
+        value = f"{value:g}"
+    presets = "".join(f" ({preset}: {other:g})" for preset, other in limit.get("presets", {}).items())
+    return f"{name.replace('_', ' ')} {value}{presets}: {limit['why']}"
+
+
+def exhibits(claims, figures, verdicts):
+    """Totals of every exhibit.
+
+    Parameters
+    ----------
+    claims : dict
+        Of config/claims.yaml.
+    figures, verdicts : DataFrame
+        Of all papers, from the functions of this module.
+
+    Returns
+    -------
+    DataFrame
+        One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; ``figures``, those
+        ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance; ``tests`` of the
+        paper's claims about it, and those that ``held``; and the ``verdict`` on what is compared and tested.
+    """
+    rows = []
+    for paper, entry in claims.items():
+        for exhibit, own in entry["exhibits"].items():
+            of = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
+            names = [
+                name
+                for name, claim in entry["claims"].items()
+                if claim["by"] == "paper" and exhibit in claim["exhibits"]
+            ]
+            tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
+            compared, within = (of["within"] != "").sum(), (of["within"] == "yes").sum()
+            tests, held = tested["tests"].sum(), tested["held"].sum()
+            rows.append(
+                {
+                    "paper": paper,
+                    "exhibit": exhibit,
+                    **{name: own[name] or "" for name in ("target", "title", "run_time")},
+                    "figures": len(of),
+                    "reproduced": int((of["reproduced"] != "").sum()),
+                    "compared": int(compared),
+                    "within": int(within),
+                    "tests": int(tests),
+                    "held": int(held),
+                    "verdict": verdict(compared + tests, within + held),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def page_values(claims, figures, exhibits, verdicts, numbers):
+    """What the HTML templates show of the scorecard.
+
+    Parameters
+    ----------
+    claims : dict
+        Of config/claims.yaml.
+    figures, exhibits, verdicts : DataFrame
+        Made by the functions of this module.
+    numbers : dict of str to DataFrame
+        Paper -> its claims_numbers.csv.
+    """
+    figures = figures.assign(remarks=[_remarks(row) for row in figures.itertuples()])
+    tests = {}
+    for paper, own in numbers.items():
+        for row in own.fillna({"limit": "", "holds": "", "kernel": ""}).to_dict("records"):
+            tests.setdefault((paper, row["claim"]), []).append(row)
+    return {
+        "papers": {paper: entry["name"] for paper, entry in claims.items()},
+        "exhibits": exhibits.to_dict("records"),
+        "claims": {paper: verdicts[verdicts["paper"] == paper].to_dict("records") for paper in claims},
+        "figures": {paper: figures[figures["paper"] == paper].to_dict("records") for paper in claims},
+        "numbers": {
+            (paper, claim): tests.get((paper, claim), [])
+            for paper, entry in claims.items()
+            for claim in entry["claims"]
+        },
+    }
+
+
+def _remarks(row):
+    parts = [row.reason]
+    if row.relative_to and not row.reason:
+        parts.append(f"relative to {row.relative_to}")
+    if row.extrapolated != "no":
+        parts.append(f"extrapolated: {row.extrapolated}")
+    return "; ".join(part for part in parts if part)
+
+
+# around the table that README.md repeats
+SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
+
+
+def between(text):
+    """The part of a text from one of the lines `SUMMARY` to the other.
+
+    Raises
+    ------
+    ValueError
+        If one of the lines is not there.
+    """
+    first, last = SUMMARY
+    return text[text.index(first) : text.index(last) + len(last)]
+
+
+def markdown_page(preset, claims, figures, exhibits, verdicts):
+    """The scorecard as Markdown: a summary between the lines `SUMMARY`, the claims, the published figures."""
+    lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
+    lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
+    lines += ["Within: by no more than the tolerances of `config/claims.yaml`, which has the reasons.", ""]
+    for paper, entry in claims.items():
+        own = verdicts[verdicts["paper"] == paper]
+        headings = ["Claim", "By", "Statement", "Tests", "Held", "Verdict"]
+        names = ["claim", "by", "statement", "tests", "held", "verdict"]
+        lines += [
+            f"## {entry['name']}",
+            "",
+            *markdown(headings, own[names].astype(str).to_numpy().tolist(), left=6),
+            "",
+        ]
+        own = figures[figures["paper"] == paper]
+        if own.empty:
+            lines += ["The paper prints no numbers.", ""]
+            continue
+        headings = ["Exhibit", "Data set", "Setting", "Method", "Quantity", "Unit", "Published", "Reproduced"]
+        headings += [
+            "Difference",
+            "Ratio",
+            "Relative, published",
+            "Relative, reproduced",
+            "Within",
+            "Remarks",
+        ]
+        body = [
+            [
+                *(row.exhibit, row.dataset, row.setting, row.method, row.metric, row.unit, row.value),
+                *(_rounded(value) for value in (row.reproduced, row.difference, row.ratio)),
+                *(_rounded(value) for value in (row.published_relative, row.reproduced_relative)),
+                row.within,
+                _remarks(row),
+            ]
+            for row in own.itertuples()
+        ]
+        lines += [*markdown(headings, body, left=14), ""]
+    return "\n".join(lines)
+
+
+def _rounded(text):
+    try:
+        return f"{float(text):.4g}"
+    except ValueError:
+        return text
+
+
+def _summary(preset, claims, exhibits):
+    """Headings and body of the table of exhibits."""
+    headings = ["Paper", "Exhibit", "Target", "Run time", "Published figures within tolerance"]
+    headings += ["Tests of the paper's claims that hold", "Verdict"]
+    body = []
+    for row in exhibits.itertuples():
+        within = f"{row.within} of {row.compared}" if row.compared else ""
+        if row.figures > row.compared:
+            within = f"{within} ({row.figures - row.compared} not compared)".strip()
+        target = f"results/{preset}/{row.paper}/{row.target}"
+        held = f"{row.held} of {row.tests}" if row.tests else ""
+        body.append(
+            [claims[row.paper]["name"], row.title, f"`{target}`", row.run_time, within, held, row.verdict]
+        )
+    return headings, body

@@ -1,0 +1,36 @@
+# Every published figure beside ours, and the verdict on every claim.
+
+# The papers that print numbers, also those that are not run.
+PRINTED = [name for name, paper in CLAIMS.items() if "figures" in paper]
+# The exhibits that have them, and the paper of each.
+PRINTED_EXHIBITS = [
+    (name, file) for name, paper in PAPERS.items() if name in PRINTED for file in paper["printed"]
+]
+
+
+rule make_scorecard:
+    input:
+        exhibits=[file for _, file in PRINTED_EXHIBITS],
+        claims=expand("<results>/{paper}/claims.csv", paper=PAPERS),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=PAPERS),
+        published=expand("config/published/{paper}.csv", paper=PRINTED),
+        templates=expand("workflow/report/{name}.html", name=["macros", "page", "scorecard"]),
+        code=lib("claims", "pages", "published", "scorecard", "tables"),
+    output:
+        csv="<results>/scorecard.csv",
+        exhibits="<results>/scorecard_exhibits.csv",
+        claims="<results>/scorecard_claims.csv",
+        md="<results>/scorecard.md",
+        html="<results>/scorecard.html",
+    log:
+        "<logs>/make_scorecard.log",
+    conda:
+        ENVIRONMENT
+    params:
+        claims=CLAIMS,
+        preset=config["preset"],
+        run=list(PAPERS),
+        printed=PRINTED,
+        paper_of=[name for name, _ in PRINTED_EXHIBITS],
+    script:
+        "../scripts/make_scorecard.py"

@@ -1,0 +1,51 @@
+"""Write the report: every exhibit with its caption, the scorecard, and the provenance, in one file."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+from lib.figures import alt_text
+from lib.joblog import start_log
+from lib.pages import image, prose, write_page
+from lib.scorecard import page_values
+from lib.tables import read_markdown
+
+log = start_log(snakemake.log[0])
+inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
+sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
+for mark in snakemake.params.marked:
+    path = Path(mark["file"])
+    name = mark["category"]
+    section = sections.setdefault(
+        name, {"id": Path(mark["caption"]).parent.name, "paper": "", "exhibits": []}
+    )
+    context = SimpleNamespace(config=config, params=mark["params"])
+    shown = {
+        "id": f"{section['id']}-{len(section['exhibits']) + 1}",
+        "name": mark["exhibit"],
+        "what": mark["what"],
+        "caption": prose(mark["caption"], snakemake=context),
+        "image": image(path) if path.suffix == ".svg" else "",
+        "alt": alt_text(mark["caption"]),
+        "table": None if path.suffix == ".svg" else read_markdown(path),
+    }
+    section["exhibits"].append(shown)
+numbers = {paper: pd.read_csv(path) for paper, path in zip(snakemake.params.run, inputs.numbers, strict=True)}
+values = page_values(
+    claims,
+    pd.read_csv(inputs.scorecard, keep_default_na=False, dtype=str),
+    pd.read_csv(inputs.exhibits, keep_default_na=False),
+    pd.read_csv(inputs.claims, keep_default_na=False),
+    numbers,
+)
+write_page(
+    snakemake.output.html,
+    "report.html",
+    preset=config["preset"],
+    description=prose(inputs.description, snakemake=SimpleNamespace(config=config)),
+    sections=sections,
+    provenance=Path(inputs.provenance).read_text(),
+    configuration=Path(inputs.config).read_text(),
+    **values,
+)
+log.info("%d exhibits", len(snakemake.params.marked))

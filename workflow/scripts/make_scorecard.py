@@ -1,0 +1,43 @@
+"""Put every published figure beside ours, and count; every claim with its verdict."""
+
+from pathlib import Path
+
+import pandas as pd
+from lib.joblog import start_log
+from lib.pages import write_page
+from lib.published import read_printed, read_published
+from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
+from lib.tables import read_tidy
+
+log = start_log(snakemake.log[0])
+claims, run = snakemake.params.claims, snakemake.params.run
+tidy, read = {}, {}
+for paper, path in zip(snakemake.params.paper_of, snakemake.input.exhibits, strict=True):
+    tidy.setdefault(paper, []).append(read_tidy(path))
+for kind in ("claims", "numbers"):
+    read[kind] = {paper: pd.read_csv(path) for paper, path in zip(run, snakemake.input[kind], strict=True)}
+parts = [
+    figures(
+        paper,
+        read_printed(path),
+        read_published(path),
+        pd.concat(tidy[paper]) if paper in tidy else None,
+        claims[paper]["figures"],
+    )
+    for paper, path in zip(snakemake.params.printed, snakemake.input.published, strict=True)
+]
+of_figures = pd.concat(parts, ignore_index=True)
+of_claims = verdicts(claims, read["claims"])
+of_exhibits = exhibits(claims, of_figures, of_claims)
+for frame, path in (
+    (of_figures, snakemake.output.csv),
+    (of_claims, snakemake.output.claims),
+    (of_exhibits, snakemake.output.exhibits),
+):
+    frame.to_csv(path, index=False, lineterminator="\n")
+preset = snakemake.params.preset
+Path(snakemake.output.md).write_text(markdown_page(preset, claims, of_figures, of_exhibits, of_claims))
+values = page_values(claims, of_figures, of_exhibits, of_claims, read["numbers"])
+write_page(snakemake.output.html, "scorecard.html", preset=preset, **values)
+within = of_figures["within"].value_counts()
+log.info("%d published figures, compared: %s", len(of_figures), within.drop("", errors="ignore").to_dict())
