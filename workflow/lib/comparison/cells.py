@@ -127,8 +127,7 @@ class Cell:
         solve_csvc(self.gram, self.y, 1e-3, tol=1.0)
 
     def run_kernel(self, kernel, gamma, C):
-        """Rows of every method and model of one kernel, for a list of values of C: what they do not share with
-        other kernels."""
+        """Rows of every method and model of one kernel (C: list of float): what kernels do not share."""
         self.gram.set_kernel(Linear() if gamma is None else RBF(gamma))
         with timed("shared") as gram_clock:
             self.gram.compute()
@@ -180,11 +179,8 @@ class Cell:
             if result is not None:
                 row |= {**columns(result), **stopped}
             rows.append({**row, "fold": "train"})
-        return [
-            *rows,
-            *self.cross_validations(attempt, C),
-            self.leave_one_out(attempt, C, solution),
-        ], solution
+        rows += [*self.cross_validations(attempt, C), self.leave_one_out(attempt, C, solution)]
+        return rows, solution
 
     def cross_validations(self, attempt, C):
         """A row for every number of folds."""

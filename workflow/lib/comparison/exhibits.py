@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 
@@ -32,7 +34,7 @@ def per_set(rows):
     -------
     dict of str to list of dict
         Tidy rows by table: ``regret``, ``rmse`` and ``cost``. Means over the realisations, the spread their
-        standard deviation. Estimators are in the order of the rows, cross-validation once per number of folds.
+        standard deviation. Estimators are in the order of the rows.
     """
     # the linear kernel has no gamma, which would be no key
     rows = rows.assign(gamma=rows["gamma"].fillna(0), method=_names(rows))
@@ -40,9 +42,7 @@ def per_set(rows):
     key = ["table", "method", "metric", "unit"]
     for dataset, of_set in rows.groupby("dataset", sort=False):
         parts = [own for _, own in of_set.groupby("realisation")]
-        found = pd.DataFrame(
-            [number for own in parts for number in _realisation(own)], columns=[*key, "value"]
-        )
+        found = pd.DataFrame(chain.from_iterable(map(_realisation, parts)), columns=[*key, "value"])
         for (table, method, metric, unit), of in found.groupby(key, sort=False)["value"]:
             tables[table].append(_tidy(table, dataset, method, metric, unit, of.mean(), of.std(ddof=1)))
         for table, tidy in tables.items():
@@ -58,14 +58,10 @@ def _names(rows):
 
 def _realisation(own):
     """(table, method, metric, unit, value) of every number of one realisation of a data set."""
-    ok = own[own["status"] == OK]
-    ok = ok.assign(value=ok["estimate"].fillna(ok["bound"]))
-    every = own.pivot(index=MODEL, columns="method", values="status")
+    ok = own["status"] == OK
+    own = own.assign(value=own["estimate"].fillna(own["bound"]).where(ok), cpu_s=own["cpu_s"].where(ok))
     values, seconds = (
-        ok.pivot(index=MODEL, columns="method", values=column).reindex(
-            index=every.index, columns=every.columns
-        )
-        for column in ("value", "cpu_s")
+        own.pivot(index=MODEL, columns="method", values=column) for column in ("value", "cpu_s")
     )
     test = 100 * values["test"]
     best = test.min()

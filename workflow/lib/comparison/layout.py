@@ -41,16 +41,18 @@ SHORT = {
     RANDOM: "Random",
 }
 ASSUMPTIONS = (
-    "What the theorems assume: the span rule and Opper-Winther, that leaving a point out changes neither the set "
-    "of in-bound nor that of bounded support vectors; Jaakkola-Haussler and Opper-Winther, an SVM without "
-    "threshold, which ours has; xi-alpha, that some in-bound support vector fixes the threshold without the point "
-    "too; radius-margin, a hard margin without threshold; rescaled radius-margin, which is a heuristic for a hard "
-    "margin, no theorem. The span bound holds for any C. Where an assumption fails the value is a heuristic."
+    "What the theorems assume: the span rule and Opper-Winther, that leaving a point out changes neither "
+    "the set of in-bound nor that of bounded support vectors; Jaakkola-Haussler and Opper-Winther, an SVM"
+    " without threshold, which ours has; xi-alpha, that some in-bound support vector fixes the threshold "
+    "without the point too; radius-margin, a hard margin without threshold; rescaled radius-margin, which"
+    " is a heuristic for a hard margin, no theorem. The span bound holds for any C. Where an assumption "
+    "fails the value is a heuristic."
 )
 INCLUDED = (
-    "Cost: CPU time of one thread for one model, the fit on all points and the sphere of the two bounds that "
-    "need it (divided by the models that share it) included; k-fold cross-validation needs no fit on all points "
-    "and is its k fits from zero. The Gram matrix of a kernel, which all share, is not included."
+    "Cost: CPU time of one thread for one model, the fit on all points and the sphere of the two bounds "
+    "that need it (divided by the models that share it) included; k-fold cross-validation needs no fit on"
+    " all points and is its k fits from zero. The Gram matrix of a kernel, which all share, is not "
+    "included."
 )
 
 
@@ -128,11 +130,11 @@ def _estimators(tidy):
         if find(ALL_SETS, method, "failed")[0] > 0
     ]
     notes = [
-        f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of the model "
-        "where the estimate is least, of several such models the largest, minus the least test error on the grid; if "
-        "ties are drawn: their mean instead. Place: mean place by regret on a data set. RMSE and bias (estimate minus "
-        "test error) over all models, of the estimates that are error rates. CPU times are geometric means; fits: "
-        "in units of one fit on all points.",
+        f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
+        " the model where the estimate is least, of several such models the largest, minus the least test"
+        " error on the grid; if ties are drawn: their mean instead. Place: mean place by regret on a data"
+        " set. RMSE and bias (estimate minus test error) over all models, of the estimates that are error"
+        " rates. CPU times are geometric means; fits: in units of one fit on all points.",
         INCLUDED,
         ASSUMPTIONS,
     ]
@@ -171,8 +173,9 @@ def _regret(tidy):
     ]
     columns, body = _per_set(tidy, "regret", _methods(tidy, "regret"), 2, leading=leading)
     notes = [
-        "Means over the realisations. Regret: test error of the model where the estimate is least, of several such "
-        "models the largest, minus the least test error on the grid. Random: the mean over all models of the grid.",
+        "Means over the realisations. Regret: test error of the model where the estimate is least, of "
+        "several such models the largest, minus the least test error on the grid. Random: the mean over "
+        "all models of the grid.",
         ASSUMPTIONS,
     ]
     return columns, body, notes
@@ -181,8 +184,8 @@ def _regret(tidy):
 def _rmse(tidy):
     columns, body = _per_set(tidy, "rmse", _methods(tidy, "rmse"), 2)
     notes = [
-        "Root mean square difference of the estimate and the test error over the models of the grid, means over the "
-        "realisations. The bounds whose value is no error rate are left out.",
+        "Root mean square difference of the estimate and the test error over the models of the grid, "
+        "means over the realisations. The bounds whose value is no error rate are left out.",
         ASSUMPTIONS,
     ]
     return columns, body, notes

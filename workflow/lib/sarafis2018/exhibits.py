@@ -114,14 +114,10 @@ def _sizes(row, own):
 
 def _selections(row, own):
     values = estimates(own)
+    # of the models where a rule is least the worst
+    errors = {rule: at_minimum(values[rule], values["test"]).max() for rule in (*RULES, "loo")}
     tidy = [
-        row(
-            method=rule,
-            metric="test_error",
-            value=at_minimum(values[rule], values["test"]).max(),
-            unit="fraction",
-        )
-        for rule in (*RULES, "loo")
+        row(method=rule, metric="test_error", value=error, unit="fraction") for rule, error in errors.items()
     ]
     least = {"method": "best_on_test", "metric": "test_error", "value": values["test"].min()}
     return [

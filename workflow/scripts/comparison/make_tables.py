@@ -1,4 +1,4 @@
-"""Make the tables of the comparison: estimators over all data sets, and regret, RMSE and cost per data set."""
+"""Make the tables of the comparison: of all estimators, and regret, RMSE and cost per data set."""
 
 from lib.comparison.exhibits import per_set, summary
 from lib.comparison.layout import TITLES, layouts
