@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -113,34 +114,34 @@ def summary(tables):
         ``time`` and ``fits``, which are geometric means, that of the natural logarithm. ``rank`` is the place
         of an estimator by ``regret`` on a data set, those that tie all at the mean of their places.
     """
-    tidy = []
+    row = partial(_tidy, "estimators", ALL_SETS)
     regret = _by_method(tables["regret"], "regret")
-    numbers = {
-        "regret": regret,
-        "mean_regret": _by_method(tables["regret"], "mean_regret"),
-        "tied": _by_method(tables["regret"], "tied"),
-        "rank": regret.drop(columns=RANDOM).rank(axis=1),
-        **{metric: _by_method(tables["rmse"], metric) for metric in ("rmse", "bias")},
+    means = {
+        ("regret", "points"): regret,
+        ("mean_regret", "points"): _by_method(tables["regret"], "mean_regret"),
+        ("tied", "count"): _by_method(tables["regret"], "tied"),
+        ("rank", "place"): regret.drop(columns=RANDOM).rank(axis=1),
+        ("rmse", "points"): _by_method(tables["rmse"], "rmse"),
+        ("bias", "points"): _by_method(tables["rmse"], "bias"),
     }
-    units = {"tied": "count", "rank": "place"}
-    for metric, values in numbers.items():
-        for method in values:
-            unit = units.get(metric, "points")
-            of = values[method]
-            tidy.append(_tidy("estimators", ALL_SETS, method, metric, unit, of.mean(), of.std(ddof=1)))
-    for method in regret:
-        worst = regret[method]
-        tidy.append(_tidy("estimators", ALL_SETS, method, "largest_regret", "points", worst.max()))
-    for metric, unit in (("time", "s"), ("fits", "ratio")):
-        logarithm = np.log(_by_method(tables["cost"], metric))
-        for method in logarithm:
-            of = logarithm[method]
-            tidy.append(
-                _tidy("estimators", ALL_SETS, method, metric, unit, np.exp(of.mean()), of.std(ddof=1))
-            )
+    logarithms = {
+        (metric, unit): np.log(_by_method(tables["cost"], metric))
+        for metric, unit in (("time", "s"), ("fits", "ratio"))
+    }
+    tidy = [
+        row(method, *metric, of.mean(), of.std(ddof=1))
+        for metric, values in means.items()
+        for method, of in values.items()
+    ]
+    tidy += [
+        row(method, *metric, np.exp(of.mean()), of.std(ddof=1))
+        for metric, values in logarithms.items()
+        for method, of in values.items()
+    ]
+    tidy += [row(method, "largest_regret", "points", worst) for method, worst in regret.max().items()]
     failed = _by_method(tables["regret"], "failed").sum()
-    tidy += [_tidy("estimators", ALL_SETS, method, "failed", "count", n) for method, n in failed.items()]
-    return [*tidy, _tidy("estimators", ALL_SETS, "all", "datasets", "count", len(regret))]
+    tidy += [row(method, "failed", "count", number) for method, number in failed.items()]
+    return [*tidy, row("all", "datasets", "count", len(regret))]
 
 
 def _by_method(tidy, metric):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.lines import Line2D
 
-from lib.comparison.exhibits import FIT, RANDOM
+from lib.comparison.exhibits import RANDOM
 from lib.comparison.layout import estimator_name
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure
 
@@ -21,6 +21,7 @@ MARKS = {
     "radius_margin": (PURPLE, "P", 7),
     "rescaled_radius_margin": (ORANGE, "p", 7),
 }
+TICKS = [0, 0.5, 1, 2, 5, 10, 20, 50]
 KFOLD = (GREEN, "o", 6)
 
 
@@ -32,28 +33,33 @@ def plot_tradeoff(tidy):
     values = tidy.pivot(index="method", columns="metric", values="value")
     spreads = tidy.pivot(index="method", columns="metric", values="spread")
     sets = values.at["all", "datasets"]
-    shown = [method for method in tidy["method"].unique() if method in values.index]
-    shown = [method for method in shown if method not in (FIT, RANDOM) and values.at[method, "fits"] > 0]
+    shown = tidy.loc[tidy["metric"] == "fits", "method"]
     folds = [method for method in shown if method.startswith("kfold_")]
     ax.plot(*values.loc[folds, ["fits", "regret"]].to_numpy().T, color=GREEN, linestyle=":", zorder=1)
-    handles = []
+    labels = {}
     for method in sorted(shown, key=lambda method: values.at[method, "regret"]):
-        color, marker, size = MARKS.get(method, KFOLD)
         x, y = values.loc[method, ["fits", "regret"]]
-        x_error = x * (np.exp(spreads.at[method, "fits"] / np.sqrt(sets) * np.array([[-1], [1]])) - 1)
-        bars = {"xerr": np.abs(x_error), "yerr": spreads.at[method, "regret"] / np.sqrt(sets)}
-        ax.errorbar(x, y, **bars, color=color, marker=marker, markersize=size, elinewidth=0.8, capsize=0)
+        # of a logarithm to its bars, and of the mean
+        ratio = np.exp(spreads.at[method, "fits"] / sets**0.5)
+        bars = {"xerr": [[x - x / ratio], [x * ratio - x]], "yerr": spreads.at[method, "regret"] / sets**0.5}
+        color, marker, size = MARKS.get(method, KFOLD)
+        mark = {"color": color, "marker": marker, "markersize": size}
+        ax.errorbar(x, y, **bars, **mark, elinewidth=0.8)
+        label = estimator_name(method)
         if method in folds:
             k = method.removeprefix("kfold_")
-            ax.annotate(k, (x, y), (5, 5), textcoords="offset points", color=GREEN)
-        mark = {"color": color, "marker": marker, "markersize": size, "linestyle": "none"}
-        handles.append(Line2D([], [], **mark, label=estimator_name(method)))
-    random = values.at[RANDOM, "regret"]
-    ax.axhline(random, color=GREY, linestyle="--", linewidth=1)
-    handles.append(Line2D([], [], color=GREY, linestyle="--", linewidth=1, label=estimator_name(RANDOM)))
+            ax.annotate(k, (x, y), (5, 5), textcoords="offset points", color=color)
+            label = "k-fold CV, k beside"
+        labels[label] = Line2D([], [], **mark, linestyle="none")
+    dashed = {"color": GREY, "linestyle": "--", "linewidth": 1}
+    ax.axhline(values.at[RANDOM, "regret"], **dashed)
+    labels[estimator_name(RANDOM)] = Line2D([], [], **dashed)
     ax.set_xscale("log")
-    ax.set_yscale("log")
+    # a regret may be 0
+    ax.set_yscale("symlog", linthresh=1, linscale=0.5)
+    ax.set_ylim(0, None)
+    ax.set_yticks(TICKS, TICKS)
     ax.set_xlabel("CPU time of one model (fits on all points)")
     ax.set_ylabel("Regret of the model chosen (percentage points)")
-    fig.legend(handles=handles, loc="outside right upper")
+    fig.legend(labels.values(), labels.keys(), loc="outside right upper")
     return fig
