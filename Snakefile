@@ -4,6 +4,7 @@
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
 #   snakemake --cores 2 franc2008                            one paper
+#   snakemake --cores 2 comparison                           all estimators of the test error on the same models
 #   snakemake --cores 2 report                               the exhibits as one HTML page
 #
 # Path grammar. {preset} is the configuration's name, written <results> = results/{preset} in the rules.
@@ -46,6 +47,10 @@
 #     cells/growth/{dataset}.parquet                                rows of every training size and method
 #     rows/cells.parquet                                            all rows
 #     table1.*, figure1.*, figure3.*, figure4.*, growth.*, claims.* exhibits: csv, md and tex, or pdf and svg; verdicts
+#   results/{preset}/comparison/
+#     cells/{dataset}/realisation-{realisation}.parquet             rows of every estimator and model
+#     rows/cells.parquet                                            all rows
+#     estimators.*, regret.*, rmse.*, cost.*, tradeoff.*            exhibits: csv, md and tex, or pdf and svg
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
 # {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".
@@ -61,6 +66,7 @@ include: "workflow/rules/common/chapelle1999.smk"
 include: "workflow/rules/common/wen2017.smk"
 include: "workflow/rules/common/sarafis2018.smk"
 include: "workflow/rules/common/bakir2004.smk"
+include: "workflow/rules/common/comparison.smk"
 include: "workflow/rules/rows.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
@@ -68,6 +74,7 @@ include: "workflow/rules/chapelle1999.smk"
 include: "workflow/rules/wen2017.smk"
 include: "workflow/rules/sarafis2018.smk"
 include: "workflow/rules/bakir2004.smk"
+include: "workflow/rules/comparison.smk"
 include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/report.smk"
 
@@ -109,6 +116,11 @@ rule sarafis2018:
 rule bakir2004:
     input:
         BAKIR2004_RESULTS,
+
+
+rule comparison:
+    input:
+        COMPARISON_RESULTS,
 
 
 rule download:

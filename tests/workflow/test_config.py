@@ -103,6 +103,8 @@ def test_every_property_has_a_description(schema):
         ("bakir2004.figure3.sizes", [5], ["bakir2004.figure3.sizes.0 is 5", "10 or more"]),
         ("bakir2004.figure4.scale", "unit", ["figure4.scale is 'unit'", "none, largest, range, deviation"]),
         ("bakir2004.growth.methods", {"nu_svm": 5}, ["Unknown key 'nu_svm'", "cross_training"]),
+        ("comparison.folds", [1], ["comparison.folds.0 is 1", "2 or more"]),
+        ("comparison.datasets", [{"name": "banana"}], ["datasets.0 lacks the key 'realisations'"]),
         ("timing", "quiet", ["timing is 'quiet'", "shared, exclusive"]),
         ("preset", "My Preset", ["preset is 'My Preset'", "lower-case"]),
     ],
@@ -165,6 +167,12 @@ def test_paper_weights_are_those_of_the_paper(root):
     assert [size["every"] for size in settings["size"]["sizes"]] == [1] * 5 + [4] * 3
     published = read_published(root / "config/published/sarafis2018.csv")
     assert set(published["dataset"]) == {*settings["class_weights"]["datasets"], *own["datasets"]}
+
+
+def test_models_of_the_comparison_are_those_of_franc(root):
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())
+    for kernel in ("linear", "rbf"):
+        assert settings["comparison"][kernel] == settings["franc2008"][kernel]
 
 
 def test_sizes_of_table_1_are_those_of_the_paper(root):

@@ -83,6 +83,14 @@ TINY = {
         },
         "growth": {"dataset": "iris-versicolor", "sizes": [50, 100], "test_rows": 50},
     },
+    "comparison": {
+        "folds": [3, 10],
+        "linear": {"C": [1]},
+        "rbf": {"C": [1, 10], "gamma": [0.5]},
+        "datasets": [
+            {"name": name, "realisations": count} for name, count in (("iris-versicolor", 2), ("wine-1", 1))
+        ],
+    },
 }
 
 
@@ -99,8 +107,8 @@ def rules(root):
 
 
 def paper_of(rule):
-    """The paper that a rule's name begins with."""
-    return re.match(r"(?:([a-z]+\d{4})_)?", rule).group(1) or ""
+    """The paper, or the comparison, that a rule's name begins with."""
+    return re.match(r"(?:([a-z]+\d{4}|comparison)_)?", rule).group(1) or ""
 
 
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
@@ -165,7 +173,7 @@ def test_every_source_of_numbers_is_an_input(root, monkeypatch):
 
 def test_every_script_lists_the_modules_it_imports(root):
     for name, text in rules(root).items():
-        script = re.search(r'"\.\./(scripts/[a-z]+\d{4}/(?!run_)\w+\.py)"', text)
+        script = re.search(r'"\.\./(scripts/[a-z]+(?:\d{4})?/(?!run_)\w+\.py)"', text)
         if script is None:
             continue
         code = (root / "workflow" / script.group(1)).read_text()
@@ -251,6 +259,14 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert "iris-versicolor" in (bakir / "table1.md").read_text()
     assert not list(bakir.rglob("*.checkpoint.json"))
 
+    comparison = checkout.folder / "results/tiny/comparison"
+    rows = read_rows([comparison / "rows/cells.parquet"])
+    assert len(rows) == 3 * 3 * (9 + 2) and (rows["status"] == OK).all()
+    for table in ("estimators", "regret", "rmse", "cost"):
+        assert (read_tidy(comparison / f"{table}.csv")["exhibit"] == table).all()
+        assert (comparison / f"{table}.md").stat().st_size > 0
+    assert (comparison / "tradeoff.pdf").stat().st_size > 0
+
     report = (checkout.folder / "results/tiny/report.html").read_text()
     for paper, exhibits in (
         ("Franc et al. (2008)", 6),
@@ -258,10 +274,11 @@ def test_small_run_from_data_to_exhibits(checkout):
         ("Wen et al. (2017)", 10),
         ("Sarafis et al. (2018)", 12),
         ("Bakir et al. (2004)", 6),
+        ("All estimators", 5),
     ):
         section = report.split(f">{paper}</h2>")[1].split("<h2 ")[0]
         assert section.count('class="exhibit"') == exhibits, paper
-    assert report.count("data:image/svg+xml;base64,") == 16
+    assert report.count("data:image/svg+xml;base64,") == 17
     card = pd.read_csv(checkout.folder / "results/tiny/scorecard.csv", keep_default_na=False)
     assert len(card) == 575 and (card["reason"] != "").all()
     verdicts = pd.read_csv(checkout.folder / "results/tiny/scorecard_claims.csv").set_index(

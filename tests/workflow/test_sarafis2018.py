@@ -14,10 +14,11 @@ from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from lib.sarafis2018 import cells
 from lib.sarafis2018.claims import Results, decide
-from lib.sarafis2018.exhibits import chosen, curves, same_pairs, size_curves, tables
+from lib.sarafis2018.exhibits import curves, same_pairs, size_curves, tables
 from lib.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
 from lib.sarafis2018.layout import TITLES, layouts, lookup, sv_counts_agree
 from lib.sarafis2018.plots import plot_curves, plot_sizes, plot_times
+from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from sklearn.svm import SVC
 
@@ -253,10 +254,10 @@ def made_rows():
     return pd.DataFrame(rows)
 
 
-def test_the_worst_of_the_minimisers_counts():
+def test_models_where_an_estimate_is_least():
     values, test = pd.Series([0.1, 0.1, 0.2, np.nan]), pd.Series([0.3, 0.4, 0.1, 0.9])
-    assert chosen(values, test) == 0.4
-    assert np.isnan(chosen(values * np.nan, test))
+    assert at_minimum(values, test).tolist() == [0.3, 0.4]
+    assert at_minimum(values * np.nan, test).empty and np.isnan(at_minimum(values * np.nan, test).max())
 
 
 def test_pairs_in_the_same_order():

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 __all__ = [
     "BOUND_ROWS",
+    "COMPARISON_ROWS",
     "CV_ROWS",
     "EDIT_ROWS",
     "ERROR",
@@ -147,6 +148,15 @@ WEIGHT_ROWS = pa.schema(
         ("C_negative", pa.float64()),
         ("A", pa.float64()),  # instance weights: C_i = max(C / (1 + exp(-A (q_i - B))), 0.01)
         ("B", pa.float64()),
+        ("n_empty", pa.int64()),  # in-bound SVs with an empty Lambda_p
+    ]
+)
+
+COMPARISON_ROWS = pa.schema(
+    [
+        *BOUND_ROWS,
+        ("k", pa.int64()),  # folds of cross-validation
+        ("sphere_cpu_s", pa.float64()),  # of the smallest sphere, shared by all rows of a kernel, in no cpu_s
         ("n_empty", pa.int64()),  # in-bound SVs with an empty Lambda_p
     ]
 )

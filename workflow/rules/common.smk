@@ -54,6 +54,7 @@ pathvars:
     wen2017=f"results/{config['preset']}/wen2017",
     sarafis2018=f"results/{config['preset']}/sarafis2018",
     bakir2004=f"results/{config['preset']}/bakir2004",
+    comparison=f"results/{config['preset']}/comparison",
 
 
 wildcard_constraints:

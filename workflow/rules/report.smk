@@ -33,7 +33,7 @@ rule make_report:
         scorecard="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=PAPERS),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=REPRODUCED),
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
@@ -47,7 +47,7 @@ rule make_report:
     params:
         config=config,
         claims=CLAIMS,
-        run=list(PAPERS),
+        run=REPRODUCED,
         marked=MARKED,
     script:
         "../scripts/make_report.py"

@@ -26,7 +26,9 @@ rule sarafis2018_make_tables:
     input:
         rows="<sarafis2018>/rows/cells.parquet",
         published="config/published/sarafis2018.csv",
-        code=lib("published", "sarafis2018.exhibits", "sarafis2018.grid", "sarafis2018.layout", "tables"),
+        code=lib(
+            "published", "sarafis2018.exhibits", "sarafis2018.grid", "sarafis2018.layout", "selection", "tables"
+        ),
     output:
         table1_csv=report(
             "<sarafis2018>/table1.csv",
@@ -90,7 +92,7 @@ rule sarafis2018_make_tables:
 rule sarafis2018_make_figures:
     input:
         rows="<sarafis2018>/rows/cells.parquet",
-        code=lib("sarafis2018.exhibits", "sarafis2018.grid", "tables"),
+        code=lib("sarafis2018.exhibits", "sarafis2018.grid", "selection", "tables"),
     output:
         figure2="<sarafis2018>/figure2.csv",
         figure3="<sarafis2018>/figure3.csv",
@@ -176,6 +178,7 @@ rule sarafis2018_make_claims:
             "sarafis2018.exhibits",
             "sarafis2018.grid",
             "sarafis2018.layout",
+            "selection",
             "tables",
         ),
     output:

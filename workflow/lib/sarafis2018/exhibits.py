@@ -10,6 +10,7 @@ import pandas as pd
 
 from lib.rows import OK
 from lib.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, SIZE
+from lib.selection import at_minimum
 
 __all__ = [
     "CURVES",
@@ -58,12 +59,6 @@ def estimates(rows):
     both = models(rows)
     both["span_bound"] = models(rows, "bound").get("span_bound")
     return both.reindex(columns=[*dict.fromkeys(("test", *RULES, *PREDICTORS, "kfold_libsvm"))])
-
-
-def chosen(values, test):
-    """Worst test error among the models where a rule is least; NaN without models."""
-    both = pd.DataFrame({"value": values, "test": test}).dropna()
-    return both.loc[both["value"] == both["value"].min(), "test"].max()
 
 
 def same_pairs(one, other):
@@ -119,9 +114,10 @@ def _sizes(row, own):
 
 def _selections(row, own):
     values = estimates(own)
+    # of the models where a rule is least the worst
+    errors = {rule: at_minimum(values[rule], values["test"]).max() for rule in (*RULES, "loo")}
     tidy = [
-        row(method=rule, metric="test_error", value=chosen(values[rule], values["test"]), unit="fraction")
-        for rule in (*RULES, "loo")
+        row(method=rule, metric="test_error", value=error, unit="fraction") for rule, error in errors.items()
     ]
     least = {"method": "best_on_test", "metric": "test_error", "value": values["test"].min()}
     return [

@@ -1,0 +1,273 @@
+"""Runs on small problems against the library, the tables and the figure on rows made by hand."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.comparison import cells
+from lib.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, per_set, summary
+from lib.comparison.layout import TITLES, estimator_name, layouts
+from lib.comparison.plots import plot_tradeoff
+from lib.figures import alt_text, save
+from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
+from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from scipy import sparse
+
+from svmselect import (
+    RBF,
+    Gram,
+    Linear,
+    cross_validate,
+    decision_function,
+    even_folds,
+    jaakkola_haussler,
+    leave_one_out,
+    opper_winther,
+    radius_margin,
+    rescaled_radius_margin,
+    solve_csvc,
+    span_bound,
+    span_rule,
+    stratified_folds,
+    xi_alpha,
+)
+from svmselect.data import Dataset
+from svmselect.data.registry import SplitRecipe
+
+LOG = logging.getLogger("test")
+SETTINGS = {"tol": 1e-3, "max_iter": None, "folds": [3, 30], "timing": "shared"}
+KERNELS = [
+    {"kernel": "linear", "gamma": None, "C": [0.1, 1.0]},
+    {"kernel": "rbf", "gamma": 0.3, "C": [0.5, 20.0]},
+]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data set with splits, and the same with sparse rows."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(80) % 3, 1, -1).astype(np.int8)
+    X = 5 + 3 * rng.normal(size=(80, 3)) + 2 * (y[:, None] > 0)
+    X[:, 2] = 4
+    recipe = SplitRecipe(50, 30, 5, 7)
+    for name, rows in (("d", X), ("s", sparse.csr_matrix(X))):
+        Dataset(name, rows, y, None, None, "generated", recipe=recipe).save(tmp_path / f"{name}.npz")
+    return tmp_path
+
+
+def run(folder, name="d", kernels=KERNELS, **settings):
+    identity = {"paper": "comparison", "dataset": name, "library": "x"}
+    rows, saved = cells.run_models(
+        folder / f"{name}.npz",
+        identity,
+        2,
+        kernels,
+        {**SETTINGS, **settings},
+        folder / "checkpoint.json",
+        LOG,
+    )
+    saved.remove()
+    return rows
+
+
+def test_features_are_scaled_by_the_training_rows(data):
+    X, y, X_test, y_test, identity = cells.training_part(Dataset.load(data / "d.npz"), 2)
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), [1, 1, 0])
+    assert (len(y), len(y_test), identity["seed"]) == (50, 30, [7, 2]) and not X_test[:, 2].any()
+    of_sparse = cells.training_part(Dataset.load(data / "s.npz"), 2)
+    np.testing.assert_allclose(of_sparse[0], X, atol=1e-12)
+    np.testing.assert_allclose(of_sparse[2], X_test, atol=1e-12)
+
+
+def test_folds_are_stratified_where_they_can_be():
+    y = np.repeat([-1.0, 1.0], [20, 40])
+    np.testing.assert_array_equal(cells.assignment(y, 40), stratified_folds(y, 40, cells.FOLDS_SEED))
+    np.testing.assert_array_equal(cells.assignment(y, 50), even_folds(60, 50, cells.FOLDS_SEED))
+    assert np.bincount(cells.assignment(y, 60)).tolist() == [1] * 60
+
+
+@pytest.mark.parametrize("block", [2**24, 60])
+def test_rows_are_those_of_the_library(data, monkeypatch, block):
+    monkeypatch.setattr(cells, "BLOCK_VALUES", block)
+    write_rows(data / "rows.parquet", run(data), COMPARISON_ROWS)
+    frame = read_rows([data / "rows.parquet"])
+    assert len(frame) == 4 * (len(cells.METHODS) + 1) and (frame["status"] == OK).all()
+    assert (frame["cpu_s"] >= 0).all() and (frame["sphere_cpu_s"] >= 0).all()
+    X, y, X_test, y_test, _ = cells.training_part(Dataset.load(data / "d.npz"), 2)
+    for kernel in KERNELS:
+        gram = Gram(X, Linear() if kernel["gamma"] is None else RBF(kernel["gamma"]))
+        for C in kernel["C"]:
+            own = frame[(frame["kernel"] == kernel["kernel"]) & (frame["C"] == C)]
+            cv = own[own["method"] == "kfold"].set_index("k")["errors"]
+            own = own[own["method"] != "kfold"].set_index("method")
+            solution = solve_csvc(gram, y, C)
+            predicted = decision_function(gram, y, solution, X_test) >= 0
+            assert own["errors"]["test"] == np.count_nonzero(predicted != (y_test > 0))
+            assert own["rows_tested"]["test"] == 30 and own["n_sv"]["test"] == solution.n_sv
+            for estimate in (span_rule, xi_alpha, jaakkola_haussler, opper_winther):
+                assert own["estimate"][estimate.__name__] == estimate(gram, y, solution).error
+            for bound in (span_bound, radius_margin, rescaled_radius_margin):
+                assert own["bound"][bound.__name__] == pytest.approx(bound(gram, y, solution).bound)
+            assert own["estimate"]["loo"] == leave_one_out(gram, y, C).error
+            for k in (3, 30):
+                folds = cells.assignment(y, k)
+                assert cv[k] == np.count_nonzero(cross_validate(gram, y, C, folds).errors)
+
+
+def test_unfinished_fits_are_rows_too(data):
+    rows = run(data, max_iter=1)
+    assert {row["status"] for row in rows} == {NOT_CONVERGED}
+    assert all("iteration limit" in row["reason"] for row in rows)
+
+
+def test_failures_are_rows_too(data, monkeypatch):
+    def fails(*arguments, **options):
+        raise ValueError("no")
+
+    monkeypatch.setattr(cells.Cell, "warm_up", lambda cell: None)
+    monkeypatch.setattr(cells, "leave_one_out", fails)
+    rows = run(data)
+    assert {row["method"] for row in rows if row["status"] == ERROR} == {"loo"}
+    assert {row["reason"] for row in rows if row["method"] == "loo"} == {"ValueError: no"}
+    monkeypatch.setattr(cells, "solve_csvc", fails)
+    rows = run(data)
+    write_rows(data / "rows.parquet", rows, COMPARISON_ROWS)
+    assert {row["method"] for row in rows if row["status"] == OK} == {"kfold"}
+    assert len(rows) == 4 * (len(cells.METHODS) + 1)
+
+
+def test_a_killed_job_resumes(data):
+    whole = run(data)
+    identity = {"paper": "comparison", "dataset": "d", "library": "x"}
+    arguments = (data / "d.npz", identity, 2, KERNELS, SETTINGS, data / "checkpoint.json", LOG)
+    _, saved = cells.run_models(*arguments)
+    saved.results = {key: value for key, value in saved.results.items() if key == "[0]"}
+    saved.results["[0]"]["rows"][0]["errors"] = 29
+    saved.add([0], saved.results["[0]"])
+    rows, _ = cells.run_models(*arguments)
+    assert rows[0]["errors"] == 29
+    assert [row["errors"] for row in rows if "errors" in row][1:] == [
+        row["errors"] for row in whole if "errors" in row
+    ][1:]
+
+
+# test error, and what each estimator says of the four models
+ERRORS = [0.10, 0.20, 0.30, 0.12]
+ESTIMATES = {
+    "span_rule": [0.11, 0.21, 0.31, 0.13],
+    "loo": [0.10, 0.10, 0.30, 0.12],
+    "kfold": [0.2, 0.3, 0.4, 0.1],
+}
+
+
+def made_rows():
+    """Two sets, the first with two realisations; one model of the second has no leave-one-out error."""
+    rows = []
+    for dataset, realisation in (("a", 1), ("a", 2), ("b", 1)):
+        for at, test in enumerate(ERRORS):
+            model = {"kernel": "rbf" if at else "linear", "gamma": 0.5 if at else np.nan, "C": float(at + 1)}
+            shared = {
+                **{"dataset": dataset, "realisation": realisation, "m": 100, "k": np.nan, **model},
+                **{"gram_cpu_s": 8.0, "sphere_cpu_s": 0.4, "status": OK, "bound": np.nan},
+            }
+            rows.append({**shared, "method": "test", "estimate": test, "cpu_s": 1.0, "rows_tested": 50})
+            for method, values in ESTIMATES.items():
+                row = {**shared, "method": method, "estimate": values[at], "cpu_s": 2.0, "rows_tested": 100}
+                rows.append({**row, "k": 5 if method == "kfold" else np.nan})
+            bound = {"bound": [3.0, 1.0, 2.0, 2.0][at] * realisation, "estimate": np.nan, "cpu_s": 3.0}
+            rows.append({**shared, "method": "span_bound", "rows_tested": np.nan, **bound})
+    frame = pd.DataFrame(rows)
+    lost = (frame["dataset"] == "b") & (frame["method"] == "loo") & (frame["C"] == 1)
+    frame.loc[lost, ["status", "estimate"]] = [ERROR, np.nan]
+    return frame
+
+
+def numbers(tidy, *columns):
+    return pd.DataFrame(tidy).set_index(list(columns))["value"]
+
+
+def test_regret_rmse_and_cost_of_a_data_set():
+    tables = per_set(made_rows())
+    regret = numbers(tables["regret"], "dataset", "method", "metric")
+    assert regret["a", "all", "realisations"] == 2 and regret["b", "all", "realisations"] == 1
+    assert regret["a", "all", "least_test_error"] == pytest.approx(10)
+    assert regret["a", "span_rule", "regret"] == pytest.approx(0)
+    # two models tie: the worst counts
+    assert regret["a", "loo", "regret"] == pytest.approx(10) and regret["a", "loo", "tied"] == 2
+    assert regret["a", "loo", "mean_regret"] == pytest.approx(5)
+    assert regret["b", "loo", "regret"] == pytest.approx(10) and regret["b", "loo", "failed"] == 1
+    assert regret["a", "kfold_5", "regret"] == pytest.approx(2)
+    assert regret["a", "span_bound", "regret"] == pytest.approx(10)
+    assert regret["a", RANDOM, "regret"] == pytest.approx(8)
+    rmse = numbers(tables["rmse"], "dataset", "method", "metric")
+    assert rmse["a", "span_rule", "rmse"] == rmse["a", "span_rule", "bias"] == pytest.approx(1)
+    assert rmse["a", "loo", "rmse"] == pytest.approx(5) and rmse["a", "loo", "bias"] == pytest.approx(-2.5)
+    assert ("a", "span_bound", "rmse") not in rmse.index
+    cost = numbers(tables["cost"], "dataset", "method", "metric")
+    # two kernels, four models
+    assert cost["a", GRAM, "time"] == pytest.approx(4) and cost["a", FIT, "time"] == pytest.approx(1)
+    assert cost["a", "loo", "time"] == cost["a", "loo", "fits"] == pytest.approx(3)
+    assert cost["a", "kfold_5", "time"] == pytest.approx(2)
+    assert cost["a", "span_bound", "time"] == pytest.approx(4.2)
+
+
+def tidy(folder):
+    tables = per_set(made_rows())
+    for table, rows in tables.items():
+        write_tidy(folder / f"{table}.csv", rows)
+    read = {table: read_tidy(folder / f"{table}.csv") for table in tables}
+    write_tidy(folder / "estimators.csv", summary(read))
+    return {**read, "estimators": read_tidy(folder / "estimators.csv")}
+
+
+def test_estimators_are_compared_over_the_data_sets(tmp_path):
+    estimators = tidy(tmp_path)["estimators"]
+    assert set(estimators["dataset"]) == {ALL_SETS}
+    value = numbers(estimators, "method", "metric")
+    assert value["all", "datasets"] == 2 and value["loo", "failed"] == 1
+    assert value["loo", "regret"] == value["loo", "largest_regret"] == pytest.approx(10)
+    assert value["span_rule", "rank"] == 1 and value["kfold_5", "rank"] == 2
+    assert value["loo", "rank"] == value["span_bound", "rank"] == 3.5
+    assert value["span_bound", "fits"] == pytest.approx(4.2)
+    assert (RANDOM, "rank") not in value.index and (GRAM, "fits") not in value.index
+
+
+def test_tables_for_readers(tmp_path):
+    made = layouts(tidy(tmp_path))
+    assert set(made) == set(TITLES)
+    for table, layout in made.items():
+        write_markdown(tmp_path / f"{table}.md", TITLES[table], *layout)
+        write_tex(tmp_path / f"{table}.tex", TITLES[table], *layout)
+        columns, body, _ = layout
+        assert {len(line) for line in body} == {len(columns)}
+    _, body, notes = made["estimators"]
+    assert [line[0] for line in body] == [
+        "Span rule",
+        "5-fold CV",
+        "Exact LOO",
+        "Span bound",
+        "A model drawn at random",
+    ]
+    assert body[0][1:5] == ["1.00 ± 0.00", "+1.00", "0.00 ± 0.00", "0.00"]
+    assert notes[-1].endswith("Exact LOO: 1.0.")
+    _, body, _ = made["regret"]
+    assert body[0][:5] == ["a", "100", "50", "2", "10.00"]
+    assert estimator_name("kfold_100") == "100-fold CV" and estimator_name("loo", short=True) == "LOO"
+
+
+def test_figure_is_stable_and_described(tmp_path, root):
+    alt = alt_text(root / "workflow/report/comparison/tradeoff.rst")
+    estimators = tidy(tmp_path)["estimators"]
+    for name in "ab":
+        save(plot_tradeoff(estimators), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
+    for kind in ("pdf", "svg"):
+        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_every_caption_begins_with_its_alt_text(root):
+    for caption in (*TITLES, "tradeoff"):
+        text = alt_text(root / f"workflow/report/comparison/{caption}.rst")
+        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text

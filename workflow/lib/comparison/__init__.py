@@ -1,0 +1,1 @@
+"""The estimators of the test error on the same models: what the scripts share."""

@@ -1,0 +1,41 @@
+# What the rules of the comparison of all estimators are given: sources, cells, the files that the stages and the exhibits make.
+
+COMPARISON = config["comparison"]
+COMPARISON_DATASETS = {entry["name"]: entry["realisations"] for entry in COMPARISON["datasets"]}
+known({"comparison.datasets": COMPARISON_DATASETS})
+COMPARISON_SOURCES = [
+    *SOLVER_SOURCES,
+    *LOO_SOURCES,
+    *BOUNDS_SOURCES,
+    *CV_SOURCES,
+    *SPLIT_SOURCES,
+    *lib("attempts", "bakir2004.problem", "comparison.cells"),
+]
+# The models of every cell: a Gram matrix for each kernel.
+COMPARISON_KERNELS = [
+    {"kernel": "linear", "gamma": None, "C": grid(COMPARISON["linear"]["C"])},
+    *(
+        {"kernel": "rbf", "gamma": gamma, "C": grid(COMPARISON["rbf"]["C"])}
+        for gamma in grid(COMPARISON["rbf"]["gamma"])
+    ),
+]
+COMPARISON_ROWS = {
+    "cells": [
+        f"<comparison>/cells/{dataset}/realisation-{realisation}.parquet"
+        for dataset, realisations in COMPARISON_DATASETS.items()
+        for realisation in range(1, realisations + 1)
+    ],
+}
+COMPARISON_TABLES = ["estimators", "regret", "rmse", "cost"]
+COMPARISON_RESULTS = [
+    *expand("<comparison>/rows/{stage}.parquet", stage=COMPARISON_ROWS),
+    *expand("<comparison>/{table}.csv", table=COMPARISON_TABLES),
+    "<comparison>/tradeoff.pdf",
+]
+
+PAPERS["comparison"] = {
+    "rows": COMPARISON_ROWS,
+    "results": COMPARISON_RESULTS,
+    "sources": COMPARISON_SOURCES,
+    "datasets": list(COMPARISON_DATASETS),
+}
