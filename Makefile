@@ -16,7 +16,7 @@ INTERPRETER := .venv/.python-$(PYTHON_VERSION)
 PACKAGES := .venv/.packages
 LIBRARY := .venv/.library
 # Folders are listed too: their time stamps tell when a file was added or deleted.
-LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
+LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE config/datasets.yaml \
   $(shell find src -not -name '*.pyc' -not -name __pycache__)
 
 # The peers of benchmarks/ have an environment of their own: the same packages, and what installs of the group bench.

@@ -1,0 +1,100 @@
+"""Leave-one-out errors and their estimates, computed when they are first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
+from svmselect.gram import Gram
+from svmselect.sklearn.problem import Problem
+from svmselect.svm import Solution
+
+__all__ = ["Estimates", "Training"]
+
+
+@dataclass
+class Training:
+    """What `fit` leaves for the estimates.
+
+    Attributes
+    ----------
+    gram : Gram
+    problem : Problem
+    solutions : list of Solution
+        One for each pair of classes.
+    exact : Solution or None
+        The solution to round-off, of two classes, once an estimate has needed it.
+    """
+
+    gram: Gram
+    problem: Problem
+    solutions: list[Solution]
+    exact: Solution | None = None
+
+
+class Estimates:
+    """Attributes that appear when they are asked for: fitting, displaying and pickling do not compute them."""
+
+    def __getattr__(self, name):
+        if name not in ON_DEMAND:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = ON_DEMAND[name](self, name)
+        setattr(self, name, value)
+        return value
+
+    def forget(self):
+        """Drop the estimates of a former fit."""
+        for name in ON_DEMAND:
+            self.__dict__.pop(name, None)
+
+
+def training_of(estimator, name):
+    """The Training of a fitted estimator, or an AttributeError."""
+    check_is_fitted(estimator)
+    training = estimator.__dict__.get("_training")
+    if training is None:
+        raise AttributeError(
+            f"{name} needs the training set, which a copy or a pickle of {type(estimator).__name__} does not "
+            "hold: ask for it before, or fit again"
+        )
+    return training
+
+
+def loo_predictions(estimator, name):
+    return estimator.leave_one_out()
+
+
+def loo_error(estimator, name):
+    codes = training_of(estimator, name).problem.codes
+    return float(np.mean(estimator.loo_predictions_ != estimator.classes_[codes]))
+
+
+def of_two_classes(estimate, read):
+    """An on-demand estimate ``read(estimate(gram, y, solution))`` of the one pair of a two-class problem."""
+
+    def compute(estimator, name):
+        training = training_of(estimator, name)
+        k = len(estimator.classes_)
+        if k != 2:
+            raise AttributeError(f"{name} is for two classes, y had {k}: use loo_error_")
+        (pair,) = training.problem.pairs
+        gram = pair.gram(training.gram)
+        if training.exact is None:
+            training.exact = estimator.exact_solution(gram, pair, training)
+        return float(read(estimate(gram, pair.y, training.exact)))
+
+    return compute
+
+
+ON_DEMAND = {
+    "loo_predictions_": loo_predictions,
+    "loo_error_": loo_error,
+    "span_estimate_": of_two_classes(span_rule, lambda rule: rule.error),
+    "span_bound_": of_two_classes(span_bound, lambda bound: bound.bound),
+    "xi_alpha_bound_": of_two_classes(xi_alpha, lambda bound: bound.error),
+    "sv_count_bound_": of_two_classes(sv_count, lambda bound: bound.error),
+    "radius_margin_bound_": of_two_classes(radius_margin, lambda bound: bound.bound),
+}
