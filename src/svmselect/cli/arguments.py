@@ -19,9 +19,9 @@ def parser(commands):
     """
     top = argparse.ArgumentParser(
         prog="svmselect",
-        description="Exact leave-one-out errors, cross-validation and model selection of support vector machines.",
-        epilog="Files are CSV tables or LIBSVM text, plain or gzipped. Exit status: 0 done; 1 the file or the model "
-        "was no good, or a download failed; 2 the command line was wrong; 130 stopped by Ctrl-C.",
+        description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
+        epilog="Files are CSV tables or LIBSVM text, plain or gzipped. Exit status: 0 done; 1 the file or "
+        "the model was no good, or a download failed; 2 the command line was wrong; 130 stopped by Ctrl-C.",
     )
     top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
     parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -95,8 +95,8 @@ def file_options(part):
     group.add_argument(
         "--label",
         metavar="COLUMN",
-        help="name or number from 1 (-1: last) of the label's column (default the one named label, target, class or "
-        "y, else the last)",
+        help="name or number from 1 (-1: last) of the label's column (default the one named label, target, "
+        "class or y, else the last)",
     )
     group.add_argument(
         "--ignore",

@@ -39,8 +39,8 @@ def load(arguments):
         deviation = deviation[deviation > 0]
         if deviation.size and deviation.max() > UNEVEN * deviation.min():
             warn(
-                f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, and the "
-                "largest decide alone: --standardise makes them equal"
+                f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, "
+                "and the largest decide alone: --standardise makes them equal"
             )
     if data.dropped:
         warn(f"{data.dropped} rows with a missing value are left out")
@@ -162,9 +162,8 @@ def checked_folds(k, y):
     """The number of folds, or a ValueError."""
     labels, counts = np.unique(y, return_counts=True)
     if not 2 <= k <= counts.min():
-        raise ValueError(
-            f"--folds must be from 2 to the {counts.min()} rows of class {name_of(labels[counts.argmin()])}, got {k}"
-        )
+        rarest = name_of(labels[counts.argmin()])
+        raise ValueError(f"--folds must be from 2 to the {counts.min()} rows of class {rarest}, got {k}")
     return k
 
 
@@ -238,7 +237,7 @@ def select(arguments):
         "seconds": search.search_time_,
     }
     names = sorted(grid)
-    rows = [tuple(m[name] for name in names) + (percent(m["error"]),) for m in models[: arguments.top]]
+    rows = [(*(m[name] for name in names), percent(m["error"])) for m in models[: arguments.top]]
     best = f"Best of {len(models)} models by {measure}, {percent(errors[search.best_index_])}: "
     remark_not_converged(search)
     show(

@@ -1,4 +1,4 @@
-"""The user's files: features and labels of a CSV table or of LIBSVM text, or a sentence that says what is wrong."""
+"""The user's files: features and labels of a CSV table or of LIBSVM text, or what is wrong in a sentence."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def csv_table(path, text, label, ignore, header, delimiter, drop_missing):
         n = missing.argmax()
         j = next(j for j in sorted(used) if cells[n][j].strip().lower() in MISSING)
         raise ValueError(
-            f"{path}, line {lines[n]}, column {title(names, j)}: the value is missing ({cells[n][j]!r}), as in "
-            f"{np.count_nonzero(missing)} of {len(cells)} rows; fill it in, or leave such rows out with "
+            f"{path}, line {lines[n]}, column {title(names, j)}: the value is missing ({cells[n][j]!r}), as "
+            f"in {np.count_nonzero(missing)} of {len(cells)} rows; fill it in, or leave such rows out with "
             "--drop-missing"
         )
     if missing.all():
@@ -216,8 +216,8 @@ def numbers_of(path, cells, lines, kept, name):
     except ValueError:
         n = next(n for n, cell in enumerate(cells) if not is_number(cell))
         raise ValueError(
-            f"{path}, line {lines[kept[n]]}, column {name}: {cells[n]!r} is not a number; encode it, or leave the "
-            f"column out with --ignore {name}"
+            f"{path}, line {lines[kept[n]]}, column {name}: {cells[n]!r} is not a number; encode it, or "
+            f"leave the column out with --ignore {name}"
         ) from None
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:

@@ -1,5 +1,5 @@
-"""Estimators that work with scikit-learn: classifiers that know their leave-one-out error, and searches over C
-and gamma that share kernel matrices and start each fit at the last one's solution.
+"""Estimators that work with scikit-learn: classifiers that know their leave-one-out error, and searches over
+C and gamma that share kernel matrices and start each fit at the last one's solution.
 
 >>> from svmselect.sklearn import SVC
 >>> classifier = SVC(C=10, gamma=0.01).fit(X, y)

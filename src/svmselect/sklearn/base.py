@@ -24,7 +24,7 @@ SHAPES = ("ovr", "ovo")
 
 
 def training_set(estimator, X, y):
-    """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class, or a ValueError."""
+    """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class."""
     X, y = validate_data(
         estimator, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
     )
@@ -125,7 +125,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self.dual_coef_ = self._coef if len(pairs) == 1 else self._libsvm_coef(problem)
 
     def _libsvm_coef(self, problem):
-        """LIBSVM's layout: for an SV of class c, row o is the problem of c and the o-th of the other classes."""
+        """LIBSVM's layout: for an SV of class c, row o is the problem of c and the o-th other class."""
         codes = problem.codes[self.support_]
         out = np.zeros((problem.classes.size - 1, codes.size))
         for p, pair in enumerate(problem.pairs):
@@ -186,4 +186,5 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         ndarray, shape (n,)
             With more than two classes the one with most votes; of several, the first.
         """
-        return self.classes_[most_votes(self._pair_values(X) >= 0, len(self.classes_))]
+        wins = self._pair_values(X) >= 0
+        return self.classes_[most_votes(wins, len(self.classes_))]

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
 from svmselect.gram import Gram
+from svmselect.sklearn.leave_one_out import check_kernel
 from svmselect.sklearn.problem import Problem
 from svmselect.svm import Solution
 
@@ -36,7 +37,7 @@ class Training:
 
 
 class Estimates:
-    """Attributes that appear when they are asked for: fitting, displaying and pickling do not compute them."""
+    """Attributes that appear when they are asked for; fitting and displaying do not compute them."""
 
     def __getattr__(self, name):
         if name not in ON_DEMAND:
@@ -80,6 +81,7 @@ def of_two_classes(estimate, read):
         k = len(estimator.classes_)
         if k != 2:
             raise AttributeError(f"{name} is for two classes, y had {k}: use loo_error_")
+        check_kernel(training.gram)
         (pair,) = training.problem.pairs
         gram = pair.gram(training.gram)
         if training.exact is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmselect.loo import leave_one_out
+from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.votes import most_votes
 
 __all__ = ["loo_path"]
@@ -35,7 +36,13 @@ def loo_path(gram, problem, Cs, tol, max_iter, progress=None):
         Numbers of classes.
     n_not_converged : ndarray of intp, shape (n_Cs,)
         Solves that ran out of steps.
+
+    Raises
+    ------
+    ValueError
+        If a precomputed kernel is not positive semi-definite.
     """
+    check_kernel(gram)
     gram.compute()
     n_pairs = len(problem.pairs)
     second_wins = np.empty((len(Cs), gram.m, n_pairs), dtype=bool)
@@ -67,6 +74,12 @@ def loo_path(gram, problem, Cs, tol, max_iter, progress=None):
             if progress is not None:
                 progress(base + 1 / (n_pairs * len(Cs)))
     return most_votes(second_wins, problem.classes.size), n_not_converged
+
+
+def check_kernel(gram):
+    """A ValueError unless the kernel is positive semi-definite."""
+    if isinstance(gram.kernel, Precomputed):
+        gram.kernel.check_definite()
 
 
 def inner(progress, base, parts):

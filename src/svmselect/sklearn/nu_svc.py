@@ -16,7 +16,10 @@ class NuSVC(Classifier):
     nu : float
         In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
         errors. At most twice the share of the smaller class, in each pair of classes.
-    kernel, gamma, class_weight, tol, cache_size, max_iter, decision_function_shape
+    tol : float
+        KKT gap at which training stops, on the scale of alphas up to 1, as in LIBSVM: it has to be less than
+        half the distance between the two margins' levels there.
+    kernel, gamma, class_weight, cache_size, max_iter, decision_function_shape
         See `SVC`. Weights are those of Chang and Lin's nu-SVC, whose largest alphas they are.
 
     Attributes
@@ -32,7 +35,7 @@ class NuSVC(Classifier):
         kernel="rbf",
         gamma="scale",
         class_weight=None,
-        tol=1e-3,
+        tol=1e-5,
         cache_size=2048,
         max_iter=-1,
         decision_function_shape="ovr",
@@ -57,6 +60,6 @@ class NuSVC(Classifier):
     def leave_one_out(self, progress=None):
         """An AttributeError."""
         raise AttributeError(
-            "loo_error_ and loo_predictions_ are those of a fixed C, and a NuSVC has another C without each row: "
-            "use SVC"
+            "loo_error_ and loo_predictions_ are those of a fixed C, and a NuSVC has another C without each "
+            "row: use SVC"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from svmselect.gram import Gram, Source
 from svmselect.kernels import Rows
@@ -11,6 +12,8 @@ __all__ = ["Precomputed", "precomputed_gram"]
 
 # of the largest value: differences of the two halves that are round-off, of float32 values too
 ASYMMETRY = 1e-5
+# of the largest diagonal value: how negative an eigenvalue may be, for the same reason
+INDEFINITE = 1e-6
 
 
 class Precomputed:
@@ -19,12 +22,12 @@ class Precomputed:
     Parameters
     ----------
     K : ndarray, shape (m, m)
-        Symmetric and positive semi-definite.
+        Symmetric, and positive semi-definite for all but training.
 
     Raises
     ------
     ValueError
-        If it is not square, not symmetric beyond round-off, or has a negative diagonal.
+        If it is not square, or not symmetric beyond round-off.
     """
 
     name = "precomputed"
@@ -36,14 +39,16 @@ class Precomputed:
         i, j = np.unravel_index(difference.argmax(), K.shape)
         if difference[i, j] > ASYMMETRY * np.abs(K).max():
             raise ValueError(
-                f"a precomputed kernel must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})"
-            )
-        i = K.diagonal().argmin()
-        if K[i, i] < 0:
-            raise ValueError(
-                f"a precomputed kernel must be positive semi-definite, got {K[i, i]} at ({i}, {i})"
+                f"a precomputed kernel must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} across"
             )
         self.K = K
+
+    def check_definite(self):
+        """A ValueError unless the matrix is positive semi-definite up to round-off."""
+        largest = self.K.diagonal().max()
+        shifted = self.K + INDEFINITE * largest * np.eye(len(self.K))
+        if largest < 0 or (largest > 0 and dpotrf(shifted, overwrite_a=True)[1] > 0):
+            raise ValueError("leave-one-out errors need a positive semi-definite kernel matrix")
 
     def block(self, A, B, out=None, slots=None):
         """The values of two sets of row numbers; see `Kernel.block`."""

@@ -64,7 +64,8 @@ class Problem:
         trained = weight > 0
         absent = np.flatnonzero(np.bincount(codes[trained], minlength=classes.size) == 0)
         if absent.size:
-            raise ValueError(f"class {classes[absent[0]]!r} has no row with a positive weight to train on")
+            label = classes.tolist()[absent[0]]
+            raise ValueError(f"each class needs a row to train on, those of {label!r} have weight zero")
         self.pairs = []
         for first, second in combinations(range(classes.size), 2):
             rows = np.flatnonzero(((codes == first) | (codes == second)) & trained)
@@ -76,7 +77,7 @@ def encoded(y):
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
-        raise ValueError(f"y must hold at least two classes, got 1 class: {classes[0]!r}")
+        raise ValueError(f"y must hold at least two classes, got 1 class: {classes.tolist()[0]!r}")
     return classes, codes
 
 

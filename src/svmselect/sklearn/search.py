@@ -96,7 +96,7 @@ class Search(ClassifierMixin, BaseEstimator):
         return self
 
     def _scores(self, score, template, candidates, X):
-        """Accuracies of the candidates, shape (n, n_splits), and their solves that ran out of steps, shape (n,)."""
+        """Accuracies of the candidates, shape (n, n_splits), and solves that ran out of steps, shape (n,)."""
         groups = by_kernel(candidates, template, X)
         scores, n_not_converged = None, np.empty(len(candidates), dtype=np.intp)
         gram = None
