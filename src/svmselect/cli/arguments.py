@@ -95,8 +95,8 @@ def file_options(part):
     group.add_argument(
         "--label",
         metavar="COLUMN",
-        help="name or number from 1 (-1: last) of the label's column (default the one named label, target, "
-        "class or y, else the last)",
+        help="name or number from 1 (-1: last) of the label's column (default the one named label, target "
+        "or class, else the last)",
     )
     group.add_argument(
         "--ignore",

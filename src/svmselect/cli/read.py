@@ -16,7 +16,7 @@ from svmselect.data.formats import FORMATS
 __all__ = ["Table", "read"]
 
 LIBSVM_LINE = re.compile(r"\s*[^\s,;:]+(\s+\d+:\S+)+\s*(#.*)?")
-LABEL_NAMES = ("label", "target", "class", "y")
+LABEL_NAMES = ("label", "target", "class")
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 SAMPLE = 65536  # characters that the delimiter is guessed from
 MOST_CLASSES = 50
@@ -54,7 +54,7 @@ def read(path, format="auto", label=None, ignore=(), header=None, delimiter=None
         By default told from the first line.
     label : str, optional
         Name or number (from 1, negative from the end) of the label's column in a CSV file; by default the
-        one named label, target, class or y, else the last.
+        one named label, target or class, else the last.
     ignore : sequence of str
         Columns that are neither features nor label.
     header : bool, optional
