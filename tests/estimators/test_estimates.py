@@ -47,7 +47,7 @@ def left_out(model, X, y, weight):
     kernel=st.sampled_from(["rbf", "linear"]),
     weighted=st.booleans(),
 )
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_two_classes(seed, kind, m, C, kernel, weighted):
     rng = np.random.default_rng(seed)
     X, y = nasty(rng, kind, m, 2)

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from svmselect.kernels import Linear
 from svmselect.sklearn.estimates import Estimates, Training
 from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
 from svmselect.sklearn.precomputed import Precomputed
@@ -50,7 +49,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         return tags
 
     def __getstate__(self):
-        # a Gram matrix stays in its process
+        # support vectors are enough to predict
         return {key: value for key, value in super().__getstate__().items() if key != "_training"}
 
     def fit(self, X, y, sample_weight=None):
@@ -93,7 +92,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         ]
 
         self.forget()
-        self._training = Training(gram, problem, solutions)
+        self._training = Training(X, kernel, self.cache_size, problem, solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
         self.classes_, self.class_weight_ = classes, per_class
         self.shape_fit_ = X.shape
@@ -132,14 +131,6 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             out[pair.second - 1, codes == pair.first] = -self._coef[p, codes == pair.first]
             out[pair.first, codes == pair.second] = -self._coef[p, codes == pair.second]
         return out
-
-    @property
-    def coef_(self):
-        """Weights of the features, shape (1, d) or (k (k - 1) / 2, d); linear kernel only."""
-        if not isinstance(getattr(self, "_kernel", None), Linear):
-            raise AttributeError("coef_ is there after fit with kernel='linear' only")
-        weights = self._coef @ self.support_vectors_
-        return weights if len(self.classes_) == 2 else -weights
 
     def _pair_values(self, X):
         """Decision value of each pair, positive for its second class: shape (n, n_pairs)."""

@@ -1,15 +1,19 @@
-"""Leave-one-out errors and their estimates, computed when they are first asked for."""
+"""Attributes that are computed when they are first asked for: leave-one-out errors and their estimates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
-from svmselect.gram import Gram
+from svmselect.kernels import RBF, Linear
+from svmselect.sklearn.kernels import gram_of
 from svmselect.sklearn.leave_one_out import check_kernel
+from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import Problem
 from svmselect.svm import Solution
 
@@ -22,7 +26,9 @@ class Training:
 
     Attributes
     ----------
-    gram : Gram
+    X : ndarray or CSR matrix, shape (m, d)
+    kernel : RBF, Linear or Precomputed
+    memory_mb : float
     problem : Problem
     solutions : list of Solution
         One for each pair of classes.
@@ -30,10 +36,17 @@ class Training:
         The solution to round-off, of two classes, once an estimate has needed it.
     """
 
-    gram: Gram
+    X: np.ndarray | scipy.sparse.csr_array
+    kernel: RBF | Linear | Precomputed
+    memory_mb: float
     problem: Problem
     solutions: list[Solution]
     exact: Solution | None = None
+
+    @cached_property
+    def gram(self):
+        """The Gram matrix; that of `fit` is gone, with the memory of its columns."""
+        return gram_of(self.X, self.kernel, self.memory_mb)
 
 
 class Estimates:
@@ -47,7 +60,7 @@ class Estimates:
         return value
 
     def forget(self):
-        """Drop the estimates of a former fit."""
+        """Drop those of a former fit."""
         for name in ON_DEMAND:
             self.__dict__.pop(name, None)
 
@@ -62,6 +75,14 @@ def training_of(estimator, name):
             "hold: ask for it before, or fit again"
         )
     return training
+
+
+def coef(estimator, name):
+    check_is_fitted(estimator)
+    if not isinstance(estimator._kernel, Linear):
+        raise AttributeError(f"{name} is for kernel='linear', got {estimator.kernel!r}")
+    weights = estimator._coef @ estimator.support_vectors_
+    return weights if len(estimator.classes_) == 2 else -weights
 
 
 def loo_predictions(estimator, name):
@@ -92,6 +113,7 @@ def of_two_classes(estimate, read):
 
 
 ON_DEMAND = {
+    "coef_": coef,
     "loo_predictions_": loo_predictions,
     "loo_error_": loo_error,
     "span_estimate_": of_two_classes(span_rule, lambda rule: rule.error),

@@ -11,7 +11,7 @@ from svmselect.sklearn.votes import most_votes
 __all__ = ["loo_path"]
 
 
-def loo_path(gram, problem, Cs, tol, max_iter, progress=None):
+def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
     """What the classifier trained without a row predicts for it, for every row and every C.
 
     Leaving out a row of a class changes the problems of the pairs with this class, whose votes are those of
@@ -27,6 +27,8 @@ def loo_path(gram, problem, Cs, tol, max_iter, progress=None):
         Increasing: each solution starts the next.
     tol, max_iter
         See `svmselect.leave_one_out`.
+    starts : list of ndarray, optional
+        Feasible alphas of each pair for the first C; zeros by default.
     progress : callable, optional
         Called as ``progress(done)``, with the share of all work that is done.
 
@@ -50,11 +52,12 @@ def loo_path(gram, problem, Cs, tol, max_iter, progress=None):
     for p, pair in enumerate(problem.pairs):
         part, weight = pair.gram(gram), problem.weight[pair.rows]
         others = np.delete(np.arange(gram.m), pair.rows)
-        solution = None
+        start = None if starts is None else starts[p]
         for c, C in enumerate(Cs):
             base = (p * len(Cs) + c) / (n_pairs * len(Cs))
             bound = C * weight
-            start = None if solution is None else np.minimum(solution.alpha * (C / Cs[c - 1]), bound)
+            if c > 0:
+                start = np.minimum(solution.alpha * (C / Cs[c - 1]), bound)
             loo = leave_one_out(
                 part,
                 pair.y,

@@ -39,7 +39,7 @@ class Search(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        kernel = (self.estimator or SVC()).kernel
+        kernel = getattr(self.estimator, "kernel", "rbf")
         tags.input_tags.pairwise = kernel == "precomputed"
         tags.input_tags.sparse = kernel != "precomputed"
         return tags
@@ -63,7 +63,10 @@ class Search(ClassifierMixin, BaseEstimator):
         """
         template = SVC() if self.estimator is None else self.estimator
         if not isinstance(template, SVC):
-            raise ValueError(f"estimator must be a svmselect.sklearn.SVC, got {template!r}")
+            raise ValueError(
+                f"estimator must be a svmselect.sklearn.SVC, got a {type(template).__name__}; in a Pipeline, the "
+                "search is the last step"
+            )
         rows, classes, codes = training_set(self, X, y)
         weight = checked_weight(sample_weight, codes.size)
         candidates = candidates_of(self.param_grid, template, rows)

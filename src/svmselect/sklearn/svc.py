@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from svmselect.path import check_values
 from svmselect.sklearn.base import Classifier, step_limit
 from svmselect.sklearn.estimates import training_of
@@ -122,7 +120,13 @@ class SVC(Classifier):
         """
         training = training_of(self, "loo_predictions_")
         (predicted,), _ = loo_path(
-            training.gram, training.problem, [float(self.C)], self.tol, step_limit(self.max_iter), progress
+            training.gram,
+            training.problem,
+            [float(self.C)],
+            self.tol,
+            step_limit(self.max_iter),
+            [solution.alpha for solution in training.solutions],
+            progress,
         )
-        self.loo_predictions_ = np.asarray(self.classes_)[predicted]
+        self.loo_predictions_ = self.classes_[predicted]
         return self.loo_predictions_
