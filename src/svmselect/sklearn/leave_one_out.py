@@ -52,11 +52,11 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
     for p, pair in enumerate(problem.pairs):
         part, weight = pair.gram(gram), problem.weight[pair.rows]
         others = np.delete(np.arange(gram.m), pair.rows)
-        start = None if starts is None else starts[p]
+        start, solution = None if starts is None else starts[p], None
         for c, C in enumerate(Cs):
             base = (p * len(Cs) + c) / (n_pairs * len(Cs))
             bound = C * weight
-            if c > 0:
+            if solution is not None:
                 start = np.minimum(solution.alpha * (C / Cs[c - 1]), bound)
             loo = leave_one_out(
                 part,

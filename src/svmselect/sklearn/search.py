@@ -64,8 +64,8 @@ class Search(ClassifierMixin, BaseEstimator):
         template = SVC() if self.estimator is None else self.estimator
         if not isinstance(template, SVC):
             raise ValueError(
-                f"estimator must be a svmselect.sklearn.SVC, got a {type(template).__name__}; in a Pipeline, the "
-                "search is the last step"
+                f"estimator must be a svmselect.sklearn.SVC, got a {type(template).__name__}; in a Pipeline, "
+                "the search is the last step"
             )
         rows, classes, codes = training_set(self, X, y)
         weight = checked_weight(sample_weight, codes.size)
