@@ -21,7 +21,7 @@ UNEVEN = 100  # ratio of the features' deviations from which on a remark is made
 
 
 def load(arguments):
-    """Features and labels of the file, and what is to be said of them."""
+    """Features of the file, its Table, and what is to be said of them."""
     data = read(
         arguments.file,
         arguments.format,
@@ -55,7 +55,7 @@ def load(arguments):
         "dropped_rows": data.dropped,
         "standardised": arguments.standardise,
     }
-    return X, data.labels, facts
+    return X, data, facts
 
 
 def name_of(label):
@@ -80,6 +80,7 @@ def classifier(arguments, **parameters):
         kernel=arguments.kernel,
         class_weight="balanced" if arguments.balanced else None,
         tol=arguments.tol,
+        cache_size=arguments.memory,
         **parameters,
     )
 
@@ -100,7 +101,8 @@ def described(model, X):
 
 def loo(arguments):
     """Exact leave-one-out error of one model."""
-    X, y, facts = load(arguments)
+    X, data, facts = load(arguments)
+    y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
     begin = time.perf_counter()
     model.fit(X, y)
@@ -114,7 +116,7 @@ def loo(arguments):
         **parameters,
         "loo_error": model.loo_error_,
         "loo_errors": wrong.size,
-        "misclassified_rows": wrong + 1,
+        "misclassified_rows": data.numbers[wrong],
         "training_error": training_error,
         "support_vectors": model.support_.size,
         "seconds": seconds,
@@ -130,7 +132,8 @@ def loo(arguments):
 
 def cv(arguments):
     """k-fold cross-validation error of one model."""
-    X, y, facts = load(arguments)
+    X, data, facts = load(arguments)
+    y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
     folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
     search = SeededCV(model, {"C": [arguments.C]}, cv=folds, refit=False, verbose=not arguments.quiet).fit(
@@ -154,7 +157,6 @@ def cv(arguments):
         ("worst fold", percent(errors.max())),
         ("time", f"{search.search_time_:.2f} s"),
     ]
-    remark_not_converged(search)
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
@@ -167,15 +169,10 @@ def checked_folds(k, y):
     return k
 
 
-def remark_not_converged(search):
-    n = int(search.cv_results_["n_not_converged"].sum())
-    if n:
-        warn(f"{n} fits ran out of steps before they came to the tolerance")
-
-
 def span(arguments):
     """Estimates from a single fit."""
-    X, y, facts = load(arguments)
+    X, data, facts = load(arguments)
+    y = data.labels
     if len(facts["classes"]) != 2:
         raise ValueError(f"span is for two classes, {arguments.file} has {len(facts['classes'])}: use loo")
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
@@ -205,7 +202,8 @@ def span(arguments):
 
 def select(arguments):
     """The best model of a grid."""
-    X, y, facts = load(arguments)
+    X, data, facts = load(arguments)
+    y = data.labels
     if arguments.kernel == "linear" and arguments.gamma:
         raise ValueError("--gamma is for the rbf kernel, got --kernel linear")
     model = classifier(arguments)
@@ -239,7 +237,6 @@ def select(arguments):
     names = sorted(grid)
     rows = [(*(m[name] for name in names), percent(m["error"])) for m in models[: arguments.top]]
     best = f"Best of {len(models)} models by {measure}, {percent(errors[search.best_index_])}: "
-    remark_not_converged(search)
     show(
         result,
         arguments.json,

@@ -29,6 +29,8 @@ class Table:
     Attributes
     ----------
     X : ndarray or CSR matrix, shape (m, d), float64
+    numbers : ndarray of int, shape (m,)
+        Which of the file's rows of data each is, from 1.
     labels : ndarray, shape (m,)
         float64 where all of them are numbers, else str.
     label_column : str
@@ -38,6 +40,7 @@ class Table:
     """
 
     X: np.ndarray | scipy.sparse.csr_matrix
+    numbers: np.ndarray
     labels: np.ndarray
     label_column: str
     dropped: int = 0
@@ -92,7 +95,8 @@ def read(path, format="auto", label=None, ignore=(), header=None, delimiter=None
     if bad.size:
         row = np.searchsorted(raw.X.indptr, bad[0], side="right")
         raise ValueError(f"{path}, row {row}: the value of feature {raw.X.indices[bad[0]] + 1} is not finite")
-    return Table(raw.X, checked_labels(raw.labels, f"{path}: the label"), "first of each line")
+    labels = checked_labels(raw.labels, f"{path}: the label")
+    return Table(raw.X, np.arange(1, labels.size + 1), labels, "first of each line")
 
 
 def contents(path):
@@ -140,7 +144,8 @@ def csv_table(path, text, label, ignore, header, delimiter, drop_missing):
         X[:, k] = numbers_of(path, [cells[n][j] for n in kept], lines, kept, title(names, j))
     labels = np.array([cells[n][label_column].strip() for n in kept])
     name = title(names, label_column)
-    return Table(X, checked_labels(labels, f"{path}, column {name}"), f"column {name}", int(missing.sum()))
+    labels = checked_labels(labels, f"{path}, column {name}")
+    return Table(X, kept + 1, labels, f"column {name}", int(missing.sum()))
 
 
 def guessed_delimiter(sample):
