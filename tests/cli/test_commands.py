@@ -152,6 +152,7 @@ def test_errors_are_one_sentence_and_status_1(data, run, words, sentence):
         ("loo", "f", "--C", "-1"),
         ("select", "f", "--C", "1,x"),
         ("cv", "f", "--folds", "0"),
+        ("loo", "f", "--delimiter", "||"),
     ],
 )
 def test_a_wrong_command_line_is_status_2(words, capsys):

@@ -72,6 +72,7 @@ def test_missing_values_are_left_out_on_demand(file):
     table = read(file("a,b,y\n1,,0\n2,5,1\n3,NA,1\n4,6,0\n"), drop_missing=True)
     np.testing.assert_array_equal(table.X, [[2, 5], [4, 6]])
     assert table.dropped == 2
+    assert table.numbers.tolist() == [2, 4]
     # of columns that are used
     assert read(file("a,b,y\n1,,0\n2,5,1\n"), ignore=["b"]).dropped == 0
 

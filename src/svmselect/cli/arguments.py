@@ -111,7 +111,10 @@ def file_options(part):
         help="the first line names the columns (default: it does if none of its cells is a number)",
     )
     group.add_argument(
-        "--delimiter", metavar="CHAR", help="between columns (default: told from the first line)"
+        "--delimiter",
+        type=delimiter,
+        metavar="CHAR",
+        help="between columns, or 'tab' (default: told from the first line)",
     )
     group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
     group.add_argument("--standardise", action="store_true", help="give every feature mean 0 and deviation 1")
@@ -133,6 +136,9 @@ def common_model_options(part):
     part.add_argument(
         "--tol", type=positive, default=1e-3, metavar="NUMBER", help="of training (default 1e-3)"
     )
+    part.add_argument(
+        "--memory", type=positive, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
+    )
 
 
 def fold_options(part):
@@ -152,6 +158,13 @@ def positive(word):
 
 def gamma(word):
     return word if word in ("scale", "auto") else positive(word)
+
+
+def delimiter(word):
+    mark = "\t" if word in ("tab", "\\t") else word
+    if len(mark) != 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is not one character")
+    return mark
 
 
 def count(word):

@@ -39,6 +39,16 @@ def step_limit(max_iter):
     return None if max_iter == -1 else int(max_iter)
 
 
+def warn_not_converged(n, solver):
+    """A ConvergenceWarning if any of the solves of an estimator ran out of steps."""
+    if n:
+        warnings.warn(
+            f"{n} solves stopped after max_iter={solver.max_iter} steps, before they came to tol={solver.tol}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
 class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     """A support vector classifier; two classes, or one problem for each pair of classes (one-vs-one)."""
 
@@ -97,14 +107,10 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self.classes_, self.class_weight_ = classes, per_class
         self.shape_fit_ = X.shape
         self._keep(X, problem, solutions)
-        self.fit_status_ = int(not all(solution.converged for solution in solutions))
+        n_not_converged = sum(not solution.converged for solution in solutions)
+        self.fit_status_ = int(n_not_converged > 0)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
-        if self.fit_status_:
-            warnings.warn(
-                f"the solver stopped after max_iter={self.max_iter} steps, before it came to tol={self.tol}",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_not_converged(n_not_converged, self)
         return self
 
     def _keep(self, X, problem, solutions):

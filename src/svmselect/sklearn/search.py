@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
 from svmselect.path import check_values
-from svmselect.sklearn.base import step_limit, training_set
+from svmselect.sklearn.base import step_limit, training_set, warn_not_converged
 from svmselect.sklearn.kernels import gram_of, kernel_of, resolved_gamma
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import checked_weight
@@ -75,6 +75,7 @@ class Search(ClassifierMixin, BaseEstimator):
         begin = time.perf_counter()
         scores, n_not_converged = self._scores(score, template, candidates, rows)
         self.search_time_ = time.perf_counter() - begin
+        warn_not_converged(int(n_not_converged.sum()), template)
 
         self.classes_ = classes
         self.cv_results_ = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svmselect.path import check_values
-from svmselect.sklearn.base import Classifier, step_limit
+from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.leave_one_out import loo_path
 from svmselect.svm import solve_csvc
@@ -119,7 +119,7 @@ class SVC(Classifier):
             What the classifier trained without a row predicts for it: `loo_predictions_`.
         """
         training = training_of(self, "loo_predictions_")
-        (predicted,), _ = loo_path(
+        (predicted,), (n_not_converged,) = loo_path(
             training.gram,
             training.problem,
             [float(self.C)],
@@ -128,5 +128,6 @@ class SVC(Classifier):
             [solution.alpha for solution in training.solutions],
             progress,
         )
+        warn_not_converged(n_not_converged, self)
         self.loo_predictions_ = self.classes_[predicted]
         return self.loo_predictions_
