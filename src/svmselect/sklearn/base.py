@@ -43,7 +43,7 @@ def warn_not_converged(n, solver):
     """A ConvergenceWarning if any of the solves of an estimator ran out of steps."""
     if n:
         warnings.warn(
-            f"{n} solves stopped after max_iter={solver.max_iter} steps, before they came to tol={solver.tol}",
+            f"{n} solves stopped after max_iter={solver.max_iter} steps, short of tol={solver.tol}",
             ConvergenceWarning,
             stacklevel=3,
         )
