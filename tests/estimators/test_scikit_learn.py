@@ -121,6 +121,15 @@ def test_a_new_fit_forgets_the_estimates_of_the_last(rows):
     assert fitted.loo_predictions_.shape != first.shape
 
 
+def test_estimates_are_those_of_the_fit_whatever_comes_after(rows):
+    X, y = rows
+    expected = SVC(3.0, gamma=0.2).fit(X, y).loo_predictions_
+    mine = X.copy()
+    fitted = SVC(3.0, gamma=0.2).fit(mine, y).set_params(C=1e-3, gamma=50.0)
+    mine[:] = 0
+    np.testing.assert_array_equal(fitted.loo_predictions_, expected)
+
+
 def test_displaying_computes_no_estimate(rows):
     fitted = SVC().fit(*rows)
     assert "SVC" in fitted._repr_html_()

@@ -24,8 +24,16 @@ SHAPES = ("ovr", "ovo")
 
 def training_set(estimator, X, y):
     """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class."""
+    # a copy: estimates are computed later, whatever becomes of the caller's array
     X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=np.float64,
+        order="C",
+        accept_large_sparse=False,
+        copy=True,
     )
     if sparse.issparse(X):
         X.sort_indices()
@@ -102,7 +110,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         ]
 
         self.forget()
-        self._training = Training(X, kernel, self.cache_size, problem, solutions)
+        self._training = Training(X, kernel, self.cache_size, problem, getattr(self, "C", None), solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
         self.classes_, self.class_weight_ = classes, per_class
         self.shape_fit_ = X.shape

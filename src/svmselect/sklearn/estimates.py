@@ -30,6 +30,8 @@ class Training:
     kernel : RBF, Linear or Precomputed
     memory_mb : float
     problem : Problem
+    C : float or None
+        That of `fit`; None for a nu-SVC.
     solutions : list of Solution
         One for each pair of classes.
     exact : Solution or None
@@ -40,6 +42,7 @@ class Training:
     kernel: RBF | Linear | Precomputed
     memory_mb: float
     problem: Problem
+    C: float | None
     solutions: list[Solution]
     exact: Solution | None = None
 

@@ -122,7 +122,7 @@ class SVC(Classifier):
         (predicted,), (n_not_converged,) = loo_path(
             training.gram,
             training.problem,
-            [float(self.C)],
+            [float(training.C)],
             self.tol,
             step_limit(self.max_iter),
             [solution.alpha for solution in training.solutions],
