@@ -35,6 +35,12 @@ def left_out(model, X, y, weight):
         reference = sklearn.svm.SVC(tol=1e-9, decision_function_shape="ovo", **model)
         reference.fit(X[rest], y[rest], sample_weight=weight[rest])
         predicted.append(reference.predict(X[r : r + 1])[0])
+        alpha, bound = np.abs(reference.dual_coef_), model["C"] * weight[rest]
+        if len(reference.classes_) == 2:
+            bound = bound[reference.support_]
+            if not ((alpha > 1e-6 * bound) & (alpha < (1 - 1e-6) * bound)).any():
+                margin.append(0.0)  # any threshold of an interval is optimal
+                continue
         margin.append(np.abs(reference.decision_function(X[r : r + 1])).min())
     return predicted, np.array(margin)
 
