@@ -71,6 +71,10 @@ class SVC(Classifier):
 
     Notes
     -----
+    Without a row, all support vectors may be bounded, and any threshold of an interval is optimal: retraining
+    takes its midpoint, while the sufficiency checks of Franc et al. count the row as correct where its alpha
+    is 0.
+
     A pickle, or a copy, does not hold the training set: estimates that were not asked for before are an
     AttributeError there.
     """
