@@ -1,5 +1,5 @@
-# Five papers on choosing an SVM's hyper-parameters, reproduced. Today: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
-# (1999).
+# Five papers on choosing an SVM's hyper-parameters, reproduced: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
+# (1999); Wen et al. (2017); Sarafis, Diou and Delopoulos (2018); Bakir, Bottou and Weston (2004).
 #
 #   snakemake --cores 2                                      the demo: offline, minutes
 #   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
@@ -24,8 +24,30 @@
 #     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
 #     rows/cells.parquet                                            all rows
 #     figure2.*, figure3.*, figure4.*, claims.*                     exhibits: csv, pdf and svg; verdicts
+#   results/{preset}/wen2017/
+#     chosen/{dataset}.csv                                          models tried on scaled data, and the chosen one
+#     seeds/{dataset}/{settings}/k-{k}.parquet                      rows of every seed on one Gram matrix
+#     libsvm/{dataset}/{settings}/k-{k}.parquet                     rows of LIBSVM, on as many whole folds as its budget holds
+#     cached/{dataset}/{settings}/k-{k}.parquet                     rows of every seed with a cache of kernel columns
+#     along_C/{dataset}.parquet                                     rows of every seed and C
+#     variants/{dataset}.parquet                                    rows of every seed and assignment to folds
+#     rows/{stage}.parquet                                          all rows of a stage
+#     table1/, table3/{settings}.*, table2.*, figure2.*, seeds.*, folds.*    exhibits: csv, md and tex, or pdf and svg
+#     agreement.*, claims.*                                         seed against seed; verdicts
+#   results/{preset}/sarafis2018/
+#     cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet        rows of every method and model of some stripes of a grid
+#     rows/cells.parquet                                               all rows
+#     table1.* to table6.*, figure2.* to figure6.*, claims.*           exhibits: csv, md and tex, or pdf and svg; verdicts
+#   results/{preset}/bakir2004/
+#     cells/figure1.parquet, cells/figure3/run-{realisation}.parquet    rows of generated classes
+#     cells/figure4/{dataset}/run-{realisation}.parquet             rows of every label noise and method
+#     cells/table1/{dataset}/train-{train}.parquet                  rows of every realisation and method
+#     cells/growth/{dataset}.parquet                                rows of every training size and method
+#     rows/cells.parquet                                            all rows
+#     table1.*, figure1.*, figure3.*, figure4.*, growth.*, claims.* exhibits: csv, md and tex, or pdf and svg; verdicts
 #   logs/{preset}/...                                        one log per job, named after the rule
 #
+# {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".
 # A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
 
 
@@ -33,17 +55,24 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/common/franc2008.smk"
+include: "workflow/rules/common/chapelle1999.smk"
+include: "workflow/rules/common/wen2017.smk"
+include: "workflow/rules/common/sarafis2018.smk"
+include: "workflow/rules/common/bakir2004.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/franc2008.smk"
 include: "workflow/rules/chapelle1999.smk"
+include: "workflow/rules/wen2017.smk"
+include: "workflow/rules/sarafis2018.smk"
+include: "workflow/rules/bakir2004.smk"
 include: "workflow/rules/report.smk"
 
 
 rule all:
     default_target: True
     input:
-        FRANC2008_RESULTS,
-        CHAPELLE1999_RESULTS,
+        [paper["results"] for paper in PAPERS.values()],
         "<results>/provenance.json",
 
 
@@ -55,6 +84,21 @@ rule franc2008:
 rule chapelle1999:
     input:
         CHAPELLE1999_RESULTS,
+
+
+rule wen2017:
+    input:
+        WEN2017_RESULTS,
+
+
+rule sarafis2018:
+    input:
+        SARAFIS2018_RESULTS,
+
+
+rule bakir2004:
+    input:
+        BAKIR2004_RESULTS,
 
 
 rule download:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 REGISTERED = {
     "image": ("image", None),
     "german": ("german", None),
+    "splice": ("splice", None),
     "a9a-5000": ("adult", 5_000),
     "a9a-10000": ("adult", 10_000),
     "a9a": ("adult", None),

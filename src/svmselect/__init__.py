@@ -26,6 +26,17 @@ from svmselect.cv import (
     even_folds,
     stratified_folds,
 )
+from svmselect.editing import (
+    BaggedSVC,
+    Bagging,
+    CrossTraining,
+    CrossTrainingSVC,
+    EditedSVC,
+    bagging,
+    condense,
+    cross_training,
+    multiedit,
+)
 from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
@@ -34,7 +45,12 @@ from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
+    "BaggedSVC",
+    "Bagging",
+    "CrossTraining",
+    "CrossTrainingSVC",
     "CrossValidation",
+    "EditedSVC",
     "Estimate",
     "Gram",
     "GridCrossValidation",
@@ -48,12 +64,16 @@ __all__ = [
     "SpanBound",
     "SpanRule",
     "Sphere",
+    "bagging",
+    "condense",
+    "cross_training",
     "cross_validate",
     "cross_validate_grid",
     "decision_function",
     "even_folds",
     "jaakkola_haussler",
     "leave_one_out",
+    "multiedit",
     "opper_winther",
     "radius_margin",
     "rescaled_radius_margin",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svmselect.feasible import balanced
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.svm import Solution, check_labels, solve_csvc
@@ -41,9 +42,8 @@ def solve_path(
     gammas : array_like, optional
         Values of gamma, the outer loop.
     warm_start : {"none", "C", "gamma"}
-        Where a fit starts: at zero; at the solution of the C before, its alphas scaled by the ratio of the
-        two (bounded SVs stay bounded, and ``y'alpha = 0`` holds); or at the solution of the same C and the
-        gamma before.
+        Where a fit starts: at zero; at the solution of the C before, moved to where the next one will be
+        (`moved_along_C`); or at the solution of the same C and the gamma before.
     tol, working_set
         See `solve_csvc`.
 
@@ -83,11 +83,33 @@ def walk(gram, y, Cs, gammas, warm_start, tol, working_set):
         for C in Cs:
             start = None
             if warm_start == "C" and before is not None:
-                start = np.minimum(before.alpha * (C / before.C), C)
+                start = moved_along_C(y, before, np.full(gram.m, C)) * y
             elif warm_start == "gamma" and C in at_C:
                 start = at_C[C].alpha
             before = at_C[C] = solve_csvc(gram, y, C, tol=tol, working_set=working_set, start=start)
             yield PathPoint(gamma, C, before)
+
+
+def moved_along_C(y, solution, C):
+    """Feasible signed variables from which to solve for other bounds ``C``: the solution's, moved towards
+    where they will be. Points left out, with a bound of 0, stay so.
+
+    Bounded variables grow with their bounds. Where they are the most, the in-bound ones follow in proportion,
+    as they do exactly while no point changes its role and no threshold enters (all of the solution does when
+    all are bounded); where they are few, in-bound ones stay, and only move by one amount to keep the sum.
+    Without bounded variables the solution is that of the larger C. For smaller bounds all shrink in
+    proportion.
+    """
+    bound = solution.C
+    growth = np.divide(C, bound, out=np.ones(C.size), where=bound > 0)
+    bounded = (bound > 0) & (solution.alpha == bound)
+    if (growth < 1).any() or 2 * np.count_nonzero(bounded) > solution.n_sv:
+        return np.minimum(solution.alpha * growth, C) * y
+    if not bounded.any():
+        return solution.alpha * y
+    theta = np.where(bounded, C, solution.alpha) * y
+    inbound = np.flatnonzero((solution.alpha > 0) & ~bounded)
+    return balanced(theta, np.where(y > 0, 0, -C), np.where(y > 0, C, 0), inbound)
 
 
 def check_values(values, name):

@@ -6,9 +6,10 @@ import pytest
 from svmselect.data import Dataset, fetch, prepare
 from svmselect.data.bundled import load_titanic
 from svmselect.data.prepare import standardise
-from svmselect.data.synthetic import GENERATORS, ringnorm, twonorm, waveform
+from svmselect.data.synthetic import GENERATORS, ringnorm, skewed_ringnorm, twonorm, waveform
 
 N = 100_000
+IDA = ("ringnorm", "twonorm", "waveform")
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -57,7 +58,16 @@ def test_waveform_moments():
     assert abs((y == 1).mean() - 1 / 3) < 0.01
 
 
-@pytest.mark.parametrize("name", GENERATORS)
+def test_skewed_ringnorm_moments():
+    X, y = skewed_ringnorm(N, 1, 40)
+    assert X.shape == (N, 40) and abs((y > 0).mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / N)
+    mean, covariance = moments(X, y, 1)
+    assert np.abs(mean - 1).max() < 0.03 and np.abs(covariance - np.eye(40)).max() < 0.05
+    mean, covariance = moments(X, y, -1)
+    assert np.abs(mean).max() < 0.05 and np.abs(covariance - 4 * np.eye(40)).max() < 0.14
+
+
+@pytest.mark.parametrize("name", IDA)
 def test_generators_have_the_moments_of_the_real_sets(name, registry, mirror, tmp_path):
     """Class means, deviations and correlations agree within what chance gives, at 5 standard errors."""
     fetch(registry[name], tmp_path / "raw", mirror=mirror)

@@ -266,6 +266,7 @@ def test_bad_input_is_named(arguments, sentence):
 
 
 @pytest.mark.parametrize("name", IDA)
+@pytest.mark.filterwarnings("ignore:Solver terminated early:sklearn.exceptions.ConvergenceWarning")
 def test_errors_are_those_of_libsvm_on_real_data(real_data, name):
     """Brute force by LIBSVM at tol 1e-6 on 100 rows of each IDA set.
 

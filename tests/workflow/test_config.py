@@ -2,9 +2,11 @@
 
 import copy
 
+import pandas as pd
 import pytest
 import yaml
 from lib.config import check_config, check_datasets, grid
+from lib.tables import read_tidy
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def test_every_property_has_a_description(schema):
         (
             "presett",
             "x",
-            ["Unknown key 'presett'", "top level", "mirror, preset, registry, timing"],
+            ["Unknown key 'presett'", "top level", "mirror, preset, registry, sarafis2018, timing"],
         ),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
         ("franc2008.eps", ..., ["franc2008 lacks the key 'eps'"]),
@@ -86,6 +88,22 @@ def test_every_property_has_a_description(schema):
         ("chapelle1999.width.parts", 0, ["chapelle1999.width.parts is 0", "1 or more"]),
         ("chapelle1999.width.log_sigma", [50], ["log_sigma.0 is 50", "from -20 to 20"]),
         ("chapelle1999.C", ..., ["chapelle1999 lacks the key 'C'"]),
+        ("wen2017.libsvm_budget", 0, ["wen2017.libsvm_budget is 0", "above 0"]),
+        ("wen2017.datasets", [], ["wen2017.datasets is []", "one or more data sets"]),
+        ("wen2017.cached.seedings", ["warm"], ["seedings.0 is 'warm'", "cold, ato, mir, sir, avg, top"]),
+        ("sarafis2018.folds", 1, ["sarafis2018.folds is 1", "2 or more"]),
+        ("sarafis2018.class_weights.log2_C", [40], ["log2_C.0 is 40", "from -30 to 30"]),
+        ("sarafis2018.class_weights.datasets", {}, ["class_weights.datasets is {}", "jobs, loo_every"]),
+        (
+            "sarafis2018.class_weights.datasets",
+            {"wdbc": {"jobs": 1, "loo_every": -1, "libsvm_every": 1}},
+            ["wdbc.loo_every is -1", "every n-th value"],
+        ),
+        ("sarafis2018.size.sizes", [], ["size.sizes is []", "log2_m"]),
+        ("sarafis2018.figures.figure4", ..., ["sarafis2018.figures lacks the key 'figure4'"]),
+        ("bakir2004.figure3.sizes", [5], ["bakir2004.figure3.sizes.0 is 5", "10 or more"]),
+        ("bakir2004.figure4.scale", "unit", ["figure4.scale is 'unit'", "none, largest, range, deviation"]),
+        ("bakir2004.growth.methods", {"nu_svm": 5}, ["Unknown key 'nu_svm'", "cross_training"]),
         ("timing", "quiet", ["timing is 'quiet'", "shared, exclusive"]),
         ("preset", "My Preset", ["preset is 'My Preset'", "lower-case"]),
     ],
@@ -136,3 +154,31 @@ def test_paper_widths_and_C_are_those_of_the_paper(root):
     assert settings["width"]["log_sigma"] == [-6 + 0.5 * i for i in range(25)]
     assert settings["C"]["log_C"] == [-2 + 0.5 * i for i in range(29)]
     assert (settings["C"]["gamma"], settings["C"]["realisations"]) == (1 / 50, 100)
+
+
+def test_paper_weights_are_those_of_the_paper(root):
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())["sarafis2018"]
+    assert settings["class_weights"]["log2_C"] == [-6 + 0.5 * i for i in range(33)]
+    own = settings["instance_weights"]
+    assert own["A"] == list(range(1, 11)) and own["log2_C"] == list(range(-6, 11))
+    assert own["B"] == pytest.approx([0.1 * i for i in range(10)])
+    assert [size["log2_m"] for size in settings["size"]["sizes"]] == list(range(7, 15))
+    assert [size["every"] for size in settings["size"]["sizes"]] == [1] * 5 + [4] * 3
+    published = pd.read_csv(root / "config/published/sarafis2018.csv")
+    assert set(published["dataset"]) == {*settings["class_weights"]["datasets"], *own["datasets"]}
+
+
+def test_sizes_of_table_1_are_those_of_the_paper(root):
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())["bakir2004"]
+    published = read_tidy(root / "config/published/bakir2004.csv")
+    sizes = published[published["method"].isna()].pivot(
+        index=["dataset", "setting"], columns="metric", values="value"
+    )
+    sets = settings["table1"]["sets"]
+    assert len(sets) == len(sizes) == 8
+    for own in sets:
+        paper = sizes.loc[own["dataset"], f"train={own['train']}"]
+        assert (own["train"], own["test"]) == (paper["train_rows"], paper["test_rows"])
+        assert (own["subsets"], own["subset_size"]) == (paper["subsets"], paper["subset_size"])
+    assert max(settings["figure3"]["sizes"]) == 8000 and settings["figure3"]["runs"] == 10
+    assert settings["figure4"]["noise"] == [0, 0.05, 0.1, 0.15] and settings["figure4"]["gamma"] == 0.005

@@ -7,10 +7,14 @@ import os
 __all__ = ["set_job_environment"]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+# glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
+KEPT_BYTES = str(2**30)
+KEEP_MEMORY = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
 
 
 def set_job_environment(workflow_dir):
-    """Let scripts import ``lib`` and run on one thread each, so that CPU times compare.
+    """Let scripts import ``lib``, and run on one thread each, in memory that stays theirs, so that CPU times
+    compare.
 
     Parameters
     ----------
@@ -20,3 +24,4 @@ def set_job_environment(workflow_dir):
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workflow_dir), before)))
     os.environ.update(dict.fromkeys(THREADS, "1"))
+    os.environ.update(dict.fromkeys(KEEP_MEMORY, KEPT_BYTES))

@@ -7,10 +7,22 @@ from pathlib import Path
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREEN", "GREY", "VERMILLION", "alt_text", "figure", "save"]
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "PURPLE",
+    "SKY",
+    "VERMILLION",
+    "alt_text",
+    "figure",
+    "save",
+]
 
 # of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
+ORANGE, PURPLE, SKY = "#E69F00", "#CC79A7", "#56B4E9"
 
 STYLE = {
     "font.family": "DejaVu Sans",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 
-__all__ = ["start_log"]
+__all__ = ["Progress", "start_log"]
 
 
 def start_log(path):
@@ -33,3 +34,23 @@ def start_log(path):
 
     sys.excepthook = report
     return log
+
+
+class Progress:
+    """Called with what is done and what there is to do; says so in the log, once a minute.
+
+    Parameters
+    ----------
+    log : logging.Logger
+    what, units : str
+        What is in progress, and what is counted.
+    """
+
+    def __init__(self, log, what, units):
+        self.log, self.what, self.units, self.last = log, what, units, time.monotonic()
+
+    def __call__(self, done, total):
+        now = time.monotonic()
+        if now - self.last >= 60:
+            self.log.info("%s: %d of %d %s", self.what, done, total, self.units)
+            self.last = now

@@ -16,12 +16,15 @@ import pyarrow.parquet as pq
 
 __all__ = [
     "BOUND_ROWS",
+    "CV_ROWS",
+    "EDIT_ROWS",
     "ERROR",
     "LOO_ROWS",
     "NOT_CONVERGED",
     "OK",
     "SKIPPED",
     "TEST_ROWS",
+    "WEIGHT_ROWS",
     "gather_rows",
     "pack_bits",
     "read_rows",
@@ -101,6 +104,76 @@ BOUND_ROWS = pa.schema(
     ]
 )
 
+CV_ROWS = pa.schema(
+    [
+        *_BASE,
+        ("settings", pa.string()),  # data and hyper-parameters as published, or scaled and chosen
+        ("folds", pa.string()),  # how the folds were drawn, where that varies
+        ("k", pa.int64()),
+        ("rounds", pa.int64()),  # folds run, the first ones: the row is about these
+        ("gram_dtype", pa.string()),
+        ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
+        ("kernel_share", pa.float64()),  # of the values off the diagonal that are above 1e-6
+        ("kernel_largest", pa.float64()),  # off the diagonal
+        (
+            "cache_mb",
+            pa.float64(),
+        ),  # columns were kept within this, and anew for each fit; null: whole matrix
+        ("seeding_cpu_s", pa.float64()),  # the fit of all points included
+        ("training_cpu_s", pa.float64()),
+        ("full_n_iter", pa.int64()),  # the fit of all points that seeds come from; 0 without
+        ("full_cpu_s", pa.float64()),
+        ("full_kernel_values", pa.int64()),
+        ("round_n_iter", pa.list_(pa.int64())),
+        ("round_seeding_cpu_s", pa.list_(pa.float64())),
+        ("round_training_cpu_s", pa.list_(pa.float64())),
+        ("round_kernel_values", pa.list_(pa.int64())),
+        ("n_not_converged", pa.int64()),
+        ("seed_steps", pa.int64()),
+        ("cg_iterations", pa.int64()),
+        ("cg_residual", pa.float64()),  # the largest
+        ("min_abs_decision", pa.float64()),
+        ("differing_points", pa.list_(pa.int64())),  # points on whose class the cell's seeds disagree
+        ("differing_folds", pa.list_(pa.int64())),
+        ("differing_decisions", pa.list_(pa.float64())),  # of this row's classifiers
+    ]
+)
+
+
+WEIGHT_ROWS = pa.schema(
+    [
+        *BOUND_ROWS,
+        ("C_positive", pa.float64()),  # class weights: the bounds C_i of the two classes
+        ("C_negative", pa.float64()),
+        ("A", pa.float64()),  # instance weights: C_i = max(C / (1 + exp(-A (q_i - B))), 0.01)
+        ("B", pa.float64()),
+        ("n_empty", pa.int64()),  # in-bound SVs with an empty Lambda_p
+    ]
+)
+
+EDIT_ROWS = pa.schema(
+    [
+        *_BASE,
+        ("experiment", pa.string()),
+        ("level", pa.float64()),  # overlap of figure 1, deviation of figure 3, label noise of figure 4
+        ("formulation", pa.string()),  # "C" or "nu": what the values are
+        ("value", pa.float64()),  # of the SVM, or the final one
+        ("first_value", pa.float64()),  # of the first stage
+        ("n_subsets", pa.int64()),
+        ("subset_size", pa.int64()),
+        ("validation_rows", pa.int64()),
+        ("n_misclassified", pa.int64()),  # training points discarded as such
+        ("n_recognised", pa.int64()),  # training points discarded as such, also those put back
+        ("n_reinserted", pa.int64()),
+        ("n_kept", pa.int64()),  # training points of the final SVM
+        ("clean_errors", pa.int64()),  # on test labels before noise
+        ("search_cpu_s", pa.float64()),  # of the choice of values, in no row's cpu_s
+        ("predict_cpu_s", pa.float64()),
+        ("peak_mb", pa.float64()),  # of training, above what the process held before
+        ("error_pattern", pa.string()),  # of the test rows, packed bits, see pack_bits
+    ]
+)
+
 
 def write_rows(path, rows, schema):
     """Write rows to a Parquet file, atomically.
@@ -111,7 +184,7 @@ def write_rows(path, rows, schema):
     rows : list of dict
         Columns that a row does not name are null.
     schema : pyarrow.Schema
-        ``LOO_ROWS``, ``TEST_ROWS`` or ``BOUND_ROWS``.
+        ``LOO_ROWS`` or another one of this module.
 
     Raises
     ------

@@ -1,6 +1,5 @@
-# The configuration, checked; what jobs inherit; the sources that numbers depend on; the lists that the other files expand.
+# The configuration, checked; what jobs inherit; the sources that numbers depend on.
 
-import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -29,15 +28,6 @@ def checked(config):
         check_config(config, yaml.safe_load(schema.read_text()))
         validate(config, str(schema))
         registry = load_registry(config["registry"])
-        check_datasets(
-            {
-                "franc2008.datasets": config["franc2008"]["datasets"],
-                "franc2008.figure1.datasets": config["franc2008"]["figure1"]["datasets"],
-                "chapelle1999.width.dataset": [config["chapelle1999"]["width"]["dataset"]],
-                "chapelle1999.C.dataset": [config["chapelle1999"]["C"]["dataset"]],
-            },
-            registry,
-        )
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return registry
@@ -51,6 +41,9 @@ pathvars:
     logs=f"logs/{config['preset']}",
     franc2008=f"results/{config['preset']}/franc2008",
     chapelle1999=f"results/{config['preset']}/chapelle1999",
+    wen2017=f"results/{config['preset']}/wen2017",
+    sarafis2018=f"results/{config['preset']}/sarafis2018",
+    bakir2004=f"results/{config['preset']}/bakir2004",
 
 
 wildcard_constraints:
@@ -58,8 +51,13 @@ wildcard_constraints:
     realisation=r"\d+",
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
-    stage=r"cells|stopping|test",
-    experiment=r"width|C",
+    stage=r"cells|stopping|test|seeds|cached|libsvm|along_C|variants",
+    experiment=r"width|C|class_weights|instance_weights|size",
+    m=r"\d+",
+    part=r"\d+",
+    train=r"\d+",
+    settings=r"published|chosen",
+    k=r"\d+|loo",
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
@@ -71,6 +69,7 @@ SOLVER_SOURCES = sources("src/svmselect")
 LOO_SOURCES = sources("src/svmselect/loo")
 BOUNDS_SOURCES = sources("src/svmselect/bounds")
 CV_SOURCES = sources("src/svmselect/cv")
+EDITING_SOURCES = sources("src/svmselect/editing")
 DATA_SOURCES = expand(
     "src/svmselect/data/{file}.py",
     file=[
@@ -84,19 +83,6 @@ DATA_SOURCES = expand(
     ],
 )
 SPLIT_SOURCES = expand("src/svmselect/data/{file}.py", file=["dataset", "splits"])
-FRANC2008_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *SPLIT_SOURCES,
-    "workflow/lib/franc2008/cells.py",
-]
-CHAPELLE1999_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *SPLIT_SOURCES,
-    "workflow/lib/chapelle1999/cells.py",
-]
 
 
 def lib(*modules):
@@ -115,97 +101,13 @@ def raw(wildcards):
     return {"raw": f"resources/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
 
 
-FRANC2008 = config["franc2008"]
-CHAPELLE1999 = config["chapelle1999"]
-CHAPELLE1999_EXPERIMENTS = ["width", "C"]
-DATASETS = sorted(
-    {
-        *FRANC2008["datasets"],
-        *FRANC2008["figure1"]["datasets"],
-        *(CHAPELLE1999[experiment]["dataset"] for experiment in CHAPELLE1999_EXPERIMENTS),
-    }
-)
-DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
+def known(names, among=REGISTRY):
+    """Check data sets that the configuration names: key -> names; in sentences."""
+    try:
+        check_datasets(names, among)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
 
 
-def franc2008_cells():
-    """Arguments of each cell: kernel, gamma and the values of C."""
-    linear, rbf = FRANC2008["linear"], FRANC2008["rbf"]
-    cells = {"linear": {"kernel": "linear", "gamma": None, "C": grid(linear["C"])}}
-    for i, gamma in enumerate(grid(rbf["gamma"])):
-        cells[f"rbf-{i}"] = {"kernel": "rbf", "gamma": gamma, "C": grid(rbf["C"])}
-    return cells
-
-
-FRANC2008_CELLS = franc2008_cells()
-FRANC2008_RBF_CELLS = [cell for cell in FRANC2008_CELLS if cell != "linear"]
-
-
-def franc2008_test_realisations(dataset):
-    """Realisations to test on: those that the configuration asks for, or as many as the data set has."""
-    splits = REGISTRY[dataset].splits
-    return min(FRANC2008["test_realisations"], splits.realisations if splits else 1)
-
-
-# The row files of each stage.
-FRANC2008_ROWS = {
-    "cells": expand(
-        "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
-        dataset=FRANC2008["datasets"],
-        realisation=range(1, FRANC2008["realisations"] + 1),
-        cell=FRANC2008_CELLS,
-    ),
-    "stopping": expand(
-        "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
-        dataset=FRANC2008["figure1"]["datasets"],
-        realisation=range(1, FRANC2008["realisations"] + 1),
-        cell=FRANC2008_RBF_CELLS,
-    ),
-    "test": expand(
-        "<franc2008>/test/{dataset}/{kernel}.parquet",
-        dataset=FRANC2008["datasets"],
-        kernel=["linear", "rbf"],
-    ),
-}
-# Table 3 and the agreement compare methods.
-FRANC2008_COMPARES = len(FRANC2008["methods"]) > 1
-FRANC2008_TABLES = expand(
-    "<franc2008>/{table}.csv",
-    table=["table2", *(["table3"] if FRANC2008_COMPARES else [])],
-)
-FRANC2008_RESULTS = [
-    *expand("<franc2008>/rows/{stage}.parquet", stage=FRANC2008_ROWS),
-    *FRANC2008_TABLES,
-    *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
-    *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),
-]
-
-
-def chapelle1999_models(experiment):
-    """The models of each cell of an experiment, in the order in which they are run."""
-    settings = CHAPELLE1999[experiment]
-    if experiment == "width":
-        return [
-            {"C": settings["C"], "gamma": 0.5 * math.exp(-2 * log_sigma)}
-            for log_sigma in settings["log_sigma"]
-        ]
-    return [{"C": math.exp(log_C), "gamma": settings["gamma"]} for log_C in settings["log_C"]]
-
-
-CHAPELLE1999_CELLS = {
-    experiment: {
-        "parts": CHAPELLE1999[experiment].get("parts", 1),
-        "models": chapelle1999_models(experiment),
-    }
-    for experiment in CHAPELLE1999_EXPERIMENTS
-}
-CHAPELLE1999_ROWS = [
-    f"<chapelle1999>/cells/{experiment}/{CHAPELLE1999[experiment]['dataset']}/realisation-{realisation}.parquet"
-    for experiment in CHAPELLE1999_EXPERIMENTS
-    for realisation in range(1, CHAPELLE1999[experiment]["realisations"] + 1)
-]
-CHAPELLE1999_RESULTS = [
-    "<chapelle1999>/rows/cells.parquet",
-    *expand("<chapelle1999>/figure{figure}.pdf", figure=[2, 3, 4]),
-    "<chapelle1999>/claims.csv",
-]
+# What the rules of each paper say of it: its results, the sources that these depend on, its data sets, its captions.
+PAPERS = {}

@@ -3,9 +3,9 @@
 
 rule make_provenance:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[paper["results"] for paper in PAPERS.values()],
         data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        library=sorted({*FRANC2008_SOURCES, *CHAPELLE1999_SOURCES}),
+        library=sorted({source for paper in PAPERS.values() for source in paper["sources"]}),
     output:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
@@ -23,27 +23,16 @@ rule make_provenance:
 # configuration, for exhibits that are inputs of this job and so are finished.
 rule make_report:
     input:
-        results=[*FRANC2008_RESULTS, *CHAPELLE1999_RESULTS],
+        results=[paper["results"] for paper in PAPERS.values()],
         config="<results>/config.yaml",
-        captions=expand(
-            "workflow/report/{caption}.rst",
-            caption=[
-                "workflow",
-                *(
-                    f"franc2008/{exhibit}"
-                    for exhibit in (
-                        "table2",
-                        "table3",
-                        "figure1",
-                        "speedup",
-                        "agreement",
-                        "compare",
-                        "claims",
-                    )
-                ),
-                *(f"chapelle1999/{exhibit}" for exhibit in ("figure2", "figure3", "figure4", "claims")),
-            ],
-        ),
+        captions=[
+            "workflow/report/workflow.rst",
+            *(
+                f"workflow/report/{name}/{caption}.rst"
+                for name, paper in PAPERS.items()
+                for caption in paper["captions"]
+            ),
+        ],
     output:
         html="<results>/report.html",
     log:
@@ -52,6 +41,7 @@ rule make_report:
         ENVIRONMENT
     params:
         python=sys.executable,
+        papers=list(PAPERS),
     shell:
-        "{params.python} -m snakemake franc2008 chapelle1999 --configfile {input.config} --workflow-profile none --nolock"
+        "{params.python} -m snakemake {params.papers} --configfile {input.config} --workflow-profile none --nolock"
         " --report {output.html} > {log} 2>&1"

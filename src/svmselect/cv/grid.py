@@ -8,10 +8,9 @@ import numpy as np
 
 from svmselect.cv.folds import check_folds
 from svmselect.cv.kfold import WORK_PER_FIT, Trainer, in_parallel, members_of, without
-from svmselect.cv.transition import balanced
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
-from svmselect.path import check_values
+from svmselect.path import check_values, moved_along_C
 from svmselect.svm import check_labels, check_options, frozen, misclassified
 from svmselect.threads import one_blas_thread, thread_count
 
@@ -55,28 +54,6 @@ class GridCrossValidation:
         """(gamma, C) of the least error; of several the first gamma, and of that the first C."""
         g, c = np.unravel_index(self.error.argmin(), self.error.shape)
         return None if self.gammas is None else float(self.gammas[g]), float(self.Cs[c])
-
-
-def warm_start(y, solution, C):
-    """Signed variables from which to solve for larger bounds ``C``: the solution's, moved towards where they
-    will be.
-
-    Bounded variables grow with their bounds. Where they are the most, the in-bound ones follow in proportion,
-    as they do exactly while no point changes its role and no threshold enters (all of the solution does when
-    all are bounded); where they are few, in-bound ones stay, and only move by one amount to keep the sum.
-    Without bounded variables the solution is that of the larger C.
-    """
-    bound = solution.C
-    trained = bound > 0
-    growth = np.divide(C, bound, out=np.ones(C.size), where=trained)
-    bounded = trained & (solution.alpha == bound)
-    if not bounded.any():
-        return solution.alpha * y
-    if 2 * np.count_nonzero(bounded) > solution.n_sv:
-        return np.minimum(solution.alpha * growth, C) * y
-    theta = np.where(bounded, C, solution.alpha) * y
-    inbound = np.flatnonzero((solution.alpha > 0) & ~bounded)
-    return balanced(theta, np.where(y > 0, 0, -C), np.where(y > 0, C, 0), inbound)
 
 
 @one_blas_thread()
@@ -149,7 +126,7 @@ def cross_validate_grid(
         for c in part:
             C, start = without(np.full(view.m, Cs[c]), members[h]), ()
             if solution is not None:
-                start = warm_start(y, solution, C), trainer.point(solution)
+                start = moved_along_C(y, solution, C), trainer.point(solution)
             solution = trainer.fit(view, C, *start)
             errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
             n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged

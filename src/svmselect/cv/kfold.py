@@ -217,7 +217,7 @@ def cross_validate(
     y,
     C,
     folds,
-    seeding="top",
+    seeding="cold",
     tol=1e-3,
     working_set="wss2",
     active_set=True,
@@ -248,7 +248,8 @@ def cross_validate(
         "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
         (adjusting alpha towards the optimum), "mir" (multiple instance replacement), "sir" (single instance
         replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
-        "top" (Lee et al. 2004), in their papers for leaving one out.
+        "top" (Lee et al. 2004), in their papers for leaving one out. On a shared matrix seeds save iterations
+        but at 5 to 10 folds hardly time (``benchmarks/results/seeds.md``).
     tol, working_set, active_set, max_iter
         See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
     rounds : int, optional

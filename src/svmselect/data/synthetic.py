@@ -1,4 +1,4 @@
-"""Generators of the synthetic data sets of the IDA benchmark.
+"""Generators of the synthetic data sets: of the IDA benchmark, and of Sarafis et al. (2018).
 
 The generators return the data as published, features not scaled. The IDA files (and the registry entries made
 from these generators) are the same after each feature is standardised over all rows, with n - 1 in the
@@ -6,6 +6,8 @@ deviation.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 import numpy as np
 
@@ -72,6 +74,19 @@ def waveform(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(pairs[:, 1] == 1, 1, -1).astype(np.int8)
 
 
+def skewed_ringnorm(n: int, seed: int, d: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    """A narrow and rare class beside a wide one, in d dimensions (Sarafis et al. 2018, Experiment 6).
+
+    Class +1 is N(a, I), a = (1, ..., 1), with probability 0.3; class -1 is N(0, 4I).
+
+    Parameters and errors are those of `twonorm`; X is (n, d).
+    """
+    rng = _rng(n, seed)
+    y = np.where(rng.uniform(size=n) < 0.3, 1, -1).astype(np.int8)
+    noise = rng.standard_normal((n, d))
+    return np.where(y[:, None] > 0, noise + 1, 2 * noise), y
+
+
 def _rng(n: int, seed: int) -> np.random.Generator:
     if n < 1:
         raise ValueError(f"n must be at least 1, found {n}")
@@ -83,4 +98,9 @@ def _labels(n: int, seed: int) -> tuple[np.random.Generator, np.ndarray]:
     return rng, (2 * rng.integers(2, size=n) - 1).astype(np.int8)
 
 
-GENERATORS = {"ringnorm": ringnorm, "twonorm": twonorm, "waveform": waveform}
+GENERATORS = {
+    "ringnorm": ringnorm,
+    "twonorm": twonorm,
+    "waveform": waveform,
+    **{f"skewed-ringnorm-{d}": partial(skewed_ringnorm, d=d) for d in (20, 40, 80)},
+}

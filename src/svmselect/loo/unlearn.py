@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.blas import dtrsm
+from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, dtrtri
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, rows_of
+from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, mirror, rows_of
 
 __all__ = ["unlearn"]
 
@@ -58,10 +58,10 @@ class Tableau:
         self.threshold = threshold
         self.shift = (float(gram.diagonal.mean()) or 1.0) if threshold else 0.0
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
-        block = rows[:, : inbound.size] + self.shift
-        factor, failed = dpotrf(block.T, lower=True)
+        block = rows[:, : inbound.size]
+        factor, failed = dpotrf((block + self.shift).T, lower=True, overwrite_a=True)
         if failed or factor.diagonal().min() ** 2 <= least:
-            factor, pivots, rank, _ = dpstrf(block.T, lower=True, tol=least)
+            factor, pivots, rank, _ = dpstrf((block + self.shift).T, lower=True, tol=least)
             factor = np.asfortranarray(np.tril(factor[:rank, :rank]))
             chosen = np.concatenate([pivots - 1, np.arange(inbound.size, order.size)])
             order, rows = order[chosen], rows[np.ix_(chosen[:rank], chosen)]
@@ -80,9 +80,8 @@ class Tableau:
     def inverse(self):
         """Of ``K_SS + shift``."""
         lower, _ = dpotri(self.factor, lower=True)
-        inverse = lower + lower.T
-        inverse.flat[:: self.s + 1] /= 2
-        return inverse
+        mirror(lower.T)
+        return lower.T
 
     @cached_property
     def rows_of_others(self):
@@ -111,7 +110,8 @@ class Tableau:
         right = np.ascontiguousarray(self.rows[:, points[outer]])
         x[outer] = dpotrs(self.factor, -right, lower=True)[0].T
         b = (x.sum(axis=1) + outside) / self.total
-        x -= b[:, None] * self.ones
+        # x -= b ones', in place
+        dger(-1.0, self.ones, b, a=x.T, overwrite_a=True)
         b -= self.shift * outside
         bend = np.empty(points.size)
         bend[outer] = self.diagonal[points[outer]] + np.einsum("ij,ji->i", x[outer], right) + b[outer]
@@ -209,7 +209,7 @@ def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
         part = points[begin : begin + size]
         stays = kept[begin : begin + size]
         # of these points, or of all where that costs less than a second call for those met on the way
-        known, at = (np.arange(m), part) if m <= FEW else (part, np.arange(part.size))
+        known, at = (np.arange(m), part) if m <= FEW else (part, slice(None))
         x, b, bend = tableau.response(known)
         certain = np.zeros(part.size, dtype=bool)
         if stop:

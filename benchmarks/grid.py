@@ -1,0 +1,179 @@
+"""Cross-validation of whole grids against scikit-learn and liquidSVM: results/grid.csv.
+
+python benchmarks/grid.py
+python benchmarks/grid.py --liquidsvm /path/to/python --threads 1
+
+RBF models with 5 folds on 1,000 rows of waveform, Gram matrices included. README.md explains the grids, the
+columns, and how liquidSVM is installed, which has an interpreter of its own and is left out without one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+RESULTS = Path(__file__).resolve().parent / "results" / "grid.csv"
+FOLDS = 5
+TOL = 1e-3
+LONG = 4  # CPU seconds: a longer call is not repeated
+# name: values of C, and of gamma times the number of features; None: those that liquidSVM chooses
+GRIDS = {
+    "64": (2.0 ** np.arange(-3, 12, 2), 2.0 ** np.arange(-5, 3)),
+    "100": (np.geomspace(2.0**-3, 2.0**11, 10), np.geomspace(2.0**-5, 2.0**2, 10)),
+    "liquidSVM": None,
+}
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def svmselect(data, threads):
+    """Least cross-validation error, and iterations."""
+    from svmselect import RBF, Gram, cross_validate_grid
+
+    X, y = data["X"], data["y"]
+    gram = Gram(X, RBF(1.0), dtype="float32", memory_mb=5 * y.size**2 / 2**20 + 1)
+    grid = cross_validate_grid(gram, y, data["Cs"], data["gammas"], data["folds"], tol=TOL)
+    return {"error": grid.error.min(), "n_iter": int(grid.n_iter.sum())}
+
+
+def sklearn(data, threads):
+    """Every fit by itself, on the same folds."""
+    from sklearn.svm import SVC
+
+    X, y, folds = data["X"], data["y"], data["folds"]
+    errors, n_iter = np.zeros((data["gammas"].size, data["Cs"].size)), 0
+    for g, gamma in enumerate(data["gammas"]):
+        for c, C in enumerate(data["Cs"]):
+            for h in range(FOLDS):
+                model = SVC(C=C, gamma=gamma, tol=TOL).fit(X[folds != h], y[folds != h])
+                errors[g, c] += np.count_nonzero(model.predict(X[folds == h]) != y[folds == h])
+                n_iter += int(model.n_iter_[0])
+    return {"error": errors.min() / y.size, "n_iter": n_iter}
+
+
+def liquidsvm(data, threads):
+    """Its grid of 100 models, its folds, and its choice of the best model of each fold."""
+    from liquidSVM import mcSVM
+
+    model = mcSVM(data["X"], data["y"], folds=FOLDS, grid_choice=0, threads=threads, random_seed=1)
+    width, cost = np.unique(model.errTrain[:, 3]), np.unique(model.errTrain[:, 5])
+    rows = data["y"].size * (FOLDS - 1) / FOLDS
+    return {
+        "error": model.errSelect[:, 7].mean(),  # validation error, of each fold by its own best model
+        "Cs": (1 / (2 * cost * rows)).tolist(),
+        "gammas": (1 / width**2).tolist(),
+    }
+
+
+PEERS = {"svmselect": svmselect, "scikit-learn": sklearn, "liquidSVM": liquidsvm}
+
+
+def child(peer, path, threads):
+    """Time one call, in the process made for it."""
+    data = np.load(path)
+    data = {name: data[name] for name in data.files}
+    if peer != "scikit-learn":
+        PEERS[peer](data, threads)  # the first one pays for memory
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = PEERS[peer](data, threads)
+    result |= {"cpu_s": time.process_time() - cpu, "wall_s": time.perf_counter() - wall}
+    print(json.dumps(result))
+
+
+def call(python, peer, data, threads):
+    """The result of a child; an error ends the program with what the child said."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "data.npz"
+        np.savez(path, **data)
+        cores = sorted(os.sched_getaffinity(0))[:threads]
+        finished = subprocess.run(
+            [
+                *("taskset", "--cpu-list", ",".join(map(str, cores))),
+                *(python, __file__, "child", peer, str(path), str(threads)),
+            ],
+            env=os.environ | dict.fromkeys(THREADS, str(threads)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if finished.returncode:
+        sys.exit(f"{peer} failed: {finished.stderr.strip().splitlines()[-1]}")
+    return json.loads(finished.stdout.strip().splitlines()[-1])
+
+
+def compare(name, data, pythons, threads, repeats):
+    """The rows of one grid: the programs take turns."""
+    results = {peer: [] for peer in pythons}
+    for _ in range(repeats):
+        for peer, python in pythons.items():
+            if not results[peer] or results[peer][0]["cpu_s"] < LONG:
+                results[peer].append(call(python, peer, data, threads))
+    for peer, several in results.items():
+        row = {"grid": name, "models": data["Cs"].size * data["gammas"].size, "folds": FOLDS}
+        row |= {"rows": data["y"].size, "peer": peer, "threads": threads, "repeats": len(several)}
+        for clock in ("cpu_s", "wall_s"):
+            row[clock] = f"{statistics.median(result[clock] for result in several):.4g}"
+            row[f"{clock}_min"] = f"{min(result[clock] for result in several):.4g}"
+        row["error"] = f"{several[0]['error']:.4f}"
+        row["n_iter"] = several[0].get("n_iter", "")
+        print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        yield row
+
+
+def main():
+    from problems import load_problem
+
+    from svmselect import stratified_folds
+    from svmselect.data.atomic import replacing
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--problem", default="waveform-1000", metavar="NAME", help="of problems.py, dense")
+    parser.add_argument("--grids", nargs="+", choices=GRIDS, default=list(GRIDS), metavar="NAME")
+    parser.add_argument("--liquidsvm", metavar="PYTHON", help="an interpreter that has liquidSVM")
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--repeats", type=int, default=5, metavar="N")
+    parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
+    options = parser.parse_args()
+    problem = load_problem(options.problem)
+    data = {"X": problem.X, "y": problem.y, "folds": stratified_folds(problem.y, FOLDS)}
+    table = []
+    for name in options.grids:
+        pythons = {"svmselect": sys.executable, "scikit-learn": sys.executable}
+        if GRIDS[name] is not None:
+            data["Cs"], data["gammas"] = GRIDS[name][0], GRIDS[name][1] / problem.X.shape[1]
+        elif options.liquidsvm is None:
+            print("no interpreter with liquidSVM was given: its grid is left out", flush=True)
+            continue
+        else:
+            pythons["liquidSVM"] = options.liquidsvm
+            chosen = call(options.liquidsvm, "liquidSVM", data, 1)
+            data["Cs"], data["gammas"] = np.array(chosen["Cs"]), np.array(chosen["gammas"])
+        for threads in options.threads:
+            if threads > 1:
+                pythons.pop("scikit-learn", None)  # has one thread
+            table.extend(compare(name, data, pythons, threads, options.repeats))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, table[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    with replacing(options.output) as file:
+        file.write(text.getvalue().encode())
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["child"]:
+        child(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    else:
+        main()

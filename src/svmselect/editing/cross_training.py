@@ -1,0 +1,221 @@
+"""Cross-training: SVMs on subsets decide which points the final SVM is trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect.editing.bagging import Bagging, bagging, default_validation
+from svmselect.editing.svm import SVM, check_data, check_formulation, check_integer, frozen_rows, train_best
+from svmselect.svm import frozen
+from svmselect.threads import one_blas_thread
+
+__all__ = ["CrossTraining", "cross_training", "edit"]
+
+
+@dataclass(frozen=True)
+class CrossTraining:
+    """A classifier made by cross-training.
+
+    Attributes
+    ----------
+    first : Bagging
+        The SVMs of the first stage.
+    final : SVM
+        The classifier.
+    mean, variance : ndarray, shape (m,)
+        Of ``y_i f_r(x_i)`` over the SVMs of the first stage (algorithm 3, step 3).
+    misclassified, recognised : ndarray of bool, shape (m,)
+        Points discarded by step 4 and by step 5; False at validation points.
+    reinserted : ndarray of bool, shape (m,)
+        Those of step 5 that were put back.
+    rows : ndarray of intp
+        What the final SVM was trained on, increasing.
+    values : ndarray, shape (n,)
+        Values of C or nu tried for the final SVM, in increasing order.
+    errors : ndarray, shape (n,)
+        Share of the validation points that the final SVM of each value misclassifies; NaN without such
+        points, and for a nu that has none.
+    """
+
+    first: Bagging
+    final: SVM
+    mean: np.ndarray
+    variance: np.ndarray
+    misclassified: np.ndarray
+    recognised: np.ndarray
+    reinserted: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    errors: np.ndarray
+
+    @property
+    def n_sv(self):
+        """Number of support vectors of the final SVM."""
+        return self.final.n_sv
+
+    def decision_function(self, X):
+        """Decision values of the final SVM, shape (n,); see `SVM.decision_function`."""
+        return self.final.decision_function(X)
+
+
+@one_blas_thread()
+def cross_training(
+    X,
+    y,
+    kernel,
+    values,
+    first_values=None,
+    n_subsets=5,
+    subset_size=None,
+    validation=None,
+    tune_threshold=True,
+    balance=True,
+    formulation="C",
+    tol=1e-3,
+    dtype="float64",
+    memory_mb=2048,
+    seed=0,
+    progress=None,
+) -> CrossTraining:
+    """Train an SVM without the points that others misclassify or recognise with confidence (Bakir, Bottou and
+    Weston 2004, algorithm 3 and section 4.3).
+
+    Of several values of C or nu, the first stage takes the one that is best for training sets of its size
+    (`bagging`), and the final SVM the one with the fewest errors on the validation points; of equal ones,
+    that with the fewest support vectors.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (m, d)
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    kernel : RBF or Linear
+    values : float or array_like
+        Values of C or nu for the final SVM.
+    first_values : float or array_like, optional
+        Those for the SVMs of the first stage; the same by default.
+    n_subsets, subset_size : int
+        The paper's s and r, see `bagging`.
+    validation : int, optional
+        Points set aside, on which nothing is trained. By default a third of a subset's size where thresholds
+        or the final value are chosen, else none.
+    tune_threshold : bool
+        Whether every SVM, of both stages, gets the threshold with the fewest errors on the validation points
+        (section 4.3).
+    balance : bool
+        Whether points discarded by step 5 are put back, the least confidently recognised first, until the
+        final training set has as many points of one class as of the other, or no such points are left
+        (section 4.3, which does not say which ones).
+    formulation, tol, dtype, memory_mb, seed, progress
+        See `bagging`.
+
+    Returns
+    -------
+    CrossTraining
+
+    Raises
+    ------
+    ValueError
+        As `bagging`, or if a class has no points left to train the final SVM on.
+    """
+    X, y = check_data(X, y)
+    values = check_formulation(values, formulation)
+    n_subsets = check_integer(n_subsets, "n_subsets", 1)
+    if validation is None:
+        chooses = tune_threshold or len(values) > 1
+        validation = default_validation(y.size, n_subsets, subset_size) if chooses else 0
+    if validation == 0 and len(values) > 1:
+        raise ValueError(f"a choice among {len(values)} values of {formulation} needs validation points")
+    first = bagging(
+        X,
+        y,
+        kernel,
+        values if first_values is None else first_values,
+        n_subsets=n_subsets,
+        subset_size=subset_size,
+        validation=validation,
+        tune_threshold=tune_threshold,
+        formulation=formulation,
+        tol=tol,
+        dtype=dtype,
+        memory_mb=memory_mb,
+        seed=seed,
+        progress=progress,
+    )
+    edited = edit(y, first.decision, first.validation, balance)
+    final, errors = train_best(
+        X,
+        y,
+        kernel,
+        values,
+        edited["rows"],
+        first.validation,
+        tune_threshold=tune_threshold,
+        formulation=formulation,
+        tol=tol,
+        dtype=dtype,
+        memory_mb=memory_mb,
+    )
+    return CrossTraining(
+        first=first, final=final, **edited, values=frozen(np.array(values)), errors=frozen(errors)
+    )
+
+
+def edit(y, decision, validation, balance):
+    """Steps 3 to 5 of the algorithm and the balance of section 4.3.
+
+    Parameters
+    ----------
+    y : ndarray, shape (m,)
+        Labels, -1 and +1.
+    decision : ndarray, shape (n_subsets, m)
+        Decision values of the SVMs of the first stage.
+    validation : ndarray of intp
+        Rows not to train on.
+    balance : bool
+        See `cross_training`.
+
+    Returns
+    -------
+    dict
+        ``mean``, ``variance``, ``misclassified``, ``recognised``, ``reinserted`` and ``rows``, as in
+        `CrossTraining`.
+
+    Raises
+    ------
+    ValueError
+        If a class has no points left.
+    """
+    margins = y * decision
+    mean, variance = margins.mean(axis=0), margins.var(axis=0)
+    inside = np.ones(y.size, dtype=bool)
+    inside[validation] = False
+    wrong = inside & (mean + variance < 0)
+    recognised = inside & (mean - variance > 1)
+    kept = inside & ~wrong & ~recognised
+    reinserted = np.zeros(y.size, dtype=bool)
+    if balance:
+        counts = {label: np.count_nonzero(kept & (y == label)) for label in (-1, 1)}
+        wanted = max(*counts.values(), 1)
+        for label, count in counts.items():
+            candidates = np.flatnonzero(recognised & (y == label))
+            nearest = np.argsort((mean - variance)[candidates], kind="stable")
+            reinserted[candidates[nearest[: wanted - count]]] = True
+        kept |= reinserted
+    for label in (-1, 1):
+        if not (kept & (y == label)).any():
+            raise ValueError(
+                f"cross-training leaves no points of class {label:+d}: "
+                f"{np.count_nonzero(wrong & (y == label))} are misclassified "
+                f"and {np.count_nonzero(recognised & (y == label))} recognised"
+            )
+    return {
+        "mean": frozen(mean),
+        "variance": frozen(variance),
+        "misclassified": frozen(wrong),
+        "recognised": frozen(recognised),
+        "reinserted": frozen(reinserted),
+        "rows": frozen_rows(np.flatnonzero(kept)),
+    }

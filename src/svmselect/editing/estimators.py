@@ -1,0 +1,260 @@
+"""Training-set editing as scikit-learn classifiers of two classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from svmselect.editing.bagging import bagging
+from svmselect.editing.condense import condense
+from svmselect.editing.cross_training import cross_training
+from svmselect.editing.multiedit import multiedit
+from svmselect.editing.svm import train
+from svmselect.kernels import RBF, Linear
+
+__all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
+
+
+class BinarySVC(ClassifierMixin, BaseEstimator):
+    """What the classifiers share: labels, the kernel, and predictions of ``classifier_``."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y):
+        """Train on rows X, shape (m, d), and labels y, shape (m,), of two classes; returns the estimator."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}, with {self.classes_.size} classes."
+            )
+        if self.classes_.size < 2:
+            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}")
+        self.classifier_ = self._train(X, 2.0 * codes - 1, self._kernel(X))
+        return self
+
+    def _kernel(self, X):
+        if self.kernel not in ("rbf", "linear"):
+            raise ValueError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}")
+        if self.kernel == "linear":
+            return Linear()
+        if self.gamma != "scale":
+            return RBF(self.gamma)
+        variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else X.var()
+        return RBF(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
+
+    def decision_function(self, X):
+        """Decision values, shape (n,): from 0 on for the second of ``classes_``."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self.classifier_.decision_function(X)
+
+    def predict(self, X):
+        """Labels, shape (n,)."""
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(np.intp)]
+
+
+class CrossTrainingSVC(BinarySVC):
+    """C-SVC by cross-training, see `cross_training`.
+
+    Parameters
+    ----------
+    C, first_C : float or array_like
+        Values to choose from, for the final SVM and the first stage; `first_C` None: the same.
+    kernel : {"rbf", "linear"}
+    gamma : float or "scale"
+        Of the RBF kernel; "scale" is 1 / (d var(X)), scikit-learn's.
+    n_subsets, subset_size, validation, tune_threshold, balance, tol, dtype, memory_mb
+        See `cross_training`.
+    random_state : int
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+    classifier_ : CrossTraining
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        first_C=None,
+        kernel="rbf",
+        gamma="scale",
+        n_subsets=5,
+        subset_size=None,
+        validation=None,
+        tune_threshold=True,
+        balance=True,
+        tol=1e-3,
+        dtype="float64",
+        memory_mb=2048,
+        random_state=0,
+    ):
+        self.C = C
+        self.first_C = first_C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_subsets = n_subsets
+        self.subset_size = subset_size
+        self.validation = validation
+        self.tune_threshold = tune_threshold
+        self.balance = balance
+        self.tol = tol
+        self.dtype = dtype
+        self.memory_mb = memory_mb
+        self.random_state = random_state
+
+    def _train(self, X, y, kernel):
+        return cross_training(
+            X,
+            y,
+            kernel,
+            self.C,
+            first_values=self.first_C,
+            n_subsets=self.n_subsets,
+            subset_size=self.subset_size,
+            validation=self.validation,
+            tune_threshold=self.tune_threshold,
+            balance=self.balance,
+            tol=self.tol,
+            dtype=self.dtype,
+            memory_mb=self.memory_mb,
+            seed=self.random_state,
+        )
+
+
+class BaggedSVC(BinarySVC):
+    """Mean of C-SVCs trained on subsets, see `bagging`.
+
+    Parameters
+    ----------
+    C : float or array_like
+        Values to choose from.
+    kernel, gamma, random_state
+        As in `CrossTrainingSVC`.
+    n_subsets, subset_size, validation, tune_threshold, tol, dtype, memory_mb
+        See `bagging`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+    classifier_ : Bagging
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        kernel="rbf",
+        gamma="scale",
+        n_subsets=5,
+        subset_size=None,
+        validation=None,
+        tune_threshold=False,
+        tol=1e-3,
+        dtype="float64",
+        memory_mb=2048,
+        random_state=0,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_subsets = n_subsets
+        self.subset_size = subset_size
+        self.validation = validation
+        self.tune_threshold = tune_threshold
+        self.tol = tol
+        self.dtype = dtype
+        self.memory_mb = memory_mb
+        self.random_state = random_state
+
+    def _train(self, X, y, kernel):
+        return bagging(
+            X,
+            y,
+            kernel,
+            self.C,
+            n_subsets=self.n_subsets,
+            subset_size=self.subset_size,
+            validation=self.validation,
+            tune_threshold=self.tune_threshold,
+            tol=self.tol,
+            dtype=self.dtype,
+            memory_mb=self.memory_mb,
+            seed=self.random_state,
+        )
+
+
+class EditedSVC(BinarySVC):
+    """C-SVC trained on what nearest-neighbour editing leaves.
+
+    Parameters
+    ----------
+    editing : {"condense", "multiedit", "multiedit+condense"}
+        See `condense` and `multiedit`; the last is one after the other.
+    C : float
+    kernel, gamma, random_state
+        As in `CrossTrainingSVC`.
+    parts, patience : int
+        See `multiedit`.
+    tol, dtype, memory_mb
+        See `train`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+    rows_ : ndarray of intp
+        The training rows that were left.
+    classifier_ : SVM
+    """
+
+    def __init__(
+        self,
+        editing="multiedit+condense",
+        C=1.0,
+        kernel="rbf",
+        gamma="scale",
+        parts=3,
+        patience=3,
+        tol=1e-3,
+        dtype="float64",
+        memory_mb=2048,
+        random_state=0,
+    ):
+        self.editing = editing
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.parts = parts
+        self.patience = patience
+        self.tol = tol
+        self.dtype = dtype
+        self.memory_mb = memory_mb
+        self.random_state = random_state
+
+    def _train(self, X, y, kernel):
+        known = ("condense", "multiedit", "multiedit+condense")
+        if self.editing not in known:
+            raise ValueError(f"editing must be one of {list(known)}, got {self.editing!r}")
+        if np.ndim(self.C) > 0:
+            raise ValueError(f"C must be a number, got {self.C!r}")
+        rng = np.random.default_rng(self.random_state)
+        rows = np.arange(y.size)
+        for step in self.editing.split("+"):
+            if step == "multiedit":
+                rows = rows[multiedit(X[rows], y[rows], self.parts, self.patience, rng)]
+            else:
+                rows = rows[condense(X[rows], y[rows], rng)]
+            if np.unique(y[rows]).size < 2:
+                raise ValueError(f"{step} leaves points of one class only: {rows.size} of {y.size}")
+        self.rows_ = rows
+        (svm,) = train(X, y, kernel, self.C, rows, tol=self.tol, dtype=self.dtype, memory_mb=self.memory_mb)
+        return svm

@@ -1,0 +1,60 @@
+"""MULTIEDIT: without the points on the wrong side of the Bayes boundary."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from svmselect.editing.svm import check_data, check_integer, frozen_rows
+
+__all__ = ["multiedit"]
+
+
+def multiedit(X, y, parts=3, patience=3, seed=0):
+    """The multi-edited nearest neighbour rule (Devijver and Kittler 1982; Bakir, Bottou and Weston 2004,
+    algorithm 2).
+
+    Divides the points at random into parts, drops those of each part that the nearest neighbour in the next
+    part misclassifies, pools the others, and begins again, until so many rounds have dropped none.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (m, d)
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    parts : int
+        Of equal size up to one point, at least 2. It also ends when fewer points than parts are left.
+    patience : int
+        Rounds in a row that drop none before it ends, at least 1.
+    seed : int or numpy.random.Generator
+        Of the divisions.
+
+    Returns
+    -------
+    ndarray of intp
+        The rows kept, increasing. A class may have none.
+
+    Raises
+    ------
+    ValueError
+        For input that is not finite, labels other than -1 and +1, one class only, or bad numbers.
+    """
+    X, y = check_data(X, y)
+    parts, patience = check_integer(parts, "parts", 2), check_integer(patience, "patience", 1)
+    rng = np.random.default_rng(seed)
+    rows, unchanged = np.arange(y.size), 0
+    while unchanged < patience and rows.size >= parts:
+        divided = np.array_split(rng.permutation(rows), parts)
+        kept = [
+            part[nearest_label(X[part], X[other], y[other]) == y[part]]
+            for part, other in zip(divided, [*divided[1:], divided[0]], strict=True)
+        ]
+        before, rows = rows.size, np.concatenate(kept)
+        unchanged = unchanged + 1 if rows.size == before else 0
+    return frozen_rows(rows)
+
+
+def nearest_label(X, others, labels):
+    """Label of the nearest of some other points, for each row."""
+    which = NearestNeighbors(n_neighbors=1).fit(others).kneighbors(X, return_distance=False)
+    return labels[which[:, 0]]

@@ -1,0 +1,343 @@
+"""SVMs that stand on their own: trained for several values of C or nu, and kept without their Gram matrix."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from svmselect.cv import cross_validate_grid
+from svmselect.cv.folds import check_folds
+from svmselect.gram import Gram, as_rows
+from svmselect.kernels import RBF, Linear, slices
+from svmselect.path import check_values, solve_path
+from svmselect.svm import misclassified, solve_nusvc
+from svmselect.threads import run
+
+__all__ = [
+    "SVM",
+    "best_threshold",
+    "check_data",
+    "check_integer",
+    "cross_validated_errors",
+    "frozen_rows",
+    "train",
+    "train_best",
+]
+
+FORMULATIONS = ("C", "nu")
+VALUES_AT_ONCE = 2**22  # kernel values of a block of decision values
+
+
+@dataclass(frozen=True)
+class SVM:
+    """A trained classifier that holds its support vectors only.
+
+    Attributes
+    ----------
+    value : float
+        The C or nu that it was trained with.
+    support : ndarray of intp, shape (n_sv,)
+        Rows of the training data that are support vectors, increasing.
+    theta : ndarray, shape (n_sv,)
+        Their ``alpha_i y_i``.
+    b : float
+        Threshold.
+    n_bounded : int
+        Support vectors whose alpha is at its upper bound.
+    n_iter : int
+        Iterations of the solver.
+    vectors : ndarray or csr_array, shape (n_sv, d)
+        The support vectors.
+    kernel : RBF or Linear
+    """
+
+    value: float
+    support: np.ndarray
+    theta: np.ndarray
+    b: float
+    n_bounded: int
+    n_iter: int
+    vectors: np.ndarray | sparse.csr_array
+    kernel: RBF | Linear
+
+    @property
+    def n_sv(self):
+        """Number of support vectors."""
+        return self.support.size
+
+    def decision_function(self, X):
+        """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b``, on as many threads as BLAS may use.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            float64; positive for class +1, and 0 counts as +1.
+
+        Raises
+        ------
+        ValueError
+            If `X` is not finite or has another number of features.
+        """
+        X = as_rows(X)
+        gram, support = Gram(self.vectors, self.kernel), np.arange(self.n_sv)
+        out = np.empty(X.shape[0])
+
+        def block(rows):
+            out[rows] = gram.cross(X[rows], support) @ self.theta + self.b
+
+        parts = slices(X.shape[0], max(VALUES_AT_ONCE // self.n_sv, 1))
+        run(block, parts, X.shape[0] * self.n_sv * X.shape[1])
+        return out
+
+    def shifted(self, shift):
+        """The classifier with decision values ``f(x) + shift``."""
+        return replace(self, b=self.b + shift)
+
+
+def check_data(X, y):
+    """Rows as `as_rows` has them and labels as float64 of shape (m,), or a ValueError."""
+    X, y = as_rows(X), np.asarray(y)
+    if y.shape != (X.shape[0],):
+        raise ValueError(f"y must have shape ({X.shape[0]},) to match X, got {y.shape}")
+    if not np.all((y == 1) | (y == -1)):
+        raise ValueError(f"y must hold the labels -1 and +1 only, got {np.unique(y)[:5].tolist()}")
+    if np.unique(y).size < 2:
+        raise ValueError("y must hold both classes")
+    return X, y.astype(np.float64)
+
+
+def check_integer(value, name, least):
+    """An int of at least `least`, or a ValueError."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    return int(value)
+
+
+def check_formulation(values, formulation):
+    """Values of C or nu in increasing order, or a ValueError."""
+    if formulation not in FORMULATIONS:
+        raise ValueError(f"formulation must be one of {list(FORMULATIONS)}, got {formulation!r}")
+    values = sorted(check_values(np.atleast_1d(values), formulation))
+    if formulation == "nu" and values[-1] > 1:
+        raise ValueError(f"nu must be a number in (0, 1], got {values[-1]}")
+    return values
+
+
+def frozen_rows(rows):
+    """Row numbers, increasing and read-only."""
+    rows = np.sort(np.asarray(rows, dtype=np.intp))
+    rows.flags.writeable = False
+    return rows
+
+
+def train(
+    X, y, kernel, values, rows=None, formulation="C", tol=1e-3, dtype="float64", memory_mb=2048
+) -> Iterator[SVM]:
+    """Train a C-SVC for every C, or a nu-SVC for every nu, on one Gram matrix.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (m, d)
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    kernel : RBF or Linear
+    values : float or array_like
+        Values of C or nu. They are solved in increasing order, each C from the solution of the one before.
+    rows : array_like of int, optional
+        The rows to train on, increasing; all of them by default.
+    formulation : {"C", "nu"}
+        What the values are.
+    tol : float
+        See `solve_csvc` and `solve_nusvc`.
+    dtype, memory_mb
+        Of the Gram matrix, see `Gram`.
+
+    Returns
+    -------
+    iterator of SVM
+        A nu that is infeasible for these rows, or leaves no margin between the classes, has none.
+
+    Raises
+    ------
+    ValueError
+        For a bad argument, or one class only.
+    """
+    X, y = check_data(X, y)
+    values = check_formulation(values, formulation)
+    rows = np.arange(y.size) if rows is None else frozen_rows(rows)
+    if np.unique(y[rows]).size < 2:
+        raise ValueError("the rows to train on must hold both classes")
+    gram = Gram(X[rows], kernel, dtype=dtype, memory_mb=memory_mb)
+    return solve(gram, X, y, rows, values, formulation, tol)
+
+
+def solve(gram, X, y, rows, values, formulation, tol):
+    """The generator of `train`, its arguments checked."""
+    labels = y[rows]
+    if formulation == "C":
+        fits = ((point.C, point.solution) for point in solve_path(gram, labels, values, tol=tol))
+    else:
+        fits = ((nu, nu_solution(gram, labels, nu, tol)) for nu in values)
+    for value, solution in fits:
+        if solution is None:
+            continue
+        inside = np.flatnonzero(solution.alpha)
+        support = frozen_rows(rows[inside])
+        yield SVM(
+            value=value,
+            support=support,
+            theta=solution.alpha[inside] * labels[inside],
+            b=float(solution.b),
+            n_bounded=solution.n_sv - solution.n_inbound,
+            n_iter=solution.n_iter,
+            vectors=X[support],
+            kernel=gram.kernel,
+        )
+
+
+def nu_solution(gram, y, nu, tol, weight=None):
+    """The solution of a nu-SVC, or None where nu is infeasible or leaves no margin."""
+    trained = np.ones(y.size) if weight is None else weight
+    most = 2 * min(trained[y > 0].sum(), trained[y < 0].sum()) / trained.sum()
+    if nu > most:
+        return None
+    try:
+        return solve_nusvc(gram, y, nu, weight=weight, tol=tol)
+    except ValueError as error:
+        # all other arguments are checked
+        if "margin" not in str(error):
+            raise
+        return None
+
+
+def cross_validated_errors(
+    X, y, kernel, values, folds=5, formulation="C", tol=1e-3, dtype="float64", memory_mb=2048
+):
+    """Share of points that k-fold cross-validation misclassifies, for each C or nu.
+
+    Parameters
+    ----------
+    X, y, kernel, values, formulation, tol, dtype, memory_mb
+        See `train`.
+    folds : int or array_like of int, shape (m,)
+        See `cross_validate`.
+
+    Returns
+    -------
+    values : ndarray, shape (n,)
+        In increasing order.
+    errors : ndarray, shape (n,)
+        In [0, 1]; NaN for a nu that has no classifier in some fold.
+
+    Raises
+    ------
+    ValueError
+        As `train`.
+    """
+    X, y = check_data(X, y)
+    values = np.array(check_formulation(values, formulation))
+    gram = Gram(X, kernel, dtype=dtype, memory_mb=memory_mb)
+    if formulation == "C":
+        return values, cross_validate_grid(gram, y, values, folds=folds, tol=tol).error[0]
+    folds = check_folds(folds, y)
+    wrong = np.zeros(values.size)
+    for fold in range(folds.max() + 1):
+        held_out = folds == fold
+        for k, nu in enumerate(values):
+            solution = nu_solution(gram, y, nu, tol, np.where(held_out, 0.0, 1.0))
+            if solution is None:
+                wrong[k] = np.nan
+            else:
+                wrong[k] += np.count_nonzero(misclassified(y, solution.decision)[held_out])
+    return values, wrong / y.size
+
+
+def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formulation="C", **options):
+    """The SVM of the C or nu with the fewest errors on points held out; of equal ones, that with the fewest
+    support vectors.
+
+    Parameters
+    ----------
+    X, y, kernel, values, rows, formulation
+        See `train`.
+    held_out : array_like of int, shape (n,)
+        Rows to choose on; may be empty where there is no choice.
+    tune_threshold : bool
+        Whether each SVM gets the threshold with the fewest errors on these rows.
+    **options
+        Others of `train`.
+
+    Returns
+    -------
+    SVM
+    errors : ndarray, shape (n_values,)
+        Share of the held-out points that the SVM of each value misclassifies, values in increasing order; NaN
+        for a nu that has none, and without held-out points.
+
+    Raises
+    ------
+    ValueError
+        As `train`, for a choice or a threshold without held-out points, or if no nu is feasible.
+    """
+    X, y = check_data(X, y)
+    values = check_formulation(values, formulation)
+    if len(held_out) == 0 and (tune_threshold or len(values) > 1):
+        what = "a threshold" if tune_threshold else f"one of {len(values)} values of {formulation}"
+        raise ValueError(f"to choose {what} needs points held out, got none")
+    X_held_out, labels = X[held_out], y[held_out]
+    errors, fits = np.full(len(values), np.nan), []
+    for svm in train(X, y, kernel, values, rows, formulation, **options):
+        wrong = 0
+        if len(held_out):
+            f = svm.decision_function(X_held_out)
+            shift = best_threshold(labels, f) if tune_threshold else 0.0
+            svm = svm.shifted(shift)
+            wrong = np.count_nonzero(misclassified(labels, f + shift))
+            errors[values.index(svm.value)] = wrong / len(held_out)
+        fits.append((wrong, svm.n_sv, svm))
+    if not fits:
+        raise ValueError(f"no nu of {values} is feasible and leaves a margin")
+    return min(fits, key=lambda fit: fit[:2])[2], errors
+
+
+def best_threshold(y, decision):
+    """The shift of decision values with which the fewest points are misclassified.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+        Labels, -1 and +1.
+    decision : ndarray, shape (n,)
+
+    Returns
+    -------
+    float
+        0 if that is a best one, else the middle of the nearest interval of best ones; an interval without an
+        end is cut one unit beyond the last point, or a millionth of its value.
+    """
+    order = np.argsort(decision, kind="stable")
+    cuts, positive = decision[order], y[order] > 0
+    # errors when the first k points are classified as -1 and the others as +1
+    errors = np.concatenate([[0], np.cumsum(positive)]) + np.concatenate(
+        [np.cumsum(~positive[::-1])[::-1], [0]]
+    )
+    reach = 2 * np.maximum(1, 1e-6 * np.abs(cuts[[0, -1]]))
+    edges = np.concatenate([[cuts[0] - reach[0]], cuts, [cuts[-1] + reach[1]]])
+    low, high = edges[:-1], edges[1:]
+    possible = low < high  # equal values are not told apart
+    best = possible & (errors == errors[possible].min())
+    low, high = low[best], high[best]
+    if errors[possible].min() == np.count_nonzero(misclassified(y, decision)):
+        return 0.0
+    middle = (low + high) / 2
+    # between two neighbouring numbers rounding may give the lower one, whose point would change its side
+    middle = np.where(middle > low, middle, high)
+    return float(-middle[np.abs(middle).argmin()])

@@ -1,0 +1,487 @@
+"""Problems, runs on small ones, exhibits and claims on rows made by hand."""
+
+import logging
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.bakir2004 import cells
+from lib.bakir2004.claims import CLAIMS, Results, decide
+from lib.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
+from lib.bakir2004.layout import table1_layout
+from lib.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
+from lib.bakir2004.problem import gaussians, of_dataset, scaled, squares, swapped
+from lib.claims import claims_layout
+from lib.figures import alt_text, save
+from lib.memory import measured_memory
+from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
+from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from scipy import sparse
+from sklearn.svm import SVC
+
+from svmselect import RBF, Gram, cross_training, solve_csvc
+from svmselect.data import Dataset
+from svmselect.data.registry import SplitRecipe
+
+LOG = logging.getLogger("test")
+LIMITS = {
+    "slope": 0.1,
+    "linear": 0.95,
+    "loss": 2,
+    "faster_from": 1000,
+    "points": 4000,
+    "accuracy": 1.5,
+    "svs": 0.25,
+    "hours": 2,
+    "memory_gb": 20,
+    "table_hours": 6,
+}
+SETUP = {
+    "gamma": 0.5,
+    "values": [1.0, 10.0],
+    "final_values": [1.0, 10.0],
+    "n_subsets": 3,
+    "subset_size": 40,
+    "adjust": True,
+    "folds": 3,
+    "cv_rows": 60,
+    "parts": 3,
+    "patience": 1,
+    "tol": 1e-3,
+    "memory_mb": 100,
+    "timing": "shared",
+}
+IDENTITY = {"paper": "bakir2004", "dataset": "d", "library": "x"}
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A data set with a test part of its own and one with splits."""
+    rng = np.random.default_rng(0)
+    X, y = gaussians(160, 1.0, rng)
+    X_test, y_test = gaussians(80, 1.0, rng)
+    recipe = SplitRecipe(100, 50, 5, 7)
+    own = Dataset("own", X, y.astype(np.int8), X_test, y_test.astype(np.int8), "generated")
+    own.save(tmp_path / "own.npz")
+    Dataset("splits", X, y.astype(np.int8), None, None, "generated", recipe=recipe).save(
+        tmp_path / "splits.npz"
+    )
+    return tmp_path
+
+
+def test_squares_share_a_strip():
+    X, y = squares(4000, 0.3, np.random.default_rng(0))
+    assert X[y < 0, 0].max() <= 1 and X[y > 0, 0].min() >= 0.7
+    common = (X[:, 0] > 0.7) & (X[:, 0] < 1)
+    # in the strip both classes are equally likely: the best rule errs on half of it
+    assert np.mean(common) / 2 == pytest.approx(0.15, abs=0.01)
+    assert np.mean(y[common] > 0) == pytest.approx(0.5, abs=0.03)
+
+
+def test_deviation_of_the_gaussians_sets_the_bayes_risk():
+    """The arithmetic behind ``figure3.deviations``."""
+    for deviation, risk in ((2, 0.132), (4, 0.288)):
+        assert NormalDist().cdf(-np.sqrt(5) / deviation) == pytest.approx(risk, abs=5e-4)
+        X, y = gaussians(40000, deviation, np.random.default_rng(1))
+        assert np.mean(np.sign(X[:, :5].sum(axis=1)) != y) == pytest.approx(risk, abs=0.007)
+    assert gaussians(7, 1.0, np.random.default_rng(0))[1].sum() == -1
+
+
+def test_parts_of_a_data_set(data):
+    own, splits = (Dataset.load(data / f"{name}.npz") for name in ("own", "splits"))
+    part = of_dataset(own, 2, train=30, test=20)
+    assert part.y.size == 30 and part.y_test.size == 20
+    assert part.identity["origin"] == "seeded" and part.identity["seed"] == [2004, 2]
+    assert not np.array_equal(part.X, of_dataset(own, 3, train=30).X)
+    np.testing.assert_array_equal(part.X_test, own.X_test[:20])
+    assert of_dataset(own, 1).identity["origin"] == "original"
+    of_split = of_dataset(splits, 2, train=40)
+    np.testing.assert_array_equal(of_split.X, splits.X[splits.split(2).train[:40]])
+    with pytest.raises(ValueError, match="data set 'splits' has 100 training rows, 101 are wanted"):
+        of_dataset(splits, 1, train=101)
+
+
+def test_scales_are_those_of_the_training_rows():
+    rng = np.random.default_rng(2)
+    X, X_test = rng.normal(3, 2, (50, 3)), rng.normal(3, 2, (20, 3))
+    X[:, 1] = X_test[:, 1] = 5
+    ours, test = scaled(X, X_test, "range")
+    assert (ours.min(axis=0) == 0).all() and ours.max(axis=0).tolist() == [1, 0, 1]
+    np.testing.assert_allclose((test - ours[0]) * np.ptp(X, axis=0), X_test - X[0], atol=1e-12)
+    ours, _ = scaled(X, X_test, "deviation")
+    np.testing.assert_allclose(ours.std(axis=0), [1, 0, 1])
+    np.testing.assert_allclose(ours.mean(axis=0), 0, atol=1e-12)
+    assert abs(scaled(X, X_test, "largest")[0]).max() == 1
+    assert scaled(X, X_test, "none")[0] is X
+    rows = sparse.csr_matrix(X)
+    assert abs(scaled(rows, rows, "largest")[0]).max() == 1
+    with pytest.raises(ValueError, match="'none' or 'largest' for sparse rows, got 'range'"):
+        scaled(rows, rows, "range")
+    with pytest.raises(ValueError, match="scale must be one of"):
+        scaled(X, X_test, "unit")
+
+
+def test_swapped_labels_are_exactly_the_share(data):
+    problem = of_dataset(Dataset.load(data / "own.npz"), 1)
+    noisy = swapped(problem, 0.1, np.random.default_rng(0))
+    assert np.count_nonzero(noisy.y != problem.y) == 16
+    assert np.count_nonzero(noisy.y_test != problem.y_test) == 8
+    np.testing.assert_array_equal(noisy.clean, problem.y_test)
+
+
+def test_memory_of_a_block():
+    with measured_memory() as nothing:
+        pass
+    with measured_memory() as some:
+        array = np.ones(4 * 2**20)  # 32 MB
+        del array
+    assert nothing.peak_mb < 5 < 25 < some.peak_mb < 60
+
+
+def run_table1(data, tmp_path, methods, **changed):
+    return cells.run_table1(
+        data / "splits.npz",
+        {**IDENTITY, "experiment": "table1"},
+        [1, 2],
+        100,
+        50,
+        "none",
+        methods,
+        {**SETUP, **changed},
+        tmp_path / "checkpoint.json",
+        LOG,
+    )
+
+
+def test_rows_are_those_of_the_library(data, tmp_path):
+    methods = ["svm", "cross_training", "bagging", "multiedit_condense"]
+    rows, checkpoint = run_table1(data, tmp_path, methods)
+    write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
+    frame = read_rows([tmp_path / "rows.parquet"]).set_index(["realisation", "method"])
+    assert (frame["status"] == OK).all() and len(frame) == 8
+    problem = of_dataset(Dataset.load(data / "splits.npz"), 2)
+    svm = frame.loc[2, "svm"]
+    solution = solve_csvc(Gram(problem.X, RBF(0.5)), problem.y, svm["value"])
+    assert (svm["n_sv"], svm["n_inbound"]) == (solution.n_sv, solution.n_inbound)
+    predicted = SVC(C=svm["C"], gamma=0.5).fit(problem.X, problem.y).predict(problem.X_test)
+    assert svm["errors"] == np.count_nonzero(predicted != problem.y_test)
+    own = frame.loc[2, "cross_training"]
+    found = cross_training(
+        problem.X,
+        problem.y,
+        RBF(0.5),
+        [1.0, 10.0],
+        n_subsets=3,
+        subset_size=40,
+        seed=[2004, 5, 2],
+    )
+    assert own["value"] == found.final.value and own["first_value"] == found.first.value
+    assert own["n_kept"] == found.rows.size and own["validation_rows"] == 13
+    assert own["n_kept"] == 87 - own["n_misclassified"] - own["n_recognised"] + own["n_reinserted"]
+    assert own["n_sv"] == pytest.approx(found.n_sv, abs=1)
+    bagged = frame.loc[2, "bagging"]
+    assert bagged["first_value"] == found.first.value and bagged["n_sv"] == found.first.n_sv
+    edited = frame.loc[2, "multiedit_condense"]
+    assert 2 <= edited["n_sv"] <= edited["n_kept"] < 87
+    assert (frame[["cpu_s", "search_cpu_s", "predict_cpu_s"]] >= 0).all(axis=None)
+    # a killed job resumes after the points that it finished
+    again, _ = run_table1(data, tmp_path, methods)
+    assert again == rows
+    checkpoint.remove()
+
+
+def test_rows_do_not_depend_on_the_other_methods(data, tmp_path):
+    (alone, *_), checkpoint = run_table1(data, tmp_path, ["cross_training"])
+    checkpoint.remove()
+    rows, _ = run_table1(data, tmp_path, ["svm", "cross_training"])
+    assert rows[1]["method"] == "cross_training"
+    assert (rows[1]["error_pattern"], rows[1]["n_kept"]) == (alone["error_pattern"], alone["n_kept"])
+
+
+def test_failures_are_rows_too(data, tmp_path, monkeypatch):
+    def fails(*arguments, **options):
+        raise ValueError("no")
+
+    monkeypatch.setattr(cells, "multiedit", fails)
+    monkeypatch.setattr(cells, "warm_up", lambda: None)
+    rows, _ = run_table1(data, tmp_path, ["svm", "multiedit_condense"])
+    assert [row["status"] for row in rows] == [OK, ERROR] * 2
+    assert rows[1]["reason"] == "ValueError: no"
+    write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
+
+
+def test_one_value_is_not_searched_for(data, tmp_path, monkeypatch):
+    def searches(*arguments, **options):
+        raise AssertionError
+
+    monkeypatch.setattr(cells, "cross_validated_errors", searches)
+    rows, _ = run_table1(data, tmp_path, ["svm", "cross_training"], values=[5.0], final_values=[2.0])
+    assert [row["value"] for row in rows] == [5.0, 2.0] * 2 and rows[1]["first_value"] == 5.0
+
+
+def test_figure4_has_nu_and_clean_labels(data, tmp_path):
+    rows, _ = cells.run_figure4(
+        data / "own.npz",
+        {**IDENTITY, "experiment": "figure4"},
+        2,
+        [0, 0.1],
+        "none",
+        None,
+        ["nu_svm", "svm", "cross_training"],
+        {**SETUP, "adjust": False, "subset_size": None},
+        {"values": [0.3, 0.4], "final_values": [0.2, 0.4]},
+        tmp_path / "checkpoint.json",
+        LOG,
+    )
+    assert [row["formulation"] for row in rows[:3]] == ["nu", "C", "nu"]
+    assert rows[2]["value"] in (0.2, 0.4) and rows[2]["first_value"] in (0.3, 0.4)
+    assert rows[0]["C"] is None and rows[1]["C"] == rows[1]["value"]
+    assert all(row["errors"] == row["clean_errors"] for row in rows[:3])
+    assert any(row["errors"] != row["clean_errors"] for row in rows[3:])
+    write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
+
+
+def test_figures_of_generated_classes(tmp_path):
+    rows, _ = cells.run_figure3(
+        {**IDENTITY, "experiment": "figure3"},
+        1,
+        [60, 120],
+        [1.0, 2.0],
+        100,
+        ["svm", "cross_training"],
+        {**SETUP, "gamma": None, "adjust": False, "subset_size": None},
+        tmp_path / "checkpoint.json",
+        LOG,
+    )
+    assert [(row["level"], row["m"]) for row in rows[::2]] == [(1, 60), (1, 120), (2, 60), (2, 120)]
+    assert all(row["kernel"] == "linear" and row["status"] == OK for row in rows)
+    squares = cells.run_figure1(IDENTITY, 50, [0, 0.5], 2, 10.0, 1e-3, "shared", LOG)
+    assert [row["level"] for row in squares] == [0, 0, 0.5, 0.5]
+    assert squares[3]["n_sv"] - squares[3]["n_inbound"] > squares[0]["n_sv"] - squares[0]["n_inbound"]
+
+
+def test_growth_ends_where_each_method_does(data, tmp_path):
+    rows, _ = cells.run_growth(
+        data / "own.npz",
+        {**IDENTITY, "experiment": "growth"},
+        [50, 100, 150],
+        60,
+        "none",
+        {"svm": 100, "cross_training": 150},
+        {**SETUP, "values": [1.0], "final_values": [1.0], "subset_size": None},
+        tmp_path / "checkpoint.json",
+        LOG,
+    )
+    assert [(row["m"], row["method"]) for row in rows] == [
+        (50, "svm"),
+        (50, "cross_training"),
+        (100, "svm"),
+        (100, "cross_training"),
+        (150, "cross_training"),
+    ]
+
+
+def made_rows():
+    """Two runs of everything; the SVM's support vectors grow linearly, those of cross-training hardly."""
+    rows = []
+
+    def add(experiment, method, realisation, m, dataset="d", **result):
+        rows.append(
+            {
+                "experiment": experiment,
+                "dataset": dataset,
+                "method": method,
+                "realisation": realisation,
+                "m": m,
+                "rows_tested": 1000,
+                "level": np.nan,
+                "estimate": result.get("errors", 0) / 1000,
+                "n_subsets": 5,
+                "subset_size": 100,
+                "value": 1.0,
+                "status": OK,
+                "cpu_s": 1.0,
+                "search_cpu_s": 10.0,
+                "peak_mb": 100.0,
+                "error_pattern": pack_bits(np.arange(1000) < result.get("errors", 0)),
+                **result,
+            }
+        )
+
+    for realisation in (1, 2):
+        for overlap in (0, 0.2, 0.4):
+            svs = 400 * overlap + 3
+            add("figure1", "svm", realisation, 1000, level=overlap, n_sv=svs, n_inbound=3, errors=0)
+        for m in (500, 1000, 2000, 4000):
+            svm = {"n_sv": 0.4 * m, "errors": 130 + realisation, "cpu_s": (m / 1000) ** 2}
+            add("figure3", "svm", realisation, m, "g", level=2.0, **svm)
+            edited = {"n_sv": 50 + 0.001 * m, "errors": 135, "cpu_s": m / 2000}
+            add("figure3", "cross_training", realisation, m, "g", level=2.0, **edited)
+        for noise in (0, 0.05, 0.1):
+            for method, svs in (
+                ("nu_svm", 1000 + 40000 * noise),
+                ("svm", 900),
+                ("cross_training", 500),
+                ("bagging", 3000),
+                ("multiedit_condense", 20),
+            ):
+                errors = {"errors": 10 + 1000 * noise, "clean_errors": 10}
+                add("figure4", method, realisation, 12000, level=noise, n_sv=svs, **errors)
+    for k, (method, errors) in enumerate(
+        (("svm", 100), ("cross_training", 110), ("multiedit_condense", 150))
+    ):
+        add("table1", method, 1, 4000, n_sv={"svm": 600}.get(method, 300), errors=errors)
+        for realisation in (1, 2, 3):
+            result = {"n_sv": 90, "errors": errors + k * realisation}
+            add("table1", method, realisation, 400, "small", **result)
+        if method != "svm":
+            add("table1", method, 1, 6400, "other", n_sv=300, errors=100)
+        for m in (100, 400, 800, 1600):
+            add("growth", method, 1, m, "other", n_sv=0.5 * m, errors=50, cpu_s=1e-6 * m**2)
+    frame = pd.DataFrame(rows)
+    for column in ("clean_errors", "n_inbound", "first_value", "n_kept"):
+        frame[column] = frame.get(column, np.nan)
+    for column in ("n_misclassified", "n_recognised", "n_reinserted"):
+        frame[column] = np.where(frame["method"] == "svm", np.nan, 10)
+    return frame
+
+
+MAKE = {"figure1": figure1, "figure3": figure3, "figure4": figure4, "growth": growth, "table1": table1}
+
+
+def tidy(tmp_path, rows):
+    for exhibit, make in MAKE.items():
+        write_tidy(tmp_path / f"{exhibit}.csv", make(rows))
+    return {exhibit: read_tidy(tmp_path / f"{exhibit}.csv") for exhibit in MAKE}
+
+
+def test_exhibits_are_means_over_the_runs():
+    rows = made_rows()
+    values = pd.DataFrame(figure1(rows)).set_index(["setting", "metric"])["value"]
+    assert values["0.2", "svs_bounded"] == 80 and values["0.2", "svs_inbound"] == 3
+    values = pd.DataFrame(figure3(rows)).set_index(["dataset", "setting", "method", "metric"])
+    assert values["value"]["g 2", "1000", "svm", "error"] == pytest.approx(13.15)
+    assert values["spread"]["g 2", "1000", "svm", "error"] == pytest.approx(np.sqrt(0.005))
+    values = pd.DataFrame(figure4(rows)).set_index(["setting", "method", "metric"])["value"]
+    assert values["10", "nu_svm", "svs"] == 5000 and values["10", "svm", "clean_error"] == pytest.approx(1)
+    rows.loc[(rows["experiment"] == "growth") & (rows["m"] == 800), "status"] = ERROR
+    values = pd.DataFrame(growth(rows)).set_index(["setting", "method", "metric"])["value"]
+    assert values["800", "svm", "failed"] == 1 and ("800", "svm", "time") not in values
+    assert values["400", "svm", "memory"] == 100
+
+
+def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
+    rows = made_rows()
+    table = pd.DataFrame(table1(rows)).set_index(["dataset", "method", "metric"])["value"]
+    assert table["d", "svm", "accuracy"] == pytest.approx(90)
+    # 10 errors of one alone and none of the other
+    assert table["d", "cross_training", "p_value"] == pytest.approx(2 * 0.5**10)
+    assert table["small", "multiedit_condense", "p_value"] < 1e-3
+    assert table["other", "svm", "svs_extrapolated"] == pytest.approx(3200)
+    assert table["other", "svm", "time_extrapolated"] == pytest.approx(1e-6 * 6400**2)
+    assert ("d", "svm", "svs_extrapolated") not in table
+    assert list(extrapolated(rows, "small", 6400)) == []
+    columns, body, notes = table1_layout(read_tidy_of(tmp_path, table1(rows)), published(tmp_path))
+    assert len(columns) == len(body[0])
+    by_set = {cells[0]: cells for cells in body}
+    assert by_set["d"][3:8] == ["5 x 100", "90.0", "91.0", "600", "700"]
+    assert by_set["d"][8] == "89.0*"
+    assert by_set["other"][6] == "~3200 (extrapolated)" and by_set["other"][4] == "n/a"
+    assert any(note.startswith("Extrapolated") for note in notes)
+    write_markdown(tmp_path / "table1.md", "Table 1", columns, body, notes)
+    write_tex(tmp_path / "table1.tex", "Table 1", columns, body, notes)
+    rows.loc[(rows["dataset"] == "d") & (rows["method"] == "multiedit_condense"), "status"] = ERROR
+    _, body, notes = table1_layout(read_tidy_of(tmp_path, table1(rows)), published(tmp_path))
+    assert any("d train=4000, MULTIEDIT + CONDENSE: 1" in note for note in notes)
+    assert body[0][12:14] == ["n/a", "n/a"]
+
+
+def read_tidy_of(tmp_path, rows):
+    write_tidy(tmp_path / "some.csv", rows)
+    return read_tidy(tmp_path / "some.csv")
+
+
+def published(tmp_path):
+    row = {"exhibit": "table1", "dataset": "d", "setting": "train=4000", "spread": np.nan, "unit": ""}
+    return read_tidy_of(
+        tmp_path,
+        [
+            {**row, "method": "", "metric": "train_rows", "value": 4000},
+            {**row, "method": "svm", "metric": "accuracy", "value": 91},
+            {**row, "method": "svm", "metric": "svs", "value": 700},
+            {**row, "method": "cross_training", "metric": "svs", "value": 100},
+        ],
+    )
+
+
+def test_figures_are_stable_and_described(tmp_path, root):
+    alt = alt_text(root / "workflow/report/bakir2004/figure3.rst")
+    panels = tidy(tmp_path, made_rows())
+    plots = {
+        "figure1": plot_figure1,
+        "figure3": plot_figure3,
+        "figure4": plot_figure4,
+        "growth": plot_growth,
+    }
+    for exhibit, plot in plots.items():
+        for name in "ab":
+            save(plot(panels[exhibit]), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
+        for kind in ("pdf", "svg"):
+            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_every_caption_begins_with_its_alt_text(root):
+    for caption in ("figure1", "figure3", "figure4", "table1", "growth", "claims"):
+        text = alt_text(root / f"workflow/report/bakir2004/{caption}.rst")
+        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+
+
+def verdicts_of(tmp_path, rows):
+    results = Results(pd.concat(tidy(tmp_path, rows).values()), published(tmp_path), LIMITS)
+    verdicts, numbers = decide(results)
+    return verdicts.set_index("claim"), numbers
+
+
+def test_claims(tmp_path):
+    verdicts, numbers = verdicts_of(tmp_path, made_rows())
+    assert list(verdicts.index) == list(CLAIMS)
+    held = verdicts["verdict"] == "reproduced"
+    assert held.drop(index="table-svs").all(), numbers
+    # 600 against 700, and 300 against 100
+    assert verdicts["verdict"]["table-svs"] == "partly reproduced"
+    values = numbers.set_index(["claim", "dataset", "quantity"])["value"]
+    slope = "slope of the SVs over training points, cross-training / SVM"
+    assert values["svs-constant", "g 2", slope] == pytest.approx(0.001 / 0.4)
+    assert verdicts["tests"]["faster"] == 3
+    _, _, notes = claims_layout(verdicts.reset_index(), numbers)
+    assert any(note.startswith("table-svs, d, train=4000, rbf") for note in notes)
+
+
+def test_claims_that_do_not_hold(tmp_path):
+    rows = made_rows()
+    edited = rows["method"] == "cross_training"
+    rows.loc[edited, "n_sv"] = 0.2 * rows.loc[edited, "m"] + 2e5 * rows.loc[edited, "level"].fillna(0)
+    rows.loc[edited, "cpu_s"] = 1e5
+    rows.loc[edited, "estimate"] += 0.1
+    rows.loc[edited & (rows["dataset"] == "other"), "status"] = ERROR
+    rows.loc[edited & (rows["dataset"] == "d"), "status"] = ERROR
+    verdict = verdicts_of(tmp_path, rows)[0]["verdict"]
+    assert verdict["svs-constant"] == "partly reproduced"
+    assert verdict["faster"] == verdict["scales"] == verdict["svms-edit-better"] == "not reproduced"
+    assert verdict["accuracy"] != "reproduced" and verdict["cost"] != "reproduced"
+
+
+def test_claims_need_results(tmp_path):
+    rows = made_rows()
+    verdict = verdicts_of(tmp_path, rows[rows["experiment"] == "table1"])[0]["verdict"]
+    assert verdict["svs-constant"] == verdict["faster"] == "not tested"
+
+
+def test_setup_takes_single_precision_for_large_matrices():
+    setup = cells.Setup(**SETUP, seed=[1])
+    assert setup.solver(20_000)["dtype"] == "float64" and setup.solver(20_001)["dtype"] == "float32"
+    assert replace(setup, gamma=None).solver(30_000)["dtype"] == "float64"
+    assert setup.validation(100) == 13 and replace(setup, subset_size=None).validation(100) == 11

@@ -1,0 +1,409 @@
+"""Grids of weights, runs on small problems, tables, figures and claims on rows made by hand."""
+
+import logging
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.checkpoint import Checkpoint
+from lib.claims import claims_layout
+from lib.figures import alt_text, save
+from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
+from lib.sarafis2018 import cells
+from lib.sarafis2018.claims import CLAIMS, Results, decide
+from lib.sarafis2018.exhibits import chosen, curves, same_pairs, size_curves, tables
+from lib.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
+from lib.sarafis2018.layout import TITLES, layouts, lookup, sv_counts_agree
+from lib.sarafis2018.plots import plot_curves, plot_sizes, plot_times
+from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from sklearn.svm import SVC
+
+from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc, span_bound, span_rule, xi_alpha
+from svmselect.data import Dataset
+from svmselect.data.registry import SplitRecipe
+
+LOG = logging.getLogger("test")
+SETTINGS = {
+    "tol": 1e-3,
+    "max_iter": None,
+    "folds": 5,
+    "memory_mb": 64,
+    "cache_mb": 10,
+    "timing": "shared",
+}
+AXES = {"log2_C": [-4, 0, 4], "A": [1, 5], "B": [0, 0.5]}
+LIMITS = {
+    "at_least_as_good": 0.8,
+    "best_predictor": 0.85,
+    "empty": 1,
+    "large": 1000,
+    "speedup": 10,
+    "from_log2_m": 7,
+    "shared_speedup": 20,
+    "sv_counts": 0.1,
+    "same_errors": 0.5,
+}
+CAPTIONS = [*(f"table{n}" for n in range(1, 7)), *(f"figure{n}" for n in range(2, 7)), "claims"]
+
+
+def test_class_weights_are_a_grid_in_stripes_of_one_C_negative():
+    grid = stripes(CLASS_WEIGHTS, {"log2_C": [-1, 0, 1]})
+    assert [len(stripe) for stripe in grid] == [3, 3, 3]
+    assert [model["C_negative"] for stripe in grid for model in stripe] == [0.5] * 3 + [1] * 3 + [2] * 3
+    assert [model["C_positive"] for model in grid[1]] == [0.5, 1, 2]
+    y = np.array([1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(weights(grid[2][0], y, None), [0.5, 2, 0.5])
+
+
+def test_instance_weights_follow_the_scores():
+    grid = stripes(INSTANCE_WEIGHTS, AXES)
+    assert len(grid) == 3 and all(len(stripe) == 4 for stripe in grid)
+    assert {(model["A"], model["B"]) for model in grid[0]} == {(1, 0), (1, 0.5), (5, 0), (5, 0.5)}
+    model = {"A": 5, "B": 0.5, "C": 16.0}
+    q = np.array([0.0, 0.5, 1.0])
+    np.testing.assert_allclose(weights(model, None, q), 16 / (1 + np.exp(5 * (0.5 - q))))
+    np.testing.assert_array_equal(weights({**model, "C": 1e-3}, None, q), [0.01] * 3)
+
+
+def test_sub_grids_are_counted_on_the_whole_axes():
+    part = stripes(CLASS_WEIGHTS, {"log2_C": list(range(9))}, every=2)
+    assert [model["C_positive"] for model in part[0]] == [1, 4, 16, 64, 256]
+    models = [model for stripe in part for model in stripe]
+    assert sum(on(model, 2) for model in models) == 25
+    assert sum(on(model, 4) for model in models) == 9
+    assert not any(on(model, 0) for model in models)
+
+
+def test_features_are_scaled_by_the_training_part():
+    X = np.array([[0.0, 3.0, 5.0], [4.0, 3.0, 7.0]])
+    X, X_test = cells.unit_range(X, np.array([[8.0, 9.0, 6.0]]))
+    np.testing.assert_array_equal(X, [[0, 0, 0], [1, 0, 1]])
+    np.testing.assert_array_equal(X_test, [[2, 0, 0.5]])
+
+
+def test_scores_of_one_class():
+    y, column = np.array([1.0, -1.0, 1.0, 1.0]), np.array([5.0, 1.0, 25.0, 10.0])
+    np.testing.assert_array_equal(cells.scores(column, y, "positive"), [0, 1, 1, 0.25])
+    np.testing.assert_array_equal(cells.scores(column, y, "all"), [1 / 6, 0, 1, 0.375])
+    np.testing.assert_array_equal(cells.scores(np.ones(4), y, "all"), np.zeros(4))
+
+
+@pytest.fixture
+def data(tmp_path):
+    """50 training rows that overlap and 40 to test on, with a column of scores."""
+    rng = np.random.default_rng(3)
+    y = np.where(rng.uniform(size=90) < 0.4, 1, -1).astype(np.int8)
+    X = rng.normal(size=(90, 3)) + (y[:, None] > 0)
+    recipe = SplitRecipe(50, 40, 3, 11)
+    path = tmp_path / "d.npz"
+    Dataset("d", X, y, None, None, "generated", extra={"age": rng.uniform(20, 60, 90)}, recipe=recipe).save(
+        path
+    )
+    return path
+
+
+def run(path, experiment=CLASS_WEIGHTS, settings=None, **options):
+    identity = {"paper": "sarafis2018", "dataset": "d", "library": "x", "experiment": experiment}
+    options = {
+        "m": 50,
+        "axes": AXES,
+        "every": 1,
+        "part": 1,
+        "jobs": 1,
+        "loo_every": 1,
+        "libsvm_every": 1,
+    } | options
+    settings = SETTINGS | (settings or {})
+    checkpoint = path.with_suffix(".checkpoint.json")
+    rows, _ = cells.run_models(path, identity, settings=settings, checkpoint=checkpoint, log=LOG, **options)
+    return rows
+
+
+def test_rows_are_those_of_the_library_and_of_libsvm(data, tmp_path):
+    rows = run(data, realisation=2)
+    write_rows(tmp_path / "rows.parquet", rows, WEIGHT_ROWS)
+    frame = read_rows([tmp_path / "rows.parquet"])
+    assert len(frame) == 9 * len(cells.METHODS) and (frame["status"] == OK).all()
+    assert (frame["cpu_s"] >= 0).all() and (frame["realisation"] == 2).all()
+    X, y, X_test, y_test, _, _ = cells.training_part(Dataset.load(data), 2, 50)
+    gram = Gram(X, RBF(1 / 3))
+    for positive, negative in ((2**-4, 1), (16, 2**-4), (16, 16)):
+        own = frame[(frame["C_positive"] == positive) & (frame["C_negative"] == negative)].set_index("method")
+        C = np.where(y > 0, positive, negative)
+        solution = solve_csvc(gram, y, C)
+        assert own["objective"]["test"] == solution.objective and own["n_sv"]["test"] == solution.n_sv
+        wrong = (decision_function(gram, y, solution, X_test) >= 0) != (y_test > 0)
+        assert own["errors"]["test"] == wrong.sum()
+        assert own["estimate"]["span_rule"] == span_rule(gram, y, solution).error
+        assert own["estimate"]["span_rule_lazy"] == own["estimate"]["span_rule"]
+        assert own["estimate"]["xi_alpha"] == xi_alpha(gram, y, solution).error
+        bound = span_bound(gram, y, solution)
+        assert own["bound"]["span_bound"] == bound.bound and own["n_empty"]["span_bound"] == bound.n_empty
+        assert own["errors"]["loo"] == leave_one_out(gram, y, C, "retrain").errors.sum()
+        assert abs(own["errors"]["kfold"] - own["errors"]["kfold_libsvm"]) <= 1
+        svc = SVC(C=1.0, gamma=1 / 3, class_weight={1: positive, -1: negative}).fit(X, y)
+        assert (svc.predict(X_test) != y_test).sum() == pytest.approx(own["errors"]["test"], abs=1)
+    assert frame[frame["method"] == "span_rule_lazy"]["kernel_values"].gt(0).all()
+
+
+def test_instance_weights_and_parts(data):
+    score = {"column": "age", "of": "all"}
+    rows = run(data, INSTANCE_WEIGHTS, score=score, loo_every=2, libsvm_every=0)
+    counts = pd.Series([row["method"] for row in rows]).value_counts()
+    assert counts["test"] == counts["kfold"] == 12 and counts["loo"] == 2 and "kfold_libsvm" not in counts
+    data.with_suffix(".checkpoint.json").unlink()
+    first = run(data, INSTANCE_WEIGHTS, score=score, jobs=2, loo_every=0, libsvm_every=0)
+    assert {row["C"] for row in first} == {2**-4, 2**4} and len(first) == 8 * 5
+    whole = {(row["A"], row["B"], row["C"]): row["errors"] for row in rows if row["method"] == "test"}
+    assert all(
+        row["errors"] == whole[row["A"], row["B"], row["C"]] for row in first if row["method"] == "test"
+    )
+    data.with_suffix(".checkpoint.json").unlink()
+    with pytest.raises(
+        ValueError, match="data set 'd' has no column 'height' for scores; its extra columns: age"
+    ):
+        run(data, INSTANCE_WEIGHTS, score={"column": "height", "of": "all"})
+    with pytest.raises(ValueError, match="data set 'd' has 50 training rows, not 64"):
+        run(data, m=64)
+
+
+def test_membership_is_largest_at_the_mean_of_the_class():
+    X = np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [5.0, 5.0]])
+    q = cells.scores(cells.membership(X, np.array([1, 1, 1, -1])), np.ones(4), "all")
+    np.testing.assert_array_equal(q, [0, 0, 1, 1])
+
+
+def test_a_killed_job_resumes_at_a_stripe(data, monkeypatch):
+    options = {"loo_every": 0, "libsvm_every": 0}
+    whole = run(data, **options)
+    checkpoint = data.with_suffix(".checkpoint.json")
+    saved = Checkpoint(checkpoint, {})
+    assert not saved.results  # another identity
+    asked = []
+    run_stripe = cells.Cell.run_stripe
+    monkeypatch.setattr(
+        cells.Cell, "run_stripe", lambda cell, models: asked.append(1) or run_stripe(cell, models)
+    )
+    again = run(data, **options)
+    assert asked == [] and [row["estimate"] for row in again if "estimate" in row] == [
+        row["estimate"] for row in whole if "estimate" in row
+    ]
+
+
+def test_failures_and_unfinished_fits_are_rows_too(data, monkeypatch):
+    rows = run(data, settings={"max_iter": 1}, loo_every=0, libsvm_every=0)
+    unfinished = [row for row in rows if row["status"] == NOT_CONVERGED]
+    assert {"test", "span_rule", "kfold"} <= {row["method"] for row in unfinished}
+    assert all("iteration limit" in row["reason"] for row in unfinished)
+
+    def fails(*arguments, **options):
+        raise ValueError("no")
+
+    monkeypatch.setattr(cells.Cell, "warm_up", lambda cell, libsvm: None)
+    monkeypatch.setattr(cells, "leave_one_out", fails)
+    rows = run(data)
+    assert {row["status"] for row in rows if row["method"] == "loo"} == {ERROR}
+    assert {row["status"] for row in rows if row["method"] != "loo"} == {OK}
+    monkeypatch.setattr(cells, "solve_csvc", fails)
+    rows = run(data)
+    assert len(rows) == 9 * len(cells.METHODS) and {row["status"] for row in rows} == {ERROR}
+
+
+def made_rows():
+    """Two sets with class weights, one with instance weights, and one of two sizes. The span rule has its
+    minimum where the test error has, k-fold beside it, the bounds at the other end."""
+    rows = []
+
+    def add(experiment, dataset, m, model, distance):
+        shared = {"experiment": experiment, "dataset": dataset, "m": m, "gamma": 0.25, "gram_cpu_s": 0.9}
+        shared |= {"realisation": 1, "rows_tested": 1000, "status": OK, **model}
+        test = 0.1 + 0.02 * distance
+        found = {
+            "test": {"estimate": test, "cpu_s": 0.1, "n_inbound": 10, "n_sv": 40},
+            "span_rule": {"estimate": test + 0.01, "cpu_s": 0.01},
+            "span_bound": {"bound": 2 - test, "cpu_s": 0.1, "n_empty": 0},
+            "xi_alpha": {"estimate": 0.9 - test, "cpu_s": 0.01},
+            "kfold": {"estimate": test + 0.03 - 0.05 * (distance == 1), "cpu_s": 0.3},
+            "loo": {"estimate": test + 0.012, "cpu_s": 0.2},
+            "kfold_libsvm": {"estimate": test + 0.03 - 0.05 * (distance == 1), "cpu_s": 30.0},
+            "span_rule_lazy": {"estimate": test + 0.01, "cpu_s": 0.5},
+        }
+        rows.extend({**shared, "method": method, **values} for method, values in found.items())
+
+    for experiment, dataset, m in (
+        (CLASS_WEIGHTS, "image", 1300),
+        (CLASS_WEIGHTS, "splice-libsvm", 1000),
+        ("size", "ring", 128),
+        ("size", "ring", 256),
+    ):
+        for i, positive in enumerate((0.5, 1, 2)):
+            for j, negative in enumerate((0.5, 1, 2)):
+                model = {"C_positive": positive, "C_negative": negative}
+                add(experiment, dataset, m, model, abs(i - 1) + abs(j - 1))
+    for A in (1, 2):
+        for B in (0, 0.5):
+            for k, C in enumerate((0.5, 1, 2)):
+                add(INSTANCE_WEIGHTS, "bank-marketing", 300, {"A": A, "B": B, "C": C}, k)
+    return pd.DataFrame(rows)
+
+
+def test_the_worst_of_the_minimisers_counts():
+    values, test = pd.Series([0.1, 0.1, 0.2, np.nan]), pd.Series([0.3, 0.4, 0.1, 0.9])
+    assert chosen(values, test) == 0.4
+    assert np.isnan(chosen(values * np.nan, test))
+
+
+def test_pairs_in_the_same_order():
+    one = {"span_rule": 1, "span_bound": 4, "kfold": 2, "xi_alpha": 4}
+    assert same_pairs(one, one) == 6
+    assert same_pairs(one, {**one, "xi_alpha": 5}) == 5
+    assert same_pairs(one, {rule: -error for rule, error in one.items()}) == 1
+
+
+def values_of(rows):
+    return {table: lookup(pd.DataFrame(own)) for table, own in tables(rows).items()}
+
+
+def test_tables():
+    rows = made_rows()
+    found = values_of(rows)
+    assert found["table1"]("image", "", "train_rows")[0] == 1300
+    assert found["table1"]("image", "", "features")[0] == 4
+    assert found["table2"]("image", "span_rule", "test_error")[0] == pytest.approx(0.1)
+    assert found["table2"]("image", "kfold", "test_error")[0] == pytest.approx(0.12)
+    assert found["table2"]("image", "span_bound", "test_error")[0] == pytest.approx(0.14)
+    assert found["table3"]("bank-marketing", "best_on_test", "test_error")[0] == pytest.approx(0.1)
+    assert np.isnan(found["table3"]("image", "span_rule", "test_error")[0])
+    assert found["table4"]("image", "span_rule", "rmse_to_test_error")[0] == pytest.approx(0.01)
+    assert found["table4"]("image", "span_rule", "distance_to_loo")[0] == pytest.approx(0.002)
+    assert found["table5"]("image", "svm", "svs") == (40, 0)
+    # fit, span rule and a ninth of the matrix
+    assert found["table6"]("image", "span_rule_shared", "time")[0] == pytest.approx(0.1 + 0.01 + 0.1)
+    assert found["table6"]("image", "kfold", "time")[0] == pytest.approx(30)
+    assert found["table6"]("image", "loo_shared", "time")[0] == pytest.approx(0.1 + 0.2 + 0.1)
+
+
+def test_failed_runs_are_left_out_and_counted():
+    rows = made_rows()
+    best = (rows["dataset"] == "image") & (rows["C_positive"] == 1) & (rows["C_negative"] == 1)
+    rows.loc[best & (rows["method"] == "test"), ["status", "estimate"]] = [ERROR, np.nan]
+    found = values_of(rows)["table2"]
+    assert found("image", "span_rule", "test_error")[0] == pytest.approx(0.12)
+    assert found("image", "all", "failed")[0] == 1 and found("image", "test", "models")[0] == 8
+
+
+def test_times_are_those_of_the_models_that_libsvm_ran_on():
+    rows = made_rows()
+    rows.loc[(rows["method"] == "test") & (rows["C_positive"] == 1), "cpu_s"] = 1.0
+    rows = rows[~(rows["method"].isin(["kfold_libsvm", "span_rule_lazy"]) & (rows["C_positive"] != 1))]
+    found = values_of(rows)["table6"]
+    assert found("image", "all", "models")[0] == 3
+    assert found("image", "span_rule_shared", "time")[0] == pytest.approx(1.11)
+    assert found("image", "span_rule_shared", "time_all_models")[0] == pytest.approx(0.4 + 0.11)
+
+
+def test_curves_pass_through_the_best_model():
+    tidy = pd.DataFrame(curves("figure4", made_rows(), INSTANCE_WEIGHTS, "bank-marketing"))
+    assert set(tidy["exhibit"]) == {"figure4a", "figure4b", "figure4c"}
+    line = tidy[(tidy["exhibit"] == "figure4c") & (tidy["method"] == "test")].set_index("setting")["value"]
+    assert line.to_dict() == pytest.approx({"-1": 0.1, "0": 0.12, "1": 0.14})
+
+
+def exhibits(tmp_path, rows, root):
+    """Tidy rows of all tables and of Figure 5, and the published ones."""
+    written = tables(rows) | dict(zip(("figure5", "figure6"), size_curves(rows), strict=True))
+    for name, own in written.items():
+        write_tidy(tmp_path / f"{name}.csv", own)
+    tidy = {name: read_tidy(tmp_path / f"{name}.csv") for name in written}
+    return tidy, read_tidy(root / "config/published/sarafis2018.csv")
+
+
+def test_layouts_put_the_published_values_in_brackets(tmp_path, root):
+    tidy, published = exhibits(tmp_path, made_rows(), root)
+    tidy = {table: tidy[table] for table in TITLES}
+    by_table = {table: published[published["exhibit"] == table] for table in TITLES}
+    found = layouts(tidy, by_table, published_rows=["splice-libsvm"], sv_share=0.1)
+    for table, layout in found.items():
+        write_markdown(tmp_path / f"{table}.md", TITLES[table], *layout)
+        write_tex(tmp_path / f"{table}.tex", TITLES[table], *layout)
+        columns, body, _ = layout
+        assert all(len(line) == len(columns) for line in body)
+    image = found["table2"][1][0]
+    assert image[:4] == ["image", "0.1000 (0.0623)", "0.1400 (0.1158)", "0.1200 (0.0623)"]
+    assert image[-3:] == ["R < K < B = X", "R = K < X < B", "4 of 6"]
+    assert "splice-libsvm *" in (tmp_path / "table5.md").read_text()
+    own, printed = lookup(tidy["table5"]), lookup(by_table["table5"])
+    assert sv_counts_agree(own, printed, "image", 0.1) is False
+    assert sv_counts_agree(printed, printed, "image", 0) is True
+    assert sv_counts_agree(own, printed, "unheard-of", 0.1) is None
+
+
+def test_figures_are_stable_and_described(tmp_path, root):
+    rows = made_rows()
+    tidy, _ = exhibits(tmp_path, rows, root)
+    line = pd.DataFrame(curves("figure2", rows, CLASS_WEIGHTS, "image"))
+    alt = alt_text(root / "workflow/report/sarafis2018/figure2.rst")
+    for plot in (
+        lambda: plot_curves(line, CLASS_WEIGHTS),
+        lambda: plot_times(tidy["figure5"]),
+        lambda: plot_sizes(tidy["figure6"]),
+    ):
+        for name in "ab":
+            save(plot(), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
+        for kind in ("pdf", "svg"):
+            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_every_caption_begins_with_its_alt_text(root):
+    for caption in CAPTIONS:
+        text = alt_text(root / f"workflow/report/sarafis2018/{caption}.rst")
+        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+
+
+def results(tmp_path, rows, root, **limits):
+    tidy, published = exhibits(tmp_path, rows, root)
+    return Results(pd.concat(tidy.values()), published, ["splice-libsvm"], LIMITS | limits)
+
+
+def test_claims(tmp_path, root):
+    verdicts, numbers = decide(results(tmp_path, made_rows(), root))
+    verdict = verdicts.set_index("claim")["verdict"]
+    assert list(verdict.index) == list(CLAIMS)
+    good = (
+        "span-selects-best",
+        "span-predicts-best",
+        "spans-exist",
+        "span-faster-than-cv",
+        "shared-gram",
+        "same-cv",
+    )
+    assert (verdict[list(good)] == "reproduced").all(), numbers
+    # made-up numbers of support vectors are not the published ones
+    assert verdict["published-sv-counts"] == verdict["published-order"] == "not reproduced"
+    ratios = numbers[numbers["claim"] == "span-faster-than-cv"]
+    assert (ratios["value"] == 60).all()
+    # the sets of 1,000 rows or more, and 256 = 2^8 rows
+    assert (ratios["holds"] == "yes").sum() == 3
+    _, _, notes = claims_layout(verdicts, numbers)
+    assert any(note.startswith("published-sv-counts, splice-libsvm") for note in notes)
+
+
+def test_claims_that_do_not_hold(tmp_path, root):
+    rows = made_rows()
+    rows.loc[rows["method"] == "span_rule", "estimate"] = (
+        0.9 - rows.loc[rows["method"] == "span_rule", "estimate"]
+    )
+    rows.loc[rows["method"] == "span_bound", "n_empty"] = 2
+    rows.loc[rows["method"] == "kfold_libsvm", ["cpu_s", "estimate"]] = [0.4, 0.9]
+    verdict = decide(results(tmp_path, rows, root))[0].set_index("claim")["verdict"]
+    assert (verdict.drop("span-selects-best") == "not reproduced").all()
+    assert verdict["span-selects-best"] == "partly reproduced"  # the bounds are as bad
+
+
+def test_claims_need_results(tmp_path, root):
+    rows = made_rows()
+    verdict = decide(results(tmp_path, rows[rows["experiment"] == "size"], root))[0].set_index("claim")[
+        "verdict"
+    ]
+    assert verdict["span-selects-best"] == verdict["shared-gram"] == "not tested"

@@ -1,0 +1,573 @@
+"""Runs on small problems, exhibits, layouts and claims on rows made by hand."""
+
+import logging
+from collections import OrderedDict
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from lib.claims import claims_layout
+from lib.figures import alt_text, save
+from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
+from lib.tables import read_tidy, write_tidy
+from lib.wen2017 import cells, libsvm
+from lib.wen2017.cache import Cached
+from lib.wen2017.cells import run_along_C, run_cached, run_seeds
+from lib.wen2017.choice import run_choice
+from lib.wen2017.claims import CLAIMS, Results, decide
+from lib.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
+from lib.wen2017.layout import (
+    agreement_layout,
+    folds_layout,
+    table1_layout,
+    table2_layout,
+    table3_layout,
+)
+from lib.wen2017.libsvm import run_libsvm
+from lib.wen2017.plots import plot_figure2, plot_seeds
+from lib.wen2017.problem import chosen_model, folds_of, load
+from lib.wen2017.variants import run_variants
+from scipy import sparse
+from sklearn.svm import SVC
+
+from svmselect import RBF, Gram, cross_validate, stratified_folds
+from svmselect.data import Dataset
+
+LOG = logging.getLogger("test")
+SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]
+MODEL = {"C": 2.0, "gamma": 0.5}
+LIMITS = {
+    "tie": 1e-3,
+    "several": 2,
+    "cold": 0.02,
+    "sir": 0.05,
+    "explained": 0.05,
+    "faster_at_10": 5,
+    "faster_at_100": 30,
+    "default": 0.8,
+}
+
+
+@pytest.fixture
+def data(tmp_path):
+    """60 rows of three features, one of them constant, with another scale each; dense and sparse."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(60) % 2, 1, -1).astype(np.int8)
+    X = (rng.normal(size=(60, 2)) + (y[:, None] > 0)) * [1, 50]
+    X = np.hstack([X, np.full((60, 1), 3.0)])
+    Dataset("dense", X, y, None, None, "generated").save(tmp_path / "dense.npz")
+    Dataset("sparse", sparse.csr_matrix(X), y, None, None, "generated").save(tmp_path / "sparse.npz")
+    return tmp_path
+
+
+def identity(settings="published"):
+    return {"paper": "wen2017", "dataset": "d", "library": "x", "settings": settings}
+
+
+def run(path, tmp_path, k="5", rounds=None, seedings=SEEDS, max_iter=None, cached=False, settings="chosen"):
+    common = (seedings, 1e-3, max_iter, 0, "shared", tmp_path / "checkpoint.json", LOG)
+    if cached:
+        return run_cached(path, identity(settings), MODEL, k, rounds, *common)
+    return run_seeds(path, identity(settings), MODEL, "float64", k, rounds, *common)
+
+
+def test_chosen_settings_scale_every_feature(data):
+    X, y, sha256 = load(data / "dense.npz", "published")
+    scaled, _, same = load(data / "dense.npz", "chosen")
+    assert sha256 == same and set(y) == {-1.0, 1.0}
+    np.testing.assert_allclose(np.ptp(scaled[:, :2], axis=0), 1)
+    np.testing.assert_array_equal(scaled[:, 2], X[:, 2])
+    thin, _, _ = load(data / "sparse.npz", "chosen")
+    assert sparse.issparse(thin)
+    np.testing.assert_allclose(thin.toarray(), scaled)
+
+
+def test_rows_are_those_of_the_library_and_of_libsvm(data, tmp_path):
+    rows, checkpoint = run(data / "dense.npz", tmp_path)
+    single, _ = run_libsvm(
+        data / "dense.npz",
+        identity("chosen"),
+        MODEL,
+        "5",
+        60,
+        1e-3,
+        0,
+        "shared",
+        tmp_path / "libsvm.json",
+        LOG,
+    )
+    write_rows(tmp_path / "rows.parquet", [*rows, *single], CV_ROWS)
+    frame = read_rows([tmp_path / "rows.parquet"]).set_index("method")
+    assert list(frame.index) == [*SEEDS, "libsvm"] and (frame["status"] == OK).all()
+    X, y, _ = load(data / "dense.npz", "chosen")
+    assignment = stratified_folds(y, 5, 0)
+    for method in SEEDS:
+        gram = Gram(X, RBF(0.5))
+        cv = cross_validate(gram, y, 2.0, assignment, method, active_set=False)
+        assert frame["n_iter"][method] == cv.n_iter and frame["estimate"][method] == cv.error
+        assert sum(frame["round_n_iter"][method]) + frame["full_n_iter"][method] == cv.n_iter
+    K = Gram(X, RBF(0.5)).matrix()[~np.eye(60, dtype=bool)]
+    assert frame["kernel_share"]["cold"] == np.mean(K > 1e-6)
+    assert frame["kernel_largest"]["cold"] == K.max()
+    wrong, n_iter = 0, []
+    for h in range(5):
+        machine = SVC(C=2.0, gamma=0.5).fit(X[assignment != h], y[assignment != h])
+        wrong += np.count_nonzero(machine.predict(X[assignment == h]) != y[assignment == h])
+        n_iter.append(machine.n_iter_[0])
+    own = frame.loc["libsvm"]
+    assert (own["errors"], list(own["round_n_iter"]), own["rounds"]) == (wrong, n_iter, 5)
+    assert (frame["errors"] == wrong).all()
+    checkpoint.remove()
+    assert not (tmp_path / "checkpoint.json").exists()
+
+
+def test_a_cell_resumes_and_is_not_written_with_decision_values(data, tmp_path):
+    rows, checkpoint = run(data / "sparse.npz", tmp_path, seedings=["cold", "sir"])
+    kept = checkpoint.get(["sir"])
+    checkpoint.add(["sir"], {**kept, "n_iter": -1})
+    again, _ = run(data / "sparse.npz", tmp_path, seedings=["cold", "sir"])
+    assert [row["n_iter"] for row in again] == [rows[0]["n_iter"], -1]
+    assert "decision" in kept and not any("decision" in row for row in rows)
+
+
+def test_leave_one_out_of_some_rows(data, tmp_path):
+    rows, _ = run(data / "dense.npz", tmp_path, "loo", rounds=4, seedings=["cold", "top"])
+    assert [(row["k"], row["rounds"], row["rows_tested"]) for row in rows] == [(60, 4, 4)] * 2
+    y = np.ones(60)
+    np.testing.assert_array_equal(np.sort(folds_of(y, "loo", 0)), np.arange(60))
+    assert np.isfinite([row["min_abs_decision"] for row in rows]).all()
+
+
+def test_cached_columns_are_counted_as_an_lru_cache_computes_them(data):
+    X, _, _ = load(data / "dense.npz", "chosen")
+    whole = Gram(X, RBF(0.5), dtype="float32").compute()
+    cached = Cached(whole, 9 * 64 * 4 / 2**20)
+    assert cached.columns.capacity == 9
+    kept, misses = OrderedDict(), 0
+    for i in np.random.default_rng(0).integers(0, 14, 300):
+        np.testing.assert_array_equal(cached.columns.column(i), whole.matrix()[:, i])
+        misses += i not in kept
+        kept[i] = None
+        kept.move_to_end(i)
+        if len(kept) > 9:
+            kept.popitem(last=False)
+    assert 20 < misses < 280 and cached.kernel_values == 60 * misses
+
+    before = cached.kernel_values
+    held = list(kept)
+    absent = next(i for i in range(60) if i not in kept)
+    some = cached.submatrix([3, 4], [held[0], absent])
+    np.testing.assert_array_equal(some, whole.matrix()[np.ix_([3, 4], [held[0], absent])])
+    assert cached.kernel_values == before + 2
+    np.testing.assert_allclose(cached.product([absent], [2.0]), 2.0 * whole.matrix()[:, absent])
+    assert cached.kernel_values == before + 2 + 60
+
+    rows = np.sort([held[0], absent, 50, 51])
+    part = cached.restricted(rows)
+    column = part.columns.column(int(np.searchsorted(rows, held[0])))
+    np.testing.assert_array_equal(column, whole.matrix()[rows, held[0]])
+    assert part.kernel_values == before + 62
+    part.columns.column(int(np.searchsorted(rows, absent)))
+    assert part.kernel_values == cached.kernel_values == before + 62 + 4
+    cached.empty()
+    assert not cached.columns.holds(slice(None)).any()
+
+
+def test_a_cache_costs_kernel_values_and_changes_nothing_else(data, tmp_path):
+    X, y, _ = load(data / "dense.npz", "chosen")
+    rows, _ = run(data / "dense.npz", tmp_path, rounds=3, seedings=SEEDS, cached=True)
+    for row in rows:
+        gram = Gram(X, RBF(0.5), dtype="float32")
+        cv = cross_validate(
+            gram, y, 2.0, stratified_folds(y, 5, 0), row["method"], rounds=3, active_set=False
+        )
+        assert row["n_iter"] == cv.n_iter and row["cache_mb"] == 100
+    values = {row["method"]: row["round_kernel_values"] for row in rows}
+    # every fit computes each column it asks for, anew
+    assert all(0 < value <= 3600 and value % 60 == 0 for value in values["cold"])
+
+
+def test_failures_and_unfinished_fits_are_rows_too(data, tmp_path, monkeypatch):
+    rows, _ = run(data / "dense.npz", tmp_path, seedings=["cold", "sir"], max_iter=1)
+    assert [row["status"] for row in rows] == [NOT_CONVERGED] * 2
+    assert "iteration limit reached by 5 fits" in rows[0]["reason"]
+
+    def fails(gram, *arguments, **options):
+        raise ValueError("no")
+
+    monkeypatch.setattr(cells, "cross_validate", fails)
+    monkeypatch.setattr(cells, "_warm_up", lambda *arguments: None)
+    rows, checkpoint = run(data / "dense.npz", tmp_path, seedings=["cold"])
+    assert rows[0]["status"] == ERROR and rows[0]["reason"] == "ValueError: no"
+    assert checkpoint.get(["cold"]) is None
+
+
+def test_libsvm_runs_whole_folds_within_its_budget(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        libsvm,
+        "_libsvm_fold",
+        lambda *arguments: {"n_iter": 7, "training_cpu_s": 2.0, "errors": 1, "rows_tested": 12},
+    )
+    for budget, rounds in ((1, 1), (5, 2), (6, 3), (100, 5)):
+        path = tmp_path / f"{budget}.json"
+        (row,), _ = run_libsvm(
+            data / "dense.npz", identity(), MODEL, "5", budget, 1e-3, 0, "shared", path, LOG
+        )
+        assert (row["rounds"], row["n_iter"], row["cpu_s"]) == (rounds, 7 * rounds, 2 * rounds)
+        assert row["round_training_cpu_s"] == [2.0] * rounds
+
+
+def test_path_starts_from_the_c_before(data, tmp_path):
+    rows, _ = run_along_C(
+        data / "dense.npz",
+        identity("chosen"),
+        MODEL,
+        40,
+        "4",
+        [0.1, 1.0, 10.0],
+        ["cold", "top"],
+        1e-3,
+        None,
+        0,
+        "shared",
+        tmp_path / "checkpoint.json",
+        LOG,
+    )
+    frame = pd.DataFrame(rows)
+    assert len(frame) == 2 * 3 * 3 and (frame["m"] == 40).all() and (frame["status"] == OK).all()
+    own = frame[frame["cache_mb"].isna()].pivot(index="C", columns="method", values="n_iter")
+    assert own["path"][0.1] == own["cold"][0.1] and (own["path"][1:] != own["cold"][1:]).any()
+    errors = frame.pivot_table(index="C", columns=["method", frame["cache_mb"].isna()], values="errors")
+    assert (errors.nunique(axis=1) == 1).all()
+
+
+def test_choice_takes_the_first_of_the_best(data, tmp_path):
+    models = run_choice(data / "dense.npz", 50, 5, [0.1, 1.0], [0.1, 1.0], 1e-3, 0, None)
+    frame = pd.DataFrame(models)
+    assert len(frame) == 4 and (frame["rows"] == 50).all() and (frame["chosen"] == "yes").sum() == 1
+    best = frame[frame["errors"] == frame["errors"].min()].iloc[0]
+    frame.to_csv(tmp_path / "chosen.csv", index=False)
+    assert chosen_model(tmp_path / "chosen.csv") == {"C": best["C"], "gamma": best["gamma"]}
+
+
+def test_variants_of_an_identity_matrix(tmp_path):
+    """With K = I the two seeds of our own start all points that enter at 0: |T| / 2 steps per fold, as
+    published on madelon."""
+    y = np.where(np.arange(40) % 2, 1, -1).astype(np.int8)
+    Dataset("far", 100.0 * np.arange(40)[:, None], y, None, None, "generated").save(tmp_path / "far.npz")
+    rows = run_variants(
+        tmp_path / "far.npz",
+        identity(),
+        {"C": 1.0, "gamma": 1.0},
+        "float64",
+        "4",
+        ["cold", "sir"],
+        2,
+        1,
+        1e-3,
+        None,
+        "shared",
+        LOG,
+    )
+    write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
+    frame = pd.DataFrame(rows)
+    n_iter = frame[frame["folds"] == "stratified"].groupby("method")["n_iter"].unique()
+    assert {method: list(found) for method, found in n_iter.items()} == {
+        "cold": [60],
+        "sir": [15],
+        "sir_positive": [30],
+        "zero": [30],
+    }
+    assert frame.groupby("folds").size().to_dict() == {
+        "stratified": 8,
+        "stratified, file order": 4,
+        "unstratified": 4,
+        "unstratified, file order": 4,
+    }
+
+
+def made_row(method, fold, n_iter, cpu_s, rounds=None, settings="published", dataset="madelon", **more):
+    """A result row; `n_iter` and `cpu_s` are those of each round."""
+    k = 20 if fold == "loo" else int(fold)
+    rounds = k if rounds is None else rounds
+    seeded = method not in ("libsvm", "cold")
+    row = {
+        "dataset": dataset,
+        "settings": settings,
+        "fold": fold,
+        "method": method,
+        "C": 1.0,
+        "gamma": 0.5,
+        "m": 20,
+        "k": k,
+        "rounds": rounds,
+        "status": OK,
+        "estimate": 0.25,
+        "rows_tested": 20,
+        "errors": 5,
+        "gram_cpu_s": np.nan if method == "libsvm" else 1.0,
+        "kernel_share": 0.001,
+        "kernel_largest": 0.5,
+        "round_n_iter": [n_iter] * rounds,
+        "round_training_cpu_s": [cpu_s] * rounds,
+        "round_seeding_cpu_s": None if method == "libsvm" else [0.0] + [0.1 * seeded] * (rounds - 1),
+        "round_kernel_values": None if method == "libsvm" else [100] * rounds,
+        "full_n_iter": 50 if method in ("avg", "top") else 0,
+        "full_cpu_s": 0.5 if method in ("avg", "top") else 0.0,
+        "full_kernel_values": 0,
+        "differing_points": [],
+        "differing_folds": [],
+        "differing_decisions": [],
+    }
+    return {**row, **more}
+
+
+# iterations and CPU seconds of one fold
+FOLD = {
+    "libsvm": (900, 20.0),
+    "cold": (900, 0.5),
+    "ato": (500, 0.3),
+    "mir": (180, 0.2),
+    "sir": (180, 0.1),
+    "avg": (90, 0.05),
+    "top": (90, 0.05),
+}
+
+
+def made_rows(**changes):
+    rows = []
+    for settings in ("published", "chosen"):
+        for fold in ("10", "100", "loo"):
+            for method, (n_iter, cpu_s) in FOLD.items():
+                rounds = 2 if method == "libsvm" else None
+                rows.append(made_row(method, fold, n_iter, cpu_s, rounds, settings, **changes))
+    return pd.DataFrame(rows)
+
+
+def made_variants():
+    kinds = {"stratified": 3, "unstratified": 2}
+    return pd.DataFrame(
+        {
+            "dataset": "madelon",
+            "folds": kind,
+            "method": method,
+            "status": OK,
+            "n_iter": 1800 + i if method != "cold" else 9000,
+        }
+        for kind, count in kinds.items()
+        for method in ("cold", "ato", "mir", "sir", "zero")
+        for i in range(count)
+    )
+
+
+def made_along_C():
+    return pd.DataFrame(
+        {
+            "dataset": "madelon",
+            "fold": "10",
+            "method": method,
+            "k": 10,
+            "rounds": 10,
+            "C": c,
+            "cache_mb": cached,
+            "status": OK,
+            "n_iter": 100 * c,
+            "kernel_values": 1000,
+            "cpu_s": 0.5,
+        }
+        for cached in (np.nan, 100.0)
+        for c in (1.0, 10.0)
+        for method in ("cold", "top", "path")
+    )
+
+
+def test_totals_are_extrapolated_as_the_seeds_depend_on_each_other():
+    row = made_row("sir", "10", 0, 0, 3)
+    row = {**row, "round_n_iter": [900, 100, 140]}
+    chain, independent = (pd.Series({**row, "method": method}) for method in ("sir", "cold"))
+    assert total(chain, "n_iter") == 900 + 9 * 120
+    assert total(independent, "n_iter") == 3800
+    full = pd.Series({**row, "method": "top", "full_n_iter": 50})
+    assert total(full, "n_iter") == 3850
+    assert total(pd.Series(made_row("libsvm", "10", 1, 1.0)), "seeding_cpu_s") == 0
+    whole = pd.Series({**row, "round_n_iter": list(range(10))})
+    assert total(whole, "n_iter") == 45
+
+
+def frame_of(tmp_path, rows):
+    write_tidy(tmp_path / "tidy.csv", rows)
+    return read_tidy(tmp_path / "tidy.csv")
+
+
+def test_tables(tmp_path, root):
+    rows, published = made_rows(), read_tidy(root / "config/published/wen2017.csv")
+    first = frame_of(tmp_path, table1(rows, "published"))
+    value = first.set_index(["method", "metric"])["value"]
+    assert list(dict.fromkeys(first["method"])) == list(METHODS)
+    assert value["libsvm", "time_total"] == pytest.approx(200) and value["libsvm", "rounds"] == 2
+    assert value["sir", "time_init"] == pytest.approx(0.9) and value["top", "time_init"] == pytest.approx(1.4)
+    assert value["sir", "time_total"] == pytest.approx(1 + 0.9 + 1)
+    assert value["top", "iterations"] == 950 and value["cold", "accuracy"] == 75
+    _, body, notes = table1_layout(first, published, "published")
+    lines = {line[1]: line for line in body}
+    assert lines["LIBSVM"][2:6] == ["n/a", "54.5", "9000", "50.00"]
+    assert lines["LIBSVM"][9] == "200.00*" and lines["LIBSVM"][6] == "n/a"
+    assert lines["SIR"][2:6] == ["1.2", "13.5", "1800", "50.00"] and lines["SIR"][10] == "69.0"
+    assert any("madelon, LIBSVM, k=10: 2" in note for note in notes)
+    columns, body, _ = table1_layout(frame_of(tmp_path, table1(rows, "chosen")), published, "chosen")
+    assert len(columns) == len(body[0]) == 9
+
+    third = frame_of(tmp_path, table3(rows, "published"))
+    columns, body, notes = table3_layout(third, published, "published")
+    assert [line[:5] for line in body] == [
+        ["madelon", "10", "54.5", "14.7", "3.7"],
+        ["madelon", "100", "620.0", "19.5", "31.8"],
+    ]
+    assert len(columns) == len(body[0]) and body[1][5] == "2000.0*"
+
+    second = frame_of(tmp_path, table2(rows, {"madelon": 500}))
+    _, body, notes = table2_layout(second, published)
+    assert body[0] == ["madelon", "published", "20", "500", "1", "0.5", "0.1", "0.5"]
+    assert any("paper prints rows 2000, gamma 0.7071" in note for note in notes)
+    assert any("all but the identity on madelon" in note for note in notes)
+
+
+def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
+    rows = made_rows()
+    rows.loc[rows["method"] == "ato", ["status", "estimate"]] = ERROR, np.nan
+    tidy = frame_of(tmp_path, table1(rows, "published"))
+    own = tidy[tidy["method"] == "ato"].set_index("metric")["value"]
+    assert own["failed"] == 1 and np.isnan(own["iterations"])
+    _, body, notes = table1_layout(tidy, read_tidy(root / "config/published/wen2017.csv"), "published")
+    assert "Failed: madelon, ATO, k=10." in notes
+    assert next(line for line in body if line[1] == "ATO")[-2:] == ["n/a", "n/a"]
+
+
+def test_every_published_data_set_is_in_the_paper_preset(root):
+
+    published = read_tidy(root / "config/published/wen2017.csv")
+    settings = yaml.safe_load((root / "config/paper.yaml").read_text())["wen2017"]
+    models = published[published["exhibit"] == "table2"].pivot(
+        index="dataset", columns="metric", values="value"
+    )
+    assert set(models.index) == {own["name"] for own in settings["datasets"]}
+    for own in settings["datasets"]:
+        assert (own["C"], own["gamma"]) == tuple(models.loc[own["name"], ["C", "gamma"]])
+        ks = {of_k["k"] for of_k in own["seedings"]}
+        assert ks == {3, 10, 100, "loo"} == set(own["cells"]["seeds"]["published"])
+        by_k = {of_k["k"]: of_k["methods"] for of_k in own["seedings"]}
+        assert set(by_k[10]) == set(SEEDS) and {"cold", "sir", "top"} <= set(by_k[3]) & set(by_k[100])
+
+
+def test_agreement_lists_points_and_ties(tmp_path):
+    rows = made_rows()
+    rows = rows[(rows["method"] != "libsvm") & (rows["fold"] == "10")]
+    rows = rows[rows["settings"] == "published"].reset_index(drop=True)
+    rows["differing_points"] = [[3, 4, 8]] * len(rows)
+    rows["differing_folds"] = [[0, 0, 1]] * len(rows)
+    decisions = [[2e-4, 2e-4, 0.2]] * (len(rows) - 1) + [[-1e-4, -1e-4, -0.1]]
+    rows["differing_decisions"] = decisions
+    summary, points = agreement(rows, 1e-3)
+    assert summary[["seeds", "differing", "no_ties"]].to_numpy().tolist() == [[6, 3, 1]]
+    assert points["tie"].tolist() == ["yes", "yes", "no"] and points["top"].tolist() == [-1e-4, -1e-4, -0.1]
+    _, body, notes = agreement_layout(summary, points, 1e-3)
+    assert body == [["madelon", "published", "10", "6", "0", "20", "3", "1", "75.000", "75.000"]]
+    assert len(notes) == 3 and "fold 0: 2 points" in notes[1] and notes[1].endswith("a tie.")
+    assert "point 8" in notes[2] and notes[2].endswith("no tie.")
+    # the one seed that disagrees failed: nothing differs
+    rows.loc[len(rows) - 1, "status"] = NOT_CONVERGED
+    summary, points = agreement(rows, 1e-3)
+    assert summary["differing"][0] == 0 and summary["failed"][0] == 1 and len(points) == 0
+    agreement_layout(summary, points, 1e-3)
+
+
+def exhibits(tmp_path, root, rows):
+    """Results that claims are decided from."""
+    cached = rows[(rows["method"] != "libsvm") & (rows["fold"] != "loo")]
+    return Results(
+        tables={
+            settings: pd.concat([frame_of(tmp_path, table(rows, settings)) for table in (table1, table3)])
+            for settings in ("published", "chosen")
+        },
+        figure2=frame_of(tmp_path, figure2(rows)),
+        seeds=frame_of(tmp_path, seeds(rows, cached, made_along_C())),
+        folds=frame_of(tmp_path, folds(made_variants())),
+        agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
+        published=read_tidy(root / "config/published/wen2017.csv"),
+        limits=LIMITS,
+    )
+
+
+def test_claims(tmp_path, root):
+    verdicts, numbers = decide(exhibits(tmp_path, root, made_rows()))
+    verdict = verdicts.set_index("claim")["verdict"]
+    assert list(verdict.index) == list(CLAIMS)
+    held = ["same-accuracy", "seeding-speed", "seeding-iterations", "cold-counts", "explained", "faster"]
+    assert verdict[held].eq("reproduced").all(), numbers
+    # ATO, MIR and SIR spend the same here
+    assert verdict["seeding-cost"] == "reproduced"
+    assert verdict["seeded-counts"] == "not tested"
+    # made-up seeds save much more than cold starts would bear
+    assert verdict["default-seed"] == "not reproduced"
+    found = numbers.set_index(["claim", "quantity"])["value"]
+    assert found["cold-counts", "cold iterations, relative difference"] == 0
+    assert found["seeded-counts", "sir iterations, relative difference"] == 0
+    assert found["default-seed", "CPU time, fastest seed (sir) / cold, published, k=10"] == pytest.approx(
+        0.38
+    )
+    ratio = found["faster", "LIBSVM / fastest of ours (top), k=100, LIBSVM extrapolated from folds: 2"]
+    assert ratio == pytest.approx(2000 / (1 + 0.5 + 9.9 + 5))
+    claims_layout(verdicts, numbers)
+
+
+def test_claims_without_libsvm_are_not_tested(tmp_path, root):
+    rows = made_rows()
+    verdicts, _ = decide(exhibits(tmp_path, root, rows[rows["method"] != "libsvm"]))
+    verdict = verdicts.set_index("claim")["verdict"]
+    assert verdict["faster"] == verdict["seeding-speed"] == "not tested"
+    assert verdict["seeding-iterations"] == "reproduced"
+
+
+def test_claims_that_do_not_hold(tmp_path, root):
+    rows = made_rows()
+    rows.loc[rows["method"] == "cold", "round_n_iter"] = rows.loc[
+        rows["method"] == "cold", "round_n_iter"
+    ].map(lambda counts: [150] * len(counts))
+    slow = rows["method"] == "libsvm"
+    rows.loc[slow, "round_training_cpu_s"] = rows.loc[slow, "round_n_iter"].map(
+        lambda counts: [0.1] * len(counts)
+    )
+    verdicts, numbers = decide(exhibits(tmp_path, root, rows))
+    verdict = verdicts.set_index("claim")["verdict"]
+    for claim in ("seeding-speed", "seeding-iterations", "cold-counts", "faster"):
+        assert verdict[claim] == "not reproduced", numbers[numbers["claim"] == claim]
+    _, _, notes = claims_layout(verdicts, numbers)
+    assert any(note.startswith("cold-counts, madelon") for note in notes)
+
+
+def test_folds_table(tmp_path, root):
+    tidy = frame_of(tmp_path, folds(made_variants()))
+    published = read_tidy(root / "config/published/wen2017.csv")
+    columns, body, notes = folds_layout(tidy, published)
+    assert body[0] == ["madelon", "cold", "9000", "9000", "9000 to 9000", "9000", "9000 to 9000"]
+    assert body[-1] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
+    assert len(columns) == len(body[0]) and "stratified 3, unstratified 2" in notes[0]
+
+
+def test_figures_are_stable_and_described(tmp_path, root):
+    results = exhibits(tmp_path, root, made_rows())
+    for plot, exhibit in ((plot_figure2, "figure2"), (plot_seeds, "seeds")):
+        alt = alt_text(root / f"workflow/report/wen2017/{exhibit}.rst")
+        for name in "ab":
+            fig = plot(getattr(results, exhibit))
+            save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
+        for kind in ("pdf", "svg"):
+            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+        assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_every_caption_begins_with_its_alt_text(root):
+    for caption in sorted((root / "workflow/report/wen2017").glob("*.rst")):
+        text = alt_text(caption)
+        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text, caption

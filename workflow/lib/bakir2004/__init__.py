@@ -1,0 +1,1 @@
+"""Bakir, Bottou and Weston (2004)."""

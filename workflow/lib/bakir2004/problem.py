@@ -1,0 +1,158 @@
+"""What is trained on: generated classes, parts of data sets, scaled features, swapped labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["SEED", "Problem", "gaussians", "of_dataset", "squares", "swapped"]
+
+SEED = 2004
+SCALES = ("none", "largest", "range", "deviation")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training and test rows of one realisation.
+
+    Attributes
+    ----------
+    X, y, X_test, y_test : ndarray or csr_matrix
+        Labels are -1.0 and +1.0.
+    clean : ndarray, shape (n_test,), or None
+        Labels of the test rows before noise.
+    identity : dict
+        Columns that name the rows used.
+    """
+
+    X: np.ndarray | sparse.csr_matrix
+    y: np.ndarray
+    X_test: np.ndarray | sparse.csr_matrix
+    y_test: np.ndarray
+    identity: dict
+    clean: np.ndarray | None = None
+
+
+def squares(n, overlap, rng):
+    """Two classes, uniform on unit squares side by side, of which a strip of this width is common: the Bayes
+    risk is half of it.
+
+    Parameters
+    ----------
+    n : int
+        Points of each class.
+    overlap : float
+        0 to 1.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray, shape (2 n, 2)
+    y : ndarray, shape (2 n,)
+    """
+    y = np.repeat([-1.0, 1.0], n)
+    X = rng.uniform(size=(2 * n, 2))
+    X[y > 0, 0] += 1 - overlap
+    return X, y
+
+
+def gaussians(n, deviation, rng):
+    """Two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five
+    (section 4.1).
+
+    Parameters
+    ----------
+    n : int
+    deviation : float
+        In each dimension.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    X : ndarray, shape (n, 10)
+    y : ndarray, shape (n,)
+        Half of each class, up to one point.
+    """
+    y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
+    X = deviation * rng.standard_normal((n, 10))
+    X[:, :5] += y[:, None]
+    return X, y
+
+
+def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
+    """Training and test rows of a realisation of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    realisation : int
+        Of the data set's splits; of a set with a test part of its own, a seeded draw of training rows.
+    train, test : int, optional
+        So many rows of the training part, and the first so many of the test part; all by default. The rows of
+        a split are in random order, and the first are taken.
+    scale : {"none", "largest", "range", "deviation"}
+        What features are divided by: the largest absolute value of all of them; each by its range, after its
+        least value is subtracted; or each by its deviation, after its mean is. Those of the training rows.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        If there are not so many rows, the scale is unknown, or a sparse set is to be centred.
+    """
+    own_test = dataset.recipe is None
+    X, y, X_test, y_test, split = dataset.realisation(1 if own_test else realisation)
+    for wanted, found, name in ((train, len(y), "training"), (test, len(y_test), "test")):
+        if wanted is not None and wanted > found:
+            raise ValueError(f"data set {dataset.name!r} has {found} {name} rows, {wanted} are wanted")
+    origin, seed = split.origin, split.seed
+    rows = np.arange(len(y) if train is None else train)
+    if own_test and rows.size < len(y):
+        origin, seed = "seeded", [SEED, realisation]
+        rows = np.sort(np.random.default_rng(seed).permutation(len(y))[: rows.size])
+    X, y, X_test, y_test = X[rows], y[rows], X_test[:test], y_test[:test]
+    X, X_test = scaled(X, X_test, scale)
+    identity = {
+        "data_sha256": dataset.sha256,
+        "realisation": realisation,
+        "origin": origin,
+        "seed": None if seed is None else [int(part) for part in seed],
+    }
+    return Problem(X, y.astype(float), X_test, y_test.astype(float), identity)
+
+
+def scaled(X, X_test, scale):
+    """Features of both parts, scaled by those of the first."""
+    if scale not in SCALES:
+        raise ValueError(f"scale must be one of {list(SCALES)}, got {scale!r}")
+    if scale == "largest":
+        largest = abs(X).max()
+        return X / largest, X_test / largest
+    if scale == "none":
+        return X, X_test
+    if sparse.issparse(X):
+        raise ValueError(f"scale must be 'none' or 'largest' for sparse rows, got {scale!r}")
+    if scale == "range":
+        zero, unit = X.min(axis=0), np.ptp(X, axis=0)
+    else:
+        zero, unit = X.mean(axis=0), X.std(axis=0)
+    unit[unit == 0] = 1
+    return (X - zero) / unit, (X_test - zero) / unit
+
+
+def swapped(problem, share, rng):
+    """The problem with the labels of a share of the training rows, and of the test rows, swapped; the test
+    labels before are its `clean` ones (section 4.2)."""
+
+    def swap(y):
+        rows = rng.permutation(y.size)[: round(share * y.size)]
+        noisy = y.copy()
+        noisy[rows] *= -1
+        return noisy
+
+    return replace(problem, y=swap(problem.y), y_test=swap(problem.y_test), clean=problem.y_test)

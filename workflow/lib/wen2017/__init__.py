@@ -1,0 +1,1 @@
+"""What the scripts of Wen et al. (2017) share."""

@@ -1,0 +1,103 @@
+"""What LIBSVM's cache would have to compute, counted without computing it."""
+
+from __future__ import annotations
+
+import numpy as np
+from svmselect._columns import MIN_COLUMNS, Columns, padded_length
+
+__all__ = ["Cached"]
+
+
+class OneByOne(Columns):
+    """Columns, none of which is loaded before it is asked for."""
+
+    def fetch(self, indices):
+        super().fetch(indices[:1])
+
+
+class Cached:
+    """A Gram matrix to solvers and seeds, with a cache of columns: they are copied from a computed matrix,
+    and counted as if they had been computed.
+
+    The cache keeps the most recently used columns. As in LIBSVM, the columns of a problem that has been
+    shrunk have its rows only, and those that were kept before stay at hand; the shrunk problem's cache is
+    beside that of the whole. Kernel values outside the cache that seeds ask for, and those that a gradient is
+    made of, count as well.
+
+    Parameters
+    ----------
+    whole : Gram
+        The computed matrix.
+    memory_mb : float
+        Of the cache, in 2**20 bytes; it holds eight columns at least.
+    rows : ndarray of intp, optional
+        The rows that it is about, increasing; all by default.
+    counts : ndarray of int64, shape (2,), optional
+        Columns requested and kernel values counted, where they go on.
+    above : (Cached, ndarray of intp), optional
+        Whose columns are at hand, and the numbers there of the rows.
+    """
+
+    full = False
+
+    def __init__(self, whole, memory_mb, rows=None, counts=None, above=None):
+        self.whole, self.memory_mb, self.above = whole, memory_mb, above
+        self.rows = np.arange(whole.m) if rows is None else rows
+        self.counts = np.zeros(2, dtype=np.int64) if counts is None else counts
+        self.m, self.dtype = self.rows.size, whole.dtype
+        self.diagonal = whole.diagonal[self.rows]
+        capacity = int(memory_mb * 2**20) // (padded_length(self.m) * self.dtype.itemsize)
+        capacity = min(self.m, max(capacity, MIN_COLUMNS))
+        self.columns = OneByOne(self.m, capacity, self.dtype, self._load, self.counts[:1])
+
+    @property
+    def row_groups(self):
+        """See `Gram.row_groups`."""
+        return self.whole.row_groups[self.rows]
+
+    @property
+    def columns_requested(self):
+        return int(self.counts[0])
+
+    @property
+    def kernel_values(self):
+        return int(self.counts[1])
+
+    def _load(self, indices, out, slots):
+        self.whole.columns.gather(self.rows[indices], self.rows, out, slots)
+        self._count(indices, self.m)
+
+    def _count(self, columns, n):
+        """Count n values of each of some columns that are not at hand."""
+        absent = ~self.columns.holds(columns)
+        if self.above is not None:
+            above, numbers = self.above
+            absent &= ~above.columns.holds(numbers[columns])
+        self.counts[1] += n * np.count_nonzero(absent)
+
+    def empty(self):
+        """Forget every column."""
+        self.columns.forget()
+
+    def compute(self):
+        """Nothing: solvers ask small matrices to be computed at once."""
+        return self
+
+    def restricted(self, rows):
+        """See `Gram.restricted`."""
+        return Cached(self.whole, self.memory_mb, self.rows[rows], self.counts, (self, rows))
+
+    def product(self, support, theta, rows=None):
+        """See `Gram.product`."""
+        rows = np.arange(self.m) if rows is None else np.asarray(rows)
+        support = np.asarray(support)
+        self.counts[0] += support.size
+        self._count(support, rows.size)
+        return self.whole.product(self.rows[support], theta, self.rows[rows])
+
+    def submatrix(self, rows, columns):
+        """See `Gram.submatrix`."""
+        rows, columns = np.asarray(rows), np.asarray(columns)
+        self.counts[0] += columns.size
+        self._count(columns, rows.size)
+        return self.whole.submatrix(self.rows[rows], self.rows[columns])

@@ -1,0 +1,75 @@
+# What the rules of Franc, Laskov and Mueller are given: sources, cells, the files that the stages and the exhibits make.
+
+FRANC2008 = config["franc2008"]
+known(
+    {
+        "franc2008.datasets": FRANC2008["datasets"],
+        "franc2008.figure1.datasets": FRANC2008["figure1"]["datasets"],
+    }
+)
+FRANC2008_SOURCES = [
+    *SOLVER_SOURCES,
+    *LOO_SOURCES,
+    *SPLIT_SOURCES,
+    "workflow/lib/franc2008/cells.py",
+]
+
+
+def franc2008_cells():
+    """Arguments of each cell: kernel, gamma and the values of C."""
+    linear, rbf = FRANC2008["linear"], FRANC2008["rbf"]
+    cells = {"linear": {"kernel": "linear", "gamma": None, "C": grid(linear["C"])}}
+    for i, gamma in enumerate(grid(rbf["gamma"])):
+        cells[f"rbf-{i}"] = {"kernel": "rbf", "gamma": gamma, "C": grid(rbf["C"])}
+    return cells
+
+
+FRANC2008_CELLS = franc2008_cells()
+FRANC2008_RBF_CELLS = [cell for cell in FRANC2008_CELLS if cell != "linear"]
+
+
+def franc2008_test_realisations(dataset):
+    """Realisations to test on: those that the configuration asks for, or as many as the data set has."""
+    splits = REGISTRY[dataset].splits
+    return min(FRANC2008["test_realisations"], splits.realisations if splits else 1)
+
+
+# The row files of each stage.
+FRANC2008_ROWS = {
+    "cells": expand(
+        "<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
+        dataset=FRANC2008["datasets"],
+        realisation=range(1, FRANC2008["realisations"] + 1),
+        cell=FRANC2008_CELLS,
+    ),
+    "stopping": expand(
+        "<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
+        dataset=FRANC2008["figure1"]["datasets"],
+        realisation=range(1, FRANC2008["realisations"] + 1),
+        cell=FRANC2008_RBF_CELLS,
+    ),
+    "test": expand(
+        "<franc2008>/test/{dataset}/{kernel}.parquet",
+        dataset=FRANC2008["datasets"],
+        kernel=["linear", "rbf"],
+    ),
+}
+# Table 3 and the agreement compare methods.
+FRANC2008_COMPARES = len(FRANC2008["methods"]) > 1
+FRANC2008_TABLES = expand(
+    "<franc2008>/{table}.csv",
+    table=["table2", *(["table3"] if FRANC2008_COMPARES else [])],
+)
+FRANC2008_RESULTS = [
+    *expand("<franc2008>/rows/{stage}.parquet", stage=FRANC2008_ROWS),
+    *FRANC2008_TABLES,
+    *expand("<franc2008>/{exhibit}", exhibit=["figure1.pdf", "compare.csv", "claims.csv"]),
+    *expand("<franc2008>/{exhibit}", exhibit=["speedup.pdf", "agreement.csv"] if FRANC2008_COMPARES else []),
+]
+
+PAPERS["franc2008"] = {
+    "results": FRANC2008_RESULTS,
+    "sources": FRANC2008_SOURCES,
+    "datasets": [*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]],
+    "captions": ["table2", "table3", "figure1", "speedup", "agreement", "compare", "claims"],
+}

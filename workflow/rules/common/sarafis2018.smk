@@ -1,0 +1,92 @@
+# What the rules of Sarafis et al. are given: sources, cells, the files that the stages and the exhibits make.
+
+SARAFIS2018 = config["sarafis2018"]
+SARAFIS2018_EXPERIMENTS = ["class_weights", "instance_weights", "size"]
+known(
+    {
+        f"sarafis2018.{experiment}.datasets": SARAFIS2018[experiment]["datasets"]
+        for experiment in SARAFIS2018_EXPERIMENTS
+    }
+)
+# Figures 2 to 4: the experiment and the data set of each.
+SARAFIS2018_FIGURES = {
+    "figure2": ("class_weights", SARAFIS2018["figures"]["figure2"]),
+    "figure3": ("class_weights", SARAFIS2018["figures"]["figure3"]),
+    "figure4": ("instance_weights", SARAFIS2018["figures"]["figure4"]),
+}
+for figure, (experiment, dataset) in SARAFIS2018_FIGURES.items():
+    known({f"sarafis2018.figures.{figure}": [dataset]}, among=SARAFIS2018[experiment]["datasets"])
+SARAFIS2018_SOURCES = [
+    *SOLVER_SOURCES,
+    *LOO_SOURCES,
+    *BOUNDS_SOURCES,
+    *CV_SOURCES,
+    *SPLIT_SOURCES,
+    *expand("workflow/lib/sarafis2018/{module}.py", module=["cells", "grid"]),
+]
+
+
+def sarafis2018_cells():
+    """Arguments of the cells of each experiment, data set and number of training rows."""
+    axes = {
+        "class_weights": {"log2_C": SARAFIS2018["class_weights"]["log2_C"]},
+        "instance_weights": {name: SARAFIS2018["instance_weights"][name] for name in ("A", "B", "log2_C")},
+    }
+    cells = {}
+    for experiment, own in axes.items():
+        for dataset, settings in SARAFIS2018[experiment]["datasets"].items():
+            cells[experiment, dataset, training_rows(dataset)] = {"axes": own, "every": 1, **settings}
+    for size in SARAFIS2018["size"]["sizes"]:
+        for dataset in SARAFIS2018["size"]["datasets"]:
+            cells["size", dataset, 2 ** size["log2_m"]] = {"axes": axes["class_weights"], **size}
+    # these two say nothing to the runs
+    return {
+        key: {name: value for name, value in cell.items() if name not in ("log2_m", "published_rows")}
+        for key, cell in cells.items()
+    }
+
+
+def training_rows(dataset):
+    """Training rows of a data set's realisations."""
+    entry = REGISTRY[dataset]
+    return entry.splits.train if entry.splits else entry.rows
+
+
+SARAFIS2018_CELLS = sarafis2018_cells()
+
+
+def sarafis2018_cell(wildcards):
+    """Arguments of one cell."""
+    return SARAFIS2018_CELLS[wildcards.experiment, wildcards.dataset, int(wildcards.m)]
+
+
+SARAFIS2018_ROWS = [
+    f"<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet"
+    for (experiment, dataset, m), cell in SARAFIS2018_CELLS.items()
+    for part in range(1, cell["jobs"] + 1)
+]
+SARAFIS2018_PUBLISHED_ROWS = [
+    dataset
+    for experiment in ("class_weights", "instance_weights")
+    for dataset, settings in SARAFIS2018[experiment]["datasets"].items()
+    if settings.get("published_rows")
+]
+SARAFIS2018_RESULTS = [
+    "<sarafis2018>/rows/cells.parquet",
+    *expand("<sarafis2018>/table{table}.csv", table=range(1, 7)),
+    *expand("<sarafis2018>/figure{figure}.pdf", figure=range(2, 7)),
+    "<sarafis2018>/claims.csv",
+]
+
+PAPERS["sarafis2018"] = {
+    "results": SARAFIS2018_RESULTS,
+    "sources": SARAFIS2018_SOURCES,
+    "datasets": [
+        dataset for experiment in SARAFIS2018_EXPERIMENTS for dataset in SARAFIS2018[experiment]["datasets"]
+    ],
+    "captions": [
+        *expand("table{table}", table=range(1, 7)),
+        *expand("figure{figure}", figure=range(2, 7)),
+        "claims",
+    ],
+}

@@ -1,0 +1,97 @@
+# What the rules of Wen et al. are given: sources, cells, the files that the stages and the exhibits make.
+
+WEN2017 = config["wen2017"]
+WEN2017_BOTH = ["published", "chosen"]
+WEN2017_DATASETS = {settings["name"]: settings for settings in WEN2017["datasets"]}
+known({"wen2017.datasets": WEN2017_DATASETS})
+known(
+    {f"wen2017.{part}.datasets": WEN2017[part]["datasets"] for part in ("along_C", "variants")},
+    among=WEN2017_DATASETS,
+)
+WEN2017_LIBSVM_SOURCES = [
+    "src/svmselect/cv/folds.py",
+    *SPLIT_SOURCES,
+    *expand("workflow/lib/wen2017/{file}.py", file=["libsvm", "problem"]),
+]
+WEN2017_SOURCES = [
+    *SOLVER_SOURCES,
+    *CV_SOURCES,
+    *SPLIT_SOURCES,
+    *expand("workflow/lib/wen2017/{file}.py", file=["cache", "cells", "choice", "problem", "variants"]),
+]
+
+
+# What every cell of Wen et al. is given.
+WEN2017_SETTINGS = {
+    **{key: WEN2017[key] for key in ("tol", "max_iter", "seed")},
+    "timing": config["timing"],
+}
+
+
+def wen2017_chosen(wildcards):
+    """The table of the model choice as a named input, where the model is chosen."""
+    chosen = f"<wen2017>/chosen/{wildcards.dataset}.csv"
+    return {"chosen": chosen} if wildcards.settings == "chosen" else {}
+
+
+def wen2017_model(wildcards):
+    """The published C and gamma."""
+    return {key: float(WEN2017_DATASETS[wildcards.dataset][key]) for key in ("C", "gamma")}
+
+
+def wen2017_seeds(wildcards):
+    """Arguments of a cell that depend on the data set and k."""
+    settings = WEN2017_DATASETS[wildcards.dataset]
+    of_k = next(of_k for of_k in settings["seedings"] if str(of_k["k"]) == wildcards.k)
+    return {"dtype": settings["dtype"], "rounds": of_k.get("rounds"), "seedings": of_k["methods"]}
+
+
+def wen2017_cached(wildcards):
+    """The same for the runs with a cache: some of the seeds, and fewer rounds."""
+    own, cached = wen2017_seeds(wildcards)["seedings"], WEN2017["cached"]
+    return {
+        "seedings": [method for method in own if method in cached["seedings"]],
+        "rounds": cached["rounds"],
+    }
+
+
+def wen2017_variants(wildcards):
+    dtype = WEN2017_DATASETS[wildcards.dataset]["dtype"]
+    variants = {key: WEN2017["variants"][key] for key in ("seedings", "stratified", "unstratified")}
+    return {"dtype": dtype, "k": str(WEN2017["variants"]["k"]), **variants}
+
+
+def wen2017_whole_matrix_mb(wildcards):
+    """Memory of a job that holds a whole Gram matrix, and restrictions and blocks of it, in 2**20 bytes."""
+    itemsize = {"float32": 4, "float64": 8}[WEN2017_DATASETS[wildcards.dataset]["dtype"]]
+    return int(1.3 * REGISTRY[wildcards.dataset].rows ** 2 * itemsize / 2**20) + 1000
+
+
+def wen2017_rows(stage):
+    """The row files of a stage whose cells are named by data set, settings and k."""
+    for dataset, settings in WEN2017_DATASETS.items():
+        for which in WEN2017_BOTH:
+            for k in settings["cells"][stage][which]:
+                yield f"<wen2017>/{stage}/{dataset}/{which}/k-{k}.parquet"
+
+
+WEN2017_ROWS = {
+    **{stage: list(wen2017_rows(stage)) for stage in ("seeds", "cached", "libsvm")},
+    "along_C": expand("<wen2017>/along_C/{dataset}.parquet", dataset=WEN2017["along_C"]["datasets"]),
+    "variants": expand("<wen2017>/variants/{dataset}.parquet", dataset=WEN2017["variants"]["datasets"]),
+}
+WEN2017_RESULTS = [
+    *expand("<wen2017>/rows/{stage}.parquet", stage=WEN2017_ROWS),
+    *expand("<wen2017>/{table}/{settings}.csv", table=["table1", "table3"], settings=WEN2017_BOTH),
+    *expand(
+        "<wen2017>/{exhibit}",
+        exhibit=["table2.csv", "figure2.pdf", "seeds.pdf", "folds.csv", "agreement.csv", "claims.csv"],
+    ),
+]
+
+PAPERS["wen2017"] = {
+    "results": WEN2017_RESULTS,
+    "sources": [*WEN2017_SOURCES, *WEN2017_LIBSVM_SOURCES],
+    "datasets": list(WEN2017_DATASETS),
+    "captions": ["table1", "table2", "table3", "figure2", "seeds", "folds", "agreement", "claims"],
+}
