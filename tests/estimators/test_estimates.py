@@ -90,10 +90,24 @@ def test_more_classes(kernel, weighted, classes):
     np.testing.assert_array_equal(ours.loo_predictions_[sure], np.array(predicted)[sure])
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_nu(classes, kernel):
+    X, y = blobs(14, m=41, k=classes)
+    model = {"nu": 0.613, "kernel": kernel, "gamma": 0.4, "tol": 1e-8}
+    ours = NuSVC(**model).fit(X, y)
+    kept = ~np.eye(41, dtype=bool)
+    theirs = [sklearn.svm.NuSVC(**model).fit(X[rest], y[rest]) for rest in kept]
+    predicted = [fitted.predict(X[r : r + 1])[0] for r, fitted in enumerate(theirs)]
+    np.testing.assert_array_equal(ours.loo_predictions_, predicted)
+    assert ours.loo_error_ == np.mean(predicted != y) > 0
+
+
 def test_the_only_row_of_a_class_is_an_error():
     X, y = blobs(12, m=30, k=2)
     y[0] = 7
     assert SVC().fit(X, y).loo_predictions_[0] != 7
+    assert NuSVC(0.05).fit(X, y).loo_predictions_[0] != 7
 
 
 def test_single_fit_estimates_are_the_librarys():
@@ -119,9 +133,9 @@ def test_what_is_not_defined_says_so():
     with pytest.raises(AttributeError, match="span_estimate_ is for two classes, y had 3: use loo_error_"):
         fitted.span_estimate_  # noqa: B018
     X, y = blobs(13, k=2)
-    nu = NuSVC().fit(X, y)
+    nu = NuSVC(0.99).fit(X[1:], y[1:])
     assert 0 <= nu.span_estimate_ <= 1
-    with pytest.raises(AttributeError, match="those of a fixed C"):
+    with pytest.raises(ValueError, match=r"nu must be at most 0\.\d+ for classes of these sizes, got 0.99"):
         nu.loo_error_  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'loo_eror_'"):
         fitted.loo_eror_  # noqa: B018

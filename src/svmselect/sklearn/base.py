@@ -22,9 +22,11 @@ __all__ = ["Classifier"]
 SHAPES = ("ovr", "ovo")
 
 
-def training_set(estimator, X, y):
-    """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class."""
-    # a copy: estimates are computed later, whatever becomes of the caller's array
+def training_set(estimator, X, y, copy=True):
+    """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class.
+
+    A copy by default: estimates are computed later, whatever becomes of the caller's array.
+    """
     X, y = validate_data(
         estimator,
         X,
@@ -33,10 +35,10 @@ def training_set(estimator, X, y):
         dtype=np.float64,
         order="C",
         accept_large_sparse=False,
-        copy=True,
+        copy=copy,
     )
-    if sparse.issparse(X):
-        X.sort_indices()
+    if sparse.issparse(X) and not X.has_sorted_indices:
+        X = X.sorted_indices()
     return X, *encoded(y)
 
 
@@ -58,7 +60,11 @@ def warn_not_converged(n, solver):
 
 
 class Classifier(Estimates, ClassifierMixin, BaseEstimator):
-    """A support vector classifier; two classes, or one problem for each pair of classes (one-vs-one)."""
+    """A support vector classifier; two classes, or one problem for each pair of classes (one-vs-one).
+
+    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
+    max_iter)``, which gives the Solution of two classes.
+    """
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -110,7 +116,8 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         ]
 
         self.forget()
-        self._training = Training(X, kernel, self.cache_size, problem, getattr(self, "C", None), solutions)
+        value = getattr(self, self._formulation)
+        self._training = Training(X, kernel, self.cache_size, problem, value, solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
         self.classes_, self.class_weight_ = classes, per_class
         self.shape_fit_ = X.shape

@@ -30,8 +30,8 @@ class Training:
     kernel : RBF, Linear or Precomputed
     memory_mb : float
     problem : Problem
-    C : float or None
-        That of `fit`; None for a nu-SVC.
+    value : float
+        C or nu of `fit`.
     solutions : list of Solution
         One for each pair of classes.
     exact : Solution or None
@@ -42,7 +42,7 @@ class Training:
     kernel: RBF | Linear | Precomputed
     memory_mb: float
     problem: Problem
-    C: float | None
+    value: float
     solutions: list[Solution]
     exact: Solution | None = None
 

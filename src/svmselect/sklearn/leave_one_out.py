@@ -8,7 +8,7 @@ from svmselect.loo import leave_one_out
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.votes import most_votes
 
-__all__ = ["loo_path"]
+__all__ = ["check_kernel", "loo_path", "retrained"]
 
 
 def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
@@ -69,14 +69,60 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
             )
             solution = loo.solution
             second_wins[c, pair.rows, p] = (pair.y > 0) != loo.errors
-            theta = solution.alpha * pair.y
-            support = np.flatnonzero(theta)
-            values = gram.product(pair.rows[support], theta[support], others) + solution.b
-            second_wins[c, others, p] = values >= 0
+            second_wins[c, others, p] = wins(gram, pair, solution, others)
             n_not_converged[c] += loo.n_not_converged
             if progress is not None:
                 progress(base + 1 / (n_pairs * len(Cs)))
     return most_votes(second_wins, problem.classes.size), n_not_converged
+
+
+def retrained(gram, problem, solutions, solve, progress=None):
+    """As `loo_path` for one model of any kind, by training without each row.
+
+    Parameters
+    ----------
+    gram : Gram
+    problem : Problem
+    solutions : list of Solution
+        With all rows, of each pair.
+    solve : callable
+        ``solve(gram, y, weight)``: the Solution of a pair; a row of weight 0 is left out.
+    progress : callable, optional
+        See `loo_path`.
+
+    Returns
+    -------
+    predicted : ndarray of intp, shape (m,)
+    n_not_converged : int
+    """
+    gram.compute()
+    second_wins = np.empty((gram.m, len(problem.pairs)), dtype=bool)
+    n_not_converged = done = 0
+    total = sum(pair.rows.size for pair in problem.pairs)
+    for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
+        part = pair.gram(gram)
+        others = np.delete(np.arange(gram.m), pair.rows)
+        second_wins[others, p] = wins(gram, pair, solution, others)
+        for k, row in enumerate(pair.rows):
+            weight = problem.weight[pair.rows]
+            weight[k] = 0
+            if (pair.y[weight > 0] == pair.y[k]).any():
+                without = solve(part, pair.y, weight)
+                second_wins[row, p] = without.decision[k] >= 0
+                n_not_converged += not without.converged
+            else:  # nothing but the other class is left
+                second_wins[row, p] = pair.y[k] < 0
+            done += 1
+            if progress is not None:
+                progress(done / total)
+    return most_votes(second_wins, problem.classes.size), n_not_converged
+
+
+def wins(gram, pair, solution, rows):
+    """Whether the classifier of a pair gives rows, which it was not trained on, to its second class."""
+    theta = solution.alpha * pair.y
+    support = np.flatnonzero(theta)
+    return gram.product(pair.rows[support], theta[support], rows) + solution.b >= 0
 
 
 def check_kernel(gram):

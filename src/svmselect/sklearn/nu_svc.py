@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from svmselect.sklearn.base import Classifier
+from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
+from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.leave_one_out import retrained
 from svmselect.svm import solve_nusvc
 
 __all__ = ["NuSVC"]
@@ -24,8 +26,13 @@ class NuSVC(Classifier):
 
     Attributes
     ----------
-    As those of `SVC`, but for `loo_error_` and `loo_predictions_`: without a row, the C that stands for nu is
-    another. The single-fit estimates are those of the C-SVC with the same classifier.
+    loo_error_, loo_predictions_
+        As those of `SVC`, but by training without each row: the C that stands for nu is another without it,
+        so that no row can be skipped.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, class_weight_, \
+    fit_status_, n_iter_, n_features_in_, feature_names_in_, shape_fit_, span_estimate_, span_bound_, \
+    xi_alpha_bound_, sv_count_bound_, radius_margin_bound_
+        As those of `SVC`; the single-fit estimates are those of the C-SVC with the same classifier.
     """
 
     def __init__(
@@ -49,6 +56,8 @@ class NuSVC(Classifier):
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
 
+    _formulation = "nu"
+
     def _solve(self, gram, y, weight, max_iter):
         return solve_nusvc(gram, y, self.nu, weight=weight, tol=self.tol, max_iter=max_iter)
 
@@ -58,8 +67,32 @@ class NuSVC(Classifier):
         return solution
 
     def leave_one_out(self, progress=None):
-        """An AttributeError."""
-        raise AttributeError(
-            "loo_error_ and loo_predictions_ are those of a fixed C, and a NuSVC has another C without each "
-            "row: use SVC"
+        """Leave each training row out in turn.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            See `SVC.leave_one_out`.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            What the classifier trained without a row predicts for it: `loo_predictions_`.
+
+        Raises
+        ------
+        ValueError
+            If nu is infeasible without a row, or leaves no margin.
+        """
+        training = training_of(self, "loo_predictions_")
+        options = {"tol": self.tol, "max_iter": step_limit(self.max_iter)}
+
+        def solve(gram, y, weight):
+            return solve_nusvc(gram, y, training.value, weight=weight, **options)
+
+        predicted, n_not_converged = retrained(
+            training.gram, training.problem, training.solutions, solve, progress
         )
+        warn_not_converged(n_not_converged, self)
+        self.loo_predictions_ = self.classes_[predicted]
+        return self.loo_predictions_

@@ -100,6 +100,8 @@ class SVC(Classifier):
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
 
+    _formulation = "C"
+
     def _solve(self, gram, y, weight, max_iter):
         (C,) = check_values([self.C], "C")
         return solve_csvc(gram, y, C * weight, tol=self.tol, max_iter=max_iter)
@@ -126,7 +128,7 @@ class SVC(Classifier):
         (predicted,), (n_not_converged,) = loo_path(
             training.gram,
             training.problem,
-            [float(training.C)],
+            [float(training.value)],
             self.tol,
             step_limit(self.max_iter),
             [solution.alpha for solution in training.solutions],
