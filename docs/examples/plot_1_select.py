@@ -23,8 +23,8 @@ print(f"best of {len(search.cv_results_['params'])} models: {search.best_params_
 print(f"leave-one-out error {100 * search.loo_error_:.2f} %, found in {search.search_time_:.1f} s")
 
 # %%
-# scikit-learn would train 64 times 569 classifiers for this map. Large C and gamma fit the rows too closely, small
-# ones not closely enough.
+# scikit-learn would train 64 times 569 classifiers for this map. Large C and gamma fit the rows too
+# closely, small ones not closely enough.
 
 C = np.unique(search.cv_results_["param_C"])
 gamma = np.unique(search.cv_results_["param_gamma"])
@@ -32,13 +32,15 @@ gamma = np.unique(search.cv_results_["param_gamma"])
 error = 100 * (1 - search.cv_results_["mean_test_score"].reshape(C.size, gamma.size))
 
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
-image = axes.pcolormesh(gamma, C, error, cmap="viridis_r", vmax=12, shading="nearest")
-axes.plot(search.best_params_["gamma"], search.best_params_["C"], "*", color="tab:red", markersize=16)
-axes.set(xscale="log", yscale="log", xlabel="gamma", ylabel="C")
-for c, row in zip(C, error, strict=True):
-    for g, value in zip(gamma, row, strict=True):
-        if (c, g) != (search.best_params_["C"], search.best_params_["gamma"]):
-            color = "white" if value > 6 else "black"
-            axes.text(g, c, f"{value:.1f}", ha="center", va="center", fontsize=7, color=color)
+image = axes.imshow(error, cmap="viridis_r", vmax=12, origin="lower", aspect="auto")
+best = np.unravel_index(search.best_index_, error.shape)
+for (i, j), value in np.ndenumerate(error):
+    weight = "bold" if (i, j) == best else "normal"
+    color = "white" if value > 6 else "black"
+    axes.text(j, i, f"{value:.1f}", ha="center", va="center", fontsize=8, weight=weight, color=color)
+axes.plot(best[1], best[0], "s", markersize=28, fillstyle="none", color="tab:red", markeredgewidth=2)
+axes.set_xticks(range(gamma.size), [f"{value:.1g}" for value in gamma])
+axes.set_yticks(range(C.size), [f"{value:.4g}" for value in C])
+axes.set(xlabel="gamma", ylabel="C")
 figure.colorbar(image, label="leave-one-out error, %", extend="max")
 plt.show()

@@ -6,9 +6,10 @@ Most points need no work at all, and the others little: how each point's leave-o
 """
 
 # %%
-# Points that are no support vectors are correct without themselves too (check 1); those that their own classifier gets
-# wrong remain errors (check 2); a third check settles points far from the margin. The others are unlearned: alpha goes to 0
-# along the path of optimal solutions, until the sign of the decision value is certain.
+# Points that are no support vectors are correct without themselves too (check 1); those that their own
+# classifier gets wrong remain errors (check 2); a third check settles points far from the margin. The
+# others are unlearned: alpha goes to 0 along the path of optimal solutions, until the sign of the decision
+# value is certain.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -6,8 +6,8 @@ The fits of a cross-validation resemble each other: five ways to start one at th
 """
 
 # %%
-# `cross_validate` shares one Gram matrix among all folds. Its seeds change the variables of the points that leave and enter
-# the training set; whatever the start, the classifiers found are the same.
+# `cross_validate` shares one Gram matrix among all folds. Its seeds change the variables of the points that
+# leave and enter the training set; whatever the start, the classifiers found are the same.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,8 +33,9 @@ for j, k in enumerate(numbers):
     assert not errors
 
 # %%
-# The more folds, the more training sets have in common, and the more a seed saves. Finding it costs time too, though: on a
-# Gram matrix in memory, iterations are cheap, and `cross_validate` starts from zero unless it is told otherwise.
+# The more folds, the more training sets have in common, and the more a seed saves. Finding it costs time
+# too, though: on a Gram matrix in memory, iterations are cheap, and `cross_validate` starts from zero
+# unless it is told otherwise.
 
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 width = 0.8 / len(seeds)
@@ -44,5 +45,5 @@ for i, seeding in enumerate(seeds):
     axes.bar(place, iterations[i] / iterations[0], width, color=color, label=seeding.upper())
 axes.set(ylabel="iterations, relative to a cold start")
 axes.set_xticks(np.arange(len(numbers)), [f"{k} folds" for k in numbers])
-axes.legend(ncols=3, fontsize=8)
+figure.legend(loc="outside upper center", ncols=6, fontsize=8)
 plt.show()

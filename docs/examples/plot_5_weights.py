@@ -2,12 +2,12 @@
 5. Weigh rows of doubtful origin
 ================================
 
-How much should rows count whose labels are worth less? Spans answer it, with a bound of its own for every row.
+How much should rows count whose labels are worth less? Spans answer it, with a bound for every row.
 """
 
 # %%
-# A quarter of the labels is careful work; of the others, a third is wrong. The weight of the latter, a factor of
-# their C, is chosen by the errors that careful rows would be if they were left out.
+# A quarter of the labels is careful work; of the others, a third is wrong. The weight of the latter, a
+# factor of their C, is chosen by the errors that careful rows would be if they were left out.
 
 import matplotlib.pyplot as plt
 import numpy as np

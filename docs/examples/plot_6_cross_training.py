@@ -2,12 +2,12 @@
 6. Fewer support vectors by cross-training
 ==========================================
 
-Where classes overlap, the support vectors of an SVM grow with the training set. Those of cross-training do not.
+Where classes overlap, an SVM has more support vectors the more rows it is given. Cross-training has few.
 """
 
 # %%
-# `CrossTrainingSVC` trains SVMs on subsets, drops the rows that these misclassify or recognise with confidence, and trains on
-# the rest.
+# `CrossTrainingSVC` trains SVMs on subsets, drops the rows that these misclassify or recognise with
+# confidence, and trains on the rest.
 
 import matplotlib.pyplot as plt
 import numpy as np
