@@ -16,7 +16,7 @@ INTERPRETER := .venv/.python-$(PYTHON_VERSION)
 PACKAGES := .venv/.packages
 LIBRARY := .venv/.library
 # Folders are listed too: their time stamps tell when a file was added or deleted.
-LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
+LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE config/datasets.yaml \
   $(shell find src -not -name '*.pyc' -not -name __pycache__)
 
 # The peers of benchmarks/ have an environment of their own: the same packages, and what installs of the group bench.
@@ -73,6 +73,10 @@ lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and sn
 	.venv/bin/pre-commit run --all-files
 	.venv/bin/snakemake --lint
 
+.PHONY: docs
+docs: $(LIBRARY) ## Documentation site, its examples run: build/docs/index.html
+	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 .venv/bin/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+
 .PHONY: format
 format: $(LIBRARY) ## Format the sources in place
 	.venv/bin/ruff check --fix .
@@ -81,7 +85,7 @@ format: $(LIBRARY) ## Format the sources in place
 
 .PHONY: lock
 lock: $(PACKAGES) ## Renew requirements.lock; LOCK_ARGS=--upgrade takes newer versions
-	.venv/bin/uv pip compile pyproject.toml $(addprefix --group ,build workflow test lint lock) \
+	.venv/bin/uv pip compile pyproject.toml $(addprefix --group ,build workflow test lint docs lock) \
 	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url \
 	  --custom-compile-command 'make lock' --quiet $(LOCK_ARGS) --output-file requirements.lock
 
@@ -91,7 +95,7 @@ dist: $(PACKAGES) ## Source distribution and wheel of the committed files: dist/
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv .venv-bench build dist .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: help

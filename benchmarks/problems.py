@@ -18,6 +18,8 @@ __all__ = ["KERNELS", "PROBLEMS", "ROOT", "Problem", "kernel_of", "load_problem"
 ROOT = Path(__file__).resolve().parents[1]
 # name: data set of the registry, and how many of its first rows (None: all)
 REGISTERED = {
+    "heart": ("heart", None),
+    "diabetis": ("diabetis", None),
     "image": ("image", None),
     "german": ("german", None),
     "splice": ("splice", None),

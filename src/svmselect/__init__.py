@@ -27,11 +27,8 @@ from svmselect.cv import (
     stratified_folds,
 )
 from svmselect.editing import (
-    BaggedSVC,
     Bagging,
     CrossTraining,
-    CrossTrainingSVC,
-    EditedSVC,
     bagging,
     condense,
     cross_training,
@@ -45,12 +42,9 @@ from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
-    "BaggedSVC",
     "Bagging",
     "CrossTraining",
-    "CrossTrainingSVC",
     "CrossValidation",
-    "EditedSVC",
     "Estimate",
     "Gram",
     "GridCrossValidation",

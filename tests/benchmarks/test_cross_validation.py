@@ -1,4 +1,4 @@
-"""The benchmarks of seeds and of grids, on a tiny problem."""
+"""The benchmarks of seeds, grids and leave-one-out, on tiny problems."""
 
 import csv
 import subprocess
@@ -26,3 +26,19 @@ def test_all_agree_on_the_errors(benchmarks, tmp_path, program, options, rows):
     assert all(float(row["cpu_s"]) > 0 for row in table)
     if program == "seeds.py":
         assert "| ringnorm-120 | 120 |" in output.with_suffix(".md").read_text()
+
+
+@pytest.mark.parametrize(("models", "extrapolated"), [("2", "yes"), ("64", "no")])
+def test_leave_one_out_against_scikit_learn(benchmarks, tmp_path, models, extrapolated):
+    output = tmp_path / "results.csv"
+    command = [sys.executable, benchmarks / "loo_grid.py", "--problems", "ringnorm-40", "--models", models]
+    finished = subprocess.run([*command, "--output", output], capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    with output.open(newline="") as file:
+        ten_fold, leave_one_out = csv.DictReader(file)
+    assert (ten_fold["method"], leave_one_out["method"]) == ("10-fold", "leave-one-out")
+    assert (ten_fold["extrapolated"], leave_one_out["extrapolated"]) == ("no", extrapolated)
+    assert leave_one_out["points_compared"] == str(40 * int(models))
+    assert leave_one_out["settled_for_svmselect"] == leave_one_out["points_different"]
+    assert float(leave_one_out["speedup"]) > 1
+    assert (r" s\* |" in output.with_suffix(".md").read_text()) == (extrapolated == "yes")

@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 from numerics.problems import KINDS, nasty, two_classes
 from scipy import sparse
 from sklearn.svm import SVC, NuSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from svmselect import (
     RBF,
-    BaggedSVC,
-    CrossTrainingSVC,
-    EditedSVC,
     Gram,
     Linear,
     bagging,
@@ -401,35 +397,3 @@ def test_bad_numbers_of_nearest_neighbours_are_named():
         multiedit(X, y, patience=0)
     with pytest.raises(ValueError, match="must be finite"):
         condense(np.full((30, 2), np.nan), y)
-
-
-# subsets of all points where there are few, so that editing leaves points of both classes whatever the labels
-@parametrize_with_checks(
-    [
-        CrossTrainingSVC(C=100.0, subset_size=1000, tune_threshold=False),
-        BaggedSVC(subset_size=1000),
-        EditedSVC("condense"),
-    ]
-)
-def test_estimators_are_those_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
-def test_estimators_are_the_functions():
-    X, y = two_classes(np.random.default_rng(15), 300, 2, gap=2.0)
-    names = np.where(y > 0, "b", "a")
-    estimator = CrossTrainingSVC(C=[1.0, 10.0], gamma=0.5, subset_size=60, random_state=7).fit(X, names)
-    found = cross_training(X, y, RBF(0.5), [1.0, 10.0], subset_size=60, seed=7)
-    np.testing.assert_array_equal(estimator.decision_function(X), found.decision_function(X))
-    assert set(estimator.predict(X)) == {"a", "b"}
-    bagged = BaggedSVC(gamma=0.5, subset_size=60, random_state=7).fit(X, names)
-    expected = bagging(X, y, RBF(0.5), 1.0, subset_size=60, seed=7)
-    np.testing.assert_array_equal(bagged.decision_function(X), expected.decision_function(X))
-    edited = EditedSVC(gamma=0.5, random_state=7).fit(X, names)
-    rng = np.random.default_rng(7)
-    rows = multiedit(X, y, seed=rng)
-    rows = rows[condense(X[rows], y[rows], rng)]
-    np.testing.assert_array_equal(edited.rows_, rows)
-    assert edited.score(X, names) > 0.8
-    with pytest.raises(ValueError, match="multiedit leaves points of one class only"):
-        EditedSVC().fit(X, np.random.default_rng(0).permutation(names)[:300])

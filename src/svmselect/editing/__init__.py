@@ -3,17 +3,13 @@
 from svmselect.editing.bagging import Bagging, bagging, draw_validation
 from svmselect.editing.condense import condense
 from svmselect.editing.cross_training import CrossTraining, cross_training
-from svmselect.editing.estimators import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.editing.multiedit import multiedit
 from svmselect.editing.svm import SVM, best_threshold, cross_validated_errors, train, train_best
 
 __all__ = [
     "SVM",
-    "BaggedSVC",
     "Bagging",
     "CrossTraining",
-    "CrossTrainingSVC",
-    "EditedSVC",
     "bagging",
     "best_threshold",
     "condense",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 
 from svmselect.editing.svm import check_data, frozen_rows
 from svmselect.kernels import slices
@@ -75,6 +73,8 @@ def condense(X, y, seed=0):
 
 def to_nearest(X, others, labels, distance, label):
     """Update in place the distance to, and the label of, the nearest point."""
+    from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
+
     found, which = NearestNeighbors(n_neighbors=1).fit(others).kneighbors(X)
     nearer = found[:, 0] < (1 - EQUAL) * distance
     distance[nearer], label[nearer] = found[nearer, 0], labels[which[nearer, 0]]
@@ -82,6 +82,8 @@ def to_nearest(X, others, labels, distance, label):
 
 def additions(X, y, member, distance, label):
     """Points of a block to keep, one after another; distances and labels are updated in place."""
+    from sklearn.metrics.pairwise import euclidean_distances
+
     wrong = (label != y) & ~member
     if not wrong.any():
         return []

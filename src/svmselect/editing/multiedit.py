@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 
 from svmselect.editing.svm import check_data, check_integer, frozen_rows
 
@@ -56,5 +55,7 @@ def multiedit(X, y, parts=3, patience=3, seed=0):
 
 def nearest_label(X, others, labels):
     """Label of the nearest of some other points, for each row."""
+    from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
+
     which = NearestNeighbors(n_neighbors=1).fit(others).kneighbors(X, return_distance=False)
     return labels[which[:, 0]]

@@ -1,18 +1,15 @@
-"""Training-set editing as scikit-learn classifiers of two classes."""
+"""Training-set editing as classifiers of two classes."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from svmselect.editing.bagging import bagging
-from svmselect.editing.condense import condense
-from svmselect.editing.cross_training import cross_training
-from svmselect.editing.multiedit import multiedit
-from svmselect.editing.svm import train
-from svmselect.kernels import RBF, Linear
+from svmselect.editing import bagging, condense, cross_training, multiedit, train
+from svmselect.sklearn.base import training_set
+from svmselect.sklearn.kernels import kernel_of
 
 __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
 
@@ -27,54 +24,79 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        """Train on rows X, shape (m, d), and labels y, shape (m,), of two classes; returns the estimator."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        """Train.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            Training rows of any numeric type.
+        y : array_like, shape (m,)
+            Labels of any type, of two classes.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad parameter, values that are not finite numbers, another number of classes, or shapes that
+            differ.
+        """
+        if self.kernel == "precomputed":
+            raise ValueError("kernel must be 'rbf' or 'linear', got 'precomputed'")
+        X, self.classes_, codes = training_set(self, X, y, copy=False)
         if self.classes_.size > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y)}, with {self.classes_.size} classes."
             )
-        if self.classes_.size < 2:
-            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}")
-        self.classifier_ = self._train(X, 2.0 * codes - 1, self._kernel(X))
+        self.classifier_ = self._train(X, 2.0 * codes - 1, kernel_of(self.kernel, self.gamma, X))
         return self
 
-    def _kernel(self, X):
-        if self.kernel not in ("rbf", "linear"):
-            raise ValueError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}")
-        if self.kernel == "linear":
-            return Linear()
-        if self.gamma != "scale":
-            return RBF(self.gamma)
-        variance = X.multiply(X).mean() - X.mean() ** 2 if hasattr(X, "multiply") else X.var()
-        return RBF(1 / (X.shape[1] * variance) if variance > 0 else 1.0)
-
     def decision_function(self, X):
-        """Decision values, shape (n,): from 0 on for the second of ``classes_``."""
+        """Decision values.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            From 0 on for ``classes_[1]``.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return self.classifier_.decision_function(X)
 
     def predict(self, X):
-        """Labels, shape (n,)."""
+        """Labels.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         positive = self.decision_function(X) >= 0
         return self.classes_[positive.astype(np.intp)]
 
 
 class CrossTrainingSVC(BinarySVC):
-    """C-SVC by cross-training, see `cross_training`.
+    """C-SVC by cross-training, see `svmselect.cross_training`.
 
     Parameters
     ----------
     C, first_C : float or array_like
         Values to choose from, for the final SVM and the first stage; `first_C` None: the same.
     kernel : {"rbf", "linear"}
-    gamma : float or "scale"
-        Of the RBF kernel; "scale" is 1 / (d var(X)), scikit-learn's.
+    gamma : {"scale", "auto"} or float
+        Of the RBF kernel, see `SVC`.
     n_subsets, subset_size, validation, tune_threshold, balance, tol, dtype, memory_mb
-        See `cross_training`.
+        See `svmselect.cross_training`.
     random_state : int
 
     Attributes
@@ -133,7 +155,7 @@ class CrossTrainingSVC(BinarySVC):
 
 
 class BaggedSVC(BinarySVC):
-    """Mean of C-SVCs trained on subsets, see `bagging`.
+    """Mean of C-SVCs trained on subsets, see `svmselect.bagging`.
 
     Parameters
     ----------
@@ -142,7 +164,7 @@ class BaggedSVC(BinarySVC):
     kernel, gamma, random_state
         As in `CrossTrainingSVC`.
     n_subsets, subset_size, validation, tune_threshold, tol, dtype, memory_mb
-        See `bagging`.
+        See `svmselect.bagging`.
 
     Attributes
     ----------
@@ -199,14 +221,14 @@ class EditedSVC(BinarySVC):
     Parameters
     ----------
     editing : {"condense", "multiedit", "multiedit+condense"}
-        See `condense` and `multiedit`; the last is one after the other.
+        See `svmselect.condense` and `svmselect.multiedit`; the last is one after the other.
     C : float
     kernel, gamma, random_state
         As in `CrossTrainingSVC`.
     parts, patience : int
-        See `multiedit`.
+        See `svmselect.multiedit`.
     tol, dtype, memory_mb
-        See `train`.
+        See `svmselect.editing.train`.
 
     Attributes
     ----------

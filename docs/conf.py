@@ -1,0 +1,66 @@
+"""Sphinx configuration of the documentation: "make docs" builds it without warnings."""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "svmselect"
+author = "The svmselect developers"
+copyright = "the svmselect developers"
+version = release = version_of("svmselect")
+
+extensions = [
+    "command_help",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["examples"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+
+myst_enable_extensions = ["amsmath", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"
+autosummary_generate = True
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "reference_url": {"svmselect": None},
+    "doc_module": ("svmselect",),
+    "backreferences_dir": None,
+    "write_computation_times": False,
+    "show_memory": False,
+    "show_signature": False,
+    "abort_on_example_error": True,
+    "image_srcset": ["2x"],
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"svmselect {version}"
+html_static_path = ["_static"]
+html_css_files = ["svmselect.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {
+    "**": ["sidebar-nav-bs"],
+    "index": [],
+    "how_it_works": [],
+    "comparison": [],
+    "command_line": [],
+}

@@ -1,0 +1,7 @@
+"""``python -m svmselect.cli``."""
+
+import sys
+
+from svmselect.cli import main
+
+sys.exit(main())

@@ -1,0 +1,177 @@
+"""The command line: its commands, options and help."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from importlib.metadata import version
+
+__all__ = ["parser"]
+
+
+def parser(commands):
+    """The parser.
+
+    Parameters
+    ----------
+    commands : dict from str to callable
+        What runs each command: ``run(arguments)``.
+    """
+    top = argparse.ArgumentParser(
+        prog="svmselect",
+        description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
+        epilog="Files are CSV tables or LIBSVM text, plain or gzipped. Exit status: 0 done; 1 the file or "
+        "the model was no good, or a download failed; 2 the command line was wrong; 130 stopped by Ctrl-C.",
+    )
+    top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
+    parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    loo = command(parts, commands, "loo", "exact leave-one-out error of one SVM")
+    file_options(loo)
+    model_options(loo)
+
+    cv = command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
+    file_options(cv)
+    model_options(cv)
+    fold_options(cv)
+
+    span = command(
+        parts, commands, "span", "estimates and bounds of the leave-one-out error from a single fit"
+    )
+    file_options(span)
+    model_options(span)
+
+    select = command(parts, commands, "select", "choose C and gamma by leave-one-out or cross-validation")
+    file_options(select)
+    select.add_argument(
+        "--C",
+        type=list_of(positive),
+        metavar="LIST",
+        help="values of C, as 0.1,1,10 (default 2^-3, 2^-1, ..., 2^11)",
+    )
+    select.add_argument(
+        "--gamma",
+        type=list_of(gamma),
+        metavar="LIST",
+        help="values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
+    )
+    select.add_argument("--by", choices=("loo", "cv"), default="loo", help="what to minimise (default loo)")
+    select.add_argument(
+        "--top", type=count, default=10, metavar="N", help="how many models to list (default 10)"
+    )
+    common_model_options(select)
+    fold_options(select)
+
+    datasets = parts.add_parser(
+        "datasets", help="the papers' data sets", description="The papers' data sets."
+    )
+    inner = datasets.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = command(inner, commands, "list", "what there is", key="datasets list")
+    listing.add_argument("--json", action="store_true", help="JSON instead of a table")
+    fetch = command(inner, commands, "fetch", "write data sets as LIBSVM text", key="datasets fetch")
+    fetch.add_argument("names", nargs="+", metavar="NAME", help="of 'svmselect datasets list'")
+    fetch.add_argument(
+        "--to", default=".", metavar="FOLDER", help="where to write NAME.libsvm (default here)"
+    )
+    fetch.add_argument(
+        "--mirror", metavar="PLACE", help="folder or address that is tried first (default $SVMSELECT_MIRROR)"
+    )
+    fetch.add_argument("--force", action="store_true", help="write over files that exist")
+    fetch.add_argument("--quiet", action="store_true", help="no progress bar")
+    fetch.add_argument("--json", action="store_true", help="JSON instead of a table")
+    return top
+
+
+def command(parts, commands, name, what, key=None):
+    part = parts.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+    part.set_defaults(run=commands[key or name])
+    return part
+
+
+def file_options(part):
+    part.add_argument("file", metavar="FILE", help="CSV table or LIBSVM text, plain or .gz")
+    group = part.add_argument_group("the file")
+    group.add_argument("--format", choices=("auto", "csv", "libsvm"), default="auto", help="default auto")
+    group.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="name or number from 1 (-1: last) of the label's column (default the one named label, target "
+        "or class, else the last)",
+    )
+    group.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="neither feature nor label; may be repeated",
+    )
+    group.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first line names the columns (default: it does if none of its cells is a number)",
+    )
+    group.add_argument(
+        "--delimiter",
+        type=delimiter,
+        metavar="CHAR",
+        help="between columns, or 'tab' (default: told from the first line)",
+    )
+    group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
+    group.add_argument("--standardise", action="store_true", help="give every feature mean 0 and deviation 1")
+    part.add_argument("--json", action="store_true", help="JSON instead of a table")
+    part.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def model_options(part):
+    part.add_argument("--C", type=positive, default=1.0, metavar="NUMBER", help="default 1")
+    part.add_argument(
+        "--gamma", type=gamma, default="scale", metavar="NUMBER", help="a number, 'scale' (default) or 'auto'"
+    )
+    common_model_options(part)
+
+
+def common_model_options(part):
+    part.add_argument("--kernel", choices=("rbf", "linear"), default="rbf", help="default rbf")
+    part.add_argument("--balanced", action="store_true", help="weigh the classes inversely to their sizes")
+    part.add_argument(
+        "--tol", type=positive, default=1e-3, metavar="NUMBER", help="of training (default 1e-3)"
+    )
+    part.add_argument(
+        "--memory", type=positive, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
+    )
+
+
+def fold_options(part):
+    part.add_argument("--folds", type=count, default=10, metavar="K", help="of cross-validation (default 10)")
+    part.add_argument("--seed", type=int, default=0, metavar="N", help="of the folds' shuffle (default 0)")
+
+
+def positive(word):
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a positive number")
+    return number
+
+
+def gamma(word):
+    return word if word in ("scale", "auto") else positive(word)
+
+
+def delimiter(word):
+    mark = "\t" if word in ("tab", "\\t") else word
+    if len(mark) != 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is not one character")
+    return mark
+
+
+def count(word):
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number from 1")
+    return int(word)
+
+
+def list_of(kind):
+    return lambda words: [kind(word) for word in words.split(",")]

@@ -1,0 +1,64 @@
+"""The entry point: arguments in, exit status out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from svmselect.cli import datasets
+from svmselect.cli.arguments import parser
+from svmselect.cli.report import warn
+
+__all__ = ["main"]
+
+
+def model_command(name):
+    """A command of the module `models`, which takes seconds to import: not before the arguments are right."""
+
+    def run(arguments):
+        from svmselect.cli import models
+
+        return getattr(models, name)(arguments)
+
+    return run
+
+
+COMMANDS = {
+    **{name: model_command(name) for name in ("loo", "cv", "span", "select")},
+    "datasets list": datasets.list_sets,
+    "datasets fetch": datasets.fetch_sets,
+}
+
+
+def main(words=None):
+    """Run a command.
+
+    Parameters
+    ----------
+    words : list of str, optional
+        The command line; by default that of the process.
+
+    Returns
+    -------
+    int
+        0 done; 1 the file or the model was no good, or a download failed; 130 stopped by Ctrl-C. A wrong
+        command line is a SystemExit of 2.
+    """
+    arguments = parser(COMMANDS).parse_args(words)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *place, **more: warn(message)
+            arguments.run(arguments)
+        sys.stdout.flush()
+    except (ValueError, OSError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError):
+            # who reads has seen enough; nothing may be written at exit either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        warn(f"error: {' '.join(str(error).split()) or type(error).__name__}")
+        return 1
+    except KeyboardInterrupt:
+        warn("stopped")
+        return 130
+    return 0

@@ -1,0 +1,249 @@
+"""The commands that train: `loo`, `cv`, `span` and `select`."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import scipy.sparse
+from sklearn.model_selection import StratifiedKFold
+
+from svmselect.cli.read import read
+from svmselect.cli.report import percent, show, table, warn
+from svmselect.data.prepare import standardise
+from svmselect.sklearn import SVC, LOOSearchCV, SeededCV
+from svmselect.sklearn.kernels import resolved_gamma
+from svmselect.sklearn.search import default_grid, progress_bar
+
+__all__ = ["cv", "loo", "select", "span"]
+
+UNEVEN = 100  # ratio of the features' deviations from which on a remark is made
+
+
+def load(arguments):
+    """Features of the file, its Table, and what is to be said of them."""
+    data = read(
+        arguments.file,
+        arguments.format,
+        arguments.label,
+        arguments.ignore,
+        arguments.header,
+        arguments.delimiter,
+        arguments.drop_missing,
+    )
+    X = data.X
+    if arguments.standardise:
+        X = standardise(X.toarray() if scipy.sparse.issparse(X) else X)
+    elif arguments.kernel == "rbf" and not scipy.sparse.issparse(X):
+        deviation = X.std(axis=0)
+        deviation = deviation[deviation > 0]
+        if deviation.size and deviation.max() > UNEVEN * deviation.min():
+            warn(
+                f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, "
+                "and the largest decide alone: --standardise makes them equal"
+            )
+    if data.dropped:
+        warn(f"{data.dropped} rows with a missing value are left out")
+    classes, counts = np.unique(data.labels, return_counts=True)
+    named = {name_of(label): int(n) for label, n in zip(classes, counts, strict=True)}
+    facts = {
+        "file": arguments.file,
+        "rows": X.shape[0],
+        "features": X.shape[1],
+        "classes": named,
+        "label": data.label_column,
+        "dropped_rows": data.dropped,
+        "standardised": arguments.standardise,
+    }
+    return X, data, facts
+
+
+def name_of(label):
+    """A class for people: whole numbers without a point."""
+    return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def heading(facts, model):
+    """The first lines of every report."""
+    classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
+    return [
+        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; classes {classes}; "
+        f"label: {facts['label']}",
+        model,
+        "",
+    ]
+
+
+def classifier(arguments, **parameters):
+    """The SVC of the options."""
+    return SVC(
+        kernel=arguments.kernel,
+        class_weight="balanced" if arguments.balanced else None,
+        tol=arguments.tol,
+        cache_size=arguments.memory,
+        **parameters,
+    )
+
+
+def described(model, X):
+    """The parameters of an SVC as a dict, and for people."""
+    parameters = {"kernel": model.kernel, "C": float(model.C)}
+    if model.kernel == "rbf":
+        parameters["gamma"] = float(resolved_gamma(model.gamma, X))
+    parameters["class_weight"] = model.class_weight
+    words = [f"{model.kernel} kernel", f"C {parameters['C']:.6g}"]
+    if "gamma" in parameters:
+        words.append(f"gamma {parameters['gamma']:.6g}")
+    if model.class_weight:
+        words.append("balanced classes")
+    return parameters, "SVM: " + ", ".join(words)
+
+
+def loo(arguments):
+    """Exact leave-one-out error of one model."""
+    X, data, facts = load(arguments)
+    y = data.labels
+    model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
+    begin = time.perf_counter()
+    model.fit(X, y)
+    with progress_bar(1, not arguments.quiet) as report:
+        wrong = np.flatnonzero(model.leave_one_out(report) != y)
+    seconds = time.perf_counter() - begin
+    parameters, line = described(model, X)
+    training_error = float(np.mean(model.predict(X) != y))
+    result = {
+        **facts,
+        **parameters,
+        "loo_error": model.loo_error_,
+        "loo_errors": wrong.size,
+        "misclassified_rows": data.numbers[wrong],
+        "training_error": training_error,
+        "support_vectors": model.support_.size,
+        "seconds": seconds,
+    }
+    rows = [
+        ("leave-one-out error", percent(model.loo_error_), f"{wrong.size} of {y.size} rows"),
+        ("training error", percent(training_error), ""),
+        ("support vectors", str(model.support_.size), ""),
+        ("time", f"{seconds:.2f} s", ""),
+    ]
+    show(result, arguments.json, heading(facts, line) + table(rows))
+
+
+def cv(arguments):
+    """k-fold cross-validation error of one model."""
+    X, data, facts = load(arguments)
+    y = data.labels
+    model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
+    folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
+    search = SeededCV(model, {"C": [arguments.C]}, cv=folds, refit=False, verbose=not arguments.quiet).fit(
+        X, y
+    )
+    errors = 1 - np.array([search.cv_results_[f"split{h}_test_score"][0] for h in range(search.n_splits_)])
+    parameters, line = described(model, X)
+    result = {
+        **facts,
+        **parameters,
+        "folds": search.n_splits_,
+        "seed": arguments.seed,
+        "cv_error": 1 - search.best_score_,
+        "cv_error_deviation": errors.std(),
+        "fold_errors": errors,
+        "seconds": search.search_time_,
+    }
+    rows = [
+        (f"{search.n_splits_}-fold error", percent(1 - search.best_score_)),
+        ("deviation over the folds", percent(errors.std())),
+        ("worst fold", percent(errors.max())),
+        ("time", f"{search.search_time_:.2f} s"),
+    ]
+    show(result, arguments.json, heading(facts, line) + table(rows))
+
+
+def checked_folds(k, y):
+    """The number of folds, or a ValueError."""
+    labels, counts = np.unique(y, return_counts=True)
+    if not 2 <= k <= counts.min():
+        rarest = name_of(labels[counts.argmin()])
+        raise ValueError(f"--folds must be from 2 to the {counts.min()} rows of class {rarest}, got {k}")
+    return k
+
+
+def span(arguments):
+    """Estimates from a single fit."""
+    X, data, facts = load(arguments)
+    y = data.labels
+    if len(facts["classes"]) != 2:
+        raise ValueError(f"span is for two classes, {arguments.file} has {len(facts['classes'])}: use loo")
+    model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
+    begin = time.perf_counter()
+    model.fit(X, y)
+    estimates = {
+        "span_estimate": ("span rule", model.span_estimate_),
+        "span_bound": ("span bound", model.span_bound_),
+        "xi_alpha_bound": ("xi-alpha bound", model.xi_alpha_bound_),
+        "sv_count_bound": ("support vectors", model.sv_count_bound_),
+        "radius_margin_bound": ("radius-margin bound", model.radius_margin_bound_),
+    }
+    seconds = time.perf_counter() - begin
+    parameters, line = described(model, X)
+    result = {
+        **facts,
+        **parameters,
+        **{key: value for key, (_, value) in estimates.items()},
+        "seconds": seconds,
+    }
+    rows = [(name, percent(value)) for name, value in estimates.values()]
+    lines = heading(facts, line) + table(rows, ("estimate of the leave-one-out error", "value"))
+    show(
+        result, arguments.json, [*lines, "", f"time {seconds:.2f} s; 'svmselect loo' gives the error itself"]
+    )
+
+
+def select(arguments):
+    """The best model of a grid."""
+    X, data, facts = load(arguments)
+    y = data.labels
+    if arguments.kernel == "linear" and arguments.gamma:
+        raise ValueError("--gamma is for the rbf kernel, got --kernel linear")
+    model = classifier(arguments)
+    grid = default_grid(model.kernel, X)
+    if arguments.C:
+        grid["C"] = arguments.C
+    if arguments.gamma:
+        grid["gamma"] = arguments.gamma
+    verbose = not arguments.quiet
+    if arguments.by == "loo":
+        search = LOOSearchCV(model, grid, refit=False, verbose=verbose)
+        measure = "leave-one-out error"
+    else:
+        folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
+        search = SeededCV(model, grid, cv=folds, refit=False, verbose=verbose)
+        measure = f"{arguments.folds}-fold error"
+    search.fit(X, y)
+    errors = 1 - search.cv_results_["mean_test_score"]
+    order = np.argsort(search.cv_results_["rank_test_score"], kind="stable")
+    models = [{**search.cv_results_["params"][n], "error": errors[n]} for n in order]
+    parameters, line = described(model.set_params(**search.best_params_), X)
+    result = {
+        **facts,
+        **parameters,
+        "by": arguments.by,
+        **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
+        "error": errors[search.best_index_],
+        "models": models,
+        "seconds": search.search_time_,
+    }
+    names = sorted(grid)
+    rows = [(*(m[name] for name in names), percent(m["error"])) for m in models[: arguments.top]]
+    best = f"Best of {len(models)} models by {measure}, {percent(errors[search.best_index_])}: "
+    show(
+        result,
+        arguments.json,
+        [
+            *heading(facts, best + line.removeprefix("SVM: ")),
+            *table(rows, (*names, measure)),
+            "",
+            f"time {search.search_time_:.2f} s",
+        ],
+    )

@@ -1,0 +1,64 @@
+"""What a command prints: a table for people, or JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import numpy as np
+
+__all__ = ["percent", "show", "table", "warn"]
+
+
+def show(result, as_json, lines):
+    """Print a result: as JSON, or the lines for people."""
+    print(json.dumps(plain(result), indent=1, allow_nan=False) if as_json else "\n".join(lines))
+
+
+def plain(value):
+    """The same with Python's own types only; a number that is not finite is None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def table(rows, header=None):
+    """Lines of left-aligned columns; those that hold numbers are right-aligned.
+
+    Parameters
+    ----------
+    rows : list of sequences
+        Of str, int and float, all of one length.
+    header : sequence of str, optional
+    """
+    cells = [[text(cell) for cell in row] for row in rows]
+    right = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(rows[0]))]
+    if header is not None:
+        cells.insert(0, list(header))
+        cells.insert(1, ["-" * max(len(row[j]) for row in cells) for j in range(len(header))])
+    widths = [max(len(row[j]) for row in cells) for j in range(len(right))]
+    return [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def text(cell):
+    return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+
+
+def percent(share):
+    return f"{100 * share:.2f} %"
+
+
+def warn(sentence):
+    """A remark on standard error."""
+    print(f"svmselect: {sentence}", file=sys.stderr)

@@ -1,0 +1,15 @@
+"""Estimators that work with scikit-learn: classifiers that know their leave-one-out error, searches over C
+and gamma that share kernel matrices and start each fit at the last one's solution, and training-set editing.
+
+>>> from svmselect.sklearn import SVC
+>>> classifier = SVC(C=10, gamma=0.01).fit(X, y)
+>>> classifier.loo_error_
+"""
+
+from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
+from svmselect.sklearn.loo_search import LOOSearchCV
+from svmselect.sklearn.nu_svc import NuSVC
+from svmselect.sklearn.seeded_cv import SeededCV
+from svmselect.sklearn.svc import SVC
+
+__all__ = ["SVC", "BaggedSVC", "CrossTrainingSVC", "EditedSVC", "LOOSearchCV", "NuSVC", "SeededCV"]

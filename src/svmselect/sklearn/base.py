@@ -1,0 +1,202 @@
+"""What the classifiers share: fitting a problem per pair of classes, and predicting."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from svmselect.sklearn.estimates import Estimates, Training
+from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
+from svmselect.sklearn.precomputed import Precomputed
+from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded
+from svmselect.sklearn.votes import most_votes, scores
+
+__all__ = ["Classifier"]
+
+SHAPES = ("ovr", "ovo")
+
+
+def training_set(estimator, X, y, copy=True):
+    """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class.
+
+    A copy by default: estimates are computed later, whatever becomes of the caller's array.
+    """
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        dtype=np.float64,
+        order="C",
+        accept_large_sparse=False,
+        copy=copy,
+    )
+    if sparse.issparse(X) and not X.has_sorted_indices:
+        X = X.sorted_indices()
+    return X, *encoded(y)
+
+
+def step_limit(max_iter):
+    """scikit-learn's `max_iter` as the solvers want it: None for -1."""
+    if isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or max_iter < -1:
+        raise ValueError(f"max_iter must be -1 (no limit) or an integer >= 0, got {max_iter!r}")
+    return None if max_iter == -1 else int(max_iter)
+
+
+def warn_not_converged(n, solver):
+    """A ConvergenceWarning if any of the solves of an estimator ran out of steps."""
+    if n:
+        warnings.warn(
+            f"{n} solves stopped after max_iter={solver.max_iter} steps, short of tol={solver.tol}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+class Classifier(Estimates, ClassifierMixin, BaseEstimator):
+    """A support vector classifier; two classes, or one problem for each pair of classes (one-vs-one).
+
+    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
+    max_iter)``, which gives the Solution of two classes.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def __getstate__(self):
+        # support vectors are enough to predict
+        return {key: value for key, value in super().__getstate__().items() if key != "_training"}
+
+    def fit(self, X, y, sample_weight=None):
+        """Train.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            Training rows of any numeric type; computed with in float64. With ``kernel="precomputed"`` their
+            kernel matrix, shape (m, m).
+        y : array_like, shape (m,)
+            Labels of any type.
+        sample_weight : array_like, shape (m,), optional
+            Factors of C; 1 by default. A row of weight 0 is not trained on.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad parameter, values that are not finite numbers, one class only, or shapes that differ.
+        """
+        if self.decision_function_shape not in SHAPES:
+            raise ValueError(
+                f"decision_function_shape must be one of {list(SHAPES)}, got {self.decision_function_shape!r}"
+            )
+        if self.kernel == "precomputed" and sparse.issparse(X):
+            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+        limit = step_limit(self.max_iter)
+        X, classes, codes = training_set(self, X, y)
+        weight = checked_weight(sample_weight, codes.size)
+        per_class = class_weights(self.class_weight, classes, codes)
+        problem = Problem(classes, codes, weight * per_class[codes])
+        kernel = kernel_of(self.kernel, self.gamma, X)
+        gram = gram_of(X, kernel, self.cache_size)
+        solutions = [
+            self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], limit) for pair in problem.pairs
+        ]
+
+        self.forget()
+        value = getattr(self, self._formulation)
+        self._training = Training(X, kernel, self.cache_size, problem, value, solutions)
+        self._kernel = None if isinstance(kernel, Precomputed) else kernel
+        self.classes_, self.class_weight_ = classes, per_class
+        self.shape_fit_ = X.shape
+        self._keep(X, problem, solutions)
+        n_not_converged = sum(not solution.converged for solution in solutions)
+        self.fit_status_ = int(n_not_converged > 0)
+        self.n_iter_ = np.array([solution.n_iter for solution in solutions])
+        warn_not_converged(n_not_converged, self)
+        return self
+
+    def _keep(self, X, problem, solutions):
+        """The support vectors, class by class, and what each pair makes of them."""
+        codes, pairs = problem.codes, problem.pairs
+        coef = np.zeros((len(pairs), codes.size))
+        for p, (pair, solution) in enumerate(zip(pairs, solutions, strict=True)):
+            coef[p, pair.rows] = solution.alpha * pair.y
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(codes[support], kind="stable")]
+        self._coef = np.ascontiguousarray(coef[:, support])
+        self._b = np.array([solution.b for solution in solutions])
+        self.support_ = support.astype(np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
+        self.n_support_ = np.bincount(codes[support], minlength=problem.classes.size).astype(np.int32)
+        self.intercept_ = self._b if len(pairs) == 1 else -self._b
+        self.dual_coef_ = self._coef if len(pairs) == 1 else self._libsvm_coef(problem)
+
+    def _libsvm_coef(self, problem):
+        """LIBSVM's layout: for an SV of class c, row o is the problem of c and the o-th other class."""
+        codes = problem.codes[self.support_]
+        out = np.zeros((problem.classes.size - 1, codes.size))
+        for p, pair in enumerate(problem.pairs):
+            out[pair.second - 1, codes == pair.first] = -self._coef[p, codes == pair.first]
+            out[pair.first, codes == pair.second] = -self._coef[p, codes == pair.second]
+        return out
+
+    def _pair_values(self, X):
+        """Decision value of each pair, positive for its second class: shape (n, n_pairs)."""
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False
+        )
+        if self._kernel is None:
+            return X[:, self.support_] @ self._coef.T + self._b
+        if self.support_.size == 0:
+            return np.tile(self._b, (X.shape[0], 1))
+        return values_at(X, self._kernel, self.support_vectors_, self._coef) + self._b
+
+    def decision_function(self, X):
+        """Decision values.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            With ``kernel="precomputed"`` kernel values with the training rows, shape (n, m).
+
+        Returns
+        -------
+        ndarray, shape (n,) or (n, k) or (n, k (k - 1) / 2)
+            Two classes: positive for ``classes_[1]``, which a value of 0 counts as. More: with
+            ``decision_function_shape="ovr"`` the votes of each class, and less than half a vote for the sum
+            of its decision values; with "ovo" the value of each pair, positive for its first class.
+        """
+        values = self._pair_values(X)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        return -values if self.decision_function_shape == "ovo" else scores(values, len(self.classes_))
+
+    def predict(self, X):
+        """Labels.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            With more than two classes the one with most votes; of several, the first.
+        """
+        wins = self._pair_values(X) >= 0
+        return self.classes_[most_votes(wins, len(self.classes_))]

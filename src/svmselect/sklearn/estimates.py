@@ -1,0 +1,127 @@
+"""Attributes that are computed when they are first asked for: leave-one-out errors and their estimates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
+from svmselect.kernels import RBF, Linear
+from svmselect.sklearn.kernels import gram_of
+from svmselect.sklearn.leave_one_out import check_kernel
+from svmselect.sklearn.precomputed import Precomputed
+from svmselect.sklearn.problem import Problem
+from svmselect.svm import Solution
+
+__all__ = ["Estimates", "Training"]
+
+
+@dataclass
+class Training:
+    """What `fit` leaves for the estimates.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix, shape (m, d)
+    kernel : RBF, Linear or Precomputed
+    memory_mb : float
+    problem : Problem
+    value : float
+        C or nu of `fit`.
+    solutions : list of Solution
+        One for each pair of classes.
+    exact : Solution or None
+        The solution to round-off, of two classes, once an estimate has needed it.
+    """
+
+    X: np.ndarray | scipy.sparse.csr_array
+    kernel: RBF | Linear | Precomputed
+    memory_mb: float
+    problem: Problem
+    value: float
+    solutions: list[Solution]
+    exact: Solution | None = None
+
+    @cached_property
+    def gram(self):
+        """The Gram matrix; that of `fit` is gone, with the memory of its columns."""
+        return gram_of(self.X, self.kernel, self.memory_mb)
+
+
+class Estimates:
+    """Attributes that appear when they are asked for; fitting and displaying do not compute them."""
+
+    def __getattr__(self, name):
+        if name not in ON_DEMAND:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = ON_DEMAND[name](self, name)
+        setattr(self, name, value)
+        return value
+
+    def forget(self):
+        """Drop those of a former fit."""
+        for name in ON_DEMAND:
+            self.__dict__.pop(name, None)
+
+
+def training_of(estimator, name):
+    """The Training of a fitted estimator, or an AttributeError."""
+    check_is_fitted(estimator)
+    training = estimator.__dict__.get("_training")
+    if training is None:
+        raise AttributeError(
+            f"{name} needs the training set, which a copy or a pickle of {type(estimator).__name__} does not "
+            "hold: ask for it before, or fit again"
+        )
+    return training
+
+
+def coef(estimator, name):
+    check_is_fitted(estimator)
+    if not isinstance(estimator._kernel, Linear):
+        raise AttributeError(f"{name} is for kernel='linear', got {estimator.kernel!r}")
+    weights = estimator._coef @ estimator.support_vectors_
+    return weights if len(estimator.classes_) == 2 else -weights
+
+
+def loo_predictions(estimator, name):
+    return estimator.leave_one_out()
+
+
+def loo_error(estimator, name):
+    codes = training_of(estimator, name).problem.codes
+    return float(np.mean(estimator.loo_predictions_ != estimator.classes_[codes]))
+
+
+def of_two_classes(estimate, read):
+    """An on-demand estimate ``read(estimate(gram, y, solution))`` of the one pair of a two-class problem."""
+
+    def compute(estimator, name):
+        training = training_of(estimator, name)
+        k = len(estimator.classes_)
+        if k != 2:
+            raise AttributeError(f"{name} is for two classes, y had {k}: use loo_error_")
+        check_kernel(training.gram)
+        (pair,) = training.problem.pairs
+        gram = pair.gram(training.gram)
+        if training.exact is None:
+            training.exact = estimator.exact_solution(gram, pair, training)
+        return float(read(estimate(gram, pair.y, training.exact)))
+
+    return compute
+
+
+ON_DEMAND = {
+    "coef_": coef,
+    "loo_predictions_": loo_predictions,
+    "loo_error_": loo_error,
+    "span_estimate_": of_two_classes(span_rule, lambda rule: rule.error),
+    "span_bound_": of_two_classes(span_bound, lambda bound: bound.bound),
+    "xi_alpha_bound_": of_two_classes(xi_alpha, lambda bound: bound.error),
+    "sv_count_bound_": of_two_classes(sv_count, lambda bound: bound.error),
+    "radius_margin_bound_": of_two_classes(radius_margin, lambda bound: bound.bound),
+}

@@ -1,0 +1,74 @@
+"""The Gram matrix of given kernel values."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf
+
+from svmselect.gram import Gram, Source
+from svmselect.kernels import Rows
+
+__all__ = ["Precomputed", "precomputed_gram"]
+
+# of the largest value: differences of the two halves that are round-off, of float32 values too
+ASYMMETRY = 1e-5
+# of the largest diagonal value: how negative an eigenvalue may be, for the same reason
+INDEFINITE = 1e-6
+
+
+class Precomputed:
+    """A kernel whose values are given: what it takes for rows are row numbers of its matrix.
+
+    Parameters
+    ----------
+    K : ndarray, shape (m, m)
+        Symmetric, and positive semi-definite for all but training.
+
+    Raises
+    ------
+    ValueError
+        If it is not square, or not symmetric beyond round-off.
+    """
+
+    name = "precomputed"
+
+    def __init__(self, K):
+        if K.shape[0] != K.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix, got shape {K.shape}")
+        difference = np.abs(K - K.T)
+        i, j = np.unravel_index(difference.argmax(), K.shape)
+        if difference[i, j] > ASYMMETRY * np.abs(K).max():
+            raise ValueError(
+                f"a precomputed kernel must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} across"
+            )
+        self.K = K
+
+    def check_definite(self):
+        """A ValueError unless the matrix is positive semi-definite up to round-off."""
+        largest = self.K.diagonal().max()
+        shifted = self.K + INDEFINITE * largest * np.eye(len(self.K))
+        if largest < 0 or (largest > 0 and dpotrf(shifted, overwrite_a=True)[1] > 0):
+            raise ValueError("leave-one-out errors need a positive semi-definite kernel matrix")
+
+    def block(self, A, B, out=None, slots=None):
+        """The values of two sets of row numbers; see `Kernel.block`."""
+        a, b = (rows.X[:, 0].astype(np.intp) for rows in (A, B))
+        values = self.K[a[:, None], b]
+        if out is None:
+            return values
+        out[slice(None) if slots is None else slots] = values
+        return out
+
+    def diagonal(self, A):
+        """The value of each row number with itself."""
+        a = A.X[:, 0].astype(np.intp)
+        return self.K[a, a]
+
+
+def precomputed_gram(kernel):
+    """A Gram matrix that takes its columns from a `Precomputed` kernel."""
+    m = len(kernel.K)
+    gram = Gram.__new__(Gram)
+    gram._X, gram.dtype, gram._budget = np.arange(m, dtype=np.float64)[:, None], np.dtype(np.float64), 2**62
+    gram._open(Source(Rows(gram._X), None, kernel, np.zeros(2, dtype=np.int64)), m, None)
+    return gram

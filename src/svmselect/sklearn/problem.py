@@ -1,0 +1,101 @@
+"""The training set of a classifier as two-class problems, one for each pair of classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+__all__ = ["Pair", "Problem"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The problem of two classes.
+
+    Attributes
+    ----------
+    first, second : int
+        Numbers of the classes, ``first < second``.
+    rows : ndarray of intp, shape (n,)
+        Their rows with a positive weight, increasing.
+    y : ndarray, shape (n,)
+        -1.0 for `first`, +1.0 for `second`.
+    """
+
+    first: int
+    second: int
+    rows: np.ndarray
+    y: np.ndarray
+
+    def gram(self, gram):
+        """The Gram matrix of its rows."""
+        return gram if self.rows.size == gram.m else gram.restricted(self.rows)
+
+
+class Problem:
+    """A two-class problem for each pair of classes.
+
+    Parameters
+    ----------
+    classes : ndarray, shape (k,)
+        The labels.
+    codes : ndarray of intp, shape (m,)
+        The number of each row's class.
+    weight : ndarray, shape (m,)
+        Factor of C at each row; a row of weight 0 is not trained on.
+
+    Attributes
+    ----------
+    pairs : list of Pair
+        In the order (0, 1), (0, 2), ..., (k - 2, k - 1).
+
+    Raises
+    ------
+    ValueError
+        If a class has no row with a positive weight.
+    """
+
+    def __init__(self, classes, codes, weight):
+        self.classes, self.codes, self.weight = classes, codes, weight
+        trained = weight > 0
+        absent = np.flatnonzero(np.bincount(codes[trained], minlength=classes.size) == 0)
+        if absent.size:
+            label = classes.tolist()[absent[0]]
+            raise ValueError(f"each class needs a row to train on, those of {label!r} have weight zero")
+        self.pairs = []
+        for first, second in combinations(range(classes.size), 2):
+            rows = np.flatnonzero(((codes == first) | (codes == second)) & trained)
+            self.pairs.append(Pair(first, second, rows, np.where(codes[rows] == second, 1.0, -1.0)))
+
+
+def encoded(y):
+    """The classes, and the number of each row's class; a ValueError unless there are two or more."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(f"y must hold at least two classes, got 1 class: {classes.tolist()[0]!r}")
+    return classes, codes
+
+
+def checked_weight(sample_weight, m):
+    """Weights of the rows as float64 of shape (m,), or a ValueError."""
+    if sample_weight is None:
+        return np.ones(m)
+    weight = np.array(sample_weight, dtype=np.float64)
+    if weight.shape != (m,):
+        raise ValueError(f"sample_weight must have shape ({m},) to match X, got {weight.shape}")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight must be finite and not negative, got {weight[bad[0]]} at row {bad[0]}"
+        )
+    return weight
+
+
+def class_weights(class_weight, classes, codes):
+    """The factor of each class: 1, that of a dict, or for "balanced" m over k times the rows of the class."""
+    return compute_class_weight(class_weight, classes=classes, y=classes[codes])

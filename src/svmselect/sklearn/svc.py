@@ -1,0 +1,139 @@
+"""The C-SVC as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from svmselect.path import check_values
+from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
+from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.leave_one_out import loo_path
+from svmselect.svm import solve_csvc
+
+__all__ = ["SVC"]
+
+# KKT gap of the solution that the estimates are made from
+EXACT = 1e-9
+
+
+class SVC(Classifier):
+    """Support vector classifier that knows its leave-one-out error.
+
+    Parameters and attributes are those of scikit-learn's SVC, whose classifier it finds; more than two
+    classes are one problem for each pair (one-vs-one).
+
+    Parameters
+    ----------
+    C : float
+        Penalty of training errors, > 0.
+    kernel : {"rbf", "linear", "precomputed"}
+        "precomputed": `fit` gets the kernel matrix of the training rows, `predict` kernel values between new
+        and training rows. It has to be positive semi-definite.
+    gamma : {"scale", "auto"} or float
+        Of the RBF kernel: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
+    class_weight : dict, "balanced" or None
+        Factors of C by label; "balanced" is ``m / (k m_c)`` for a class of m_c rows.
+    tol : float
+        KKT gap at which training stops, as in LIBSVM. Leave-one-out errors do not depend on it.
+    cache_size : float
+        Memory budget for kernel values in 2**20 bytes.
+    max_iter : int
+        Most steps of the solver; -1 for no limit.
+    decision_function_shape : {"ovr", "ovo"}
+        With more than two classes: a value for each class, or for each pair.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (k,)
+        Labels, sorted.
+    support_ : ndarray of int32, shape (n_SV,)
+        Rows of the support vectors, class by class.
+    support_vectors_ : ndarray or CSR matrix, shape (n_SV, d)
+    n_support_ : ndarray of int32, shape (k,)
+    dual_coef_ : ndarray, shape (k - 1, n_SV)
+        ``y alpha``, in LIBSVM's layout.
+    intercept_ : ndarray, shape (k (k - 1) / 2,)
+    coef_ : ndarray, shape (k (k - 1) / 2, d)
+        Linear kernel only.
+    class_weight_ : ndarray, shape (k,)
+    fit_status_ : int
+        0, or 1 if training ran out of steps.
+    n_iter_ : ndarray of int, shape (k (k - 1) / 2,)
+    n_features_in_, feature_names_in_, shape_fit_
+        Of the training rows.
+    loo_error_ : float
+        Exact leave-one-out error: the share of rows that the classifier trained without them misclassifies.
+        gamma and class weights stay those of all rows. Computed when it is first asked for, as all below.
+    loo_predictions_ : ndarray, shape (m,)
+        What the classifier trained without a row predicts for it.
+    span_estimate_ : float
+        Span rule, an estimate of the leave-one-out error from one fit. Two classes only, as all below.
+    span_bound_, xi_alpha_bound_, sv_count_bound_, radius_margin_bound_ : float
+        Bounds of it, which may exceed 1; see `svmselect.bounds` for where they hold.
+
+    Notes
+    -----
+    Without a row, all support vectors may be bounded, and any threshold of an interval is optimal: retraining
+    takes its midpoint, while the sufficiency checks of Franc et al. count the row as correct where its alpha
+    is 0.
+
+    A pickle, or a copy, does not hold the training set: estimates that were not asked for before are an
+    AttributeError there.
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        class_weight=None,
+        tol=1e-3,
+        cache_size=2048,
+        max_iter=-1,
+        decision_function_shape="ovr",
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.class_weight = class_weight
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+
+    _formulation = "C"
+
+    def _solve(self, gram, y, weight, max_iter):
+        (C,) = check_values([self.C], "C")
+        return solve_csvc(gram, y, C * weight, tol=self.tol, max_iter=max_iter)
+
+    def exact_solution(self, gram, pair, training):
+        """The solution of two classes to round-off."""
+        (solution,) = training.solutions
+        return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
+
+    def leave_one_out(self, progress=None):
+        """Leave each training row out in turn.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(share)`` with the share of the work that is done.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            What the classifier trained without a row predicts for it: `loo_predictions_`.
+        """
+        training = training_of(self, "loo_predictions_")
+        (predicted,), (n_not_converged,) = loo_path(
+            training.gram,
+            training.problem,
+            [float(training.value)],
+            self.tol,
+            step_limit(self.max_iter),
+            [solution.alpha for solution in training.solutions],
+            progress,
+        )
+        warn_not_converged(n_not_converged, self)
+        self.loo_predictions_ = self.classes_[predicted]
+        return self.loo_predictions_

@@ -1,0 +1,208 @@
+"""The command `svmselect`: its numbers, its words and its exit status."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from estimators.problems import blobs
+from sklearn.datasets import load_svmlight_file
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.svm import SVC as LIBSVM
+
+import svmselect.sklearn
+from svmselect.cli import main
+from svmselect.data.prepare import standardise
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A CSV file of two classes, its features and labels."""
+    X, y = blobs(1, m=60, k=2)
+    labels = np.array(["ill", "well"])[y]
+    path = tmp_path / "data.csv"
+    lines = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), labels, strict=True)]
+    path.write_text("\n".join(["x,y,z,state", *lines]) + "\n")
+    return str(path), X, labels
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*words):
+        status = main([*words, "--quiet"] if words[0] != "datasets" else list(words))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+def test_loo(data, run):
+    path, X, y = data
+    status, out, err = run("loo", path, "--C", "3", "--gamma", "0.2", "--json")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    model = svmselect.sklearn.SVC(3, gamma=0.2).fit(X, y)
+    assert result["loo_error"] == model.loo_error_
+    assert result["misclassified_rows"] == (np.flatnonzero(model.loo_predictions_ != y) + 1).tolist()
+    assert result["classes"] == {"ill": 30, "well": 30}
+    assert result["support_vectors"] == model.support_.size
+    status, out, err = run("loo", path, "--C", "3", "--gamma", "0.2")
+    assert f"leave-one-out error  {100 * model.loo_error_:.2f} %" in out
+    assert "60 rows, 3 features; classes ill (30), well (30); label: column 'state'" in out
+
+
+def test_standardise_and_balance(data, run):
+    path, X, y = data
+    _, out, _ = run("loo", path, "--standardise", "--balanced", "--kernel", "linear", "--json")
+    model = svmselect.sklearn.SVC(kernel="linear", class_weight="balanced").fit(standardise(X), y)
+    assert json.loads(out)["loo_error"] == model.loo_error_
+
+
+def test_uneven_features_are_remarked(tmp_path, run):
+    path = tmp_path / "uneven.csv"
+    path.write_text("".join(f"{n % 7},{1000 * n},{n % 2}\n" for n in range(20)))
+    assert "--standardise makes them equal" in run("loo", str(path))[2]
+    assert run("loo", str(path), "--standardise")[2] == ""
+
+
+def test_cv(data, run):
+    path, X, y = data
+    status, out, _ = run("cv", path, "--C", "3", "--gamma", "0.2", "--folds", "4", "--seed", "5", "--json")
+    result = json.loads(out)
+    folds = StratifiedKFold(4, shuffle=True, random_state=5)
+    expected = 1 - cross_val_score(LIBSVM(C=3, gamma=0.2), X, y, cv=folds)
+    assert status == 0
+    np.testing.assert_allclose(result["fold_errors"], expected, atol=1e-12)
+    assert result["cv_error"] == pytest.approx(expected.mean())
+    assert "4-fold error" in run("cv", path, "--folds", "4")[1]
+
+
+def test_span(data, run):
+    path, X, y = data
+    status, out, _ = run("span", path, "--json")
+    model = svmselect.sklearn.SVC().fit(X, y)
+    result = json.loads(out)
+    assert status == 0
+    for name in ("span_estimate", "span_bound", "xi_alpha_bound", "sv_count_bound", "radius_margin_bound"):
+        assert result[name] == pytest.approx(getattr(model, name + "_"))
+    assert "span rule" in run("span", path)[1]
+
+
+@pytest.mark.parametrize("by", ["loo", "cv"])
+def test_select(data, run, by):
+    path, X, y = data
+    words = ("select", path, "--by", by, "--folds", "5", "--C", "0.5,5", "--gamma", "0.05,0.5,5")
+    status, out, _ = run(*words, "--json")
+    result = json.loads(out)
+    grid = {"C": [0.5, 5.0], "gamma": [0.05, 0.5, 5.0]}
+    if by == "loo":
+        search = svmselect.sklearn.LOOSearchCV(param_grid=grid)
+    else:
+        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        search = svmselect.sklearn.SeededCV(param_grid=grid, cv=folds)
+    search.fit(X, y)
+    assert status == 0
+    assert {name: result[name] for name in ("C", "gamma")} == search.best_params_
+    assert result["error"] == pytest.approx(1 - search.best_score_)
+    assert len(result["models"]) == 6
+    errors = [model["error"] for model in result["models"]]
+    assert errors == sorted(errors)
+    _, out, _ = run(*words, "--top", "2")
+    assert "Best of 6 models" in out and out.count(" %") == 3
+
+
+def test_three_classes(tmp_path, run):
+    X, y = blobs(2, m=45, k=3)
+    path = tmp_path / "three.csv"
+    np.savetxt(path, np.column_stack([X, y]), delimiter=",")
+    status, out, _ = run("loo", str(path), "--json")
+    assert json.loads(out)["loo_error"] == svmselect.sklearn.SVC().fit(X, y).loo_error_
+    assert json.loads(out)["classes"] == {"0": 15, "1": 15, "2": 15}
+    status, _, err = run("span", str(path))
+    assert status == 1 and "span is for two classes" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("loo", "nothing.csv"), "error: nothing.csv: there is no such file"),
+        (
+            ("cv", "DATA", "--folds", "31"),
+            "error: --folds must be from 2 to the 30 rows of class ill, got 31",
+        ),
+        (("loo", "DATA", "--label", "7"), "there is no column 7"),
+        (("select", "DATA", "--kernel", "linear", "--gamma", "1"), "--gamma is for the rbf kernel"),
+        (("datasets", "fetch", "nowhere"), "unknown data set 'nowhere'; the registry has: "),
+    ],
+)
+def test_errors_are_one_sentence_and_status_1(data, run, words, sentence):
+    status, out, err = run(*(data[0] if word == "DATA" else word for word in words))
+    assert (status, out) == (1, "")
+    assert err.startswith("svmselect: ") and sentence in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("lou",),
+        ("loo",),
+        ("loo", "f", "--C", "-1"),
+        ("select", "f", "--C", "1,x"),
+        ("cv", "f", "--folds", "0"),
+        ("loo", "f", "--delimiter", "||"),
+    ],
+)
+def test_a_wrong_command_line_is_status_2(words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(list(words))
+    assert caught.value.code == 2
+    assert "svmselect" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_status_130(data, run, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("svmselect.sklearn.svc.SVC.leave_one_out", interrupted)
+    assert run("loo", data[0])[0] == 130
+
+
+def test_datasets_are_listed(run, registry):
+    status, out, _ = run("datasets", "list", "--json")
+    assert status == 0
+    assert [entry["name"] for entry in json.loads(out)] == list(registry)
+    assert "banana" in run("datasets", "list")[1]
+
+
+def test_datasets_are_fetched(run, tmp_path):
+    words = ("datasets", "fetch", "titanic-table", "--to", str(tmp_path), "--quiet")
+    status, out, _ = run(*words)
+    path = tmp_path / "titanic-table.libsvm"
+    assert status == 0 and str(path) in out
+    X, y = load_svmlight_file(path)
+    assert X.shape == (2201, 3) and set(y) == {-1, 1}
+    status, _, err = run(*words)
+    assert status == 1 and "exists; --force writes it anew" in err
+    assert run(*words, "--force")[0] == 0
+
+
+def test_the_installed_command(data):
+    path, *_ = data
+    command = [os.path.join(os.path.dirname(sys.executable), "svmselect"), "loo", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    # not a terminal: no bar
+    assert "leave-one-out error" in done.stdout and done.stderr == ""
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    command = f"{sys.executable} -m svmselect.cli datasets list --json | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == "[\n" and done.stderr == ""
+
+
+def test_the_library_does_not_import_its_estimators():
+    code = "import sys, svmselect; sys.exit('svmselect.sklearn' in sys.modules or 'sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

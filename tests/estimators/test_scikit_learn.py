@@ -1,0 +1,136 @@
+"""What scikit-learn asks of an estimator."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numerics.problems import two_classes
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
+
+from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
+
+GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
+# scikit-learn expects the same of its own SVC and NuSVC
+TO_TOL = "both fits stop at tol; and gamma='scale' does not weigh rows, nor do scores of a search"
+INFEASIBLE = "weights of one class that make nu=0.5 infeasible"
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, SVC) and estimator.kernel == "precomputed":
+        return {}
+    failures = {
+        "check_sample_weight_equivalence_on_dense_data": TO_TOL,
+        "check_sample_weight_equivalence_on_sparse_data": TO_TOL,
+    }
+    if isinstance(estimator, NuSVC):
+        failures["check_class_weight_classifiers"] = INFEASIBLE
+    return failures
+
+
+@parametrize_with_checks(
+    [
+        SVC(),
+        SVC(kernel="linear"),
+        SVC(kernel="precomputed"),
+        NuSVC(),
+        LOOSearchCV(param_grid=GRID),
+        SeededCV(param_grid=GRID, cv=3),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_passes_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.1, tol=1e-10), SVC(kernel="linear", tol=1e-10)])
+@pytest.mark.parametrize(
+    "check", [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data]
+)
+def test_a_weight_is_a_number_of_copies(estimator, check):
+    check("SVC", estimator)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    X, y = two_classes(np.random.default_rng(0), 80, 4)
+    return X, np.where(y > 0, "yes", "no")
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_every_kind_of_matrix_gives_the_same_classifier(rows, kernel):
+    X, y = rows
+    X = X.astype(np.float32)
+    reference = SVC(kernel=kernel, C=3).fit(X.astype(np.float64), y)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for kind in (
+        X,
+        np.asfortranarray(X),
+        frame,
+        sparse.csr_matrix(X),
+        sparse.csr_array(X),
+        sparse.csc_array(X),
+    ):
+        fitted = SVC(kernel=kernel, C=3).fit(kind, y)
+        np.testing.assert_allclose(
+            fitted.decision_function(kind), reference.decision_function(X.astype(np.float64)), atol=1e-9
+        )
+        assert fitted.loo_error_ == reference.loo_error_
+    assert list(SVC().fit(frame, y).feature_names_in_) == list("abcd")
+    # rows of the other kind
+    np.testing.assert_allclose(
+        reference.decision_function(sparse.csr_array(X)), reference.decision_function(X), atol=1e-12
+    )
+
+
+def test_works_in_a_pipeline_and_in_cross_validation(rows):
+    X, y = rows
+    scaled = StandardScaler().fit_transform(X)
+    pipeline = make_pipeline(StandardScaler(), LOOSearchCV(param_grid=GRID)).fit(X, y)
+    assert pipeline[-1].loo_error_ == LOOSearchCV(param_grid=GRID).fit(scaled, y).loo_error_
+    assert pipeline.score(X, y) > 0.6
+    assert cross_val_score(make_pipeline(StandardScaler(), SVC()), X, y, cv=3).shape == (3,)
+
+
+def test_pickles_hold_what_was_computed_and_not_the_training_set(rows):
+    X, y = rows
+    fitted = SVC().fit(X, y)
+    error = fitted.loo_error_
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert copy.loo_error_ == error
+    np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
+    with pytest.raises(AttributeError, match="span_bound_ needs the training set"):
+        copy.span_bound_  # noqa: B018
+    assert not hasattr(clone(fitted), "loo_error_")
+
+
+def test_a_new_fit_forgets_the_estimates_of_the_last(rows):
+    X, y = rows
+    fitted = SVC(gamma=0.1).fit(X, y)
+    first = fitted.loo_predictions_
+    fitted.fit(X[::2], y[::2])
+    assert fitted.loo_predictions_.shape != first.shape
+
+
+def test_estimates_are_those_of_the_fit_whatever_comes_after(rows):
+    X, y = rows
+    expected = SVC(3.0, gamma=0.2).fit(X, y).loo_predictions_
+    mine = X.copy()
+    fitted = SVC(3.0, gamma=0.2).fit(mine, y).set_params(C=1e-3, gamma=50.0)
+    mine[:] = 0
+    np.testing.assert_array_equal(fitted.loo_predictions_, expected)
+
+
+def test_displaying_computes_no_estimate(rows):
+    fitted = SVC().fit(*rows)
+    assert "SVC" in fitted._repr_html_()
+    assert "loo_error_" not in vars(fitted)

@@ -1,0 +1,114 @@
+"""Searches against GridSearchCV with scikit-learn's SVC."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.svm
+from estimators.problems import blobs
+from numerics.problems import two_classes
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+
+from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
+
+# not in order, a value twice, and kernels with parameters of their own
+GRID = [
+    {"kernel": ["rbf"], "C": [10.0, 0.3, 0.3], "gamma": [0.7, 0.05]},
+    {"kernel": ["linear"], "C": [1.0]},
+]
+
+
+def problem(classes, weighted):
+    X, y = blobs(20, m=36, k=classes)
+    weight = np.random.default_rng(0).uniform(0.5, 2, size=36) if weighted else None
+    return X, np.array(["a", "b", "c"])[y], weight
+
+
+def theirs(X, y, weight, cv, **parameters):
+    return GridSearchCV(sklearn.svm.SVC(tol=1e-6, **parameters), GRID, cv=cv).fit(X, y, sample_weight=weight)
+
+
+def assert_same(ours, reference):
+    for name in ("params", "rank_test_score"):
+        assert list(ours.cv_results_[name]) == list(reference.cv_results_[name])
+    for name in ("param_C", "param_gamma", "param_kernel"):
+        ours_column, column = ours.cv_results_[name], reference.cv_results_[name]
+        np.testing.assert_array_equal(np.ma.getmaskarray(ours_column), np.ma.getmaskarray(column))
+        assert ours_column.compressed().tolist() == column.compressed().tolist()
+    for name in ("mean_test_score", "std_test_score"):
+        np.testing.assert_allclose(ours.cv_results_[name], reference.cv_results_[name], atol=1e-12)
+    assert ours.best_index_ == reference.best_index_
+    assert ours.best_params_ == reference.best_params_
+    assert ours.best_score_ == pytest.approx(reference.best_score_)
+    assert not ours.cv_results_["n_not_converged"].any()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leave_one_out(classes, weighted):
+    X, y, weight = problem(classes, weighted)
+    ours = LOOSearchCV(param_grid=GRID).fit(X, y, sample_weight=weight)
+    reference = theirs(X, y, weight, LeaveOneOut())
+    assert_same(ours, reference)
+    assert ours.loo_error_ == pytest.approx(1 - reference.best_score_)
+    assert ours.best_estimator_.loo_error_ == pytest.approx(ours.loo_error_)
+    np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_cross_validation(classes, weighted, class_weight):
+    X, y, weight = problem(classes, weighted)
+    template = SVC(tol=1e-6, class_weight=class_weight)
+    for cv in (4, StratifiedKFold(3, shuffle=True, random_state=0), KFold(5, shuffle=True, random_state=1)):
+        ours = SeededCV(template, GRID, cv=cv).fit(X, y, sample_weight=weight)
+        reference = theirs(X, y, weight, cv, class_weight=class_weight)
+        assert_same(ours, reference)
+        assert ours.n_splits_ == reference.n_splits_
+        for h in range(ours.n_splits_):
+            name = f"split{h}_test_score"
+            np.testing.assert_allclose(ours.cv_results_[name], reference.cv_results_[name], atol=1e-12)
+
+
+@pytest.mark.parametrize("search", [LOOSearchCV, SeededCV])
+def test_a_precomputed_kernel(search):
+    X, y, _ = problem(3, False)
+    rows = search(SVC(gamma=0.3), {"C": [0.1, 1, 10]}).fit(X, y)
+    given = search(SVC(kernel="precomputed"), {"C": [0.1, 1, 10]}).fit(rbf_kernel(X, gamma=0.3), y)
+    np.testing.assert_allclose(given.cv_results_["mean_test_score"], rows.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(given.predict(rbf_kernel(X, gamma=0.3)), rows.predict(X))
+
+
+@pytest.mark.parametrize("search", [LOOSearchCV, SeededCV])
+def test_the_default_grid(search):
+    X, y = two_classes(np.random.default_rng(0), 30, 2)
+    found = search(refit=False).fit(X, y)
+    table = pd.DataFrame(found.cv_results_)
+    assert len(table) == 64
+    assert table.param_gamma.median() == pytest.approx(2**-3 / (2 * X.var()))
+    with pytest.raises(AttributeError, match="no best_estimator_ with refit=False"):
+        found.predict(X)
+    assert len(search(SVC(kernel="linear"), refit=False).fit(X, y).cv_results_["params"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("search", "sentence"),
+    [
+        (LOOSearchCV(NuSVC()), "estimator must be a svmselect.sklearn.SVC, got a NuSVC; in a Pipeline"),
+        (LOOSearchCV(sklearn.svm.SVC()), "estimator must be a svmselect.sklearn.SVC, got a SVC"),
+        (
+            LOOSearchCV(param_grid={"C": [1], "degree": [2]}),
+            "param_grid may hold C, gamma, kernel, got 'degree'",
+        ),
+        (LOOSearchCV(param_grid={"C": [1, -1]}), "C in param_grid must be positive finite numbers, got -1.0"),
+        (LOOSearchCV(param_grid={"gamma": [0.0]}), "gamma must be a positive finite number, got 0.0"),
+        (SeededCV(cv=ShuffleSplit(3, random_state=0)), "cv must hold every row out once, row"),
+        (SeededCV(cv=[([0, 1], [2, 3])]), "cv must train each fold on all rows"),
+        (SeededCV(cv=KFold(2)), "folds must leave both classes to train on"),
+    ],
+)
+def test_bad_input_is_named(search, sentence):
+    X, _ = two_classes(np.random.default_rng(0), 20, 2)
+    with pytest.raises(ValueError, match=sentence):
+        search.fit(X, np.repeat([-1, 1], 10))
