@@ -20,18 +20,42 @@ class Checkout:
         for name in ("Snakefile", "config", "environment.yml", "profiles", "src", "workflow"):
             (folder / name).symlink_to(ROOT / name)
 
-    def snakemake(self, *arguments, config=None):
-        """Run snakemake on a configuration (dict, laid over the demo's); return the finished process."""
+    def snakemake(self, *arguments, config=None, **environment):
+        """Run snakemake on a configuration (dict, laid over the demo's); return the finished process.
+
+        Further keywords are variables of its environment.
+        """
+        return subprocess.run(
+            self._command(arguments, config),
+            cwd=self.folder,
+            env=self._environment(environment),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def start(self, *arguments, config=None, **environment):
+        """The same, running, in a process group of its own; its output goes to ``started.log``."""
+        with open(self.folder / "started.log", "w") as log:
+            return subprocess.Popen(
+                self._command(arguments, config),
+                cwd=self.folder,
+                env=self._environment(environment),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def _command(self, arguments, config):
         command = [sys.executable, "-m", "snakemake"]
         if config is not None:
             path = self.folder / "test.yaml"
             path.write_text(yaml.safe_dump(config))
             command += ["--configfile", str(path)]
-        command += arguments
-        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
+        return [*command, *arguments]
+
+    def _environment(self, more):
+        return {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), **more}
 
 
 @pytest.fixture

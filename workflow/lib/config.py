@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from jsonschema import Draft202012Validator
 
-__all__ = ["check_config", "check_datasets", "grid"]
+__all__ = ["check_config", "check_datasets", "check_writable", "grid"]
 
 
 def check_config(config, schema):
@@ -68,6 +71,24 @@ def check_datasets(named, known):
             valid = ", ".join(sorted(known))
             raise ValueError(
                 f"Unknown data set {names} in the configuration's {key}; the known ones are: {valid}."
+            )
+
+
+def check_writable(folders):
+    """Check that files can be written below some folders, or below what exists of their paths.
+
+    Raises
+    ------
+    ValueError
+        One sentence with the first folder that cannot be written to.
+    """
+    for folder in folders:
+        place = Path(folder).absolute()
+        while not place.exists():
+            place = place.parent
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise ValueError(
+                f"Cannot write to the folder {place}; mend its permissions, or work in another checkout."
             )
 
 

@@ -14,7 +14,7 @@ min_version("9.20")
 WORKFLOW = Path(workflow.basedir, "workflow")
 sys.path.insert(0, str(WORKFLOW))
 
-from lib.config import check_config, check_datasets, grid
+from lib.config import check_config, check_datasets, check_writable, grid
 from lib.environment import set_job_environment
 from lib.library import sources
 
@@ -28,6 +28,8 @@ def checked(config):
         check_config(config, yaml.safe_load(schema.read_text()))
         validate(config, str(schema))
         registry = load_registry(config["registry"])
+        check_writable(f"{folder}/{config['preset']}" for folder in ("results", "logs"))
+        check_writable(["resources"])
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return registry

@@ -37,7 +37,7 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
                 f"{type_of_target(y)}, with {self.classes_.size} classes."
             )
         if self.classes_.size < 2:
-            raise ValueError(f"y must hold two classes, got one class only: {self.classes_[0]!r}")
+            raise ValueError(f"y must hold two classes, got one class only: {self.classes_.tolist()[0]!r}")
         self.classifier_ = self._train(X, 2.0 * codes - 1, self._kernel(X))
         return self
 
