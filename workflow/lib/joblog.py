@@ -56,8 +56,8 @@ def explanation(error, job, budget):
     """What to do about an exception, as a sentence; None where it says so itself."""
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return (
-            f"Cannot write {error.filename or 'a file'}: {error.strerror}. Make room or mend the permissions, "
-            "and call the same command again: what is finished is kept."
+            f"Cannot write {error.filename or 'a file'}: {error.strerror}. Make room or mend the permissions,"
+            " and call the same command again: what is finished is kept."
         )
     if job is None or not isinstance(error, MemoryError):
         return None
