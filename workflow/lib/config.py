@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -29,25 +30,39 @@ def check_config(config, schema):
     errors = sorted(
         Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path))
     )
-    if errors:
-        raise ValueError("\n".join(dict.fromkeys(_sentence(error) for error in errors)))
+    sentences = [_sentence(error) for error in errors] + list(_not_finite(config))
+    if sentences:
+        raise ValueError("\n".join(dict.fromkeys(sentences)))
+
+
+def _not_finite(value, where=""):
+    """Sentences about the numbers that no schema minds: NaN and infinity."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _not_finite(item, f"{where}.{key}" if where else str(key))
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"The configuration's {where} is {value}; wanted: a finite number."
 
 
 def _sentence(error):
     where = ".".join(str(part) for part in error.absolute_path)
     if error.validator == "additionalProperties":
         valid = ", ".join(sorted(error.schema["properties"]))
-        unknown = ", ".join(repr(key) for key in error.instance if key not in error.schema["properties"])
+        unknown = [key for key in error.instance if key not in error.schema["properties"]]
         where = where or "top level"
-        return f"Unknown key {unknown} in the configuration's {where}; the valid keys are: {valid}."
+        return f"Unknown {_keys(unknown)} in the configuration's {where}; the valid keys are: {valid}."
     if error.validator == "required":
-        missing = ", ".join(repr(key) for key in error.validator_value if key not in error.instance)
-        return f"The configuration's {where or 'top level'} lacks the key {missing}."
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"The configuration's {where or 'top level'} lacks the {_keys(missing)}."
     if error.validator == "enum":
         valid = ", ".join(map(str, error.validator_value))
         return f"The configuration's {where} is {error.instance!r}; the valid values are: {valid}."
     wanted = error.schema.get("description", error.message).rstrip(".")
     return f"The configuration's {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
+
+
+def _keys(names):
+    return f"{'key' if len(names) == 1 else 'keys'} {', '.join(map(repr, names))}"
 
 
 def check_datasets(named, known):
