@@ -10,6 +10,10 @@ rule bakir2004_run_figure1:
         "<logs>/bakir2004/run_figure1.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         cell=bakir2004_figure1(),
     script:
@@ -26,7 +30,9 @@ rule bakir2004_run_figure3:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=bakir2004_mb(max(BAKIR2004["figure3"]["sizes"])),
+        **EXCLUSIVE,
+        mem_mb=growing(bakir2004_mb(max(BAKIR2004["figure3"]["sizes"]))),
+        runtime=growing(60),
     params:
         cell=bakir2004_figure3(),
     script:
@@ -44,7 +50,9 @@ rule bakir2004_run_figure4:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows),
+        **EXCLUSIVE,
+        mem_mb=growing(bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows)),
+        runtime=growing(180),
     params:
         cell=bakir2004_figure4(),
     script:
@@ -62,7 +70,9 @@ rule bakir2004_run_table1:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=lambda wildcards: bakir2004_mb(int(wildcards.train)),
+        **EXCLUSIVE,
+        mem_mb=growing(lambda wildcards: bakir2004_mb(int(wildcards.train))),
+        runtime=growing(720),
     params:
         cell=lambda wildcards: bakir2004_table1(wildcards.dataset, int(wildcards.train)),
     script:
@@ -80,7 +90,9 @@ rule bakir2004_run_growth:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=bakir2004_mb(max(BAKIR2004["growth"]["methods"].values())),
+        **EXCLUSIVE,
+        mem_mb=growing(bakir2004_mb(max(BAKIR2004["growth"]["methods"].values()))),
+        runtime=growing(360),
     params:
         cell=bakir2004_growth(),
     script:

@@ -111,5 +111,18 @@ def known(names, among=REGISTRY):
         raise WorkflowError(str(error)) from None
 
 
+def growing(need):
+    """A resource of a job: a number, or a function of the wildcards, and as much again with each further attempt."""
+
+    def of_attempt(wildcards, attempt):
+        return attempt * (need(wildcards) if callable(need) else need)
+
+    return of_attempt
+
+
+# Wall-clock times are taken where nothing else runs: on a cluster, a node of its own for each job.
+EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
+
+
 # What the rules of each paper say of it: its results, the sources that these depend on, its data sets, its captions.
 PAPERS = {}

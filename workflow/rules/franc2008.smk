@@ -12,6 +12,10 @@ rule franc2008_run_loo:
         "<logs>/franc2008/run_loo/{dataset}/realisation-{realisation}/{cell}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(120),
     params:
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
@@ -32,6 +36,10 @@ rule franc2008_run_stopping:
         "<logs>/franc2008/run_stopping/{dataset}/realisation-{realisation}/{cell}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
@@ -74,6 +82,10 @@ rule franc2008_run_test:
         "<logs>/franc2008/run_test/{dataset}/{kernel}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         n_realisations=lambda wildcards: franc2008_test_realisations(wildcards.dataset),
         settings={

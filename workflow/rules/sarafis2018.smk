@@ -12,6 +12,10 @@ rule sarafis2018_run_models:
         "<logs>/sarafis2018/run_models/{experiment}/{dataset}/rows-{m}/part-{part}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(sarafis2018_mb),
+        runtime=growing(60),
     params:
         cell=sarafis2018_cell,
         settings={

@@ -12,6 +12,10 @@ rule wen2017_run_choice:
         "<logs>/wen2017/run_choice/{dataset}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         choice={
             **{key: WEN2017["choice"][key] for key in ("rows", "folds")},
@@ -36,7 +40,9 @@ rule wen2017_run_seeds:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=wen2017_whole_matrix_mb,
+        **EXCLUSIVE,
+        mem_mb=growing(wen2017_whole_matrix_mb),
+        runtime=growing(720),
     params:
         model=wen2017_model,
         cell=wen2017_seeds,
@@ -57,7 +63,9 @@ rule wen2017_run_cached:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=wen2017_whole_matrix_mb,
+        **EXCLUSIVE,
+        mem_mb=growing(wen2017_whole_matrix_mb),
+        runtime=growing(360),
     params:
         model=wen2017_model,
         cell=wen2017_cached,
@@ -78,6 +86,10 @@ rule wen2017_run_libsvm:
     priority: -1
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(4000),
+        runtime=growing(360),
     params:
         model=wen2017_model,
         cell={"budget_s": WEN2017["libsvm_budget"]},
@@ -97,6 +109,10 @@ rule wen2017_run_along_C:
         "<logs>/wen2017/run_along_C/{dataset}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         cell={
             "n": WEN2017["along_C"]["rows"],
@@ -119,6 +135,10 @@ rule wen2017_run_variants:
         "<logs>/wen2017/run_variants/{dataset}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         model=wen2017_model,
         cell=wen2017_variants,
