@@ -32,7 +32,7 @@ OUTPUTS = [f"results/faults/{FOLDER}/{cell}.parquet" for cell in ("linear", "rbf
 RUN = ("--cores", "1", "--quiet", "rules", "--", *OUTPUTS)
 
 
-def wait_for(condition, what, process, seconds=300):
+def wait_for(condition, what, process, seconds=900):
     """Wait until a condition is true, while a process runs."""
     end = time.monotonic() + seconds
     while not condition():
@@ -116,9 +116,9 @@ def test_worker_is_killed(checkout):
     with stopped_inside_a_cell(checkout) as (run, worker, go_on):
         in_flight = len(finished(checkout))
         worker.send_signal(signal.SIGKILL)
-        worker.wait(60)
+        worker.wait(900)
         go_on()
-        assert run.wait(300) == 1
+        assert run.wait(900) == 1
     # the other cells came all the same
     before = finished(checkout)
     assert len(before) == len(OUTPUTS) - 1 >= in_flight and half_written(checkout) == []
@@ -129,7 +129,7 @@ def test_worker_is_killed(checkout):
 def test_snakemake_is_killed_with_its_workers(checkout):
     with stopped_inside_a_cell(checkout) as (run, _, _):
         os.killpg(run.pid, signal.SIGKILL)
-        run.wait(60)
+        run.wait(900)
     before = finished(checkout)
     assert 1 <= len(before) < len(OUTPUTS) and half_written(checkout) == []
     resumes(checkout, before, unlock=True)
@@ -140,9 +140,9 @@ def test_snakemake_alone_is_killed(checkout):
     with stopped_inside_a_cell(checkout) as (run, worker, go_on):
         before = finished(checkout)
         run.kill()
-        run.wait(60)
+        run.wait(900)
         go_on()
-        worker.wait(120)
+        worker.wait(900)
         assert len(finished(checkout)) == len(before) + 1
     resumes(checkout, before, unlock=True)
 
