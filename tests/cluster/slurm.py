@@ -38,8 +38,8 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
-NodeName=DEFAULT NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory}
-NodeName=n[1-{nodes}] Port=[{first}-{last}]
+NodeName=DEFAULT CPUs={cpus} RealMemory={memory}
+NodeName=n[1-{nodes}] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}]
 PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 """
 
@@ -156,8 +156,10 @@ class Slurm:
     def _wait(self, condition, what, seconds):
         end = time.monotonic() + seconds
         while not condition():
-            if time.monotonic() > end:
-                raise RuntimeError(f"no {what} within {seconds} s; logs are in {self.folder}")
+            dead = [name for name, daemon in self.daemons.items() if daemon.poll() is not None]
+            if dead or time.monotonic() > end:
+                why = f"{dead[0]} ended" if dead else f"waited {seconds} s"
+                raise RuntimeError(f"no {what}: {why}; logs are in {self.folder}")
             time.sleep(0.2)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-__all__ = ["check_config", "check_datasets", "check_writable", "grid"]
+__all__ = ["check_cache", "check_config", "check_datasets", "check_writable", "grid"]
 
 
 def check_config(config, schema):
@@ -105,6 +105,18 @@ def check_writable(folders):
             raise ValueError(
                 f"Cannot write to the folder {place}; mend its permissions, or work in another checkout."
             )
+
+
+def check_cache(folder):
+    """A ValueError unless the folder of Snakemake's cache, if there is one (None: no), exists.
+
+    Raises
+    ------
+    ValueError
+        One sentence.
+    """
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"The cache {folder} (SNAKEMAKE_OUTPUT_CACHE) is not a folder; make it first.")
 
 
 def grid(spec):

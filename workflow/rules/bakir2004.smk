@@ -47,6 +47,7 @@ rule bakir2004_run_figure4:
         rows="<bakir2004>/cells/figure4/{dataset}/run-{realisation}.parquet",
     log:
         "<logs>/bakir2004/run_figure4/{dataset}/run-{realisation}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
@@ -54,6 +55,7 @@ rule bakir2004_run_figure4:
         mem_mb=growing(bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows)),
         runtime=growing(180),
     params:
+        wildcards=named,
         cell=bakir2004_figure4(),
     script:
         "../scripts/bakir2004/run_figure4.py"
@@ -67,6 +69,7 @@ rule bakir2004_run_table1:
         rows="<bakir2004>/cells/table1/{dataset}/train-{train}.parquet",
     log:
         "<logs>/bakir2004/run_table1/{dataset}/train-{train}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
@@ -74,6 +77,7 @@ rule bakir2004_run_table1:
         mem_mb=growing(lambda wildcards: bakir2004_mb(int(wildcards.train))),
         runtime=growing(720),
     params:
+        wildcards=named,
         cell=lambda wildcards: bakir2004_table1(wildcards.dataset, int(wildcards.train)),
     script:
         "../scripts/bakir2004/run_table1.py"
@@ -87,6 +91,7 @@ rule bakir2004_run_growth:
         rows="<bakir2004>/cells/growth/{dataset}.parquet",
     log:
         "<logs>/bakir2004/run_growth/{dataset}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
@@ -94,6 +99,7 @@ rule bakir2004_run_growth:
         mem_mb=growing(bakir2004_mb(max(BAKIR2004["growth"]["methods"].values()))),
         runtime=growing(360),
     params:
+        wildcards=named,
         cell=bakir2004_growth(),
     script:
         "../scripts/bakir2004/run_growth.py"

@@ -14,7 +14,7 @@ rule chapelle1999_run_models:
     resources:
         **EXCLUSIVE,
         mem_mb=growing(1000),
-        runtime=growing(30),
+        runtime=growing(5),
     params:
         cell=lambda wildcards: CHAPELLE1999_CELLS[wildcards.experiment],
         settings={

@@ -14,8 +14,8 @@ min_version("9.20")
 WORKFLOW = Path(workflow.basedir, "workflow")
 sys.path.insert(0, str(WORKFLOW))
 
-from lib.config import check_config, check_datasets, check_writable, grid
-from lib.environment import set_job_environment
+from lib.config import check_cache, check_config, check_datasets, check_writable, grid
+from lib.environment import cache_folder, set_job_environment
 from lib.library import sources
 
 set_job_environment(WORKFLOW)
@@ -30,6 +30,7 @@ def checked(config):
         registry = load_registry(config["registry"])
         check_writable(f"{folder}/{config['preset']}" for folder in ("results", "logs"))
         check_writable(["resources"])
+        check_cache(cache_folder())
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return registry
@@ -112,13 +113,23 @@ def known(names, among=REGISTRY):
 
 
 def growing(need):
-    """A resource of a job: a number, or a function of the wildcards, and as much again with each further attempt."""
+    """A resource: a number, or a function of the wildcards, and as much again with each further attempt."""
 
     def of_attempt(wildcards, attempt):
         return attempt * (need(wildcards) if callable(need) else need)
 
     return of_attempt
 
+
+def named(wildcards, output):
+    """The wildcards of a job as a parameter: Snakemake's cache, which knows a job by its script, parameters and
+    inputs, would take two cells of one data set for the same. With `output` in the signature the parameter is not
+    compared with that of the last run."""
+    return dict(wildcards.items())
+
+
+# Whether jobs that are dear may come from a cache that checkouts share, and go there.
+CACHE = cache_folder() is not None
 
 # Wall-clock times are taken where nothing else runs: on a cluster, a node of its own for each job.
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}

@@ -10,13 +10,15 @@ rule franc2008_run_loo:
         rows="<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
         "<logs>/franc2008/run_loo/{dataset}/realisation-{realisation}/{cell}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
         **EXCLUSIVE,
         mem_mb=growing(1000),
-        runtime=growing(120),
+        runtime=growing(franc2008_minutes),
     params:
+        wildcards=named,
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
             **{key: FRANC2008[key] for key in ("methods", "eps", "efficiency_test", "max_iter")},
@@ -39,7 +41,7 @@ rule franc2008_run_stopping:
     resources:
         **EXCLUSIVE,
         mem_mb=growing(1000),
-        runtime=growing(30),
+        runtime=growing(10),
     params:
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
@@ -85,7 +87,7 @@ rule franc2008_run_test:
     resources:
         **EXCLUSIVE,
         mem_mb=growing(1000),
-        runtime=growing(30),
+        runtime=growing(10),
     params:
         n_realisations=lambda wildcards: franc2008_test_realisations(wildcards.dataset),
         settings={

@@ -35,6 +35,7 @@ rule wen2017_run_seeds:
         rows="<wen2017>/seeds/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_seeds/{dataset}/{settings}/k-{k}.log",
+    cache: CACHE
     # the tables need these; LIBSVM's last
     priority: 1
     conda:
@@ -44,6 +45,7 @@ rule wen2017_run_seeds:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(720),
     params:
+        wildcards=named,
         model=wen2017_model,
         cell=wen2017_seeds,
         settings=WEN2017_SETTINGS,
@@ -60,6 +62,7 @@ rule wen2017_run_cached:
         rows="<wen2017>/cached/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_cached/{dataset}/{settings}/k-{k}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
@@ -67,6 +70,7 @@ rule wen2017_run_cached:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(360),
     params:
+        wildcards=named,
         model=wen2017_model,
         cell=wen2017_cached,
         settings=WEN2017_SETTINGS,
@@ -83,6 +87,7 @@ rule wen2017_run_libsvm:
         rows="<wen2017>/libsvm/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_libsvm/{dataset}/{settings}/k-{k}.log",
+    cache: CACHE
     priority: -1
     conda:
         ENVIRONMENT
@@ -91,6 +96,7 @@ rule wen2017_run_libsvm:
         mem_mb=growing(4000),
         runtime=growing(360),
     params:
+        wildcards=named,
         model=wen2017_model,
         cell={"budget_s": WEN2017["libsvm_budget"]},
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "max_iter"},
