@@ -24,6 +24,8 @@ def as_rows(X, name="X"):
     -------
     ndarray (C order) or csr_array, float64
     """
+    if np.iscomplexobj(X):
+        raise ValueError(f"{name} must be an array of real numbers, got complex ones")
     if sparse.issparse(X):
         X = sparse.csr_array(X, dtype=np.float64)
         if not X.has_canonical_format:
@@ -46,6 +48,17 @@ def as_rows(X, name="X"):
             f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}"
         )
     return X
+
+
+def check_dtype(dtype):
+    """The type of a Gram matrix, or a ValueError."""
+    try:
+        found = None if dtype is None else np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+    return found
 
 
 def check_kernel(kernel):
@@ -155,12 +168,10 @@ class Gram:
 
     def __init__(self, X, kernel, dtype="float64", memory_mb=2048):
         check_kernel(kernel)
-        if np.dtype(dtype) not in (np.float32, np.float64):
-            raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
-        if not isinstance(memory_mb, numbers.Real) or not memory_mb > 0:
-            raise ValueError(f"memory_mb must be a positive number, got {memory_mb!r}")
+        self.dtype = check_dtype(dtype)
+        if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
+            raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
         self._X = as_rows(X)
-        self.dtype = np.dtype(dtype)
         # stored values and products are of one type; rows are cast once
         with np.errstate(over="ignore"):
             rows = Rows(self._X.astype(self.dtype, copy=False))
@@ -275,8 +286,10 @@ class Gram:
             If it does not fit the budget.
         """
         if not self.full:
+            needed = self.m * padded_length(self.m) * self.dtype.itemsize / 2**20
             raise MemoryError(
-                f"a Gram matrix of {self.m} rows does not fit memory_mb; ask for columns instead"
+                f"a Gram matrix of {self.m} rows takes {needed:.3g} MB, more than its budget of "
+                f"{self._budget / 2**20:.3g} MB (memory_mb); ask for columns instead"
             )
         self.compute()
         view = self.columns.arena[:, : self.m].T  # a slot holds a column
@@ -457,15 +470,17 @@ class Gram:
 
     def _part(self, rows):
         """The source of the matrix of some rows, or a ValueError."""
-        rows = np.array(rows, dtype=np.intp)
+        rows = np.array(rows)
         if (
             rows.ndim != 1
             or rows.size == 0
+            or rows.dtype.kind not in "iu"
             or rows[0] < 0
             or rows[-1] >= self.m
             or (np.diff(rows) <= 0).any()
         ):
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
+        rows = rows.astype(np.intp)
         source = self._source
         above = [(self.columns, rows), *((columns, there[rows]) for columns, there in source.above)]
         numbers = rows if source.numbers is None else source.numbers[rows]

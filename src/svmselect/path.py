@@ -10,7 +10,7 @@ import numpy as np
 from svmselect.feasible import balanced
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
-from svmselect.svm import Solution, check_labels, solve_csvc
+from svmselect.svm import Solution, as_numbers, check_labels, solve_csvc
 
 __all__ = ["PathPoint", "solve_path"]
 
@@ -114,7 +114,7 @@ def moved_along_C(y, solution, C):
 
 def check_values(values, name):
     """Positive finite numbers as a list of floats, or a ValueError."""
-    values = np.asarray(values, dtype=np.float64)
+    values = as_numbers(values, name)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"{name} must be a list of at least one number, got shape {values.shape}")
     bad = values[~(np.isfinite(values) & (values > 0))]

@@ -68,12 +68,25 @@ class Solution:
 
 def check_labels(gram, y):
     """Labels as float64 of shape (m,), or a ValueError."""
+    if not hasattr(gram, "kernel_values"):
+        raise ValueError(f"gram must be a Gram, made of rows and a kernel, got {type(gram).__name__}")
     y = np.asarray(y)
     if y.shape != (gram.m,):
         raise ValueError(f"y must have shape ({gram.m},) to match the Gram matrix, got {y.shape}")
     if not np.all((y == 1) | (y == -1)):
         raise ValueError(f"y must hold the labels -1 and +1 only, got {np.unique(y)[:5].tolist()}")
     return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def as_numbers(values, name):
+    """A copy as float64, or a ValueError; text is no number."""
+    array = np.asarray(values)
+    try:
+        if array.dtype.kind in "USc" or (array.shape == () and array.dtype == object):
+            raise TypeError
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {values!r}") from None
 
 
 def check_bounds(gram, y, C, name="C"):
@@ -83,7 +96,7 @@ def check_bounds(gram, y, C, name="C"):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")
         C = np.full(gram.m, float(C))
-    C = np.array(C, dtype=np.float64)
+    C = as_numbers(C, name)
     if C.shape != (gram.m,):
         raise ValueError(f"{name} must be a number or have shape ({gram.m},), got shape {C.shape}")
     bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
@@ -100,7 +113,7 @@ def check_options(tol, working_set, max_iter):
     """The step limit as an int, or a ValueError for any of the three."""
     if not (isinstance(tol, numbers.Real) and np.isfinite(tol) and tol > 0):
         raise ValueError(f"tol must be a positive finite number, got {tol!r}")
-    if working_set not in RULES:
+    if not (isinstance(working_set, str) and working_set in RULES):
         raise ValueError(f"working_set must be one of {sorted(RULES)}, got {working_set!r}")
     if max_iter is None:
         return UNLIMITED
@@ -111,7 +124,7 @@ def check_options(tol, working_set, max_iter):
 
 def check_start(start, y, C):
     """A feasible start as signed variables of shape (m,), or a ValueError."""
-    start = np.asarray(start, dtype=np.float64)
+    start = as_numbers(start, "start")
     if start.shape != y.shape:
         raise ValueError(f"start must have shape {y.shape}, got {start.shape}")
     outside = np.flatnonzero(~((start >= 0) & (start <= C)))
@@ -281,6 +294,18 @@ def frozen(array):
     return array
 
 
+def check_solution(gram, y, solution):
+    """Labels as float64 of shape (m,), or a ValueError for these or for the solution of another problem."""
+    y = check_labels(gram, y)
+    if not isinstance(solution, Solution):
+        raise ValueError(f"solution must be a Solution, got {type(solution).__name__}")
+    if solution.alpha.size != gram.m:
+        raise ValueError(
+            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
+        )
+    return y
+
+
 def misclassified(y, decision):
     """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
     return (decision >= 0) != (y > 0)
@@ -305,7 +330,7 @@ def decision_function(gram: Gram, y, solution: Solution, X):
     Raises
     ------
     ValueError
-        If `X` is not finite or has another number of features, or `y` does not match.
+        If `X` is not finite or has another number of features, or `y` or the solution does not match.
     """
-    theta = solution.alpha * check_labels(gram, y)
+    theta = solution.alpha * check_solution(gram, y, solution)
     return gram.cross(X, support=np.flatnonzero(theta)) @ theta[theta != 0] + solution.b

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from lib.rows import ERROR
+from svmselect.data.atomic import replacing
 
 __all__ = ["Checkpoint", "run_points"]
 
@@ -41,10 +41,8 @@ class Checkpoint:
     def add(self, point, result):
         """Keep the result (dict) of a point."""
         self.results[json.dumps(point)] = result
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_name(self.path.name + ".partial")
-        partial.write_text(json.dumps({"identity": self.identity, "results": self.results}))
-        os.replace(partial, self.path)
+        with replacing(self.path) as file:
+            file.write(json.dumps({"identity": self.identity, "results": self.results}).encode())
 
     def remove(self):
         """Delete the file, once the cell's output is written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["set_job_environment"]
+__all__ = ["cache_folder", "set_job_environment"]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
@@ -25,3 +25,8 @@ def set_job_environment(workflow_dir):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workflow_dir), before)))
     os.environ.update(dict.fromkeys(THREADS, "1"))
     os.environ.update(dict.fromkeys(KEEP_MEMORY, KEPT_BYTES))
+
+
+def cache_folder():
+    """The folder of the cache that checkouts share, which SNAKEMAKE_OUTPUT_CACHE names; None without one."""
+    return os.environ.get("SNAKEMAKE_OUTPUT_CACHE")

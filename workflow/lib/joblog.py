@@ -1,16 +1,25 @@
-"""The log file of a job."""
+"""The log file of a job, and how its failure is told."""
 
 from __future__ import annotations
 
+import errno
 import logging
 import sys
 import time
 
+from snakemake import script
+
+from lib.memory import limit_memory, needed_mb
+
 __all__ = ["Progress", "start_log"]
+
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def start_log(path):
     """Open a job's log with time stamps; an exception that ends the job is written to it too.
+
+    The job is held to the memory that its rule states (``mem_mb``).
 
     Parameters
     ----------
@@ -27,13 +36,44 @@ def start_log(path):
     log.addHandler(handler)
     logging.captureWarnings(True)
     logging.getLogger("py.warnings").addHandler(handler)
+    job = getattr(script, "snakemake", None)  # what Snakemake gives to a script
+    budget = None if job is None else job.resources.get("mem_mb")
 
     def report(kind, error, trace):
         log.error("the job failed", exc_info=(kind, error, trace))
         sys.__excepthook__(kind, error, trace)
+        if (sentence := explanation(error, job, budget)) is not None:
+            log.error(sentence)
+            print(sentence, file=sys.stderr)
 
     sys.excepthook = report
+    if budget is not None:
+        limit_memory(budget)
     return log
+
+
+def explanation(error, job, budget):
+    """What to do about an exception, as a sentence; None where it says so itself."""
+    if isinstance(error, OSError) and error.errno in UNWRITABLE:
+        return (
+            f"Cannot write {error.filename or 'a file'}: {error.strerror}. Make room or mend the permissions,"
+            " and call the same command again: what is finished is kept."
+        )
+    if job is None or not isinstance(error, MemoryError):
+        return None
+    wildcards = dict(job.wildcards.items())
+    dataset = wildcards.pop("dataset", None)
+    what = job.rule + "".join(f", {name} {value}" for name, value in wildcards.items())
+    if dataset is not None:
+        what = f"Data set {dataset!r} ({what})"
+    needed = needed_mb(error)
+    needs = "more memory" if needed is None else f"at least {needed:.0f} MB of memory"
+    if budget is None:
+        return f"{what} needs {needs}, which this machine does not have."
+    return (
+        f"{what} needs {needs}, and its budget is mem_mb={budget}; give it more with "
+        f"--set-resources {job.rule}:mem_mb=N, or take it out of the configuration."
+    )
 
 
 class Progress:

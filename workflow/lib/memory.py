@@ -1,14 +1,16 @@
-"""The memory that a block takes."""
+"""The memory that a block takes, and the memory that a job may take."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import math
+import resource
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Memory", "measured_memory"]
+__all__ = ["Memory", "limit_memory", "measured_memory", "needed_mb"]
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -37,15 +39,40 @@ def measured_memory():
         ctypes.CDLL(None).malloc_trim(0)
     try:
         CLEAR.write_text("5")  # the peak begins anew
-        before = _resident()["VmRSS"]
+        before = _sizes()["VmRSS"]
     except OSError:
         yield memory
         return
     yield memory
-    memory.peak_mb = (_resident()["VmHWM"] - before) / 2**10
+    memory.peak_mb = (_sizes()["VmHWM"] - before) / 2**10
 
 
-def _resident():
+def limit_memory(mb):
+    """Hold this process to so much memory, in 2**20 bytes: an array beyond it is a `MemoryError` at once,
+    where the system would kill the job without a word. Linux only; elsewhere nothing is limited.
+
+    What was reserved before but is not used does not count.
+    """
+    with suppress(OSError):
+        sizes = _sizes()
+        unused = sizes["VmData"] - sizes["RssAnon"]
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        limit = int(mb) * 2**20 + unused * 2**10
+        resource.setrlimit(resource.RLIMIT_DATA, (limit if hard < 0 else min(limit, hard), hard))
+
+
+def needed_mb(error):
+    """The memory that a process needs at least, which has met this `MemoryError`: what it holds and what it
+    asked for, in 2**20 bytes; None where the system does not tell."""
+    try:
+        held = _sizes()["RssAnon"] / 2**10
+    except OSError:
+        return None
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)  # NumPy's
+    return held if shape is None else held + math.prod(shape) * dtype.itemsize / 2**20
+
+
+def _sizes():
     """Sizes of this process in 2**10 bytes."""
     fields = (line.split(":", 1) for line in STATUS.read_text().splitlines())
-    return {name: int(value.split()[0]) for name, value in fields if name in ("VmRSS", "VmHWM")}
+    return {name: int(value.split()[0]) for name, value in fields if value.endswith(" kB")}

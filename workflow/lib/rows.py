@@ -7,12 +7,13 @@ a solver stopped early, partial.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from svmselect.data.atomic import replacing
 
 __all__ = [
     "BOUND_ROWS",
@@ -235,11 +236,8 @@ def _read(paths):
 
 
 def _write(path, table):
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".partial")
-    pq.write_table(table, partial, compression="zstd", write_statistics=False, store_schema=False)
-    os.replace(partial, path)
+    with replacing(Path(path)) as file:
+        pq.write_table(table, file, compression="zstd", write_statistics=False, store_schema=False)
 
 
 def pack_bits(errors):

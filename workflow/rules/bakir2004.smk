@@ -10,6 +10,10 @@ rule bakir2004_run_figure1:
         "<logs>/bakir2004/run_figure1.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         cell=bakir2004_figure1(),
     script:
@@ -26,7 +30,9 @@ rule bakir2004_run_figure3:
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=bakir2004_mb(max(BAKIR2004["figure3"]["sizes"])),
+        **EXCLUSIVE,
+        mem_mb=growing(bakir2004_mb(max(BAKIR2004["figure3"]["sizes"]))),
+        runtime=growing(60),
     params:
         cell=bakir2004_figure3(),
     script:
@@ -41,11 +47,15 @@ rule bakir2004_run_figure4:
         rows="<bakir2004>/cells/figure4/{dataset}/run-{realisation}.parquet",
     log:
         "<logs>/bakir2004/run_figure4/{dataset}/run-{realisation}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows),
+        **EXCLUSIVE,
+        mem_mb=growing(bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows)),
+        runtime=growing(180),
     params:
+        wildcards=named,
         cell=bakir2004_figure4(),
     script:
         "../scripts/bakir2004/run_figure4.py"
@@ -59,11 +69,15 @@ rule bakir2004_run_table1:
         rows="<bakir2004>/cells/table1/{dataset}/train-{train}.parquet",
     log:
         "<logs>/bakir2004/run_table1/{dataset}/train-{train}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=lambda wildcards: bakir2004_mb(int(wildcards.train)),
+        **EXCLUSIVE,
+        mem_mb=growing(lambda wildcards: bakir2004_mb(int(wildcards.train))),
+        runtime=growing(720),
     params:
+        wildcards=named,
         cell=lambda wildcards: bakir2004_table1(wildcards.dataset, int(wildcards.train)),
     script:
         "../scripts/bakir2004/run_table1.py"
@@ -77,11 +91,15 @@ rule bakir2004_run_growth:
         rows="<bakir2004>/cells/growth/{dataset}.parquet",
     log:
         "<logs>/bakir2004/run_growth/{dataset}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=bakir2004_mb(max(BAKIR2004["growth"]["methods"].values())),
+        **EXCLUSIVE,
+        mem_mb=growing(bakir2004_mb(max(BAKIR2004["growth"]["methods"].values()))),
+        runtime=growing(360),
     params:
+        wildcards=named,
         cell=bakir2004_growth(),
     script:
         "../scripts/bakir2004/run_growth.py"

@@ -11,6 +11,10 @@ rule chapelle1999_run_models:
         "<logs>/chapelle1999/run_models/{experiment}/{dataset}/realisation-{realisation}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(5),
     params:
         cell=lambda wildcards: CHAPELLE1999_CELLS[wildcards.experiment],
         settings={

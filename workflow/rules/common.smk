@@ -15,8 +15,8 @@ WORKFLOW = Path(workflow.basedir, "workflow")
 sys.path.insert(0, str(WORKFLOW))
 
 from lib.claims import check_claims, limits
-from lib.config import check_config, check_datasets, grid
-from lib.environment import set_job_environment
+from lib.config import check_cache, check_config, check_datasets, check_writable, grid
+from lib.environment import cache_folder, set_job_environment
 from lib.library import sources
 from lib.marks import marked
 from lib.redraw import with_rows
@@ -36,6 +36,9 @@ def checked(config, claims):
         validate(config, str(schema("config")))
         check_claims(claims, yaml.safe_load(schema("claims").read_text()))
         registry = load_registry(config["registry"])
+        check_writable(f"{folder}/{config['preset']}" for folder in ("results", "logs"))
+        check_writable(["resources"])
+        check_cache(cache_folder())
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return registry
@@ -118,6 +121,29 @@ def known(names, among=REGISTRY):
         check_datasets(names, among)
     except ValueError as error:
         raise WorkflowError(str(error)) from None
+
+
+def growing(need):
+    """A resource: a number, or a function of the wildcards, and as much again with each further attempt."""
+
+    def of_attempt(wildcards, attempt):
+        return attempt * (need(wildcards) if callable(need) else need)
+
+    return of_attempt
+
+
+def named(wildcards, output):
+    """The wildcards of a job as a parameter: Snakemake's cache, which knows a job by its script, parameters and
+    inputs, would take two cells of one data set for the same. With `output` in the signature the parameter is not
+    compared with that of the last run."""
+    return dict(wildcards.items())
+
+
+# Whether jobs that are dear may come from a cache that checkouts share, and go there.
+CACHE = cache_folder() is not None
+
+# Wall-clock times are taken where nothing else runs: on a cluster, a node of its own for each job.
+EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
 
 
 # What the rules of each paper say of it: stages and the files of their rows, its results, those of them with figures that

@@ -11,6 +11,10 @@ rule comparison_run_models:
         "<logs>/comparison/run_models/{dataset}/realisation-{realisation}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(30),
     params:
         kernels=COMPARISON_KERNELS,
         settings={

@@ -4,6 +4,11 @@ DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper["da
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
 
 
+# nodes of a cluster often have no network
+localrules:
+    download_data,
+
+
 rule download_data:
     output:
         raw=directory("resources/raw/{dataset}"),
@@ -27,9 +32,11 @@ rule prepare_data:
         data="resources/data/{dataset}.npz",
     log:
         "logs/prepare_data/{dataset}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     params:
+        wildcards=named,
         registry=config["registry"],
         contents=lambda wildcards: contents(wildcards.dataset),
     script:

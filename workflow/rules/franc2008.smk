@@ -10,9 +10,15 @@ rule franc2008_run_loo:
         rows="<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
         "<logs>/franc2008/run_loo/{dataset}/realisation-{realisation}/{cell}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(franc2008_minutes),
     params:
+        wildcards=named,
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
             **{key: FRANC2008[key] for key in ("methods", "eps", "efficiency_test", "max_iter")},
@@ -32,6 +38,10 @@ rule franc2008_run_stopping:
         "<logs>/franc2008/run_stopping/{dataset}/realisation-{realisation}/{cell}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
@@ -71,6 +81,10 @@ rule franc2008_run_test:
         "<logs>/franc2008/run_test/{dataset}/{kernel}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
         n_realisations=lambda wildcards: franc2008_test_realisations(wildcards.dataset),
         settings={

@@ -10,9 +10,15 @@ rule sarafis2018_run_models:
         rows="<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet",
     log:
         "<logs>/sarafis2018/run_models/{experiment}/{dataset}/rows-{m}/part-{part}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(sarafis2018_mb),
+        runtime=growing(60),
     params:
+        wildcards=named,
         cell=sarafis2018_cell,
         settings={
             **{key: SARAFIS2018[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")},

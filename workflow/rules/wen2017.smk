@@ -12,6 +12,10 @@ rule wen2017_run_choice:
         "<logs>/wen2017/run_choice/{dataset}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         choice={
             **{key: WEN2017["choice"][key] for key in ("rows", "folds")},
@@ -31,13 +35,17 @@ rule wen2017_run_seeds:
         rows="<wen2017>/seeds/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_seeds/{dataset}/{settings}/k-{k}.log",
+    cache: CACHE
     # the tables need these; LIBSVM's last
     priority: 1
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=wen2017_whole_matrix_mb,
+        **EXCLUSIVE,
+        mem_mb=growing(wen2017_whole_matrix_mb),
+        runtime=growing(720),
     params:
+        wildcards=named,
         model=wen2017_model,
         cell=wen2017_seeds,
         settings=WEN2017_SETTINGS,
@@ -54,11 +62,15 @@ rule wen2017_run_cached:
         rows="<wen2017>/cached/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_cached/{dataset}/{settings}/k-{k}.log",
+    cache: CACHE
     conda:
         ENVIRONMENT
     resources:
-        mem_mb=wen2017_whole_matrix_mb,
+        **EXCLUSIVE,
+        mem_mb=growing(wen2017_whole_matrix_mb),
+        runtime=growing(360),
     params:
+        wildcards=named,
         model=wen2017_model,
         cell=wen2017_cached,
         settings=WEN2017_SETTINGS,
@@ -75,10 +87,16 @@ rule wen2017_run_libsvm:
         rows="<wen2017>/libsvm/{dataset}/{settings}/k-{k}.parquet",
     log:
         "<logs>/wen2017/run_libsvm/{dataset}/{settings}/k-{k}.log",
+    cache: CACHE
     priority: -1
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(4000),
+        runtime=growing(360),
     params:
+        wildcards=named,
         model=wen2017_model,
         cell={"budget_s": WEN2017["libsvm_budget"]},
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "max_iter"},
@@ -97,6 +115,10 @@ rule wen2017_run_along_C:
         "<logs>/wen2017/run_along_C/{dataset}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         cell={
             "n": WEN2017["along_C"]["rows"],
@@ -119,6 +141,10 @@ rule wen2017_run_variants:
         "<logs>/wen2017/run_variants/{dataset}.log",
     conda:
         ENVIRONMENT
+    resources:
+        **EXCLUSIVE,
+        mem_mb=growing(3000),
+        runtime=growing(120),
     params:
         model=wen2017_model,
         cell=wen2017_variants,

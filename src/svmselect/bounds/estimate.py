@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.svm import check_labels, frozen
+from svmselect.svm import frozen
 
 __all__ = ["Estimate"]
 
@@ -28,16 +28,6 @@ class Estimate:
     error: float
     errors: np.ndarray
     cpu_s: float
-
-
-def check_solution(gram, y, solution):
-    """Labels as float64 of shape (m,), or a ValueError for these or for the solution of another problem."""
-    y = check_labels(gram, y)
-    if solution.alpha.shape != y.shape:
-        raise ValueError(
-            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
-        )
-    return y
 
 
 def n_training(solution):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svmselect.bounds.estimate import Estimate, check_solution, counted
+from svmselect.bounds.estimate import Estimate, counted
 from svmselect.gram import Gram
-from svmselect.svm import Solution
+from svmselect.svm import Solution, check_solution
 
 __all__ = ["jaakkola_haussler"]
 

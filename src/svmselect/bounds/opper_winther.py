@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, check_solution, counted, of_support_vectors, support_sets
+from svmselect.bounds.estimate import Estimate, counted, of_support_vectors, support_sets
 from svmselect.bounds.hull import squared_distances
 from svmselect.gram import Gram
-from svmselect.svm import Solution
+from svmselect.svm import Solution, check_solution
 from svmselect.threads import one_blas_thread
 
 __all__ = ["OpperWinther", "opper_winther"]

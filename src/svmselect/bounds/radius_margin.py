@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from svmselect.bounds.estimate import check_solution, n_training
+from svmselect.bounds.estimate import n_training
 from svmselect.bounds.sphere import Sphere, check_sphere
 from svmselect.gram import Gram
-from svmselect.svm import Solution
+from svmselect.svm import Solution, check_solution
 from svmselect.threads import one_blas_thread
 
 __all__ = ["RadiusMargin", "RescaledRadiusMargin", "radius_margin", "rescaled_radius_margin"]

@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, check_solution, counted
+from svmselect.bounds.estimate import Estimate, counted
 from svmselect.gram import Gram
-from svmselect.svm import Solution
+from svmselect.svm import Solution, check_solution
 
 __all__ = ["xi_alpha"]
 

@@ -18,7 +18,12 @@ def check_k(k, m):
 
 def order_of(m, seed):
     """A permutation of m rows; in their own order for None."""
-    return np.arange(m) if seed is None else np.random.default_rng(seed).permutation(m)
+    if seed is None:
+        return np.arange(m)
+    try:
+        return np.random.default_rng(seed).permutation(m)
+    except (TypeError, ValueError):
+        raise ValueError(f"seed must be None or what NumPy takes for one, such as 0, got {seed!r}") from None
 
 
 def cut(rows, k):

@@ -19,6 +19,8 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with open(temporary, "wb") as file:
             yield file
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk says so without a name
         raise

@@ -52,6 +52,12 @@ def training_rows(dataset):
     return entry.splits.train if entry.splits else entry.rows
 
 
+def sarafis2018_mb(wildcards):
+    """Memory of a job with the Gram matrix of so many rows and blocks of it, in 2**20 bytes."""
+    whole = int(wildcards.m) ** 2 * 8 / 2**20
+    return int(1.3 * min(SARAFIS2018["memory_mb"], whole)) + 1500
+
+
 SARAFIS2018_CELLS = sarafis2018_cells()
 
 

@@ -1,0 +1,159 @@
+"""The demo, cut down, on a real SLURM of several nodes on this machine; what scancel and a lost node do.
+
+They run where SVMSELECT_SLURM is set: `make test-slurm` sets it and installs SLURM.
+"""
+
+import fcntl
+import os
+import re
+import time
+from contextlib import contextmanager
+
+import pandas as pd
+import pytest
+from checkouts import ROOT, Checkout
+from cluster.slurm import Slurm, missing
+from lib.rows import OK, read_rows
+from lib.tables import KEY, read_tidy
+
+pytestmark = [
+    pytest.mark.skipif(
+        "SVMSELECT_SLURM" not in os.environ, reason="SVMSELECT_SLURM is not set: make test-slurm"
+    ),
+    pytest.mark.skipif("SVMSELECT_SLURM" in os.environ and missing() is not None, reason=str(missing())),
+]
+
+# What depends on this machine: a partition, no accounting; the waits of a real cluster would take minutes.
+HERE = [
+    "--profile",
+    "profiles/slurm",
+    "--default-resources",
+    "mem_mb=1000",
+    "runtime=10",
+    "slurm_partition=debug",
+    "--slurm-no-account",
+    "--slurm-status-command",
+    "squeue",
+    "--slurm-init-seconds-before-status-checks",
+    "2",
+    "--seconds-between-status-checks",
+    "2",
+    "--latency-wait",
+    "5",
+    "--quiet",
+    "rules",
+    "progress",
+]
+DEMO = ["--configfile", str(ROOT / "tests/cluster/demo.yaml")]
+TABLES = [
+    "franc2008/table2.csv",
+    "franc2008/table3.csv",
+    "chapelle1999/figure2.csv",
+    "wen2017/table1/published.csv",
+    "wen2017/table3/published.csv",
+    *(f"sarafis2018/table{number}.csv" for number in range(1, 7)),
+    "bakir2004/table1.csv",
+]
+ROWS = [
+    *(f"franc2008/rows/{stage}.parquet" for stage in ("cells", "test")),
+    "wen2017/rows/seeds.parquet",
+    *(f"{paper}/rows/cells.parquet" for paper in ("chapelle1999", "sarafis2018", "bakir2004")),
+]
+COST = re.compile(r"cpu_s|wall_s|peak_mb")
+COSTS = re.compile(r"time|memory")
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    cluster = Slurm(tmp_path_factory.mktemp("slurm"))
+    try:
+        yield cluster.start()
+    finally:
+        cluster.stop()
+
+
+def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
+    targets = ["--", *(f"results/cluster/{name}" for name in [*TABLES, *ROWS])]
+    checkouts = {}
+    for where, arguments in (("here", ["--cores", "2", "--quiet"]), ("slurm", HERE)):
+        (tmp_path / where).mkdir()
+        checkouts[where] = Checkout(tmp_path / where)
+        environment = slurm.environment if where == "slurm" else {}
+        done = checkouts[where].snakemake(*DEMO, *arguments, *targets, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+    results = {where: checkout.folder / "results/cluster" for where, checkout in checkouts.items()}
+    for name in ROWS:
+        here, there = (read_rows([folder / name]) for folder in results.values())
+        assert (there["status"] == OK).all()
+        same = [column for column in here if not COST.search(column)]
+        pd.testing.assert_frame_equal(here[same], there[same], rtol=1e-9)
+    for name in TABLES:
+        here, there = (read_tidy(folder / name) for folder in results.values())
+        assert here[KEY].equals(there[KEY])
+        same = ~here["metric"].str.contains(COSTS)
+        assert same.any()
+        pd.testing.assert_frame_equal(here[same], there[same], rtol=1e-9)
+    # grouped: far fewer submissions than jobs
+    submitted = int(slurm.call("sbatch", "--parsable", "--output=/dev/null", "--wrap", "true"))
+    assert submitted < 35
+
+
+# Timed in the exclusive mode: who holds the lock makes a cell wait.
+LONG = {
+    "preset": "lost",
+    "timing": "exclusive",
+    "franc2008": {
+        "datasets": ["titanic-table"],
+        "methods": ["standard"],
+        "realisations": 1,
+        "linear": {"C": [0.1, 1]},
+        "rbf": {"C": [1], "gamma": [1]},
+    },
+}
+CELL = "results/lost/franc2008/cells/titanic-table/realisation-1/linear.parquet"
+
+
+@contextmanager
+def cell_that_runs(slurm, checkout):
+    """A cell that waits for the clock's lock inside its job: yields Snakemake, the job's number and node."""
+    (checkout.folder / "tmp").mkdir()
+    data = checkout.snakemake(
+        "--cores", "1", "--quiet", "--", "resources/data/titanic-table.npz", config=LONG
+    )
+    assert data.returncode == 0, data.stderr
+    with open(checkout.folder / f"tmp/svmselect-timing-{os.getuid()}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        environment = {**slurm.environment, "TMPDIR": str(checkout.folder / "tmp")}
+        run = checkout.start(*HERE, "--", CELL, config=LONG, **environment)
+        log = checkout.folder / "logs/lost/franc2008/run_loo/titanic-table/realisation-1/linear.log"
+        end = time.monotonic() + 900
+        while not (log.exists() and "Gram matrix" in log.read_text()):
+            assert run.poll() is None, (checkout.folder / "started.log").read_text()
+            assert time.monotonic() < end
+            time.sleep(0.5)
+        ((number, node),) = slurm.running().items()
+        try:
+            yield run, number, node
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert run.wait(900) == 0, (checkout.folder / "started.log").read_text()
+        finally:
+            if run.poll() is None:
+                run.kill()
+
+
+def test_cancelled_job_is_submitted_again(slurm, checkout):
+    with cell_that_runs(slurm, checkout) as (_, number, _):
+        slurm.call("scancel", number)
+    assert (read_rows([checkout.folder / CELL])["status"] == OK).all()
+    output = (checkout.folder / "started.log").read_text()
+    assert "CANCELLED" in output and "Trying to restart job" in output
+
+
+def test_lost_node(slurm, checkout):
+    with cell_that_runs(slurm, checkout) as (_, _, node):
+        slurm.lose_node(node)
+    assert (read_rows([checkout.folder / CELL])["status"] == OK).all()
+    output = (checkout.folder / "started.log").read_text()
+    assert "NODE_FAIL" in output and "Trying to restart job" in output
+    assert slurm.states()[node] != "idle"
+    slurm.start_node(node)

@@ -1,0 +1,147 @@
+"""The profiles: groups, resources of the rules that run cells, and the script for PBS, LSF and SGE."""
+
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+
+RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def rules(root):
+    """Text of each rule by name."""
+    return dict(RULE.findall("\n".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))))
+
+
+def profile(root, name):
+    return yaml.safe_load((root / f"profiles/{name}/config.yaml").read_text())
+
+
+def test_groups_are_of_rules_that_exist_and_their_sizes_of_groups(root, rules):
+    settings = profile(root, "default")
+    groups = dict(entry.split("=") for entry in settings["groups"])
+    assert set(groups) <= set(rules)
+    sizes = {entry.split("=")[0] for entry in settings["group-components"]}
+    assert sizes <= set(groups.values())
+    # exhibits of a paper are made in one submission
+    exhibits = {name for name in rules if re.match(r"[a-z]+\d{4}_(gather|make|plot|compare)_", name)}
+    assert {name: groups.get(name) for name in exhibits} == {
+        name: f"{name.split('_')[0]}_exhibits" for name in exhibits
+    }
+
+
+def test_rules_that_run_cells_say_what_they_need(rules):
+    for name, text in rules.items():
+        if "/run_" in text:
+            assert {"mem_mb=growing(", "runtime=growing(", "**EXCLUSIVE"} <= set(
+                re.findall(r"mem_mb=growing\(|runtime=growing\(|\*\*EXCLUSIVE", text)
+            ), name
+
+
+def test_profiles_give_defaults_for_the_other_rules(root):
+    for name in ("slurm", "cluster-generic"):
+        settings = profile(root, name)
+        defaults = dict(entry.split("=") for entry in settings["default-resources"])
+        assert {"mem_mb", "runtime"} <= set(defaults) and settings["retries"] >= 1
+
+
+def test_timed_cells_have_a_node_of_their_own(checkout):
+    target = "results/timed/franc2008/cells/titanic-table/realisation-1/linear.parquet"
+    own = {"preset": "timed", "franc2008": {"datasets": ["titanic-table"]}}
+    for timing in ("shared", "exclusive"):
+        done = checkout.snakemake("--dry-run", "--", target, config={**own, "timing": timing})
+        assert done.returncode == 0, done.stderr
+        assert ("slurm_extra=--exclusive" in done.stdout + done.stderr) == (timing == "exclusive")
+
+
+@pytest.fixture(params=["pbs", "lsf", "sge"])
+def cluster(request, root, tmp_path, monkeypatch):
+    """Call the script of the cluster-generic profile on a stand-in for one of the three systems."""
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    for name in ("qsub", "qstat", "qacct", "qdel", "bsub", "bjobs", "bkill"):
+        call = [
+            sys.executable,
+            str(root / "tests/workflow/batch_system.py"),
+            request.param,
+            str(tmp_path),
+            name,
+        ]
+        (commands / name).write_text(f'#!/bin/sh\nexec {shlex.join(call)} "$@"\n')
+        (commands / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{commands}:/usr/bin:/bin")
+    monkeypatch.setenv("SVMSELECT_CLUSTER", request.param)
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        command = [str(root / "profiles/cluster-generic/cluster"), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    call.kind = request.param
+    return call
+
+
+def ended(cluster, number):
+    """The final state of a job."""
+    end = time.monotonic() + 300
+    while (state := cluster("status", number)) == "running":
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return state
+
+
+def script(folder, name, text):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_submit_and_status(cluster, tmp_path):
+    good = cluster("submit", 2, 3000, 90, "shared", script(tmp_path, "good", "exit 0"))
+    bad = cluster("submit", 1, 100, 5, "--exclusive", script(tmp_path, "bad", "exit 3"))
+    assert ended(cluster, good) == "success" and ended(cluster, bad) == "failed"
+    first, second = [line for line in (tmp_path / "calls").read_text().splitlines() if "sub " in line]
+    wanted = {
+        "pbs": ("select=1:ncpus=2:mem=3000mb -l walltime=1:30:00", "place=excl"),
+        "lsf": ("-n 2 -R span[hosts=1] rusage[mem=3000MB] -M 3000MB -W 90", " -x "),
+        "sge": ("-pe smp 2 -l h_rss=1500M,h_rt=5400", "exclusive=true"),
+    }[cluster.kind]
+    assert wanted[0] in first and wanted[1] in second and wanted[1] not in first
+
+
+def test_cancel_and_unknown_jobs(cluster, tmp_path):
+    number = cluster("submit", 1, 100, 5, "shared", script(tmp_path, "long", "sleep 600"))
+    assert cluster("status", number) == "running"
+    cluster("cancel", number)
+    assert cluster("status", number) == "failed"
+    assert cluster("status", 99) == "failed"
+
+
+def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
+    if cluster.kind != "pbs":
+        pytest.skip("one of the three is enough here: the script is tested on all")
+    target = "results/generic/franc2008/cells/titanic-table/realisation-1/linear.parquet"
+    own = {"datasets": ["titanic-table"], "methods": ["unlearn"], "linear": {"C": [1]}}
+    done = checkout.snakemake(
+        "--profile",
+        "profiles/cluster-generic",
+        "--seconds-between-status-checks",
+        "1",
+        "--latency-wait",
+        "5",
+        "--",
+        target,
+        config={"preset": "generic", "franc2008": own},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (checkout.folder / target).exists()
+    calls = (checkout.folder / "calls").read_text()
+    assert calls.count("qsub ") == 2 and "mem=1000mb" in calls and "walltime=1:30:00" in calls
