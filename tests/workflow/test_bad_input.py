@@ -27,8 +27,8 @@ from svmselect import (
     span_rule,
     stratified_folds,
 )
-from svmselect.sklearn import CrossTrainingSVC
 from svmselect.data import Dataset
+from svmselect.sklearn import CrossTrainingSVC
 
 X = np.random.default_rng(0).standard_normal((12, 2))
 Y = np.tile([-1, 1], 6)
