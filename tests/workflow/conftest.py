@@ -21,7 +21,7 @@ def root():
 
 @pytest.fixture(scope="session")
 def scorecard_of(root):
-    """The scorecard of tidy rows: a function that raises where a published figure has no counterpart."""
+    """A function: the scorecard of tidy rows of a paper; it raises where a figure has no counterpart."""
     from lib.published import read_printed, read_published
     from lib.scorecard import figures
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from itertools import product
 from pathlib import Path
+from string import Formatter
+
+from snakemake.io import strip_wildcard_constraints
 
 __all__ = ["marked"]
 
 
-def marked(rules, basedir, left_out, values):
+def marked(rules, basedir, targets, values):
     """Files that rules mark with report(), in their order.
 
     Parameters
@@ -17,8 +20,8 @@ def marked(rules, basedir, left_out, values):
     rules : iterable of snakemake.rules.Rule
     basedir : path-like
         Folder of the Snakefile.
-    left_out : collection of str
-        Rules whose names begin with one of these and an underscore are passed over.
+    targets : collection of str
+        Files that are made; rules that make none of them are passed over.
     values : dict of str to list of str
         Wildcards of marked files -> their values.
 
@@ -31,20 +34,21 @@ def marked(rules, basedir, left_out, values):
     """
     found = []
     for rule in rules:
-        if any(rule.name.startswith(f"{name}_") for name in left_out):
-            continue
         params = {name: value for name, value in rule.params.items() if isinstance(value, int | float | str)}
-        for output in rule.output:
+        patterns = [strip_wildcard_constraints(str(output)) for output in rule.output]
+        for output, pattern in zip(rule.output, patterns, strict=True):
             mark = output.flags.get("report")
             if mark is None:
                 continue
             caption = os.path.relpath(
                 os.path.normpath(mark.caption.get_path_or_uri(secret_free=True)), basedir
             )
-            names = sorted(output.get_wildcard_names())
+            names = [name for _, name, _, _ in Formatter().parse(pattern) if name]
             for chosen in product(*(values[name] for name in names)):
                 wildcards = dict(zip(names, chosen, strict=True))
-                file = Path(str(output).format(**wildcards))
+                if not any(made.format(**wildcards) in targets for made in patterns):
+                    continue
+                file = Path(pattern.format(**wildcards))
                 found.append(
                     {
                         "file": str(file.with_suffix(".md") if file.suffix == ".csv" else file),

@@ -68,8 +68,8 @@ def figures(paper, printed, published, reproduced, rules):
             _compare(paper, part, ours, theirs, rules)
             for part in published.loc[[position]].fillna({name: "" for name in (*KEY, "unit")}).itertuples()
         ]
-        rows.append({"paper": paper, **figure, **_joined(parts)})
-    return pd.DataFrame(rows, columns=COLUMNS).fillna("")
+        rows.append({**dict.fromkeys(COLUMNS, ""), "paper": paper, **figure, **_joined(parts)})
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 class Reproduced:

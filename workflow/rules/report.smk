@@ -22,7 +22,12 @@ if not config["redraw"]:
 
 
 # What rules mark with report(): a table is shown as its Markdown file has it, beside the CSV that is marked.
-MARKED = marked(workflow.rules, workflow.basedir, LEFT_OUT, {"settings": WEN2017_BOTH})
+TARGETS = {
+    target.replace(f"<{name}>", f"results/{config['preset']}/{name}")
+    for name, paper in PAPERS.items()
+    for target in paper["results"]
+}
+MARKED = marked(workflow.rules, workflow.basedir, TARGETS, {"settings": WEN2017_BOTH})
 
 
 rule make_report:
@@ -33,7 +38,7 @@ rule make_report:
         scorecard="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=REPRODUCED),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
@@ -47,7 +52,7 @@ rule make_report:
     params:
         config=config,
         claims=CLAIMS,
-        run=REPRODUCED,
+        run=JUDGED,
         marked=MARKED,
     script:
         "../scripts/make_report.py"

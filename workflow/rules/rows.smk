@@ -3,10 +3,9 @@
 
 from snakemake.logging import logger
 
-LEFT_OUT = {}
 if config["redraw"]:
-    PAPERS, LEFT_OUT = with_rows(PAPERS, Path("results", config["preset"]))
-    for name, file in LEFT_OUT.items():
+    PAPERS, absent = with_rows(PAPERS, Path("results", config["preset"]))
+    for name, file in absent.items():
         logger.info(f"{name} is not redrawn: {file} is not there.")
 else:
 
