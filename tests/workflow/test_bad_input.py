@@ -322,8 +322,8 @@ CONFIG = [
         "presett",
         "x",
         "Unknown key 'presett' in the configuration's top level; the valid keys are: "
-        "bakir2004, chapelle1999, franc2008, mirror, preset, registry, sarafis2018, timing, "
-        "wen2017.",
+        "bakir2004, chapelle1999, comparison, franc2008, mirror, preset, redraw, registry, "
+        "sarafis2018, timing, wen2017.",
     ),
     (
         "preset",
@@ -366,16 +366,16 @@ CONFIG = [
         "stopping tolerance (eq. 8), above 0; the solver's is twice as large.",
     ),
     (
-        "franc2008.loo_tolerance",
+        "franc2008.eps",
         float("inf"),
-        "The configuration's franc2008.loo_tolerance is inf; wanted: a finite number.",
+        "The configuration's franc2008.eps is inf; wanted: a finite number.",
     ),
     (
         "franc2008.epsilon",
         1,
-        "Unknown key 'epsilon' in the configuration's franc2008; the valid keys are: claims, "
-        "datasets, efficiency_test, eps, figure1, linear, loo_tolerance, max_iter, methods, "
-        "rbf, realisations, test_realisations.",
+        "Unknown key 'epsilon' in the configuration's franc2008; the valid keys are: "
+        "datasets, efficiency_test, eps, figure1, linear, max_iter, methods, rbf, "
+        "realisations, test_realisations.",
     ),
     (
         "franc2008.datasets",

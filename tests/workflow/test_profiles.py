@@ -9,7 +9,7 @@ import time
 import pytest
 import yaml
 
-RULE = re.compile(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", flags=re.MULTILINE | re.DOTALL)
+RULE = re.compile(r"^ *rule (\w+):\n(.*?)(?=^\S|\Z)", flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
