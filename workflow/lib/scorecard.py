@@ -120,7 +120,7 @@ def _compare(paper, part, ours, theirs, rules):
     place = (part.exhibit, part.dataset, part.setting)
     value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)
     hardware = "factor" in rule or "hardware" in rule
-    by = [] if not extrapolated else ["reproduced"]
+    by = ["reproduced"] if extrapolated else []
     by += ["published"] if (*place, part.method) in EXTRAPOLATED.get(paper, ()) else []
     found = {"hardware_dependent": "yes" if hardware else "no", "reason": reason}
     kind = next((kind for kind in TOLERANCES if kind in rule), None)
@@ -128,16 +128,16 @@ def _compare(paper, part, ours, theirs, rules):
         found["tolerance"] = TOLERANCES[kind].format(rule[kind])
     if not reason:
         found |= {"reproduced": value, "reproduced_spread": spread}
-        found["ratio"] = value / part.value if part.value else np.nan
+        found["ratio"] = _ratio(value, part.value)
         if part.unit != "s":
             found["difference"] = value - part.value
     one, other = part.value, value
     if "relative_to" in rule:
         base = (*place, rule["relative_to"]["method"], rule["relative_to"]["metric"])
         found["relative_to"] = " ".join(base[3:])
-        one = one / theirs.get(base, np.nan)
+        one = _ratio(one, theirs.get(base, np.nan))
         base_value, _, base_extrapolated, base_reason = ours.find(*base)
-        other = other / base_value
+        other = _ratio(other, base_value)
         by += ["reproduced"] if base_extrapolated else []
         by += ["published"] if base[:4] in EXTRAPOLATED.get(paper, ()) else []
         found |= {"published_relative": one, "reproduced_relative": other}
@@ -151,16 +151,20 @@ def _compare(paper, part, ours, theirs, rules):
     if kind and np.isfinite(one) and np.isfinite(other):
         within = _within(kind, rule[kind], one, other, part.spread, spread)
         found["within"] = "yes" if within else "no"
-    found["extrapolated"] = (
-        "both" if {*by} == {"reproduced", "published"} else by[0] if by and not reason else "no"
-    )
+    # what is not there is not extrapolated
+    sides = {side for side in by if side == "published" or not reason}
+    found["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
     return found
+
+
+def _ratio(above, below):
+    return above / below if below else np.nan
 
 
 def _within(kind, tolerance, published, reproduced, *spreads):
     gap = abs(reproduced - published)
     if kind == "factor":
-        ratio = reproduced / published
+        ratio = _ratio(reproduced, published)
         return 1 / tolerance - ROUNDING <= ratio <= tolerance + ROUNDING
     if kind == "share":
         tolerance *= abs(published)
