@@ -268,6 +268,10 @@ def test_totals_and_pages(root, claims):
 
     page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims)
     assert between(page).count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in between(page)
+    assert (
+        "figures: 182; a number of ours stands beside 182; of 156 that are compared, 156 are within" in page
+    )
+    assert "Claims of the papers: 21; 6 reproduced, 15 not testable here." in page
     assert "`results/paper/wen2017/table1/published.csv`" in page and "The paper prints no numbers." in page
     numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
     values = page_values(claims, of_figures, totals.reset_index(), of_claims, numbers)

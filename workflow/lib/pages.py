@@ -8,6 +8,8 @@ from pathlib import Path
 from docutils.core import publish_parts
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from lib.tables import short
+
 __all__ = ["image", "prose", "write_page"]
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "report"
@@ -19,7 +21,7 @@ def write_page(path, template, **values):
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["short"] = _short
+    environment.filters["short"] = short
     Path(path).write_text(environment.get_template(template).render(values))
 
 
@@ -39,11 +41,3 @@ def prose(path, **values):
     text = Environment(undefined=StrictUndefined).from_string(Path(path).read_text()).render(values)
     settings = {"halt_level": 2, "report_level": 2, "initial_header_level": 4}
     return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
-
-
-def _short(text):
-    """A number that is text, to four digits; other text as it is."""
-    try:
-        return f"{float(text):.4g}"
-    except ValueError:
-        return text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lib.claims import verdict
+from lib.claims import VERDICTS, verdict
 from lib.published import EXTRAPOLATED
-from lib.tables import KEY, TIDY_COLUMNS, markdown
+from lib.tables import KEY, TIDY_COLUMNS, markdown, short
 
-__all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "verdicts"]
+__all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "totals", "verdicts"]
 
 COLUMNS = [
     "paper",
@@ -120,7 +120,7 @@ def _compare(paper, part, ours, theirs, rules):
     place = (part.exhibit, part.dataset, part.setting)
     value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)
     hardware = "factor" in rule or "hardware" in rule
-    by = [] if not extrapolated else ["reproduced"]
+    by = ["reproduced"] if extrapolated else []
     by += ["published"] if (*place, part.method) in EXTRAPOLATED.get(paper, ()) else []
     found = {"hardware_dependent": "yes" if hardware else "no", "reason": reason}
     kind = next((kind for kind in TOLERANCES if kind in rule), None)
@@ -128,16 +128,16 @@ def _compare(paper, part, ours, theirs, rules):
         found["tolerance"] = TOLERANCES[kind].format(rule[kind])
     if not reason:
         found |= {"reproduced": value, "reproduced_spread": spread}
-        found["ratio"] = value / part.value if part.value else np.nan
+        found["ratio"] = _ratio(value, part.value)
         if part.unit != "s":
             found["difference"] = value - part.value
     one, other = part.value, value
     if "relative_to" in rule:
         base = (*place, rule["relative_to"]["method"], rule["relative_to"]["metric"])
         found["relative_to"] = " ".join(base[3:])
-        one = one / theirs.get(base, np.nan)
+        one = _ratio(one, theirs.get(base, np.nan))
         base_value, _, base_extrapolated, base_reason = ours.find(*base)
-        other = other / base_value
+        other = _ratio(other, base_value)
         by += ["reproduced"] if base_extrapolated else []
         by += ["published"] if base[:4] in EXTRAPOLATED.get(paper, ()) else []
         found |= {"published_relative": one, "reproduced_relative": other}
@@ -151,16 +151,20 @@ def _compare(paper, part, ours, theirs, rules):
     if kind and np.isfinite(one) and np.isfinite(other):
         within = _within(kind, rule[kind], one, other, part.spread, spread)
         found["within"] = "yes" if within else "no"
-    found["extrapolated"] = (
-        "both" if {*by} == {"reproduced", "published"} else by[0] if by and not reason else "no"
-    )
+    # what is not there is not extrapolated
+    sides = {side for side in by if side == "published" or not reason}
+    found["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
     return found
+
+
+def _ratio(above, below):
+    return above / below if below else np.nan
 
 
 def _within(kind, tolerance, published, reproduced, *spreads):
     gap = abs(reproduced - published)
     if kind == "factor":
-        ratio = reproduced / published
+        ratio = _ratio(reproduced, published)
         return 1 / tolerance - ROUNDING <= ratio <= tolerance + ROUNDING
     if kind == "share":
         tolerance *= abs(published)
@@ -302,10 +306,11 @@ def page_values(claims, figures, exhibits, verdicts, numbers):
     figures = figures.assign(remarks=[_remarks(row) for row in figures.itertuples()])
     tests = {}
     for paper, own in numbers.items():
-        for row in own.fillna({"limit": "", "holds": "", "kernel": ""}).to_dict("records"):
+        for row in own.astype(object).fillna("").to_dict("records"):
             tests.setdefault((paper, row["claim"]), []).append(row)
     return {
         "papers": {paper: entry["name"] for paper, entry in claims.items()},
+        "totals": [line.removeprefix("- ") for line in totals(exhibits, verdicts)],
         "exhibits": exhibits.to_dict("records"),
         "claims": {paper: verdicts[verdicts["paper"] == paper].to_dict("records") for paper in claims},
         "figures": {paper: figures[figures["paper"] == paper].to_dict("records") for paper in claims},
@@ -344,51 +349,66 @@ def between(text):
 
 def markdown_page(preset, claims, figures, exhibits, verdicts):
     """The scorecard as Markdown: a summary between the lines `SUMMARY`, the claims, the published figures."""
-    lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
+    lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], "", *totals(exhibits, verdicts), ""]
     lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
     lines += ["Within: by no more than the tolerances of `config/claims.yaml`, which has the reasons.", ""]
     for paper, entry in claims.items():
-        own = verdicts[verdicts["paper"] == paper]
-        headings = ["Claim", "By", "Statement", "Tests", "Held", "Verdict"]
-        names = ["claim", "by", "statement", "tests", "held", "verdict"]
-        lines += [
-            f"## {entry['name']}",
-            "",
-            *markdown(headings, own[names].astype(str).to_numpy().tolist(), left=6),
-            "",
-        ]
-        own = figures[figures["paper"] == paper]
-        if own.empty:
-            lines += ["The paper prints no numbers.", ""]
-            continue
-        headings = ["Exhibit", "Data set", "Setting", "Method", "Quantity", "Unit", "Published", "Reproduced"]
-        headings += [
-            "Difference",
-            "Ratio",
-            "Relative, published",
-            "Relative, reproduced",
-            "Within",
-            "Remarks",
-        ]
-        body = [
-            [
-                *(row.exhibit, row.dataset, row.setting, row.method, row.metric, row.unit, row.value),
-                *(_rounded(value) for value in (row.reproduced, row.difference, row.ratio)),
-                *(_rounded(value) for value in (row.published_relative, row.reproduced_relative)),
-                row.within,
-                _remarks(row),
-            ]
-            for row in own.itertuples()
-        ]
-        lines += [*markdown(headings, body, left=14), ""]
+        lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
+        lines += [*_figures_part(figures[figures["paper"] == paper]), ""]
     return "\n".join(lines)
 
 
-def _rounded(text):
-    try:
-        return f"{float(text):.4g}"
-    except ValueError:
-        return text
+def _claims_part(verdicts):
+    columns = ["claim", "by", "statement", "tests", "held", "verdict"]
+    body = verdicts[columns].astype(str).to_numpy().tolist()
+    yield from markdown([name.capitalize() for name in columns], body, left=len(columns))
+    yield ""
+    for row in verdicts[verdicts["assumption"] != ""].itertuples():
+        yield f"- Assumption of {row.claim}: {row.assumption}"
+
+
+# headings of the published figures -> columns of the scorecard
+FIGURES = {
+    "Exhibit": "exhibit",
+    "Data set": "dataset",
+    "Setting": "setting",
+    "Method": "method",
+    "Quantity": "metric",
+    "Unit": "unit",
+    "Published": "value",
+    "Reproduced": "reproduced",
+    "Difference": "difference",
+    "Ratio": "ratio",
+    "Relative, published": "published_relative",
+    "Relative, reproduced": "reproduced_relative",
+    "Within": "within",
+}
+
+
+def _figures_part(figures):
+    if figures.empty:
+        return ["The paper prints no numbers."]
+    shown = figures.copy()
+    computed = [name for name in FIGURES.values() if name not in TIDY_COLUMNS]
+    shown[computed] = shown[computed].map(short)
+    body = [
+        [*values, _remarks(row)]
+        for values, row in zip(shown[list(FIGURES.values())].to_numpy(), figures.itertuples(), strict=True)
+    ]
+    return markdown([*FIGURES, "Remarks"], body, left=len(FIGURES) + 1)
+
+
+def totals(exhibits, verdicts):
+    """Lines that count the published figures, and the verdicts on the claims."""
+    figures, reproduced, compared, within = exhibits[["figures", "reproduced", "compared", "within"]].sum()
+    yield (
+        f"- Published figures: {figures}; a number of ours stands beside {reproduced}; of {compared} that "
+        f"are compared, {within} are within tolerance."
+    )
+    for by, whose in (("paper", "of the papers"), ("svmselect", "of svmselect")):
+        own = verdicts.loc[verdicts["by"] == by, "verdict"]
+        counts = [f"{(own == word).sum()} {word}" for word in VERDICTS if (own == word).any()]
+        yield f"- Claims {whose}: {len(own)}; {', '.join(counts)}."
 
 
 def _summary(preset, claims, exhibits):

@@ -15,6 +15,7 @@ __all__ = [
     "number",
     "read_markdown",
     "read_tidy",
+    "short",
     "write_markdown",
     "write_tex",
     "write_tidy",
@@ -75,6 +76,14 @@ def number(value, decimals, spread=None):
     if spread is not None and not pd.isna(spread):
         text += f" ± {spread:.{decimals}f}"
     return text
+
+
+def short(text):
+    """A number that is text, to four digits; other text as it is."""
+    try:
+        return f"{float(text):.4g}"
+    except ValueError:
+        return text
 
 
 def write_markdown(path, title, columns, body, notes):
