@@ -118,9 +118,9 @@ def answer(tidy):
     chance = [method for method in by_regret if value(method, "regret") >= random]
     first = by_regret[0]
     sentences = [
-        f"**Which chooses best?** {estimator_name(first)}: on average over {sets:.0f} data sets its model makes "
-        f"{value(first, 'regret'):.2f} percentage points more errors on the test rows than the best model of the "
-        f"grid; a model drawn at random makes {random:.2f} more.",
+        f"**Which chooses best?** {estimator_name(first)}: on average over {sets:.0f} data sets its model "
+        f"makes {value(first, 'regret'):.2f} percentage points more errors on the test rows than the best "
+        f"model of the grid; a model drawn at random makes {random:.2f} more.",
         "**Which are as good, as far as these data sets can tell, from the cheapest?** "
         f"{listed(good, 'fits', 1, ' fits')}.",
         f"**Which comes closest to the test error?** By RMSE: {listed(by_rmse, 'rmse', 2, ' points')}.",
@@ -190,8 +190,8 @@ def _estimators(tidy):
     notes = [
         f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
         " the model where the estimate is least, of several such models the largest, minus the least test"
-        " error on the grid; if ties are drawn: their mean instead. Behind the first: regret minus that of the"
-        " first row on the same data set, mean ± standard error. Place: mean place by regret on a data"
+        " error on the grid; if ties are drawn: their mean instead. Behind the first: regret minus that of"
+        " the first row on the same data set, mean ± standard error. Place: mean place by regret on a data"
         " set. RMSE and bias (estimate minus test error) over all models, of the estimates that are error"
         " rates. CPU times are geometric means; fits: in units of one fit on all points.",
         INCLUDED,
