@@ -110,11 +110,12 @@ def answer(tidy):
     by_regret = sorted(methods, key=lambda method: value(method, "regret"))
     by_cost = sorted(methods, key=lambda method: value(method, "fits"))
     by_rmse = sorted(_methods(tidy, "rmse"), key=lambda method: value(method, "rmse"))
-    good = [
-        method
-        for method in by_cost
-        if value(method, "behind") <= 2 * find(ALL_SETS, method, "behind")[1] / sets**0.5
-    ]
+    good = []
+    for method in by_cost:
+        behind, spread = find(ALL_SETS, method, "behind")
+        # a single data set has no spread
+        if behind <= 2 * (0 if pd.isna(spread) else spread) / sets**0.5:
+            good.append(method)
     chance = [method for method in by_regret if value(method, "regret") >= random]
     first = by_regret[0]
     sentences = [
