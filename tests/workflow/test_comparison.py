@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from lib.comparison import cells
 from lib.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, per_set, summary
-from lib.comparison.layout import TITLES, estimator_name, layouts
+from lib.comparison.layout import TITLES, answer, estimator_name, layouts
 from lib.comparison.plots import plot_tradeoff
 from lib.figures import alt_text, save
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
@@ -231,6 +231,7 @@ def test_estimators_are_compared_over_the_data_sets(tmp_path):
     assert value["span_rule", "rank"] == 1 and value["kfold_5", "rank"] == 2
     assert value["loo", "rank"] == value["span_bound", "rank"] == 3.5
     assert value["span_bound", "fits"] == pytest.approx(4.2)
+    assert value["loo", "behind"] == pytest.approx(10) and value["span_rule", "behind"] == 0
     assert (RANDOM, "rank") not in value.index and (GRAM, "fits") not in value.index
 
 
@@ -255,6 +256,17 @@ def test_tables_for_readers(tmp_path):
     _, body, _ = made["regret"]
     assert body[0][:5] == ["a", "100", "50", "2", "10.00"]
     assert estimator_name("kfold_100") == "100-fold CV" and estimator_name("loo", short=True) == "LOO"
+
+
+def test_the_answer_is_in_sentences(tmp_path):
+    best, good, closest, cost, chance = answer(tidy(tmp_path)["estimators"])
+    assert "Span rule: on average over 2 data sets" in best and "0.00 percentage points more" in best
+    assert "8.00 more" in best
+    # no spread over the sets: the first alone
+    assert good.endswith(" Span rule (3.0 fits).")
+    assert closest.split("RMSE: ")[1].startswith("Span rule (1.00 points), Exact LOO (")
+    assert cost.split("points?** ")[1].startswith("5-fold CV (2.0), Span rule (3.0), Exact LOO (3.0)")
+    assert chance.split("grid?** ")[1].startswith("Exact LOO (10.00 points of regret), Span bound")
 
 
 def test_figure_is_stable_and_described(tmp_path, root):

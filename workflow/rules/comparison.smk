@@ -38,6 +38,7 @@ rule comparison_make_tables:
         ),
         estimators_md="<comparison>/estimators.md",
         estimators_tex="<comparison>/estimators.tex",
+        answer="<comparison>/answer.md",
         regret_csv=report(
             "<comparison>/regret.csv",
             caption="../report/comparison/regret.rst",

@@ -111,16 +111,19 @@ def summary(tables):
     -------
     list of dict
         Tidy rows of exhibit ``estimators``. The spread is the standard deviation over the data sets, of
-        ``time`` and ``fits``, which are geometric means, that of the natural logarithm. ``rank`` is the place
-        of an estimator by ``regret`` on a data set, those that tie all at the mean of their places.
+        ``time`` and ``fits``, which are geometric means, that of the natural logarithm. ``behind`` is the
+        regret minus that of the estimator whose mean regret is the least, on the same data set; ``rank`` the
+        place of an estimator by regret on a data set, those that tie all at the mean of their places.
     """
     row = partial(_tidy, "estimators", ALL_SETS)
     regret = _by_method(tables["regret"], "regret")
+    estimators = regret.drop(columns=RANDOM)
     means = {
         ("regret", "points"): regret,
         ("mean_regret", "points"): _by_method(tables["regret"], "mean_regret"),
         ("tied", "count"): _by_method(tables["regret"], "tied"),
-        ("rank", "place"): regret.drop(columns=RANDOM).rank(axis=1),
+        ("behind", "points"): estimators.sub(estimators[estimators.mean().idxmin()], axis=0),
+        ("rank", "place"): estimators.rank(axis=1),
         ("rmse", "points"): _by_method(tables["rmse"], "rmse"),
         ("bias", "points"): _by_method(tables["rmse"], "bias"),
     }

@@ -7,7 +7,7 @@ import pandas as pd
 from lib.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 from lib.tables import number
 
-__all__ = ["TITLES", "estimator_name", "layouts"]
+__all__ = ["TITLES", "answer", "estimator_name", "layouts"]
 
 TITLES = {
     "estimators": "Estimators of the test error: accuracy and cost",
@@ -79,6 +79,62 @@ def layouts(tidy):
     return {table: make[table](rows) for table, rows in tidy.items()}
 
 
+def answer(tidy):
+    """What the table of estimators says to who has to choose one.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        Tidy rows of the table of estimators.
+
+    Returns
+    -------
+    list of str
+        Sentences in Markdown. An estimator is as good as the first if it is at most two standard errors
+        behind it.
+    """
+    find = _lookup(tidy)
+    sets = find(ALL_SETS, "all", "datasets")[0]
+    random, _ = find(ALL_SETS, RANDOM, "regret")
+
+    def value(method, metric):
+        return find(ALL_SETS, method, metric)[0]
+
+    def listed(methods, metric, decimals, unit=""):
+        return ", ".join(
+            f"{estimator_name(method)} ({number(value(method, metric), decimals)}{unit})"
+            for method in methods
+        )
+
+    methods = [method for method in _methods(tidy, "regret") if method != RANDOM]
+    by_regret = sorted(methods, key=lambda method: value(method, "regret"))
+    by_cost = sorted(methods, key=lambda method: value(method, "fits"))
+    by_rmse = sorted(_methods(tidy, "rmse"), key=lambda method: value(method, "rmse"))
+    good = []
+    for method in by_cost:
+        behind, spread = find(ALL_SETS, method, "behind")
+        # a single data set has no spread
+        if behind <= 2 * (0 if pd.isna(spread) else spread) / sets**0.5:
+            good.append(method)
+    chance = [method for method in by_regret if value(method, "regret") >= random]
+    first = by_regret[0]
+    sentences = [
+        f"**Which chooses best?** {estimator_name(first)}: on average over {sets:.0f} data sets its model "
+        f"makes {value(first, 'regret'):.2f} percentage points more errors on the test rows than the best "
+        f"model of the grid; a model drawn at random makes {random:.2f} more.",
+        "**Which are as good, as far as these data sets can tell, from the cheapest?** "
+        f"{listed(good, 'fits', 1, ' fits')}.",
+        f"**Which comes closest to the test error?** By RMSE: {listed(by_rmse, 'rmse', 2, ' points')}.",
+        f"**What do they cost, in fits on all points?** {listed(by_cost, 'fits', 1)}.",
+    ]
+    if chance:
+        sentences.append(
+            "**Which choose no better than chance on such a grid?** "
+            f"{listed(chance, 'regret', 2, ' points of regret')}."
+        )
+    return sentences
+
+
 def _lookup(tidy):
     values = tidy.set_index(["dataset", "method", "metric"])[["value", "spread"]].to_dict("index")
     missing = {"value": float("nan"), "spread": float("nan")}
@@ -98,6 +154,7 @@ def _estimators(tidy):
         ("Regret", "mean"),
         ("Regret", "largest"),
         ("Regret", "if ties are drawn"),
+        ("Regret", "behind the first"),
         ("Regret", "place"),
         ("CPU time", "ms"),
         ("CPU time", "fits"),
@@ -105,11 +162,13 @@ def _estimators(tidy):
     order = sorted(
         _methods(tidy, "regret"), key=lambda method: (method == RANDOM, find(ALL_SETS, method, "regret"))
     )
+    sets = find(ALL_SETS, "all", "datasets")[0]
     body = []
     for method in order:
         rmse, sd = find(ALL_SETS, method, "rmse")
         bias, _ = find(ALL_SETS, method, "bias")
         regret, regret_sd = find(ALL_SETS, method, "regret")
+        behind, behind_sd = find(ALL_SETS, method, "behind")
         body.append(
             [
                 estimator_name(method),
@@ -118,12 +177,12 @@ def _estimators(tidy):
                 number(regret, 2, regret_sd),
                 number(find(ALL_SETS, method, "largest_regret")[0], 2),
                 number(find(ALL_SETS, method, "mean_regret")[0], 2),
+                number(behind, 2, behind_sd / sets**0.5),
                 number(find(ALL_SETS, method, "rank")[0], 1),
                 number(1000 * find(ALL_SETS, method, "time")[0], 2),
                 number(find(ALL_SETS, method, "fits")[0], 1),
             ]
         )
-    sets = find(ALL_SETS, "all", "datasets")[0]
     failed = [
         f"{estimator_name(method)}: {find(ALL_SETS, method, 'failed')[0]:.1f}"
         for method in _methods(tidy, "failed")
@@ -132,7 +191,8 @@ def _estimators(tidy):
     notes = [
         f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
         " the model where the estimate is least, of several such models the largest, minus the least test"
-        " error on the grid; if ties are drawn: their mean instead. Place: mean place by regret on a data"
+        " error on the grid; if ties are drawn: their mean instead. Behind the first: regret minus that of"
+        " the first row on the same data set, mean ± standard error. Place: mean place by regret on a data"
         " set. RMSE and bias (estimate minus test error) over all models, of the estimates that are error"
         " rates. CPU times are geometric means; fits: in units of one fit on all points.",
         INCLUDED,

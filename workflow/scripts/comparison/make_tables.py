@@ -1,7 +1,9 @@
 """Make the tables of the comparison: of all estimators, and regret, RMSE and cost per data set."""
 
+from pathlib import Path
+
 from lib.comparison.exhibits import per_set, summary
-from lib.comparison.layout import TITLES, layouts
+from lib.comparison.layout import TITLES, answer, layouts
 from lib.joblog import start_log
 from lib.rows import read_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
@@ -17,3 +19,4 @@ tidy["estimators"] = read_tidy(output.estimators_csv)
 for table, layout in layouts(tidy).items():
     write_markdown(output[f"{table}_md"], TITLES[table], *layout)
     write_tex(output[f"{table}_tex"], TITLES[table], *layout)
+Path(output.answer).write_text("\n\n".join(answer(tidy["estimators"])) + "\n")
