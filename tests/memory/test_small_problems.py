@@ -1,7 +1,7 @@
 """Small problems through every compiled module, in sizes around those of vectors, blocks and caches.
 
-`make test-memory` runs them on a build with gcc's address and undefined-behaviour sanitizers and Cython's bounds
-checks; `make test` on the usual one.
+`make test-memory` runs them on a build with gcc's address and undefined-behaviour sanitizers and Cython's
+checks of bounds; `make test` on the usual one.
 """
 
 import os
