@@ -63,6 +63,20 @@ test-debug: $(LIBRARY) ## The tests on a build with Cython's bounds and initiali
 	PYTHONPATH=$(CURDIR)/build/debug OPENBLAS_NUM_THREADS=1 \
 	  .venv/bin/pytest --numprocesses $(CORES) --dist worksteal $(PYTEST_ARGS)
 
+.PHONY: test-memory
+test-memory: $(LIBRARY) ## Small problems on a build with the address and undefined-behaviour sanitizers of gcc, and Cython's checks
+	$(INSTALL) --upgrade --target build/sanitized -Cbuild-dir=build/meson-$(PYTHON_VERSION)-sanitized \
+	  $(addprefix -Csetup-args=,-Ddebug_cython=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1) .
+	LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) \
+	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
+	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory)
+
+.PHONY: test-slurm
+test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
+	tests/cluster/install.sh
+	SVMSELECT_SLURM=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -v $(or $(PYTEST_ARGS),tests/cluster)
+
 .PHONY: bench
 bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
 	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
@@ -85,7 +99,7 @@ format: $(LIBRARY) ## Format the sources in place
 
 .PHONY: lock
 lock: $(PACKAGES) ## Renew requirements.lock; LOCK_ARGS=--upgrade takes newer versions
-	.venv/bin/uv pip compile pyproject.toml $(addprefix --group ,build workflow test lint docs lock) \
+	.venv/bin/uv pip compile pyproject.toml $(addprefix --group ,build workflow test lint docs lock cluster) \
 	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url \
 	  --custom-compile-command 'make lock' --quiet $(LOCK_ARGS) --output-file requirements.lock
 

@@ -8,6 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
+# where the commands look when the environment does not say: Snakemake's plugin clears it of what is SLURM's
+STANDARD = Path("/etc/slurm/slurm.conf")
 NEEDED = ("munged", "munge", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
 
 CONF = """\
@@ -48,6 +50,8 @@ def missing():
     """What stands in the way of a cluster here, as a sentence; None if nothing does."""
     if os.getuid() != 0:
         return "only root can start slurmctld and slurmd"
+    if STANDARD.exists() or STANDARD.is_symlink():
+        return f"this machine has a SLURM of its own: {STANDARD}"
     absent = [name for name in NEEDED if shutil.which(name) is None]
     return f"not installed: {', '.join(absent)} (tests/cluster/install.sh)" if absent else None
 
@@ -86,6 +90,8 @@ class Slurm:
 
     def start(self):
         """Bring everything up; wait until all nodes are idle."""
+        STANDARD.parent.mkdir(exist_ok=True)
+        STANDARD.symlink_to(self.conf)
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
@@ -100,7 +106,8 @@ class Slurm:
 
     def stop(self):
         """Cancel what runs and end all daemons, the nodes first."""
-        self.call("scancel", "--user=root", check=False)
+        if self.daemons:
+            self.call("scancel", "--user=root", check=False)
         for daemon in reversed(list(self.daemons.values())):
             if daemon.poll() is None:
                 daemon.terminate()
@@ -108,6 +115,8 @@ class Slurm:
                     daemon.wait(20)
                 except subprocess.TimeoutExpired:
                     daemon.kill()
+        if STANDARD.is_symlink() and STANDARD.readlink() == self.conf:
+            STANDARD.unlink()
 
     def start_node(self, name):
         """Start the daemon of a node."""

@@ -60,12 +60,16 @@ def as_registry(tmp_path):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Gives the next answer planned for the path, and the last one for ever; 404 where none is planned."""
+    """Gives the next answer planned for the path, and the last one for ever; 404 where none is planned, and
+    nothing at all where the body is None."""
 
     def do_GET(self):
         self.server.asked.append(self.path)
         plan = self.server.plan.get(self.path, [(404, b"")])
         status, body, *claimed = plan.pop(0) if len(plan) > 1 else plan[0]
+        if body is None:
+            self.server.ends.wait(60)
+            return
         self.send_response(status)
         self.send_header("Content-Length", str(claimed[0] if claimed else len(body)))
         self.end_headers()
@@ -80,11 +84,12 @@ def web(monkeypatch):
     """A web server on this machine: `plan[path]` lists (status, body[, content length claimed])."""
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.plan, server.asked = {}, []
+    server.plan, server.asked, server.ends = {}, [], threading.Event()
     server.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield server
+    server.ends.set()
     server.shutdown()
     thread.join()
     server.server_close()

@@ -190,11 +190,13 @@ def test_load_what_is_not_a_prepared_set(prepared, tmp_path):
     good = (tmp_path / "out" / "small.npz").read_bytes()
     np.savez(tmp_path / "other.npz", a=np.eye(2))
     np.save(tmp_path / "array.npy", np.eye(2))
+    # objects are pickles, which could run anything
+    np.savez(tmp_path / "pickled.npz", name="small", y=np.array([{}], dtype=object), X=np.eye(2))
     (tmp_path / "cut.npz").write_bytes(good[:-40])
     (tmp_path / "empty.npz").write_bytes(b"")
     (tmp_path / "text.npz").write_bytes(b"<html>")
     (tmp_path / "hit.npz").write_bytes(good[:120] + b"\xff\xff\xff\xff" + good[124:])
-    for name in ("other.npz", "array.npy", "cut.npz", "empty.npz", "text.npz", "hit.npz"):
+    for name in ("other.npz", "array.npy", "pickled.npz", "cut.npz", "empty.npz", "text.npz", "hit.npz"):
         with pytest.raises(ValueError, match=f"{name} is (not a prepared data set|damaged)"):
             Dataset.load(tmp_path / name)
 

@@ -476,7 +476,7 @@ def test_squared_radius():
             "X is too large for float32 arithmetic: the squared norm of row 0 exceeds 8.51e",
         ),
         (dict(X=[[1.0], [1e200]]), "too large for float64 arithmetic: the squared norm of row 1"),
-        (dict(memory_mb=0), "memory_mb must be a positive number, got 0"),
+        (dict(memory_mb=0), "memory_mb must be a positive finite number, got 0"),
         (
             dict(X=np.ones((1000, 1)), memory_mb=0.01),
             "memory_mb=0.01 holds 1 columns of 1000 rows; at least 8",

@@ -60,6 +60,30 @@ def test_build_is_portable(tracked: dict[str, str]) -> None:
     assert [name for name, text in builds.items() if re.search(r"-m(arch|cpu|tune)=", text)] == []
 
 
+# What would run what a file, a configuration or a wildcard holds, or write where an archive says.
+UNSAFE = re.compile(
+    r"(?<![\w.])(?:eval|exec)\(|\bimport pickle|from pickle|allow_pickle=True"
+    r"|yaml\.(?:load|unsafe_load|full_load)\("
+    r"|\.extract(?:all)?\(|shell=True|os\.system\("
+)
+
+
+def test_no_source_runs_or_unpacks_what_it_reads(tracked: dict[str, str]) -> None:
+    sources = {
+        name: text
+        for name, text in tracked.items()
+        if name.startswith(("src/", "workflow/")) or name == "Snakefile"
+    }
+    assert len(sources) > 100
+    assert {name: match[0] for name, text in sources.items() if (match := UNSAFE.search(text))} == {}
+    loads = [
+        name
+        for name, text in sources.items()
+        for _ in re.findall(r"\bnp\.load\((?!.*allow_pickle=False)", text)
+    ]
+    assert loads == []
+
+
 def test_citation_has_the_version_of_the_project(citation: dict, pyproject: dict) -> None:
     assert citation["cff-version"] == "1.2.0"
     for key in ("version", "license"):

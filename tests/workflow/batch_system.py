@@ -9,16 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-WATCH = "import pathlib, subprocess, sys; pathlib.Path(sys.argv[2]).write_text(str(subprocess.call([sys.argv[1]])))"
+# run the script, then write its exit code
+WATCH = '"$0"; printf %d $? > "$1"'
 
 
 def submit(kind, jobs, script):
     number = str(len(list(jobs.iterdir())) + 1)
     (jobs / number).write_text("running")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.Popen(
-        [sys.executable, "-c", WATCH, script, str(jobs / number)], start_new_session=True, **quiet
-    )
+    subprocess.Popen(["sh", "-c", WATCH, script, str(jobs / number)], start_new_session=True, **quiet)
     said = {"pbs": f"{number}.server", "lsf": f"Job <{number}> is submitted to queue <normal>."}
     print(said.get(kind, number))
 

@@ -46,7 +46,7 @@ def workers(snakemake):
     found = []
     for child in snakemake.children(recursive=True):
         with suppress(psutil.Error):
-            if re.search(r"\.snakemake/scripts/\S+\.py", " ".join(child.cmdline()[1:])):
+            if re.search(r"\.snakemake/scripts/\S+\.py$", " ".join(child.cmdline()[1:2])):
                 found.append(child)
     return found
 

@@ -7,8 +7,7 @@ import logging
 import sys
 import time
 
-from snakemake import script
-
+import __main__
 from lib.memory import limit_memory, needed_mb
 
 __all__ = ["Progress", "start_log"]
@@ -36,7 +35,7 @@ def start_log(path):
     log.addHandler(handler)
     logging.captureWarnings(True)
     logging.getLogger("py.warnings").addHandler(handler)
-    job = getattr(script, "snakemake", None)  # what Snakemake gives to a script
+    job = getattr(__main__, "snakemake", None)  # what Snakemake puts into a script
     budget = None if job is None else job.resources.get("mem_mb")
 
     def report(kind, error, trace):

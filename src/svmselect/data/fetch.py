@@ -25,6 +25,7 @@ from svmselect.data.registry import Entry, File, Source
 
 MIRROR_VARIABLE = "SVMSELECT_MIRROR"
 RETRIES = 3
+PATIENCE = 30  # seconds without a byte after which a server counts as stalled
 _CHUNK = 1 << 16
 
 
@@ -242,7 +243,7 @@ def _download(job: _Job, url: str, name: str) -> Path:
         retry_if_failed=RETRIES,
     )
     (job.staging / "download" / name).unlink(missing_ok=True)
-    downloader = Downloader(progressbar=job.progress, chunk_size=_CHUNK)
+    downloader = Downloader(progressbar=job.progress, chunk_size=_CHUNK, timeout=PATIENCE)
     try:
         return Path(store.fetch(name, downloader=downloader))
     except requests.RequestException as error:
