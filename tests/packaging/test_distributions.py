@@ -5,6 +5,7 @@ compiled.
 """
 
 import csv
+import fcntl
 import os
 import platform
 import re
@@ -39,7 +40,12 @@ def wheel(root, tmp_path_factory) -> Path:
         pytest.skip(f"no finished build in {build.relative_to(root)}: make env")
     folder = tmp_path_factory.mktemp("wheel")
     options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", f"-Cbuild-dir={build}")
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", *options, "--wheel-dir", folder, root, cwd=folder)
+    # one worker at a time in the build
+    with (build / "wheel.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run(
+            sys.executable, "-m", "pip", "wheel", "--quiet", *options, "--wheel-dir", folder, root, cwd=folder
+        )
     (path,) = folder.glob("*.whl")
     return path
 
@@ -48,7 +54,7 @@ def wheel(root, tmp_path_factory) -> Path:
 def fresh(wheel, tmp_path_factory) -> Path:
     """A virtual environment with the wheel and, by links, all installed packages but this library."""
     folder = tmp_path_factory.mktemp("fresh")
-    venv.create(folder / "venv")
+    venv.create(folder / "venv", symlinks=True)
     python = folder / "venv" / "bin" / "python"
     packages = folder / "packages"
     packages.mkdir()
