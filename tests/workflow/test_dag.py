@@ -104,7 +104,9 @@ def planned(output):
 def rules(root):
     """Text of each rule by name."""
     text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
-    return dict(re.findall(r"^rule (\w+):\n(.*?)(?=^\S|\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    # some stand under an if
+    found = re.findall(r"^( *)rule (\w+):\n(.*?)(?=^\1?\S|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return {name: body for _, name, body in found}
 
 
 def paper_of(rule):

@@ -1,4 +1,4 @@
-"""Select one model per data set and kernel by the leave-one-out error."""
+"""Select one model per kernel by the leave-one-out error."""
 
 import pandas as pd
 from lib.franc2008.exhibits import KERNELS
@@ -7,13 +7,12 @@ from lib.joblog import start_log
 from lib.rows import read_rows
 
 log = start_log(snakemake.log[0])
-rows = read_rows([snakemake.input.rows])
+rows = read_rows(snakemake.input.rows)
 rows = rows[rows["method"] == snakemake.params.method]
-for dataset, path in zip(snakemake.params.datasets, snakemake.output.selected, strict=True):
-    own = rows[rows["dataset"] == dataset]
-    selected = [
-        {"dataset": dataset, "kernel": kernel, **select(own[own["kernel"] == kernel])} for kernel in KERNELS
-    ]
-    pd.DataFrame(selected, columns=COLUMNS).to_csv(path, index=False, lineterminator="\n")
-    for model in selected:
-        log.info("%s", model)
+selected = [
+    {"dataset": snakemake.wildcards.dataset, "kernel": kernel, **select(rows[rows["kernel"] == kernel])}
+    for kernel in KERNELS
+]
+pd.DataFrame(selected, columns=COLUMNS).to_csv(snakemake.output.selected, index=False, lineterminator="\n")
+for model in selected:
+    log.info("%s", model)
