@@ -28,17 +28,17 @@ def test_all_agree_on_the_errors(benchmarks, tmp_path, program, options, rows):
         assert "| ringnorm-120 | 120 |" in output.with_suffix(".md").read_text()
 
 
-@pytest.mark.parametrize(("models", "extrapolated"), [("2", "yes"), ("64", "no")])
-def test_leave_one_out_against_scikit_learn(benchmarks, tmp_path, models, extrapolated):
+def test_leave_one_out_against_scikit_learn(benchmarks, tmp_path):
     output = tmp_path / "results.csv"
-    command = [sys.executable, benchmarks / "loo_grid.py", "--problems", "ringnorm-40", "--models", models]
+    command = [sys.executable, benchmarks / "loo_grid.py", "--problems", "ringnorm-40", "--models", "2"]
     finished = subprocess.run([*command, "--output", output], capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     with output.open(newline="") as file:
         ten_fold, leave_one_out = csv.DictReader(file)
     assert (ten_fold["method"], leave_one_out["method"]) == ("10-fold", "leave-one-out")
-    assert (ten_fold["extrapolated"], leave_one_out["extrapolated"]) == ("no", extrapolated)
-    assert leave_one_out["points_compared"] == str(40 * int(models))
+    assert (ten_fold["extrapolated"], leave_one_out["extrapolated"]) == ("no", "yes")
+    assert (ten_fold["points_compared"], leave_one_out["points_compared"]) == ("2560", "80")
+    assert (ten_fold["points_different"], ten_fold["sklearn_models"]) == ("0", "64")
     assert leave_one_out["settled_for_svmselect"] == leave_one_out["points_different"]
     assert float(leave_one_out["speedup"]) > 1
-    assert (r" s\* |" in output.with_suffix(".md").read_text()) == (extrapolated == "yes")
+    assert r" s\* |" in output.with_suffix(".md").read_text()
