@@ -265,6 +265,7 @@ def test_totals_and_pages(root, claims):
     names = ["figures", "reproduced", "compared", "within", "tests", "held", "verdict"]
     assert totals.loc[("franc2008", "table3"), names].tolist() == [130, 130, 104, 104, 6, 6, "reproduced"]
     assert totals.loc[("wen2017", "table1"), "verdict"] == "not testable here"
+    assert totals.loc[("sarafis2018", "figure6"), "verdict"] == "nothing claimed"
 
     page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims)
     assert between(page).count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in between(page)

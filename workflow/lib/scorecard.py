@@ -34,6 +34,7 @@ TOLERANCES = {
     "factor": "at most {:g} times as large or as small",
 }
 ROUNDING = 1e-9
+NO_CLAIM = "nothing claimed"
 
 
 def figures(paper, printed, published, reproduced, rules):
@@ -260,7 +261,8 @@ def exhibits(claims, figures, verdicts):
     DataFrame
         One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; ``figures``, those
         ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance; ``tests`` of the
-        paper's claims about it, and those that ``held``; and the ``verdict`` on what is compared and tested.
+        paper's claims about it, and those that ``held``; and the ``verdict`` on what is compared and tested,
+        `NO_CLAIM` where there is neither.
     """
     rows = []
     for paper, entry in claims.items():
@@ -285,7 +287,7 @@ def exhibits(claims, figures, verdicts):
                     "within": int(within),
                     "tests": int(tests),
                     "held": int(held),
-                    "verdict": verdict(compared + tests, within + held),
+                    "verdict": verdict(compared + tests, within + held) if len(of) or names else NO_CLAIM,
                 }
             )
     return pd.DataFrame(rows)
@@ -413,7 +415,7 @@ def totals(exhibits, verdicts):
 
 def _summary(preset, claims, exhibits):
     """Headings and body of the table of exhibits."""
-    headings = ["Paper", "Exhibit", "Target", "Run time", "Published figures within tolerance"]
+    headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published figures within tolerance"]
     headings += ["Tests of the paper's claims that hold", "Verdict"]
     body = []
     for row in exhibits.itertuples():

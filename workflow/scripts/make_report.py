@@ -30,6 +30,11 @@ for mark in snakemake.params.marked:
         "table": None if path.suffix == ".svg" else read_markdown(path),
     }
     section["exhibits"].append(shown)
+for section in sections.values():
+    names = [exhibit["name"] for exhibit in section["exhibits"]]
+    for exhibit in section["exhibits"]:
+        one = names.count(exhibit["name"]) == 1
+        exhibit["link"] = exhibit["name"] if one else f"{exhibit['name']}: {exhibit['what']}"
 numbers = {paper: pd.read_csv(path) for paper, path in zip(snakemake.params.run, inputs.numbers, strict=True)}
 values = page_values(
     claims,
