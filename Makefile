@@ -66,7 +66,7 @@ test-debug: $(LIBRARY) ## The tests on a build with Cython's bounds and initiali
 .PHONY: test-memory
 test-memory: $(LIBRARY) ## Small problems on a build with the address and undefined-behaviour sanitizers of gcc, and Cython's checks
 	$(INSTALL) --upgrade --target build/sanitized -Cbuild-dir=build/meson-$(PYTHON_VERSION)-sanitized \
-	  $(addprefix -Csetup-args=,-Ddebug_cython=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1) .
+	  $(addprefix -Csetup-args=,-Ddebug_cython=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0) .
 	LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \

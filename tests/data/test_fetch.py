@@ -3,11 +3,13 @@
 import gzip
 import hashlib
 import io
+import sys
 import zipfile
 
 import pytest
 
 from svmselect.data import Dataset, fetch, prepare
+from svmselect.data.fetch import RETRIES
 
 HTML = b"<!DOCTYPE html><html><body>Moved</body></html>"
 
@@ -206,6 +208,55 @@ def test_member_of_a_zip_archive(as_registry, small_set, tmp_path, web, no_mirro
     web.plan["/small.zip"] = [(200, archive.getvalue())]
     (path,) = fetch(entry, tmp_path / "raw", progress=False)
     assert path.read_bytes() == small_set[1]
+
+
+def test_member_with_the_path_of_another_folder_stays_in_its_place(
+    as_registry, small_set, tmp_path, web, no_mirror
+):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("../../small.csv", small_set[1])
+        file.writestr("/tmp/other.csv", b"not asked for")
+    file = small_set[0]["sources"][0]["files"]["data"]
+    file["urls"] = [{"zip": f"{web.address}/small.zip", "member": "../../small.csv"}]
+    web.plan["/small.zip"] = [(200, archive.getvalue())]
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    before = set(files_in(tmp_path))
+    fetch(as_registry(small=small_set[0])["small"], tmp_path / "deep" / "er" / "raw", progress=False)
+    # datasets.yaml is the registry of this test
+    assert set(files_in(tmp_path)) - before == {
+        "datasets.yaml",
+        "deep/er/raw/small.json",
+        "deep/er/raw/small/small.csv",
+    }
+
+
+def test_server_that_stalls(small, small_set, tmp_path, web, no_mirror, monkeypatch):
+    """It takes the connection and says nothing: given up after a time, the other address is tried."""
+    monkeypatch.setattr(sys.modules["svmselect.data.fetch"], "PATIENCE", 0.3)
+    web.plan["/up/small.csv"] = [(200, None)]
+    web.plan["/other/small.csv"] = [(200, small_set[1])]
+    (path,) = fetch(small, tmp_path / "raw", progress=False)
+    assert path.read_bytes() == small_set[1]
+    assert web.asked == ["/up/small.csv"] * (RETRIES + 1) + ["/other/small.csv"]
+    web.plan["/other/small.csv"] = [(200, None)]
+    with pytest.raises(ConnectionError, match=r"'small' could not be fetched: .*small\.csv \(ReadTimeout\)"):
+        fetch(small, tmp_path / "new", progress=False)
+    assert not (tmp_path / "new").exists()
+
+
+def test_no_network_at_all(small, tmp_path, no_mirror, monkeypatch):
+    def refused(*arguments, **options):
+        raise OSError(101, "Network is unreachable")
+
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("socket.socket.connect", refused)
+    with pytest.raises(ConnectionError) as caught:
+        fetch(small, tmp_path / "raw", progress=False)
+    sentence = str(caught.value)
+    assert sentence.startswith("data set 'small' could not be fetched: tried http://127.0.0.1")
+    assert "(ConnectionError)" in sentence and "SVMSELECT_MIRROR" in sentence and "\n" not in sentence
+    assert not (tmp_path / "raw").exists()
 
 
 def test_file_known_by_the_hash_of_its_gzip_file(as_registry, small_set, folder, tmp_path, packed):

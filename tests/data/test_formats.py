@@ -218,6 +218,12 @@ def test_damaged_files_never_escape(tmp_path, data):
         "libsvm": b"+1 1:0.5 3:1\n-1 2:3 # note\n",
         "table": b"1.5 2.5 1\n2 3 -1\n",
         "idx": bytes([0, 0, 8, 1, 0, 0, 0, 2, 5, 6]),
+        "csv": b'"age";"loan";"y"\n30;"yes";"no"\n40;"unknown";"yes"\n',
+        "asc": b" 1.5000000e+00  2.5 -1\n-2.0e-01 3 1\n",
+    }
+    options = {
+        "mat": {"struct": "small"},
+        "csv": {"delimiter": ";", "header": True, "label": "y", "features": ["age"], "missing": "unknown"},
     }
     name = data.draw(st.sampled_from(sorted(good)))
     content = bytearray(good[name])
@@ -227,7 +233,31 @@ def test_damaged_files_never_escape(tmp_path, data):
     paths = (
         written(tmp_path, data=content, labels=content) if name == "idx" else written(tmp_path, data=content)
     )
-    expect_sentence(name, paths, 3, **({"struct": "small"} if name == "mat" else {}))
+    reader = {"csv": "table", "asc": "table"}.get(name, name)
+    raw = expect_sentence(reader, paths, 3, **options.get(name, {}))
+    if raw is not None:
+        assert raw.X.ndim == 2 and raw.X.shape[0] == len(raw.labels) and raw.X.dtype.kind in "fu"
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        # headers and indices that would take all memory if they were believed
+        ("idx", {"data": b"\x00\x00\x08\x04" + b"\xff" * 16, "labels": b"\x00\x00\x08\x01\xff\xff\xff\xff"}),
+        ("idx", {"data": b"\x00\x00\x08\xff" + b"\x00\x00\x00\x01" * 255, "labels": b""}),
+        ("libsvm", {"data": "+1 4294967297:1\n"}),
+        ("libsvm", {"data": "+1 99999999999999999999:1\n"}),
+        ("libsvm", {"data": "+1 -1:1\n"}),
+        ("table", {"data": "[" * 5000, "labels": "1\n", "splits": "[" * 100000}),
+        (
+            "mat",
+            {"data": b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + b"\x0e\x00\x00\x00\xff\xff\xff\x7f"},
+        ),
+    ],
+)
+def test_forged_sizes_take_neither_time_nor_memory(tmp_path, name, contents):
+    options = {"struct": "small"} if name == "mat" else {}
+    assert expect_sentence(name, written(tmp_path, **contents), 3, **options) is None
 
 
 @SAME_FOLDER
