@@ -33,7 +33,12 @@ rule sarafis2018_make_tables:
         rows="<sarafis2018>/rows/cells.parquet",
         published="config/published/sarafis2018.csv",
         code=lib(
-            "published", "sarafis2018.exhibits", "sarafis2018.grid", "sarafis2018.layout", "selection", "tables"
+            "published",
+            "sarafis2018.exhibits",
+            "sarafis2018.grid",
+            "sarafis2018.layout",
+            "selection",
+            "tables",
         ),
     output:
         table1_csv=report(
