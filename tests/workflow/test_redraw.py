@@ -28,7 +28,9 @@ def redrawn(tmp_path_factory, root):
     """A clone of the tracked files as they are now, on which the command of `make figures` was run."""
     if not (root / ".git").exists():
         pytest.skip("this is no git checkout: there is nothing to clone")
-    commit = git(root, "stash", "create") or git(root, "rev-parse", "HEAD")
+    # a commit of changes, if there are any, needs an author
+    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    commit = git(root, *author, "stash", "create") or git(root, "rev-parse", "HEAD")
     clone = tmp_path_factory.mktemp("clone") / "checkout"
     git(root, "clone", "--quiet", "--shared", "--no-checkout", str(root), str(clone))
     git(clone, "checkout", "--quiet", "--detach", commit)
