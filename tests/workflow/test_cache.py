@@ -31,7 +31,12 @@ def test_three_checkouts_share_a_cache(tmp_path):
     environment = {"config": CELLS, "SNAKEMAKE_OUTPUT_CACHE": str(cache)}
     # two at once
     running = [checkout.start(*arguments, **environment) for checkout in checkouts[:2]]
-    assert [run.wait(900) for run in running] == [0, 0]
+    try:
+        assert [run.wait(900) for run in running] == [0, 0]
+    finally:
+        for run in running:
+            if run.poll() is None:
+                run.kill()
     # data and cells, once each, and nothing half-written
     assert sorted(path.suffix for path in cache.iterdir()) == [".npz", ".parquet", ".parquet"]
     done = checkouts[2].snakemake(*arguments, **environment)
