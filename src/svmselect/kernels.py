@@ -179,7 +179,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """The linear kernel, ``k(x, z) = x . z``. Its rounding error is at most about ``d u |x| |z|``, with ``u``
+    """The linear kernel, ``k(x, z) = x'z``. Its rounding error is at most about ``d u |x| |z|``, with ``u``
     the unit round-off of the dtype and ``d`` the number of features."""
 
     name = "linear"
