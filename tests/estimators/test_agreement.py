@@ -161,7 +161,7 @@ def test_sparse_rows_have_the_gamma_of_scikit_learn():
         ({"max_iter": -2}, "max_iter must be -1"),
         ({"decision_function_shape": "all"}, "decision_function_shape must be one of"),
         ({"kernel": "precomputed"}, r"must be a square matrix, got shape \(90, 3\)"),
-        ({"cache_size": 0}, "memory_mb must be a positive number"),
+        ({"cache_size": 0}, "memory_mb must be a positive finite number, got 0"),
     ],
 )
 def test_bad_parameters_are_named(parameters, sentence):

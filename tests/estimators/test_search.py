@@ -24,8 +24,8 @@ def problem(classes, weighted):
     return X, np.array(["a", "b", "c"])[y], weight
 
 
-def theirs(X, y, weight, cv, **parameters):
-    return GridSearchCV(sklearn.svm.SVC(tol=1e-6, **parameters), GRID, cv=cv).fit(X, y, sample_weight=weight)
+def theirs(X, y, weight, cv, grid=GRID, **parameters):
+    return GridSearchCV(sklearn.svm.SVC(tol=1e-6, **parameters), grid, cv=cv).fit(X, y, sample_weight=weight)
 
 
 def assert_same(ours, reference):
@@ -57,13 +57,17 @@ def test_leave_one_out(classes, weighted):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("class_weight", [None, {"a": 0.7, "b": 1.9, "c": 1.1}, "balanced"])
 def test_cross_validation(classes, weighted, class_weight):
     X, y, weight = problem(classes, weighted)
+    # balanced, all points of both classes are bounded where C is small: round-off decides LIBSVM's threshold
+    grid = (
+        [{"kernel": ["rbf"], "C": [10.0, 30.0], "gamma": [0.7, 1.5]}] if class_weight == "balanced" else GRID
+    )
     template = SVC(tol=1e-6, class_weight=class_weight)
     for cv in (4, StratifiedKFold(3, shuffle=True, random_state=0), KFold(5, shuffle=True, random_state=1)):
-        ours = SeededCV(template, GRID, cv=cv).fit(X, y, sample_weight=weight)
-        reference = theirs(X, y, weight, cv, class_weight=class_weight)
+        ours = SeededCV(template, grid, cv=cv).fit(X, y, sample_weight=weight)
+        reference = theirs(X, y, weight, cv, grid, class_weight=class_weight)
         assert_same(ours, reference)
         assert ours.n_splits_ == reference.n_splits_
         for h in range(ours.n_splits_):
@@ -86,7 +90,7 @@ def test_the_default_grid(search):
     found = search(refit=False).fit(X, y)
     table = pd.DataFrame(found.cv_results_)
     assert len(table) == 64
-    assert table.param_gamma.median() == pytest.approx(2**-3 / (2 * X.var()))
+    assert np.log2(table.param_gamma.astype(float)).median() == pytest.approx(-3 - np.log2(2 * X.var()))
     with pytest.raises(AttributeError, match="no best_estimator_ with refit=False"):
         found.predict(X)
     assert len(search(SVC(kernel="linear"), refit=False).fit(X, y).cv_results_["params"]) == 8
@@ -112,3 +116,10 @@ def test_bad_input_is_named(search, sentence):
     X, _ = two_classes(np.random.default_rng(0), 20, 2)
     with pytest.raises(ValueError, match=sentence):
         search.fit(X, np.repeat([-1, 1], 10))
+
+
+def test_a_fold_without_weight_is_named():
+    X, y, _ = problem(2, False)
+    weight = np.r_[np.zeros(12), np.ones(24)]
+    with pytest.raises(ValueError, match="fold 0 of cv holds out rows of weight zero only"):
+        SeededCV(cv=KFold(3)).fit(X, y, sample_weight=weight)

@@ -21,6 +21,6 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.replace(temporary, path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = str(path)  # a full disk says so without a name
         raise

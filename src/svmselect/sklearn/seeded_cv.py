@@ -20,7 +20,7 @@ class SeededCV(Search):
 
     All models of one kernel and all folds share its Gram matrix, and within a fold each C starts at the
     solution of the C before. Scores are GridSearchCV's, up to `tol`, where gamma is a number: "scale" is that
-    of all rows.
+    of all rows. With weights the rows of a fold count by theirs, as in scikit-learn 1.9.
 
     Parameters
     ----------
@@ -64,6 +64,9 @@ class SeededCV(Search):
             return score
 
         problems = []
+        empty = np.flatnonzero(np.bincount(folds, weights=weight) == 0)
+        if empty.size:
+            raise ValueError(f"fold {empty[0]} of cv holds out rows of weight zero only")
         for h in range(sizes.size):
             train = folds != h
             per_class = class_weights(estimator.class_weight, classes, codes[train])
@@ -74,7 +77,7 @@ class SeededCV(Search):
             for h, problem in enumerate(problems):
                 rows = np.flatnonzero(folds == h)
                 predicted, n_failed = held_out(gram, problem, Cs, rows, options)
-                scores[:, h] = (predicted == codes[rows]).mean(axis=1)
+                scores[:, h] = np.average(predicted == codes[rows], axis=1, weights=weight[rows])
                 n_not_converged += n_failed
                 progress((h + 1) / sizes.size)
             return scores, n_not_converged
