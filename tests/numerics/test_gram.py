@@ -229,7 +229,7 @@ def test_columns_beyond_the_budget_give_the_same_solution(as_csr):
     a, b = solve_csvc(whole, y, 10.0, tol=1e-6), solve_csvc(few, y, 10.0, tol=1e-6)
     np.testing.assert_allclose(a.decision, b.decision, atol=1e-5)
     assert b.kernel_values > whole.m * few.columns.capacity  # columns were replaced and computed again
-    with pytest.raises(MemoryError, match="of 300 rows takes 0.732 MB, more than its budget of 0.022 MB"):
+    with pytest.raises(MemoryError, match=r"of 300 rows takes 0\.732 MB, more than its budget of 0\.022 MB"):
         few.matrix()
 
 
