@@ -1,12 +1,16 @@
 # What the rules of Sarafis et al. are given: sources, cells, the files that the stages and the exhibits make.
 
 SARAFIS2018 = config["sarafis2018"]
-SARAFIS2018_EXPERIMENTS = ["class_weights", "instance_weights", "size"]
+# The data sets of each experiment, and what is said of them.
+SARAFIS2018_DATASETS = {
+    **{
+        experiment: {settings["name"]: settings for settings in SARAFIS2018[experiment]["datasets"]}
+        for experiment in ("class_weights", "instance_weights")
+    },
+    "size": dict.fromkeys(SARAFIS2018["size"]["datasets"], {}),
+}
 known(
-    {
-        f"sarafis2018.{experiment}.datasets": SARAFIS2018[experiment]["datasets"]
-        for experiment in SARAFIS2018_EXPERIMENTS
-    }
+    {f"sarafis2018.{experiment}.datasets": datasets for experiment, datasets in SARAFIS2018_DATASETS.items()}
 )
 # Figures 2 to 4: the experiment and the data set of each.
 SARAFIS2018_FIGURES = {
@@ -15,7 +19,7 @@ SARAFIS2018_FIGURES = {
     "figure4": ("instance_weights", SARAFIS2018["figures"]["figure4"]),
 }
 for figure, (experiment, dataset) in SARAFIS2018_FIGURES.items():
-    known({f"sarafis2018.figures.{figure}": [dataset]}, among=SARAFIS2018[experiment]["datasets"])
+    known({f"sarafis2018.figures.{figure}": [dataset]}, among=SARAFIS2018_DATASETS[experiment])
 SARAFIS2018_SOURCES = [
     *SOLVER_SOURCES,
     *LOO_SOURCES,
@@ -34,15 +38,15 @@ def sarafis2018_cells():
     }
     cells = {}
     for experiment, own in axes.items():
-        for dataset, settings in SARAFIS2018[experiment]["datasets"].items():
+        for dataset, settings in SARAFIS2018_DATASETS[experiment].items():
             cells[experiment, dataset, training_rows(dataset)] = {"axes": own, "every": 1, **settings}
     for size in SARAFIS2018["size"]["sizes"]:
         for dataset in SARAFIS2018["size"]["datasets"]:
             cells["size", dataset, 2 ** size["log2_m"]] = {"axes": axes["class_weights"], **size}
-    # these two say nothing to the runs
+    # these say nothing to the runs
+    apart = ("name", "log2_m", "published_rows")
     return {
-        key: {name: value for name, value in cell.items() if name not in ("log2_m", "published_rows")}
-        for key, cell in cells.items()
+        key: {name: value for name, value in cell.items() if name not in apart} for key, cell in cells.items()
     }
 
 
@@ -67,8 +71,8 @@ SARAFIS2018_ROWS = [
 ]
 SARAFIS2018_PUBLISHED_ROWS = [
     dataset
-    for experiment in ("class_weights", "instance_weights")
-    for dataset, settings in SARAFIS2018[experiment]["datasets"].items()
+    for datasets in SARAFIS2018_DATASETS.values()
+    for dataset, settings in datasets.items()
     if settings.get("published_rows")
 ]
 SARAFIS2018_RESULTS = [
@@ -81,9 +85,7 @@ SARAFIS2018_RESULTS = [
 PAPERS["sarafis2018"] = {
     "results": SARAFIS2018_RESULTS,
     "sources": SARAFIS2018_SOURCES,
-    "datasets": [
-        dataset for experiment in SARAFIS2018_EXPERIMENTS for dataset in SARAFIS2018[experiment]["datasets"]
-    ],
+    "datasets": [dataset for datasets in SARAFIS2018_DATASETS.values() for dataset in datasets],
     "captions": [
         *expand("table{table}", table=range(1, 7)),
         *expand("figure{figure}", figure=range(2, 7)),
