@@ -44,9 +44,10 @@ def timed(mode):
     with _machine_lock() if mode == "exclusive" else nullcontext():
         wall, cpu = time.perf_counter(), time.process_time()
         yield timing
-        timing.cpu_s = time.process_time() - cpu
+        # microseconds: further digits are noise, and rows are kept
+        timing.cpu_s = round(time.process_time() - cpu, 6)
         if mode == "exclusive":
-            timing.wall_s = time.perf_counter() - wall
+            timing.wall_s = round(time.perf_counter() - wall, 6)
 
 
 @contextmanager
