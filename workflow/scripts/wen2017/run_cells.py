@@ -1,14 +1,15 @@
-"""Cross-validate one model from every seed, with a cache of kernel columns instead of the matrix."""
+"""Cross-validate one model from every seed, on one Gram matrix or with a cache of columns, or with LIBSVM."""
 
 from lib.joblog import start_log
 from lib.library import library_id
 from lib.rows import CV_ROWS, write_rows
-from lib.wen2017.cells import run_cached
+from lib.wen2017.cells import run_cached, run_seeds
+from lib.wen2017.libsvm import run_libsvm
 from lib.wen2017.problem import chosen_model
 
+run = {"seeds": run_seeds, "cached": run_cached, "libsvm": run_libsvm}[snakemake.params.stage]
 chosen = snakemake.input.get("chosen")
-model = chosen_model(chosen) if chosen else snakemake.params.model
-rows, checkpoint = run_cached(
+rows, checkpoint = run(
     data=snakemake.input.data,
     identity={
         "paper": "wen2017",
@@ -16,7 +17,7 @@ rows, checkpoint = run_cached(
         "library": library_id(snakemake.input.library),
         "settings": snakemake.wildcards.settings,
     },
-    model=model,
+    model=chosen_model(chosen) if chosen else snakemake.params.model,
     k=snakemake.wildcards.k,
     **snakemake.params.cell,
     **snakemake.params.settings,
