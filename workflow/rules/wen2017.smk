@@ -38,12 +38,11 @@ rule wen2017_run_seeds:
     resources:
         mem_mb=wen2017_whole_matrix_mb,
     params:
-        stage="seeds",
         model=wen2017_model,
         cell=wen2017_seeds,
         settings=WEN2017_SETTINGS,
     script:
-        "../scripts/wen2017/run_cells.py"
+        "../scripts/wen2017/run_seeds.py"
 
 
 rule wen2017_run_cached:
@@ -60,12 +59,11 @@ rule wen2017_run_cached:
     resources:
         mem_mb=wen2017_whole_matrix_mb,
     params:
-        stage="cached",
         model=wen2017_model,
         cell=wen2017_cached,
         settings=WEN2017_SETTINGS,
     script:
-        "../scripts/wen2017/run_cells.py"
+        "../scripts/wen2017/run_cached.py"
 
 
 rule wen2017_run_libsvm:
@@ -81,12 +79,11 @@ rule wen2017_run_libsvm:
     conda:
         ENVIRONMENT
     params:
-        stage="libsvm",
         model=wen2017_model,
         cell={"budget_s": WEN2017["libsvm_budget"]},
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "max_iter"},
     script:
-        "../scripts/wen2017/run_cells.py"
+        "../scripts/wen2017/run_libsvm.py"
 
 
 rule wen2017_run_along_C:
