@@ -38,7 +38,7 @@ from svmselect.gram import Gram
 from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
 from svmselect.path import PathPoint, solve_path
-from svmselect.svm import Solution, decision_function, solve_csvc, solve_nusvc
+from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
 
 __all__ = [
     "RBF",
@@ -48,6 +48,7 @@ __all__ = [
     "Estimate",
     "Gram",
     "GridCrossValidation",
+    "InfeasibleNu",
     "LeaveOneOut",
     "Linear",
     "OpperWinther",

@@ -13,9 +13,13 @@ from svmselect._smo import RULES, Dual
 from svmselect.gram import Gram
 from svmselect.threads import one_blas_thread
 
-__all__ = ["Solution", "decision_function", "solve_csvc", "solve_nusvc"]
+__all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve_nusvc"]
 
 UNLIMITED = np.iinfo(np.int64).max // 2
+
+
+class InfeasibleNu(ValueError):
+    """A nu that the classes are too unequal for, or that leaves no margin between them."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +221,7 @@ def check_nu(gram, y, nu, weight):
     total = nu * weight.sum() / 2
     largest = min(weight[y > 0].sum(), weight[y < 0].sum()) * 2 / weight.sum()
     if nu > largest:
-        raise ValueError(f"nu must be at most {largest:.6g} for classes of these sizes, got {nu}")
+        raise InfeasibleNu(f"nu must be at most {largest:.6g} for classes of these sizes, got {nu}")
     return weight, total
 
 
@@ -253,9 +257,11 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
 
     Raises
     ------
+    InfeasibleNu
+        A ValueError, for a nu that is too large for the classes or leaves no margin (rho <= tol: the classes'
+        convex hulls, reduced by nu, meet).
     ValueError
-        For labels other than -1 and +1, one class only, a nu that is infeasible or leaves no margin (rho <=
-        tol: the classes' convex hulls, reduced by nu, meet), a bad weight, tol or working set, or shapes that
+        For labels other than -1 and +1, one class only, a bad weight, tol or working set, or shapes that
         differ.
     """
     y = check_labels(gram, y)
@@ -268,7 +274,7 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     converged = dual.solve(working_set, tol, max_iter)
     rho = dual.margin()
     if rho <= tol:
-        raise ValueError(
+        raise InfeasibleNu(
             f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}"
         )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.cv.folds import stratified_folds
+from svmselect.cv.kfold import WORK_PER_FIT
 from svmselect.editing.svm import (
     SVM,
     best_threshold,
@@ -20,8 +21,6 @@ from svmselect.svm import frozen, misclassified
 from svmselect.threads import one_blas_thread, run, thread_count
 
 __all__ = ["Bagging", "bagging", "draw_subsets", "draw_validation"]
-
-WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from svmselect.cv.folds import check_folds
 from svmselect.gram import Gram, as_rows
 from svmselect.kernels import RBF, Linear, slices
 from svmselect.path import check_values, solve_path
-from svmselect.svm import misclassified, solve_nusvc
+from svmselect.svm import InfeasibleNu, misclassified, solve_nusvc
 from svmselect.threads import run
 
 __all__ = [
@@ -205,16 +205,9 @@ def solve(gram, X, y, rows, values, formulation, tol):
 
 def nu_solution(gram, y, nu, tol, weight=None):
     """The solution of a nu-SVC, or None where nu is infeasible or leaves no margin."""
-    trained = np.ones(y.size) if weight is None else weight
-    most = 2 * min(trained[y > 0].sum(), trained[y < 0].sum()) / trained.sum()
-    if nu > most:
-        return None
     try:
         return solve_nusvc(gram, y, nu, weight=weight, tol=tol)
-    except ValueError as error:
-        # all other arguments are checked
-        if "margin" not in str(error):
-            raise
+    except InfeasibleNu:
         return None
 
 

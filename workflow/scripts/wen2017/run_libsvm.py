@@ -1,27 +1,6 @@
 """Cross-validate one model with LIBSVM, on as many whole folds as the budget holds."""
 
-from lib.joblog import start_log
-from lib.library import library_id
-from lib.rows import CV_ROWS, write_rows
+from lib.wen2017.job import run_job
 from lib.wen2017.libsvm import run_libsvm
-from lib.wen2017.problem import chosen_model
 
-chosen = snakemake.input.get("chosen")
-model = chosen_model(chosen) if chosen else snakemake.params.model
-rows, checkpoint = run_libsvm(
-    data=snakemake.input.data,
-    identity={
-        "paper": "wen2017",
-        "dataset": snakemake.wildcards.dataset,
-        "library": library_id(snakemake.input.library),
-        "settings": snakemake.wildcards.settings,
-    },
-    model=model,
-    k=snakemake.wildcards.k,
-    **snakemake.params.cell,
-    **snakemake.params.settings,
-    checkpoint=f"{snakemake.output.rows}.checkpoint.json",
-    log=start_log(snakemake.log[0]),
-)
-write_rows(snakemake.output.rows, rows, CV_ROWS)
-checkpoint.remove()
+run_job(snakemake, run_libsvm)
