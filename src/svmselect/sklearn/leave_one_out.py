@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmselect.loo import leave_one_out
+from svmselect.path import moved_along_C
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.votes import most_votes
 
@@ -57,7 +58,7 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
             base = (p * len(Cs) + c) / (n_pairs * len(Cs))
             bound = C * weight
             if solution is not None:
-                start = np.minimum(solution.alpha * (C / Cs[c - 1]), bound)
+                start = moved_along_C(pair.y, solution, bound) * pair.y
             loo = leave_one_out(
                 part,
                 pair.y,

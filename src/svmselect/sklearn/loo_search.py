@@ -47,7 +47,7 @@ class LOOSearchCV(Search):
     Notes
     -----
     gamma "scale", "balanced" class weights and whatever scaled the rows before are those of all rows: in a
-    Pipeline, the search is the last step.
+    Pipeline, the search is the last step. Weights count in training; in the error, each row counts once.
     """
 
     _named_splits = False

@@ -50,7 +50,7 @@ class Search(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y, sample_weight
-            See `SVC.fit`. Weights count in training, not in the scores.
+            See `SVC.fit`.
 
         Returns
         -------

@@ -7,6 +7,7 @@ from sklearn.model_selection import check_cv
 
 from svmselect.cv import cross_validate_grid
 from svmselect.cv.folds import check_folds
+from svmselect.path import moved_along_C
 from svmselect.sklearn.problem import Problem, class_weights
 from svmselect.sklearn.search import Search
 from svmselect.sklearn.votes import most_votes
@@ -96,7 +97,7 @@ def held_out(gram, problem, Cs, rows, options):
         solution = None
         for c, C in enumerate(Cs):
             bound = C * weight
-            start = None if solution is None else np.minimum(solution.alpha * (C / Cs[c - 1]), bound)
+            start = None if solution is None else moved_along_C(y, solution, bound) * y
             solution = solve_csvc(gram, y, bound, start=start, **options)
             second_wins[c, :, p] = solution.decision[rows] >= 0
             n_failed[c] += not solution.converged
