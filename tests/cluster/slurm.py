@@ -123,17 +123,13 @@ class Slurm:
         self._run("slurmd", "-D", "-N", name, "-f", str(self.conf), key=name)
 
     def lose_node(self, name):
-        """Kill a node's daemon and everything that runs on it."""
+        """Kill a node's daemon and everything that runs on it: nobody is left to tell the controller."""
         self.daemons[name].kill()
         self.daemons[name].wait()
-        marker = f"SLURMD_NODENAME={name}\0".encode()
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            try:
-                environment = path.read_bytes()
-            except OSError:
-                continue
-            if marker in environment and str(self.conf).encode() in environment:
-                os.kill(int(path.parent.name), signal.SIGKILL)
+        # whoever watches a job before the job
+        for number in [number for number, node in self.running().items() if node == name]:
+            kill("cmdline", f"slurmstepd: [{number}.")
+        kill("environ", f"SLURMD_NODENAME={name}\0", str(self.conf))
 
     def states(self):
         """State of each node."""
@@ -170,6 +166,17 @@ class Slurm:
                 why = f"{dead[0]} ended" if dead else f"waited {seconds} s"
                 raise RuntimeError(f"no {what}: {why}; logs are in {self.folder}")
             time.sleep(0.2)
+
+
+def kill(file, *words):
+    """Kill every process of which this file in /proc has all the words."""
+    for path in Path("/proc").glob(f"[0-9]*/{file}"):
+        try:
+            text = path.read_bytes()
+        except OSError:
+            continue
+        if all(word.encode() in text for word in words):
+            os.kill(int(path.parent.name), signal.SIGKILL)
 
 
 def free_ports(n):
