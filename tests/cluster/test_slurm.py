@@ -7,7 +7,6 @@ import fcntl
 import os
 import re
 import time
-from contextlib import contextmanager
 
 import pandas as pd
 import pytest
@@ -44,7 +43,7 @@ HERE = [
     "rules",
     "progress",
 ]
-DEMO = ["--configfile", str(ROOT / "tests/cluster/demo.yaml")]
+DEMO = ["--configfile", str(ROOT / "tests/small.yaml")]
 TABLES = [
     "franc2008/table2.csv",
     "franc2008/table3.csv",
@@ -57,7 +56,7 @@ TABLES = [
 ROWS = [
     *(f"franc2008/rows/{stage}.parquet" for stage in ("cells", "test")),
     "wen2017/rows/seeds.parquet",
-    *(f"{paper}/rows/cells.parquet" for paper in ("chapelle1999", "sarafis2018", "bakir2004")),
+    *(f"{name}/rows/cells.parquet" for name in ("chapelle1999", "sarafis2018", "bakir2004", "comparison")),
 ]
 COST = re.compile(r"cpu_s|wall_s|peak_mb")
 COSTS = re.compile(r"time|memory")
@@ -73,7 +72,7 @@ def slurm(tmp_path_factory):
 
 
 def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
-    targets = ["--", *(f"results/cluster/{name}" for name in [*TABLES, *ROWS])]
+    targets = ["--", *(f"results/small/{name}" for name in [*TABLES, *ROWS])]
     checkouts = {}
     for where, arguments in (("here", ["--cores", "2", "--quiet"]), ("slurm", HERE)):
         (tmp_path / where).mkdir()
@@ -81,7 +80,7 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
         environment = slurm.environment if where == "slurm" else {}
         done = checkouts[where].snakemake(*DEMO, *arguments, *targets, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
-    results = {where: checkout.folder / "results/cluster" for where, checkout in checkouts.items()}
+    results = {where: checkout.folder / "results/small" for where, checkout in checkouts.items()}
     for name in ROWS:
         here, there = (read_rows([folder / name]) for folder in results.values())
         # on sets this small some methods end in an error, here as there
@@ -99,7 +98,7 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
     assert submitted < 35
 
 
-# Timed in the exclusive mode: who holds the lock makes a cell wait.
+# Timed in the exclusive mode: each cell has a node of its own, and who holds the lock makes it wait.
 LONG = {
     "preset": "lost",
     "timing": "exclusive",
@@ -111,54 +110,50 @@ LONG = {
         "rbf": {"C": [1], "gamma": [1]},
     },
 }
-CELL = "results/lost/franc2008/cells/titanic-table/realisation-1/linear.parquet"
+CELLS = ["linear", "rbf-0"]
 
 
-@contextmanager
-def cell_that_runs(slurm, checkout):
-    """A cell that waits for the clock's lock inside its job: yields Snakemake, the job's number and node."""
+def test_cancelled_job_and_lost_node(slurm, checkout):
+    """Two cells wait inside their jobs; one is cancelled, one loses its node: both are submitted again."""
     (checkout.folder / "tmp").mkdir()
     data = checkout.snakemake(
         "--cores", "1", "--quiet", "--", "resources/data/titanic-table.npz", config=LONG
     )
     assert data.returncode == 0, data.stderr
+    cells = [f"results/lost/franc2008/cells/titanic-table/realisation-1/{cell}.parquet" for cell in CELLS]
+    log = checkout.folder / "started.log"
     with open(checkout.folder / f"tmp/svmselect-timing-{os.getuid()}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         environment = {**slurm.environment, "TMPDIR": str(checkout.folder / "tmp")}
-        run = checkout.start(*HERE, "--", CELL, config=LONG, **environment)
-        log = checkout.folder / "logs/lost/franc2008/run_loo/titanic-table/realisation-1/linear.log"
-        end = time.monotonic() + 900
-        while not (log.exists() and "Gram matrix" in log.read_text()):
-            assert run.poll() is None, (checkout.folder / "started.log").read_text()
-            assert time.monotonic() < end
-            time.sleep(0.5)
-        ((number, node),) = slurm.running().items()
+        apart = ["--group-components", "franc2008_cells=1"]
+        run = checkout.start(*HERE, *apart, "--", *cells, config=LONG, **environment)
         try:
-            yield run, number, node
+            logs = checkout.folder / "logs/lost/franc2008/run_loo/titanic-table/realisation-1"
+            for cell in CELLS:
+                wait_for("Gram matrix", logs / f"{cell}.log", run, log)
+            (cancelled, _), (lost, node) = slurm.running().items()
+            slurm.call("scancel", cancelled)
+            slurm.lose_node(node)
             fcntl.flock(lock, fcntl.LOCK_UN)
-            assert run.wait(900) == 0, (checkout.folder / "started.log").read_text()
+            assert run.wait(900) == 0, log.read_text()
         finally:
             if run.poll() is None:
                 run.kill()
-
-
-def assert_run_again(slurm, checkout, number, state):
-    """The job ended in this state, and another one made the rows."""
-    assert f"JobState={state}" in slurm.call("scontrol", "show", "job", number)
-    assert (read_rows([checkout.folder / CELL])["status"] == OK).all()
-    output = (checkout.folder / "started.log").read_text()
-    assert "Trying to restart job" in output and output.count("has been submitted with SLURM jobid") == 2
-
-
-def test_cancelled_job_is_submitted_again(slurm, checkout):
-    with cell_that_runs(slurm, checkout) as (_, number, _):
-        slurm.call("scancel", number)
-    assert_run_again(slurm, checkout, number, "CANCELLED")
-
-
-def test_lost_node(slurm, checkout):
-    with cell_that_runs(slurm, checkout) as (_, number, node):
-        slurm.lose_node(node)
-    assert_run_again(slurm, checkout, number, "NODE_FAIL")
+    for number, state in ((cancelled, "CANCELLED"), (lost, "NODE_FAIL")):
+        assert f"JobState={state}" in slurm.call("scontrol", "show", "job", number)
+    for cell in cells:
+        assert (read_rows([checkout.folder / cell])["status"] == OK).all()
+    output = log.read_text()
+    assert output.count("Trying to restart job") == 2
+    assert output.count("has been submitted with SLURM jobid") == 4
     assert slurm.states()[node] != "idle"
     slurm.start_node(node)
+
+
+def wait_for(words, path, run, log):
+    """Wait until a file has these words, as long as a run goes on."""
+    end = time.monotonic() + 900
+    while not (path.exists() and words in path.read_text()):
+        assert run.poll() is None, log.read_text()
+        assert time.monotonic() < end
+        time.sleep(0.5)

@@ -6,6 +6,8 @@ import sys
 
 import pandas as pd
 import pytest
+import yaml
+from checkouts import ROOT
 from lib.checkpoint import Checkpoint
 from lib.library import SUFFIXES, sources
 from lib.rows import OK, read_rows
@@ -17,82 +19,7 @@ NO_NUMBERS = {"__init__.py", "data/__init__.py", "data/fetch.py", "data/atomic.p
 # Reading and writing rows, logs and digests decides no number either.
 NO_EXHIBITS = {"joblog", "library", "rows"}
 
-TINY = {
-    "preset": "tiny",
-    "franc2008": {
-        "datasets": ["titanic-table"],
-        "realisations": 1,
-        "test_realisations": 2,
-        "linear": {"C": [0.1, 1]},
-        "rbf": {"C": [1, 10], "gamma": [0.5, 0.05]},
-        "figure1": {"datasets": ["titanic-table"], "log10_eps": [-3, 0]},
-    },
-    "chapelle1999": {
-        "width": {"dataset": "iris-versicolor", "realisations": 2, "log_sigma": [-1, 0, 1]},
-        "C": {"dataset": "iris-versicolor", "realisations": 2, "log_C": [0, 2]},
-    },
-    "wen2017": {
-        "datasets": [
-            {
-                "name": "iris-versicolor",
-                "C": 1,
-                "gamma": 0.5,
-                "dtype": "float64",
-                "seedings": [
-                    {"k": 10, "methods": ["cold", "mir", "sir", "top"]},
-                    {"k": "loo", "rounds": 5, "methods": ["cold", "top"]},
-                ],
-                "cells": {
-                    "seeds": {"published": [10, "loo"], "chosen": [10]},
-                    "libsvm": {"published": [10, "loo"], "chosen": []},
-                    "cached": {"published": [10], "chosen": []},
-                },
-            }
-        ],
-        "along_C": {"datasets": ["iris-versicolor"], "C": [1, 10]},
-        "variants": {"datasets": ["iris-versicolor"], "stratified": 1, "unstratified": 1},
-    },
-    "sarafis2018": {
-        "class_weights": {"log2_C": [-2, 0, 2]},
-        "instance_weights": {"A": [1], "B": [0, 0.5], "log2_C": [0, 4]},
-        "size": {
-            "datasets": ["skewed-ringnorm-20"],
-            "sizes": [
-                {"log2_m": m, "every": 2, "jobs": 1, "loo_every": 2, "libsvm_every": 2} for m in (6, 7)
-            ],
-        },
-    },
-    "bakir2004": {
-        "figure1": {"runs": 2, "overlaps": [0, 0.2]},
-        "figure3": {"runs": 1, "sizes": [100, 200], "test_rows": 100},
-        "figure4": {"dataset": "iris-versicolor", "runs": 1, "gamma": 0.5},
-        "table1": {
-            "sets": [
-                {
-                    "dataset": "iris-versicolor",
-                    "train": 100,
-                    "test": 50,
-                    "realisations": 2,
-                    "scale": "range",
-                    "gamma": 1,
-                    "subsets": 3,
-                    "subset_size": 30,
-                    "C": [1, 10],
-                    "methods": ["svm", "cross_training", "multiedit_condense"],
-                }
-            ]
-        },
-        "growth": {"dataset": "iris-versicolor", "sizes": [50, 100], "test_rows": 50},
-    },
-    "comparison": {
-        "folds": [3, 10],
-        "linear": {"C": [1]},
-        "rbf": {"C": [1, 10], "gamma": [0.5]},
-        "datasets": [
-            {"name": name, "realisations": count} for name, count in (("iris-versicolor", 2), ("wine-1", 1))
-        ],
-    },
-}
+SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
 
 
 def planned(output):
@@ -130,7 +57,7 @@ def test_plan(checkout, arguments, download, loo, stopping, weights, most):
 
 
 def test_selection_by_one_method_compares_none(checkout):
-    config = {**TINY, "franc2008": {**TINY["franc2008"], "methods": ["unlearn"]}}
+    config = {**SMALL, "franc2008": {**SMALL["franc2008"], "methods": ["unlearn"]}}
     done = checkout.snakemake("--dry-run", "--quiet", "rules", "--", "all", "report", config=config)
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
@@ -198,10 +125,10 @@ def test_rule_script_and_log_have_one_name(root):
 def test_small_run_from_data_to_exhibits(checkout):
     """Everything on one small set; then a cell that was killed after its first point resumes."""
     done = checkout.snakemake(
-        "--cores", "2", "--quiet", "rules", "progress", "--", "all", "report", config=TINY
+        "--cores", "2", "--quiet", "rules", "progress", "--", "all", "report", config=SMALL
     )
     assert done.returncode == 0, done.stderr
-    results = checkout.folder / "results/tiny/franc2008"
+    results = checkout.folder / "results/small/franc2008"
     for exhibit in ("table2", "table3", "figure1"):
         tidy = read_tidy(results / f"{exhibit}.csv")
         assert list(tidy.columns) == TIDY_COLUMNS and set(tidy["exhibit"]) == {exhibit}
@@ -228,7 +155,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert claims["verdict"]["identical-errors"] == claims["verdict"]["methods-agree"] == "reproduced"
     assert claims["verdict"]["speedup-linear"] == "not testable here"
 
-    chapelle = checkout.folder / "results/tiny/chapelle1999"
+    chapelle = checkout.folder / "results/small/chapelle1999"
     for exhibit in ("figure2", "figure3", "figure4"):
         tidy = read_tidy(chapelle / f"{exhibit}.csv")
         assert set(tidy["dataset"]) == {"iris-versicolor"}
@@ -239,7 +166,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         "not reproduced",
     }
 
-    wen = checkout.folder / "results/tiny/wen2017"
+    wen = checkout.folder / "results/small/wen2017"
     for exhibit in ("table1/published", "table2", "table3/published", "figure2", "seeds", "folds"):
         assert set(read_tidy(wen / f"{exhibit}.csv")["dataset"]) == {"iris-versicolor"}
     for file in ("table1/chosen.tex", "table3/published.md", "figure2.pdf", "seeds.svg", "folds.md"):
@@ -249,14 +176,14 @@ def test_small_run_from_data_to_exhibits(checkout):
     claims = pd.read_csv(wen / "claims.csv").set_index("claim")
     assert claims["verdict"]["same-accuracy"] == "reproduced"
     assert claims["verdict"]["cold-counts"] == "not testable here"
-    sarafis = checkout.folder / "results/tiny/sarafis2018"
+    sarafis = checkout.folder / "results/small/sarafis2018"
     for exhibit in (*(f"table{n}" for n in range(1, 7)), *(f"figure{n}" for n in range(2, 7))):
         assert len(read_tidy(sarafis / f"{exhibit}.csv")) > 0
     assert set(read_tidy(sarafis / "figure5.csv")["setting"]) == {"64", "128"}
     assert (read_rows([sarafis / "rows/cells.parquet"])["status"] == OK).all()
     verdicts = pd.read_csv(sarafis / "claims.csv").set_index("claim")["verdict"]
     assert verdicts["same-cv"] == "reproduced" and verdicts["published-order"] == "not testable here"
-    bakir = checkout.folder / "results/tiny/bakir2004"
+    bakir = checkout.folder / "results/small/bakir2004"
     for exhibit in ("figure1", "figure3", "figure4", "growth"):
         assert (bakir / f"{exhibit}.pdf").stat().st_size > 0
         assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
@@ -264,7 +191,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert "iris-versicolor" in (bakir / "table1.md").read_text()
     assert not list(bakir.rglob("*.checkpoint.json"))
 
-    comparison = checkout.folder / "results/tiny/comparison"
+    comparison = checkout.folder / "results/small/comparison"
     rows = read_rows([comparison / "rows/cells.parquet"])
     assert len(rows) == 3 * 3 * (9 + 2) and (rows["status"] == OK).all()
     for table in ("estimators", "regret", "rmse", "cost"):
@@ -272,7 +199,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         assert (comparison / f"{table}.md").stat().st_size > 0
     assert (comparison / "tradeoff.pdf").stat().st_size > 0
 
-    report = (checkout.folder / "results/tiny/report.html").read_text()
+    report = (checkout.folder / "results/small/report.html").read_text()
     for paper, exhibits in (
         ("Franc et al. (2008)", 6),
         ("Chapelle and Vapnik (1999)", 4),
@@ -284,18 +211,18 @@ def test_small_run_from_data_to_exhibits(checkout):
         section = report.split(f">{paper}</h2>")[1].split("<h2 ")[0]
         assert section.count('class="exhibit"') == exhibits, paper
     assert report.count("data:image/svg+xml;base64,") == 17
-    card = pd.read_csv(checkout.folder / "results/tiny/scorecard.csv", keep_default_na=False)
+    card = pd.read_csv(checkout.folder / "results/small/scorecard.csv", keep_default_na=False)
     assert len(card) == 575 and (card["reason"] != "").all()
-    verdicts = pd.read_csv(checkout.folder / "results/tiny/scorecard_claims.csv").set_index(
+    verdicts = pd.read_csv(checkout.folder / "results/small/scorecard_claims.csv").set_index(
         ["paper", "claim"]
     )
     assert verdicts.loc[("franc2008", "identical-errors"), "verdict"] == "reproduced"
     assert verdicts.loc[("wen2017", "cold-counts"), "verdict"] == "not testable here"
-    assert "Data set | Setting" in (checkout.folder / "results/tiny/scorecard.md").read_text()
-    provenance = (checkout.folder / "results/tiny/provenance.json").read_text()
+    assert "Data set | Setting" in (checkout.folder / "results/small/scorecard.md").read_text()
+    provenance = (checkout.folder / "results/small/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
 
-    again = checkout.snakemake("--dry-run", config=TINY)
+    again = checkout.snakemake("--dry-run", config=SMALL)
     assert "Nothing to be done" in again.stdout + again.stderr
 
     output = results / "cells/titanic-table/realisation-1/rbf-0.parquet"
@@ -326,11 +253,11 @@ def test_small_run_from_data_to_exhibits(checkout):
         "progress",
         "--",
         str(output.relative_to(checkout.folder)),
-        config=TINY,
+        config=SMALL,
     )
     assert done.returncode == 0, done.stderr
     resumed = read_rows([output])
     assert resumed["errors"].tolist() == [149, *rows["errors"].tolist()[1:]]
     assert not checkpoint.path.exists()
-    log = (checkout.folder / "logs/tiny/franc2008/run_loo/titanic-table/realisation-1/rbf-0.log").read_text()
+    log = (checkout.folder / "logs/small/franc2008/run_loo/titanic-table/realisation-1/rbf-0.log").read_text()
     assert "resumed: 1 of 6 points" in log
