@@ -41,7 +41,7 @@ def svmselect(data, threads):
     from svmselect import RBF, Gram, cross_validate_grid
 
     X, y = data["X"], data["y"]
-    gram = Gram(X, RBF(1.0), dtype="float32", memory_mb=5 * y.size**2 / 2**20 + 1)
+    gram = Gram(X, RBF(1.0), dtype="float32")
     grid = cross_validate_grid(gram, y, data["Cs"], data["gammas"], data["folds"], tol=TOL)
     return {"error": grid.error.min(), "n_iter": int(grid.n_iter.sum())}
 

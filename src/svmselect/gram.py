@@ -360,8 +360,30 @@ class Gram:
             other._scratch, other._tenant = former._scratch, former._tenant
         return other
 
+    def copies(self, n):
+        """Objects on the same rows with memory of their own, for threads that use other kernels.
+
+        Parameters
+        ----------
+        n : int
+            How many are wanted, with this one.
+
+        Returns
+        -------
+        list of Gram
+            This one first; as many as the budget of this one holds whole matrices of, at least one.
+        """
+        size = self.m * padded_length(self.m) * self.dtype.itemsize
+        return [self, *(self._copy() for _ in range(min(n, self._budget // size) - 1))]
+
+    def _copy(self):
+        other = Gram.__new__(Gram)
+        other._X, other.dtype, other._budget = self._X, self.dtype, self._budget
+        other._open(Source(self._source.data, None, self.kernel, np.zeros(2, dtype=np.int64)), self.m, None)
+        return other
+
     def add_counts(self, others):
-        """Take the counts of objects made by `shared` into the counters of this one."""
+        """Take the counts of objects made by `shared` or `copies` into the counters of this one."""
         for other in others:
             self._source.counts += other._source.counts
             other._source.counts[:] = 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numerics.problems import two_classes
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import cross_val_predict
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -65,15 +66,31 @@ def test_best_is_the_first_of_the_least(data):
     assert cross_validate_grid(Gram(X, Linear()), y, [1.0]).best == (None, 1.0)
 
 
-def test_threads_change_nothing_but_the_path():
+@pytest.mark.parametrize("memory_mb", [3, 5, 100])  # one matrix takes 1.9 MB
+def test_threads_change_nothing_but_the_path(memory_mb):
     X, y = two_classes(np.random.default_rng(2), 500, 4, gap=0.6)
     grids = []
     for threads in (1, 2):
-        gram = Gram(X, RBF(1.0))
+        gram = Gram(X, RBF(1.0), memory_mb=memory_mb)
         with threadpool_limits(threads, user_api="blas"):
             grids.append(cross_validate_grid(gram, y, CS, GAMMAS, tol=1e-6))
+        # every model asked for columns, wherever it ran
+        assert gram.columns_requested >= 2 * grids[-1].n_iter.sum() and gram.kernel_values > 0
+        assert gram.kernel == RBF(GAMMAS[-1])
     assert np.abs(grids[0].errors - grids[1].errors).max() <= 1
     assert grids[1].converged.all()
+
+
+def test_copies_are_as_many_as_the_budget_holds():
+    X = np.random.default_rng(5).normal(size=(60, 3))
+    size = 60 * 64 * 8 / 2**20
+    for room, n in ((0.5, 1), (1, 1), (1.9, 1), (2, 2), (9, 3)):
+        copies = Gram(X, RBF(1.0), memory_mb=room * size).copies(3)
+        assert len(copies) == n
+    copies[1].set_kernel(RBF(2.0))
+    np.testing.assert_allclose(copies[0].matrix(), rbf_kernel(X, gamma=1.0))
+    np.testing.assert_allclose(copies[1].matrix(), rbf_kernel(X, gamma=2.0))
+    assert copies[2].kernel_values == 0 and not np.shares_memory(copies[0].matrix(), copies[1].matrix())
 
 
 def test_warm_starts_save_steps():

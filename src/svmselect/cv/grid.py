@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.cv.folds import check_folds
-from svmselect.cv.kfold import WORK_PER_FIT, Trainer, in_parallel, members_of, without
+from svmselect.cv.kfold import WORK_PER_FIT, Trainer, in_parallel, members_of, share_out, without
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.path import check_values, moved_along_C
@@ -15,8 +15,6 @@ from svmselect.svm import check_labels, check_options, frozen, misclassified
 from svmselect.threads import one_blas_thread, thread_count
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
-
-TASKS_PER_THREAD = 4  # fewer are cut in two: else threads wait for the last one
 
 
 @dataclass(frozen=True)
@@ -72,14 +70,15 @@ def cross_validate_grid(
     """k-fold cross-validation of every C, and for every gamma where some are given, on one Gram matrix per
     gamma.
 
-    Within a fold, models are trained with increasing C, each from the solution before. Folds run on as many
-    threads as BLAS may use, where the whole matrix fits its budget.
+    Within a fold, models are trained with increasing C, each from the solution before. Values of gamma run on
+    as many threads as BLAS may use, each with a matrix of its own within the budget of `gram`; where that
+    holds one, the folds do.
 
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows. With `gammas` it is given an RBF kernel of each gamma in turn, in the
-        same memory, and is left with the last.
+        Kernel matrix of the m rows. With `gammas` it is given RBF kernels in the same memory, and is left
+        with the last.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     Cs : array_like, shape (n_Cs,)
@@ -91,7 +90,7 @@ def cross_validate_grid(
     tol, working_set, active_set, max_iter
         See `solve_csvc`.
     progress : callable, optional
-        Called as ``progress(done, total)`` after each gamma.
+        Called as ``progress(done, total)`` after each gamma, from the calling thread.
 
     Returns
     -------
@@ -113,17 +112,13 @@ def cross_validate_grid(
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
     converged = np.zeros(shape, dtype=bool)
-    parts = [np.argsort(Cs, kind="stable")]
-    if 1 < thread_count() * TASKS_PER_THREAD > len(members):
-        parts = np.array_split(parts[0], 2)
-    # large values of C take longest
-    tasks = [(part, h) for part in reversed(parts) for h in range(len(members)) if part.size]
-    views = ()
+    order = np.argsort(Cs, kind="stable")
+    held_out = range(len(members))
+    work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
 
-    def path(view, task, g):
-        part, h = task
+    def path(view, g, h):
         solution = None
-        for c in part:
+        for c in order:
             C, start = without(np.full(view.m, Cs[c]), members[h]), ()
             if solution is not None:
                 start = moved_along_C(y, solution, C), trainer.point(solution)
@@ -131,11 +126,22 @@ def cross_validate_grid(
             errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
             n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
 
-    for g in range(shape[0]):
-        if gammas is not None:
-            gram.set_kernel(RBF(gammas[g]))
-        work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
-        views = in_parallel(gram, lambda view, task, g=g: path(view, task, g), tasks, work, views)
-        if progress is not None:
-            progress(g + 1, shape[0])
+    def all_folds(own, g):
+        own.set_kernel(RBF(gammas[g]))
+        for h in held_out:
+            path(own, g, h)
+
+    copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
+    if len(copies) > 1:
+        share_out(copies, all_folds, range(gammas.size), work * gammas.size, progress)
+        gram.add_counts(copies[1:])
+        gram.set_kernel(RBF(gammas[-1]))
+    else:
+        views = ()
+        for g in range(shape[0]):
+            if gammas is not None:
+                gram.set_kernel(RBF(gammas[g]))
+            views = in_parallel(gram, lambda view, h, g=g: path(view, g, h), held_out, work, views)
+            if progress is not None:
+                progress(g + 1, shape[0])
     return GridCrossValidation(gammas, Cs, frozen(folds), frozen(errors), frozen(n_iter), frozen(converged))

@@ -193,22 +193,28 @@ def in_parallel(gram, task, tasks, work, former=()):
             task(gram, t)
         return ()
     views = [gram.shared(view) for view in former or [None] * threads]
-    idle = SimpleQueue()
-    for view in views:
-        idle.put(view)
-
-    def on_idle(t):
-        view = idle.get()
-        try:
-            task(view, t)
-        finally:
-            idle.put(view)
-
     try:
-        run(on_idle, tasks, work)
+        share_out(views, task, tasks, work)
     finally:
         gram.add_counts(views)
     return views
+
+
+def share_out(objects, task, tasks, work, progress=None):
+    """Call ``task(object, t)`` for every t of `tasks` on several threads, each time with one of the objects
+    that is idle; `work` and `progress` as for `run`."""
+    idle = SimpleQueue()
+    for each in objects:
+        idle.put(each)
+
+    def on_idle(t):
+        each = idle.get()
+        try:
+            task(each, t)
+        finally:
+            idle.put(each)
+
+    run(on_idle, tasks, work, progress)
 
 
 @one_blas_thread()
