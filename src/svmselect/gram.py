@@ -14,7 +14,7 @@ from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
 from svmselect.kernels import BLOCK_ROWS, RBF, Linear, Rows, product_panels, slices
 from svmselect.threads import run
 
-__all__ = ["Gram"]
+__all__ = ["Gram", "matrix_mb"]
 
 
 def as_rows(X, name="X"):
@@ -286,10 +286,9 @@ class Gram:
             If it does not fit the budget.
         """
         if not self.full:
-            needed = self.m * padded_length(self.m) * self.dtype.itemsize / 2**20
             raise MemoryError(
-                f"a Gram matrix of {self.m} rows takes {needed:.3g} MB, more than its budget of "
-                f"{self._budget / 2**20:.3g} MB (memory_mb); ask for columns instead"
+                f"a Gram matrix of {self.m} rows takes {matrix_mb(self.m, self.dtype):.6g} MB, more than its "
+                f"budget of {self._budget / 2**20:.6g} MB (memory_mb); ask for columns instead"
             )
         self.compute()
         view = self.columns.arena[:, : self.m].T  # a slot holds a column
@@ -373,8 +372,8 @@ class Gram:
         list of Gram
             This one first; as many as the budget of this one holds whole matrices of, at least one.
         """
-        size = self.m * padded_length(self.m) * self.dtype.itemsize
-        return [self, *(self._copy() for _ in range(min(n, self._budget // size) - 1))]
+        room = int(self._budget / 2**20 // matrix_mb(self.m, self.dtype))
+        return [self, *(self._copy() for _ in range(min(n, room) - 1))]
 
     def _copy(self):
         other = Gram.__new__(Gram)
@@ -605,3 +604,19 @@ class Gram:
             np.minimum(least[a], products.min(axis=1), out=least[a])
         self._source.counts[1] += self.m**2
         return least
+
+
+def matrix_mb(m, dtype="float64"):
+    """The memory of a whole Gram matrix, in 2**20 bytes: the least ``memory_mb`` that holds it.
+
+    Parameters
+    ----------
+    m : int
+        Number of rows.
+    dtype : {"float64", "float32"}
+
+    Returns
+    -------
+    float
+    """
+    return m * padded_length(m) * np.dtype(dtype).itemsize / 2**20

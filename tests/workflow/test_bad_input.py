@@ -95,7 +95,7 @@ LIBRARY = [
     ),
     (
         lambda: Gram(MANY, RBF(1.0), memory_mb=1).matrix(),
-        "a Gram matrix of 1000 rows takes 7.81 MB, more than its budget of 1 MB (memory_mb); "
+        "a Gram matrix of 1000 rows takes 7.8125 MB, more than its budget of 1 MB (memory_mb); "
         "ask for columns instead",
     ),
     (lambda: GRAM.submatrix([0], [99]), "there is no row 99 in a matrix of 12 rows"),

@@ -9,10 +9,15 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 
+import numpy as np
 import psutil
 import pytest
+from lib.joblog import explanation
 from lib.rows import NOT_CONVERGED, OK, read_rows
+
+from svmselect import RBF, Gram
 
 # Cells of a few models each, timed in the exclusive mode: who holds the lock makes them wait.
 CELLS = {
@@ -226,6 +231,17 @@ def test_cells_that_do_not_converge(checkout):
     assert stopped["reason"].str.startswith("iteration limit reached by ").all()
     table = (checkout.folder / results / "table2.md").read_text()
     assert re.search(r"^\| titanic-table \| .*\d", table, flags=re.MULTILINE)
+
+
+def test_a_budget_within_the_job_is_not_that_of_the_job():
+    job = SimpleNamespace(rule="wen2017_run_seeds", wildcards={"dataset": "heart", "k": "10"})
+    with pytest.raises(MemoryError) as caught:
+        np.empty(10**16)
+    said = explanation(caught.value, job, 300)
+    assert re.match(r"Data set 'heart' \(wen2017_run_seeds, k 10\) needs at least \d{11} MB of memory", said)
+    with pytest.raises(MemoryError) as caught:
+        Gram(np.eye(100), RBF(1.0), memory_mb=0.02).matrix()
+    assert explanation(caught.value, job, 300) is None
 
 
 def test_cell_that_needs_more_memory_than_it_may_take(checkout):

@@ -58,7 +58,9 @@ def explanation(error, job, budget):
             f"Cannot write {error.filename or 'a file'}: {error.strerror}. Make room or mend the permissions,"
             " and call the same command again: what is finished is kept."
         )
-    if job is None or not isinstance(error, MemoryError):
+    # the library's own sentences are of a budget within the job's
+    own = error.args and not hasattr(error, "shape")
+    if job is None or not isinstance(error, MemoryError) or own:
         return None
     wildcards = dict(job.wildcards.items())
     dataset = wildcards.pop("dataset", None)

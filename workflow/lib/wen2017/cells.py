@@ -17,6 +17,7 @@ from lib.timing import timed
 from lib.wen2017.cache import Cached
 from lib.wen2017.problem import CACHE_MB, folds_of, problem, training_rows
 from svmselect import RBF, Gram, cross_validate, solve_csvc
+from svmselect.gram import matrix_mb
 from svmselect.path import moved_along_C
 
 __all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds"]
@@ -70,7 +71,7 @@ def run_seeds(
     X, y, identity = problem(data, identity, model, k, tol, seed, timing)
     folds = folds_of(y, k, seed)
     saved = Checkpoint(checkpoint, {**identity, "dtype": dtype, "rounds": rounds, "max_iter": max_iter})
-    gram = Gram(X, RBF(model["gamma"]), dtype=dtype, memory_mb=_whole(y.size, dtype))
+    gram = Gram(X, RBF(model["gamma"]), dtype=dtype, memory_mb=matrix_mb(y.size, dtype))
     with timed("shared") as clock:
         gram.compute()
     log.info("cell %s, %d rows, Gram matrix in %.1f s of CPU time", identity, gram.m, clock.cpu_s)
@@ -106,7 +107,7 @@ def run_cached(data, identity, model, k, rounds, seedings, tol, max_iter, seed, 
     X, y, identity = problem(data, identity, model, k, tol, seed, timing)
     folds = folds_of(y, k, seed)
     saved = Checkpoint(checkpoint, {**identity, "rounds": rounds, "max_iter": max_iter})
-    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=_whole(y.size, "float32")).compute()
+    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=matrix_mb(y.size, "float32")).compute()
 
     def run(method):
         options = (rounds, tol, max_iter, seed, timing, log)
@@ -144,7 +145,7 @@ def run_along_C(data, identity, model, n, k, C, seedings, tol, max_iter, seed, t
     X, y = training_rows(X, y, n, seed)
     folds = folds_of(y, k, seed)
     saved = Checkpoint(checkpoint, {**identity, "m": y.size, "max_iter": max_iter})
-    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=_whole(y.size, "float32")).compute()
+    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=matrix_mb(y.size, "float32")).compute()
     _warm_up(gram, y, seedings)
 
     def run(c, method, cached):
@@ -200,11 +201,6 @@ def _path(gram, y, Cs, folds, tol, max_iter, timing):
             "timing_mode": timing,
             **_status(int(k - converged[c].sum())),
         }
-
-
-def _whole(m, dtype):
-    """A budget that holds the whole matrix."""
-    return (m + 16) ** 2 * np.dtype(dtype).itemsize / 2**20 + 1
 
 
 def _off_diagonal(gram):
