@@ -40,8 +40,8 @@ demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
 	.venv/bin/snakemake --cores $(CORES)
 
 .PHONY: report
-report: demo ## HTML report of the demo: results/demo/report.html
-	.venv/bin/snakemake --cores $(CORES) report
+report: $(LIBRARY) ## The same and its HTML report: results/demo/report.html
+	.venv/bin/snakemake --cores $(CORES) all report
 
 .PHONY: paper
 paper: $(LIBRARY) ## Tables and figures at the papers' full scale: results/paper (hours; needs the real data)
