@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -242,6 +243,28 @@ def test_a_budget_within_the_job_is_not_that_of_the_job():
     with pytest.raises(MemoryError) as caught:
         Gram(np.eye(100), RBF(1.0), memory_mb=0.02).matrix()
     assert explanation(caught.value, job, 300) is None
+
+
+RESERVED = """
+import sys
+sys.path.insert(0, "workflow")
+import numpy as np
+from lib.memory import limit_memory, needed_mb
+
+limit_memory(300)
+untouched = np.empty(200 * 2**20, dtype=np.uint8)
+try:
+    np.empty(150 * 2**20, dtype=np.uint8)
+except MemoryError as error:
+    print(needed_mb(error, 300))
+"""
+
+
+def test_reserved_memory_counts_among_what_is_needed(root):
+    done = subprocess.run(
+        [sys.executable, "-c", RESERVED], cwd=root, capture_output=True, text=True, check=True
+    )
+    assert 350 <= float(done.stdout) < 500
 
 
 def test_cell_that_needs_more_memory_than_it_may_take(checkout):

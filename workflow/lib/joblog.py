@@ -67,7 +67,7 @@ def explanation(error, job, budget):
     what = job.rule + "".join(f", {name} {value}" for name, value in wildcards.items())
     if dataset is not None:
         what = f"Data set {dataset!r} ({what})"
-    needed = needed_mb(error)
+    needed = needed_mb(error, budget)
     needs = "more memory" if needed is None else f"at least {needed:.0f} MB of memory"
     if budget is None:
         return f"{what} needs {needs}, which this machine does not have."

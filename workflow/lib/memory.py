@@ -61,15 +61,21 @@ def limit_memory(mb):
         resource.setrlimit(resource.RLIMIT_DATA, (limit if hard < 0 else min(limit, hard), hard))
 
 
-def needed_mb(error):
-    """The memory that a process needs at least, which has met this `MemoryError`: what it holds and what it
-    asked for, in 2**20 bytes; None where the system does not tell."""
+def needed_mb(error, budget):
+    """The memory that a process needs at least, which has met this `MemoryError`, in 2**20 bytes: what it
+    holds and what it asked for, and more than a `budget` that `limit_memory` holds it to; None where the
+    system does not tell."""
     try:
-        held = _sizes()["RssAnon"] / 2**10
+        sizes = _sizes()
     except OSError:
         return None
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)  # NumPy's
-    return held if shape is None else held + math.prod(shape) * dtype.itemsize / 2**20
+    asked = 0 if shape is None else math.prod(shape) * dtype.itemsize / 2**20
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    if budget is None or limit < 0:
+        return sizes["RssAnon"] / 2**10 + asked
+    # reserved memory counts, as for the limit
+    return max(budget + sizes["VmData"] / 2**10 + asked - limit / 2**20, budget + 1)
 
 
 def _sizes():

@@ -113,7 +113,7 @@ def cross_validate_grid(
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
     converged = np.zeros(shape, dtype=bool)
     order = np.argsort(Cs, kind="stable")
-    held_out = range(len(members))
+    rounds = range(len(members))
     work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
 
     def path(view, g, h):
@@ -128,7 +128,7 @@ def cross_validate_grid(
 
     def all_folds(own, g):
         own.set_kernel(RBF(gammas[g]))
-        for h in held_out:
+        for h in rounds:
             path(own, g, h)
 
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
@@ -141,7 +141,7 @@ def cross_validate_grid(
         for g in range(shape[0]):
             if gammas is not None:
                 gram.set_kernel(RBF(gammas[g]))
-            views = in_parallel(gram, lambda view, h, g=g: path(view, g, h), held_out, work, views)
+            views = in_parallel(gram, lambda view, h, g=g: path(view, g, h), rounds, work, views)
             if progress is not None:
                 progress(g + 1, shape[0])
     return GridCrossValidation(gammas, Cs, frozen(folds), frozen(errors), frozen(n_iter), frozen(converged))

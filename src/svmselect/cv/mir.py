@@ -75,7 +75,9 @@ def least_squares(A, b, total, weight, noise):
     system[:-1, :-1], system[-1, :-1] = A, 1
     system[:, :-1] *= weight
     system[:-1, -1], system[-1, -1] = b, total
-    triangle = linalg.qr(system, mode="r", overwrite_a=True, check_finite=False)[0][:n]
+    # "raw" leaves the reflectors in place and copies the triangle alone
+    _, triangle = linalg.qr(system, mode="raw", overwrite_a=True, check_finite=False)
+    triangle = triangle[:n]
     return linalg.lstsq(
         triangle[:, :-1], triangle[:, -1], cond=noise, lapack_driver="gelsy", check_finite=False
     )[0]
