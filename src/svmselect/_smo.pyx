@@ -245,10 +245,10 @@ cdef class Dual:
     cdef bint descend(self, int rule, double tol, long long last) except -1:
         """SMO with shrinking until the KKT gap is at most tol or n_iter is `last`; whether it got there.
 
-        Every so many steps the rows that no violating pair can contain are counted, and where they are many,
-        the others become a problem of their own, with their part of the matrix copied together. Its solution
-        is brought back with f of the rows left out, and the whole problem goes on from there: what is wrongly
-        left out costs time, never the tolerance.
+        Every so many steps the rows that no violating pair can contain are counted. Where they are many, and
+        there is room for it, the others become a problem of their own, with their part of the matrix copied
+        together. Its solution is brought back with f of the rows left out, and the whole problem goes on from
+        there: what is wrongly left out costs time, never the tolerance.
         """
         cdef int done
         while True:
@@ -257,7 +257,7 @@ cdef class Dual:
             if done or self.n_iter >= last:
                 return done
             rows = self.candidates()
-            if rows.size < SHRINK * self.m:
+            if rows.size < SHRINK * self.m and self.gram.has_room(rows.size):
                 self.descend_on(rows, rule, max(tol, GAP_PER_SHRINK * self.gap()), last)
 
     cdef object view(self, double *values):

@@ -387,6 +387,16 @@ class Gram:
             self._source.counts += other._source.counts
             other._source.counts[:] = 0
 
+    @property
+    def _part_budget(self):
+        """Memory of a restriction, bytes: what this matrix leaves of its budget, a quarter at least."""
+        return max(self._budget - self.columns.arena.nbytes, self._budget // 4)
+
+    def has_room(self, n):
+        """Whether a restriction to n rows can hold its columns as long as this matrix can: one that drops and
+        copies columns again costs more than the rows that it saves."""
+        return not self.full or n * padded_length(n) * self.dtype.itemsize <= self._part_budget
+
     def restricted(self, rows):
         """The Gram matrix of some of the rows.
 
@@ -412,7 +422,7 @@ class Gram:
         source = self._part(rows)
         part = Gram.__new__(Gram)
         part._X, part.dtype = self._X, self.dtype
-        part._budget = max(self._budget - self.columns.arena.nbytes, self._budget // 4)
+        part._budget = self._part_budget
         column_bytes = padded_length(source.m) * self.dtype.itemsize
         capacity = min(source.m, max(part._budget // column_bytes, MIN_COLUMNS))
         if self._tenant is not None and self._tenant() is not None:

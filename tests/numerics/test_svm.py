@@ -13,6 +13,7 @@ from numerics.problems import kkt_gap, solve_qp, two_classes
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, Linear, decision_function, solve_csvc
+from svmselect.gram import matrix_mb
 
 WORKING_SETS = ["wss2", "mvp"]
 
@@ -103,6 +104,28 @@ def test_left_out_points_are_as_if_absent():
     np.testing.assert_allclose(left_out.alpha[keep], absent.alpha, atol=1e-6)
     expected = decision_function(gram, y[keep], absent, X)
     np.testing.assert_allclose(left_out.decision, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("memory", [1, 4])
+def test_shrunk_problems_hold_their_columns_where_the_whole_one_does(monkeypatch, memory):
+    """Or the whole one goes on: dropped columns would be copied again and again."""
+    rng = np.random.default_rng(19)
+    X, y = two_classes(rng, 1500, 4)
+    y[rng.random(1500) < 0.2] *= -1
+    C = np.where(np.arange(1500) % 3 == 0, 0.0, 100.0)
+    gram = Gram(X, RBF(0.5), memory_mb=memory * matrix_mb(1500, "float64")).compute()
+    restricted, parts = Gram.restricted, []
+
+    def record(whole, rows):
+        parts.append(restricted(whole, rows))
+        return parts[-1]
+
+    monkeypatch.setattr(Gram, "restricted", record)
+    solution = solve_csvc(gram, y, C, tol=1e-6, active_set=False)
+    assert all(part.full for part in parts)
+    assert any(part.m > 750 for part in parts) == (memory == 4)
+    assert solution.n_iter > 2000
+    assert kkt_gap(gram.matrix(), y, solution.alpha, C) <= 1.001e-6
 
 
 def test_start_is_where_it_goes_on():

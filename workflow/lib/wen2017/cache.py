@@ -83,6 +83,10 @@ class Cached:
         """Nothing: solvers ask small matrices to be computed at once."""
         return self
 
+    def has_room(self, n):
+        """Always: LIBSVM's cache holds what it can of a problem that has been shrunk."""
+        return True
+
     def restricted(self, rows):
         """See `Gram.restricted`."""
         return Cached(self.whole, self.memory_mb, self.rows[rows], self.counts, (self, rows))
