@@ -8,6 +8,7 @@ from numerics.problems import two_classes
 
 from svmselect import RBF, Gram, Linear, solve_csvc, stratified_folds
 from svmselect.cv import ato as ato_module
+from svmselect.cv import mir as mir_module
 from svmselect.cv.ato import Path, ato, constrained_cg, solve_directly
 from svmselect.cv.mir import least_squares, mir
 from svmselect.cv.replace import avg, sir, top
@@ -221,10 +222,13 @@ def test_mir_is_the_least_squares_solution(kernel, duplicates):
 
 @pytest.mark.parametrize("rank", [12, 7])
 @pytest.mark.parametrize("condition", [1e1, 1e7])
-def test_least_squares(rank, condition):
+@pytest.mark.parametrize("panel", [5, 2048])
+def test_least_squares(rank, condition, panel, monkeypatch):
+    monkeypatch.setattr(mir_module, "PANEL", panel)
     rng = np.random.default_rng(5)
     scales = np.geomspace(1, 1 / condition, rank)
     A = rng.normal(size=(80, rank)) * scales @ rng.normal(size=(rank, 12))
+    A[20:40:2] = A[50:60] = 0
     b, weight = rng.normal(size=80), rng.uniform(1, 2, size=12)
     x = least_squares(A, b, 3.0, weight, 1e-12)
     whole = np.vstack([A * weight, weight])

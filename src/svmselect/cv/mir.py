@@ -10,7 +10,8 @@ from svmselect.kernels import slices
 
 __all__ = ["mir"]
 
-PANEL = 2048  # equations taken into the normal equations together
+PANEL = 2048  # equations taken together
+BLOCK = 64  # reflectors applied together
 # of the normal equations' reciprocal condition: the relative error of their solution is then below about 1e-7
 WELL_CONDITIONED = 1e-9
 
@@ -44,10 +45,8 @@ def mir(change: Transition):
         gram.row_groups[enters], return_index=True, return_inverse=True, return_counts=True
     )
     A = gram.submatrix(former, enters[first])
-    # where the kernel is very narrow, most equations are without unknowns
-    rows = np.flatnonzero(A.any(axis=1))
     noise = np.finfo(gram.dtype).eps * np.sqrt(max(A.shape))
-    share = least_squares(A[rows], target[rows], change.theta[giving].sum(), np.sqrt(count), noise)
+    share = least_squares(A, target, change.theta[giving].sum(), np.sqrt(count), noise)
     theta = change.without_leaving()
     theta[enters] = (share / np.sqrt(count))[group]
     return Seed(change.feasible(theta, enters))
@@ -60,24 +59,32 @@ def least_squares(A, b, total, weight, noise):
     by Householder transformations, and singular values below `noise` times the largest count as 0.
     """
     n = weight.size
-    normal, right = np.ones((n, n), order="F"), np.full(n, float(total))
-    for part in slices(b.size, PANEL):
-        panel = A[part].astype(np.float64)
+    normal, right = np.zeros((n, n), order="F"), np.zeros(n)
+    for panel, values in equations(A, b, total):
         normal = linalg.blas.dsyrk(1.0, panel, beta=1.0, c=normal, trans=True, lower=True, overwrite_c=True)
-        right += b[part] @ panel
+        right += values @ panel
     normal *= np.outer(weight, weight)
     below = np.abs(np.tril(normal))
     size = (below.sum(axis=0) + below.sum(axis=1) - below.diagonal()).max()
     factor, failed = linalg.lapack.dpotrf(normal, lower=True, overwrite_a=True, clean=False)
     if not failed and linalg.lapack.dpocon(factor, size, uplo="L")[0] > WELL_CONDITIONED:
         return linalg.lapack.dpotrs(factor, right * weight, lower=True)[0]
-    system = np.empty((b.size + 1, n + 1), order="F")
-    system[:-1, :-1], system[-1, :-1] = A, 1
-    system[:, :-1] *= weight
-    system[:-1, -1], system[-1, -1] = b, total
-    # "raw" leaves the reflectors in place and copies the triangle alone
-    _, triangle = linalg.qr(system, mode="raw", overwrite_a=True, check_finite=False)
-    triangle = triangle[:n]
+    triangle = np.zeros((n + 1, n + 1), order="F")
+    for panel, values in equations(A, b, total):
+        system = np.vstack([panel.T * weight[:, None], values]).T
+        triangle = linalg.lapack.dtpqrt(
+            0, min(BLOCK, n + 1), triangle, system, overwrite_a=True, overwrite_b=True
+        )[0]
     return linalg.lstsq(
-        triangle[:, :-1], triangle[:, -1], cond=noise, lapack_driver="gelsy", check_finite=False
+        triangle[:n, :n], triangle[:n, n], cond=noise, lapack_driver="gelsy", check_finite=False
     )[0]
+
+
+def equations(A, b, total):
+    """The rows of A and b by panels, and last the sum of the unknowns. Rows of zeros are left out: where the
+    kernel is very narrow, they are the most."""
+    for part in slices(b.size, PANEL):
+        rows = A[part].any(axis=1)
+        if rows.any():
+            yield A[part][rows].astype(np.float64), b[part][rows]
+    yield np.ones((1, A.shape[1])), np.array([float(total)])
