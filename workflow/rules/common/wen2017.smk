@@ -64,7 +64,7 @@ def wen2017_variants(wildcards):
 def wen2017_whole_matrix_mb(wildcards):
     """Memory of a job that holds a whole Gram matrix, and restrictions and blocks of it, in 2**20 bytes."""
     itemsize = {"float32": 4, "float64": 8}[WEN2017_DATASETS[wildcards.dataset]["dtype"]]
-    return int(1.4 * REGISTRY[wildcards.dataset].rows ** 2 * itemsize / 2**20) + 1500
+    return int(1.4 * REGISTRY[wildcards.dataset].rows ** 2 * itemsize / 2**20) + 2500
 
 
 def wen2017_rows(stage):
