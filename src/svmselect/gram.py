@@ -428,6 +428,7 @@ class Gram:
         if self._tenant is not None and self._tenant() is not None:
             self._scratch = None
         if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
+            self._scratch = None  # before more is asked for
             self._scratch = allocate(capacity * column_bytes)
         part._open(source, capacity, self._scratch)
         self._tenant = weakref.ref(part.columns)

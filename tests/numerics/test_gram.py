@@ -3,6 +3,7 @@
 import ctypes
 import shutil
 import subprocess
+import tracemalloc
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -430,6 +431,21 @@ def test_restrictions_take_turns_in_their_memory():
     third = gram.restricted(np.arange(100))
     assert third.columns.arena.ctypes.data == address
     np.testing.assert_array_equal(third.matrix(), gram.matrix()[:100, :100])
+
+
+def test_a_larger_restriction_does_not_take_its_memory_beside_the_former():
+    gram = Gram(rows(10, 400, 2), RBF(1.0)).compute()
+    gram.restricted(np.arange(300))
+    tracemalloc.start()
+    try:
+        gram.restricted(np.arange(320))
+        small = tracemalloc.get_traced_memory()[1]
+        gram.restricted(np.arange(384))
+        both = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert small < 320 * 320 * 8 + 50_000
+    assert both < 384 * 384 * 8 + 50_000
 
 
 def test_a_restriction_stays_within_a_quarter_of_the_budget():
