@@ -425,9 +425,8 @@ class Gram:
         part._budget = self._part_budget
         column_bytes = padded_length(source.m) * self.dtype.itemsize
         capacity = min(source.m, max(part._budget // column_bytes, MIN_COLUMNS))
-        if self._tenant is not None and self._tenant() is not None:
-            self._scratch = None
-        if self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
+        in_use = self._tenant is not None and self._tenant() is not None
+        if in_use or self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
             self._scratch = None  # before more is asked for
             self._scratch = allocate(capacity * column_bytes)
         part._open(source, capacity, self._scratch)
