@@ -221,19 +221,35 @@ def test_mir_is_the_least_squares_solution(kernel, duplicates):
 
 
 @pytest.mark.parametrize("rank", [12, 7])
-@pytest.mark.parametrize("condition", [1e1, 1e7])
+@pytest.mark.parametrize("noise, condition", [(1e-12, 1e1), (1e-12, 1e7), (1e-4, 1e1), (1e-4, 1e2)])
 @pytest.mark.parametrize("panel", [5, 2048])
-def test_least_squares(rank, condition, panel, monkeypatch):
+def test_least_squares(rank, noise, condition, panel, monkeypatch):
     monkeypatch.setattr(mir_module, "PANEL", panel)
     rng = np.random.default_rng(5)
     scales = np.geomspace(1, 1 / condition, rank)
     A = rng.normal(size=(80, rank)) * scales @ rng.normal(size=(rank, 12))
     A[20:40:2] = A[50:60] = 0
     b, weight = rng.normal(size=80), rng.uniform(1, 2, size=12)
-    x = least_squares(A, b, 3.0, weight, 1e-12)
+    x = least_squares(A, b, 3.0, weight, noise)
     whole = np.vstack([A * weight, weight])
-    expected = np.linalg.lstsq(whole, np.append(b, 3.0), rcond=1e-12)[0]
+    expected = np.linalg.lstsq(whole, np.append(b, 3.0), rcond=noise)[0]
     np.testing.assert_allclose(x, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+def test_least_squares_of_a_noisy_matrix():
+    # singular values that fall off to the rounding of float32, as those of a kernel matrix
+    rng = np.random.default_rng(6)
+    points = rng.normal(size=(1500, 2))
+    A = Gram(points, RBF(0.05), dtype="float32").submatrix(np.arange(1500), np.arange(60))
+    b = A @ rng.normal(size=60) + 0.1 * rng.normal(size=1500)
+    noise = np.finfo(np.float32).eps * np.sqrt(1500)
+    x = least_squares(A, b, 0.0, np.ones(60), noise)
+    whole, b = np.vstack([A, np.ones(60)]).astype(float), np.append(b, 0.0)
+    expected = np.linalg.lstsq(whole, b, rcond=noise)[0]
+    left, expected_left = (np.linalg.norm(whole @ v - b) for v in (x, expected))
+    assert np.linalg.matrix_rank(whole, rtol=noise) < 40
+    assert left == pytest.approx(expected_left, rel=0.02)
+    assert np.linalg.norm(x) < 2 * np.linalg.norm(expected)
 
 
 @pytest.mark.parametrize("C", [0.5, 100.0])

@@ -14,6 +14,8 @@ PANEL = 2048  # equations taken together
 BLOCK = 64  # reflectors applied together
 # of the normal equations' reciprocal condition: the relative error of their solution is then below about 1e-7
 WELL_CONDITIONED = 1e-9
+# of the largest eigenvalue: smaller ones of normal equations in float64 are not to be relied on
+RELIABLE = 1e-11
 
 
 def mir(change: Transition):
@@ -55,8 +57,9 @@ def mir(change: Transition):
 def least_squares(A, b, total, weight, noise):
     """The x of least norm that minimises ``|A diag(weight) x - b|^2 + (weight'x - total)^2``.
 
-    By the normal equations, as in the paper, where they are well conditioned; where they would lose accuracy
-    by Householder transformations, and singular values below `noise` times the largest count as 0.
+    Singular values below `noise` times the largest count as 0. By the normal equations, as in the paper,
+    where they are well conditioned or, as with a float32 matrix, accurate enough to tell those values; else
+    by Householder transformations.
     """
     n = weight.size
     normal, right = np.zeros((n, n), order="F"), np.zeros(n)
@@ -64,11 +67,14 @@ def least_squares(A, b, total, weight, noise):
         normal = linalg.blas.dsyrk(1.0, panel, beta=1.0, c=normal, trans=True, lower=True, overwrite_c=True)
         right += values @ panel
     normal *= np.outer(weight, weight)
+    right *= weight
     below = np.abs(np.tril(normal))
     size = (below.sum(axis=0) + below.sum(axis=1) - below.diagonal()).max()
-    factor, failed = linalg.lapack.dpotrf(normal, lower=True, overwrite_a=True, clean=False)
+    factor, failed = linalg.lapack.dpotrf(normal, lower=True, clean=False)
     if not failed and linalg.lapack.dpocon(factor, size, uplo="L")[0] > WELL_CONDITIONED:
-        return linalg.lapack.dpotrs(factor, right * weight, lower=True)[0]
+        return linalg.lapack.dpotrs(factor, right, lower=True)[0]
+    if noise**2 > RELIABLE:
+        return singular_solution(normal, right, noise**2 * size)
     triangle = np.zeros((n + 1, n + 1), order="F")
     for panel, values in equations(A, b, total):
         system = np.vstack([panel.T * weight[:, None], values]).T
@@ -78,6 +84,19 @@ def least_squares(A, b, total, weight, noise):
     return linalg.lstsq(
         triangle[:n, :n], triangle[:n, n], cond=noise, lapack_driver="gelsy", check_finite=False
     )[0]
+
+
+def singular_solution(normal, right, noise):
+    """The x of least norm of normal equations, given by their lower triangle, by Cholesky's factor with
+    pivots, which ends where no diagonal value that is left exceeds `noise`."""
+    factor, order, rank, _ = linalg.lapack.dpstrf(normal, tol=noise, lower=True, overwrite_a=True)
+    order = order - 1
+    factor = np.tril(factor[:, :rank])
+    y = linalg.solve_triangular(factor[:rank], right[order[:rank]], lower=True, check_finite=False)
+    Q, R = linalg.qr(factor, mode="economic", overwrite_a=True, check_finite=False)
+    x = np.empty(right.size)
+    x[order] = Q @ linalg.solve_triangular(R, y, trans="T", check_finite=False)
+    return x
 
 
 def equations(A, b, total):
