@@ -18,9 +18,10 @@ BAKIR2004_SOURCES = [
 
 
 def bakir2004_mb(rows):
-    """Memory of a job whose largest Gram matrix has so many rows, in 2**20 bytes."""
+    """Memory of a job whose largest Gram matrix has so many rows, and a quarter of it for restrictions, in 2**20
+    bytes."""
     whole = rows**2 * (8 if rows <= 20000 else 4) / 2**20
-    return int(min(BAKIR2004["memory_mb"], 1.3 * whole)) + 3500
+    return int(1.25 * min(BAKIR2004["memory_mb"], 1.04 * whole)) + 3500
 
 
 def bakir2004_setup(settings, gamma, adjust, subset_size=None):
