@@ -10,7 +10,6 @@ SETTINGS = {
     "train": 200,
     "test": 300,
     "scale": "none",
-    "gamma": 0.05,
     "subsets": 3,
     "subset_size": 60,
     "C": [0.1, 10],
@@ -23,7 +22,7 @@ def test_rows_and_means(tmp_path, monkeypatch):
         return Problem(*gaussians(train, 2.0, rng), *gaussians(test, 2.0, rng), {})
 
     monkeypatch.setattr(final_C, "of_dataset", of_dataset)
-    rows = [row for realisation in (1, 2) for row in final_C.measure(SETTINGS, None, realisation)]
+    rows = [row for realisation in (1, 2) for row in final_C.measure(SETTINGS, 0.05, None, realisation)]
     assert [(row["realisation"], row["C"]) for row in rows] == [(1, 0.1), (1, 10), (2, 0.1), (2, 10)]
     for one, other in (rows[:2], rows[2:]):
         assert one["first_C"] == other["first_C"]
