@@ -50,8 +50,10 @@ def plot_figure3(tidy):
             _panel(ax, tidy[(tidy["dataset"] == dataset) & (tidy["metric"] == metric)])
             ax.set_ylabel(label)
             ax.set_xlabel("Training points")
-            if metric != "error":
+            if metric == "svs":
                 ax.set_ylim(0, None)
+            elif metric == "time":
+                ax.set_yscale("log")
         row[0].set_title(f"standard deviation {dataset.split()[-1]}", loc="left")
     _legend(fig, tidy)
     return fig
