@@ -32,7 +32,8 @@ def cpu_model():
 
 
 log = start_log(snakemake.log[0])
-changes = git("status", "--porcelain", "--untracked-files=no")
+# results are made anew, this file among them
+changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
 datasets = {}
 for path in snakemake.input.data:
     dataset = Dataset.load(path)
