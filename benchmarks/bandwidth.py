@@ -9,20 +9,18 @@ README.md explains the columns.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
+from csv_rows import write_rows
 from problems import load_problem
 from scipy import sparse
 from svmselect._smo import Dual
 from threadpoolctl import threadpool_limits
 
 from svmselect import RBF, Gram
-from svmselect.data.atomic import replacing
 
 RESULTS = Path(__file__).resolve().parent / "results" / "bandwidth.csv"
 L2_BYTES = 2**18  # fits the second-level cache of any recent processor
@@ -171,12 +169,8 @@ def main():
             for dtype in ("float32", "float64"):
                 table.append(measure(rows, dtype, l2, dram))
                 print("  ".join(f"{name} {shown(value)}" for name, value in table[-1].items()), flush=True)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, table[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: shown(value) for name, value in row.items()} for row in table)
-    with replacing(options.output) as file:
-        file.write(text.getvalue().encode())
+    shown_rows = [{name: shown(value) for name, value in row.items()} for row in table]
+    write_rows(options.output, shown_rows)
 
 
 def shown(value):

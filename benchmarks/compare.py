@@ -11,9 +11,7 @@ columns.
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
-import io
 import json
 import os
 import statistics
@@ -25,12 +23,11 @@ from itertools import product
 from pathlib import Path
 from signal import SIGKILL, SIGTERM, SIGXCPU, signal
 
+import csv_rows
 import numpy as np
 from peers import PEERS, version_of
 from problems import KERNELS, PROBLEMS, ROOT, kernel_of, load_problem, make_data
 from quality import assess, disagreement
-
-from svmselect.data.atomic import replacing
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "compare.csv"
@@ -107,13 +104,10 @@ def present(asked):
 
 def read_rows(path):
     """Rows of the CSV file by key, numbers as numbers."""
-    if not path.exists():
-        return {}
-    with open(path, newline="") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames != COLUMNS:
-            sys.exit(f"{path} has other columns than this program writes: move it away")
-        rows = [{name: parsed(name, text) for name, text in row.items()} for row in reader]
+    rows = csv_rows.read_rows(path)
+    if rows and list(rows[0]) != COLUMNS:
+        sys.exit(f"{path} has other columns than this program writes: move it away")
+    rows = [{name: parsed(name, text) for name, text in row.items()} for row in rows]
     return {tuple(row[name] for name in KEY): row for row in rows}
 
 
@@ -126,16 +120,14 @@ def parsed(column, text):
 
 
 def write_rows(path, rows):
-    """Write the CSV file, complete or not at all."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    for row in rows.values():
-        writer.writerow(
-            {name: f"{value:.9g}" if isinstance(value, float) else value for name, value in row.items()}
-        )
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
+    """Write the CSV file."""
+    csv_rows.write_rows(
+        path,
+        [
+            {name: f"{row[name]:.9g}" if isinstance(row[name], float) else row[name] for name in COLUMNS}
+            for row in rows.values()
+        ],
+    )
 
 
 def is_done(row, version, limit_s):

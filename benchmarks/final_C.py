@@ -10,46 +10,35 @@ own C from the grid, as in the table. What the CSV file has already is not measu
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import sys
 from pathlib import Path
 
 import numpy as np
 import yaml
-from problems import ROOT
+from csv_rows import read_rows, write_rows
+from problems import ROOT, registered
 from threadpoolctl import threadpool_limits
 
 from svmselect import RBF, cross_training
-from svmselect.data import Dataset, fetch, load_registry, prepare
-from svmselect.data.atomic import replacing
 from svmselect.editing import train
 from svmselect.svm import misclassified
 
 sys.path.insert(0, str(ROOT / "workflow"))
+from lib.bakir2004.cells import ROWS_FLOAT32
 from lib.bakir2004.problem import of_dataset
 
 RESULTS = Path(__file__).resolve().parent / "results" / "final_C.csv"
-ROWS_FLOAT32 = 20_000  # from so many on, Gram matrices are float32, as in the workflow
-MEMORY_MB = 12_000
 KEY = ("dataset", "train", "gamma", "realisation")
 
 
 def table1():
     """Settings of the rows of Table 1 with at most 50,000 training rows, by name."""
-    settings = yaml.safe_load((ROOT / "config" / "paper.yaml").read_text())["bakir2004"]["table1"]["sets"]
-    return {f"{own['dataset']}-{own['train']}": own for own in settings if own["train"] <= 50_000}
-
-
-def prepared(name):
-    """The prepared data set, made where it is not there yet."""
-    path = ROOT / "resources" / "data" / f"{name}.npz"
-    if not path.exists():
-        entry = load_registry(ROOT / "config" / "datasets.yaml")[name]
-        raw = ROOT / "resources" / "raw" / name
-        fetch(entry, raw)
-        prepare(entry, raw, path)
-    return Dataset.load(path)
+    bakir2004 = yaml.safe_load((ROOT / "config" / "paper.yaml").read_text())["bakir2004"]
+    return {
+        f"{own['dataset']}-{own['train']}": {**own, "memory_mb": bakir2004["memory_mb"]}
+        for own in bakir2004["table1"]["sets"]
+        if own["train"] <= 50_000
+    }
 
 
 def measure(settings, gamma, dataset, realisation):
@@ -58,7 +47,7 @@ def measure(settings, gamma, dataset, realisation):
     problem = of_dataset(dataset, realisation, *sizes, settings["scale"])
     kernel = RBF(gamma)
     dtype = "float32" if settings["train"] > ROWS_FLOAT32 else "float64"
-    solver = {"dtype": dtype, "memory_mb": MEMORY_MB}
+    solver = {"dtype": dtype, "memory_mb": settings["memory_mb"]}
 
     def found(classifier):
         wrong = misclassified(problem.y_test, classifier.decision_function(problem.X_test))
@@ -116,24 +105,6 @@ def report(rows):
     return "\n".join([*lines, ""])
 
 
-def read_rows(path):
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write(path, rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
-    with replacing(path.with_suffix(".md")) as file:
-        file.write(report(rows).encode())
-
-
 def main():
     sets = table1()
     parser = argparse.ArgumentParser(
@@ -149,12 +120,12 @@ def main():
     with threadpool_limits(1):
         for name in options.sets:
             settings = sets[name]
-            dataset, gamma = prepared(settings["dataset"]), settings["gamma"] / options.widen
+            dataset, gamma = registered(settings["dataset"]), settings["gamma"] / options.widen
             for realisation in range(1, min(options.realisations, settings["realisations"]) + 1):
                 if (settings["dataset"], str(settings["train"]), str(gamma), str(realisation)) in done:
                     continue
                 rows += measure(settings, gamma, dataset, realisation)
-                write(options.output, rows)
+                write_rows(options.output, rows, report(rows))
                 print(name, f"realisation {realisation}", flush=True)
 
 

@@ -10,8 +10,6 @@ columns, and how liquidSVM is installed, which has an interpreter of its own and
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import os
 import statistics
@@ -131,10 +129,10 @@ def compare(name, data, pythons, threads, repeats):
 
 
 def main():
+    from csv_rows import write_rows
     from problems import load_problem
 
     from svmselect import stratified_folds
-    from svmselect.data.atomic import replacing
 
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
@@ -164,12 +162,7 @@ def main():
             if threads > 1:
                 pythons.pop("scikit-learn", None)  # has one thread
             table.extend(compare(name, data, pythons, threads, options.repeats))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, table[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
-    with replacing(options.output) as file:
-        file.write(text.getvalue().encode())
+    write_rows(options.output, table)
 
 
 if __name__ == "__main__":

@@ -11,18 +11,16 @@ marked. README.md has the columns. What the CSV file has already is not measured
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import time
 from pathlib import Path
 
 import numpy as np
 import sklearn.svm
+from csv_rows import read_rows, write_rows
 from problems import load_problem, make_data
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from svmselect.data.atomic import replacing
 from svmselect.sklearn import SVC, LOOSearchCV, SeededCV
 
 RESULTS = Path(__file__).resolve().parent / "results" / "loo_grid.csv"
@@ -131,24 +129,6 @@ def times_of(mine, other, measured, models):
     }
 
 
-def read_rows(path):
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write(path, rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
-    with replacing(path.with_suffix(".md")) as file:
-        file.write(report(rows).encode())
-
-
 def report(rows):
     """The table in Markdown; a star marks what was extrapolated."""
     header = ("data set", "rows", "method", "scikit-learn", "svmselect", "speed-up", "least error", "differ")
@@ -200,7 +180,7 @@ def main():
             for row in compare(name, problem.X, problem.y, options.models, options.repeats):
                 print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
                 rows.append(row)
-        write(options.output, rows)
+        write_rows(options.output, rows, report(rows))
 
 
 if __name__ == "__main__":

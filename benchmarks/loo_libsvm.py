@@ -22,21 +22,17 @@ deviation                       largest difference of the two decision values, o
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import warnings
-from pathlib import Path
 
 import numpy as np
+from csv_rows import read_rows, write_rows
+from problems import ROOT, registered
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from tqdm import tqdm
 
 from svmselect import RBF, Gram, Linear, leave_one_out
-from svmselect.data import Dataset, fetch, load_registry, prepare
-from svmselect.data.atomic import replacing
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "loo_libsvm.csv"
 DATASETS = [
     *("thyroid", "titanic", "heart", "breast-cancer", "banana", "twonorm", "ringnorm", "waveform"),
@@ -44,21 +40,12 @@ DATASETS = [
 ]
 MODELS = [(Linear(), 1.0), (RBF(2**-4.0), 1.0), (RBF(2**-6.0), 30.0)]
 KEY = ("dataset", "kernel", "C", "gamma")
-COLUMNS = (
-    *KEY,
-    *("m", "points", "not_converged", "compared", "equal", "differing", "closest", "deviation"),
-)
 TOL = 1e-8
 
 
 def training_data(name):
     """Rows and labels of the first realisation's training part."""
-    file = ROOT / "resources" / "data" / f"{name}.npz"
-    if not file.exists():
-        entry = load_registry(ROOT / "config" / "datasets.yaml")[name]
-        fetch(entry, ROOT / "resources" / "raw" / name)
-        prepare(entry, ROOT / "resources" / "raw" / name, file)
-    X, y, *_ = Dataset.load(file).realisation(1)
+    X, y, *_ = registered(name).realisation(1)
     return X, y.astype(float)
 
 
@@ -117,10 +104,7 @@ def main():
     )
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # counted as not_converged
-    rows = []
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            rows = list(csv.DictReader(file))
+    rows = read_rows(RESULTS)
     done = {tuple(row[column] for column in KEY) for row in rows}
     for name in options.datasets:
         for kernel, C in MODELS:
@@ -129,11 +113,8 @@ def main():
                 continue
             row = check(name, kernel, C, options.max_iter)
             rows.append(row)
-            with replacing(RESULTS) as part, io.TextIOWrapper(part, newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
-            print(", ".join(f"{column} {row[column]}" for column in COLUMNS if row[column] != ""), flush=True)
+            write_rows(RESULTS, rows)
+            print(", ".join(f"{column} {row[column]}" for column in row if row[column] != ""), flush=True)
 
 
 if __name__ == "__main__":

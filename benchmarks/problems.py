@@ -13,7 +13,7 @@ from svmselect import RBF, Linear
 from svmselect.data import Dataset, fetch, load_registry, prepare
 from svmselect.data.synthetic import GENERATORS
 
-__all__ = ["KERNELS", "PROBLEMS", "ROOT", "Problem", "kernel_of", "load_problem", "make_data"]
+__all__ = ["KERNELS", "PROBLEMS", "ROOT", "Problem", "kernel_of", "load_problem", "make_data", "registered"]
 
 ROOT = Path(__file__).resolve().parents[1]
 # name: data set of the registry, and how many of its first rows (None: all)
@@ -55,20 +55,24 @@ def kernel_of(name, d):
 
 
 def make_data(name):
-    """Make the prepared file of a problem's data set, where it has one and it is not there yet.
+    """Make the prepared file of a problem's data set, where it has one and it is not there yet."""
+    check_name(name)
+    if name in REGISTERED:
+        registered(REGISTERED[name][0])
+
+
+def registered(dataset):
+    """A data set of the registry; its prepared file is made where it is not there yet.
 
     It lies where the workflow has it (``resources/data``); raw files come from the mirror that the
     environment variable SVMSELECT_MIRROR names, else from upstream.
     """
-    check_name(name)
-    if name not in REGISTERED:
-        return
-    dataset = REGISTERED[name][0]
     if not prepared_file(dataset).exists():
         entry = load_registry(ROOT / "config" / "datasets.yaml")[dataset]
         raw = ROOT / "resources" / "raw" / dataset
         fetch(entry, raw)
         prepare(entry, raw, prepared_file(dataset))
+    return Dataset.load(prepared_file(dataset))
 
 
 def load_problem(name):

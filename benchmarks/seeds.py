@@ -10,17 +10,15 @@ rows. What the CSV file has already is not measured again.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import statistics
 from pathlib import Path
 
 import numpy as np
+from csv_rows import read_rows, write_rows
 from problems import load_problem, make_data
 from threadpoolctl import threadpool_limits
 
 from svmselect import RBF, Gram, cross_validate, cross_validate_grid, stratified_folds
-from svmselect.data.atomic import replacing
 
 RESULTS = Path(__file__).resolve().parent / "results" / "seeds.csv"
 PROBLEMS = ["german", "image", "splice", "waveform-2000", "a9a-5000"]
@@ -69,24 +67,6 @@ def measure(name, gram, y, gamma, C, k, seeding, repeats):
         "repeats": repeats,
         "errors": int(np.count_nonzero(run.errors)),
     }
-
-
-def read_rows(path):
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write(path, rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
-    with replacing(path.with_suffix(".md")) as file:
-        file.write(report(rows).encode())
 
 
 def report(rows):
@@ -157,7 +137,7 @@ def main():
             for k, seeding in missing:
                 rows.append(measure(name, gram, y, gamma, C, k, seeding, options.repeats))
                 print("  ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
-                write(options.output, rows)
+                write_rows(options.output, rows, report(rows))
 
 
 if __name__ == "__main__":

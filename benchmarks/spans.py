@@ -32,42 +32,28 @@ cv_over_shared                            our cross-validation by fit and span r
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import time
-from pathlib import Path
 
 import numpy as np
 import piqp
+from csv_rows import read_rows, write_rows
+from problems import ROOT, registered
 from scipy import sparse
 from sklearn.svm import SVC
 from svmselect._smo import Dual
 
 from svmselect import RBF, Gram, _active_set, cross_validate, solve_csvc, span_rule, stratified_folds
-from svmselect.data import Dataset, fetch, load_registry, prepare
-from svmselect.data.atomic import replacing
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "spans.csv"
 DATASETS = ["mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"]
 GAMMA = 1 / 780
 MODELS = 1089  # of the paper's grid
 CACHE_MB, TOL, QP_TOL = 100, 1e-3, 1e-6
-COLUMNS = (
-    *("dataset", "m", "C", "gamma", "in_bound", "bounded", "gram_s", "fit_s", "span_s"),
-    *("sampled", "qp_s", "qp_difference", "qp_over_span", "piqp_s", "piqp_difference", "piqp_over_span"),
-    *("lazy_s", "cv_libsvm_s", "cv_shared_s", "libsvm_over_lazy", "libsvm_over_shared", "cv_over_shared"),
-)
 
 
 def training_data(name):
     """Rows, each feature scaled to [0, 1], and labels."""
-    file = ROOT / "resources" / "data" / f"{name}.npz"
-    if not file.exists():
-        entry = load_registry(ROOT / "config" / "datasets.yaml")[name]
-        fetch(entry, ROOT / "resources" / "raw" / name)
-        prepare(entry, ROOT / "resources" / "raw" / name, file)
-    dataset = Dataset.load(file)
+    dataset = registered(name)
     width = np.ptp(dataset.X, axis=0)
     return (dataset.X - dataset.X.min(axis=0)) / np.where(width > 0, width, 1), dataset.y.astype(float)
 
@@ -173,10 +159,7 @@ def main():
     parser.add_argument("--C", nargs="+", type=float, default=[1, 32, 1024], metavar="C")
     parser.add_argument("--sample", type=int, default=60, help="SVs with a QP each; default: %(default)s")
     options = parser.parse_args()
-    rows = []
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
-            rows = list(csv.DictReader(file))
+    rows = read_rows(RESULTS)
     done = {(row["dataset"], float(row["C"])) for row in rows}
     for name in options.datasets:
         Cs = [C for C in options.C if (name, C) not in done]
@@ -184,11 +167,8 @@ def main():
             rows.append(
                 {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in row.items()}
             )
-            with replacing(RESULTS) as part, io.TextIOWrapper(part, newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
-            print(", ".join(f"{column} {rows[-1][column]}" for column in COLUMNS), flush=True)
+            write_rows(RESULTS, rows)
+            print(", ".join(f"{column} {rows[-1][column]}" for column in rows[-1]), flush=True)
 
 
 if __name__ == "__main__":

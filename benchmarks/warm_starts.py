@@ -7,16 +7,14 @@ python benchmarks/warm_starts.py --problems german waveform-2000
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import time
 from pathlib import Path
 
 import numpy as np
+from csv_rows import write_rows
 from problems import load_problem, make_data
 
 from svmselect import RBF, Gram, solve_path
-from svmselect.data.atomic import replacing
 
 RESULTS = Path(__file__).resolve().parent / "results" / "warm_starts.csv"
 WARM_STARTS = ("none", "C", "gamma")
@@ -61,12 +59,7 @@ def main():
         for warm_start in WARM_STARTS:
             table.append(measure(problem, warm_start, options.tol))
             print("  ".join(f"{name} {value}" for name, value in table[-1].items()), flush=True)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, table[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
-    with replacing(options.output) as file:
-        file.write(text.getvalue().encode())
+    write_rows(options.output, table)
 
 
 if __name__ == "__main__":

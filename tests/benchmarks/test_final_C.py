@@ -3,6 +3,7 @@
 import final_C
 import numpy as np
 import pytest
+from csv_rows import read_rows, write_rows
 from lib.bakir2004.problem import Problem, gaussians
 
 SETTINGS = {
@@ -13,6 +14,7 @@ SETTINGS = {
     "subsets": 3,
     "subset_size": 60,
     "C": [0.1, 10],
+    "memory_mb": 100,
 }
 
 
@@ -31,8 +33,8 @@ def test_rows_and_means(tmp_path, monkeypatch):
         assert one["cross_training_svs"] < one["svm_svs"]
         assert min(one["svm_accuracy"], one["cross_training_accuracy"]) > 70
     path = tmp_path / "final_C.csv"
-    final_C.write(path, rows)
-    assert len(final_C.read_rows(path)) == 4
+    write_rows(path, rows, final_C.report(rows))
+    assert len(read_rows(path)) == 4
     mean = np.mean([row["cross_training_svs"] for row in rows[::2]])
     (line,) = [line for line in path.with_suffix(".md").read_text().splitlines() if "| 0.1 | 2 |" in line]
     assert float(line.split("|")[-2]) == pytest.approx(mean, abs=0.5)
