@@ -1,22 +1,15 @@
 """Run every method on a data set with swapped labels."""
 
 from lib.bakir2004.cells import run_figure4
-from lib.joblog import start_log
-from lib.library import library_id
-from lib.rows import EDIT_ROWS, write_rows
+from lib.job import run_job
+from lib.rows import EDIT_ROWS
 
-rows, checkpoint = run_figure4(
+run_job(
+    snakemake,
+    run_figure4,
+    EDIT_ROWS,
+    {"paper": "bakir2004", "dataset": snakemake.wildcards.dataset, "experiment": "figure4"},
     data=snakemake.input.data,
-    identity={
-        "paper": "bakir2004",
-        "dataset": snakemake.wildcards.dataset,
-        "experiment": "figure4",
-        "library": library_id(snakemake.input.library),
-    },
     realisation=int(snakemake.wildcards.realisation),
     **snakemake.params.cell,
-    checkpoint=f"{snakemake.output.rows}.checkpoint.json",
-    log=start_log(snakemake.log[0]),
 )
-write_rows(snakemake.output.rows, rows, EDIT_ROWS)
-checkpoint.remove()
