@@ -138,6 +138,16 @@ def test_only_the_first_rounds(data, seeding):
     assert [r.n_iter for r in some.rounds] == [r.n_iter for r in whole.rounds[:2]]
 
 
+@pytest.mark.parametrize(("k", "rounds", "seeding"), [(20, None, "cold"), (21, None, "avg"), (60, 5, "cold")])
+def test_the_default_seeds_many_fits(data, k, rounds, seeding):
+    X, y = data
+    gram = Gram(X, RBF(0.5))
+    default, named = (cross_validate(gram, y, 2.0, k, s, rounds=rounds) for s in (None, seeding))
+    assert [r.n_iter for r in default.rounds] == [r.n_iter for r in named.rounds]
+    assert (default.full is None) == (seeding == "cold")
+    np.testing.assert_array_equal(default.decision, named.decision)
+
+
 @pytest.mark.parametrize("seeding", ["cold", "avg", "top"])
 def test_threads_change_nothing(data, seeding):
     X, y = two_classes(np.random.default_rng(5), 700, 5, gap=0.5)
@@ -247,7 +257,7 @@ FOUR = [1, -1, 1, -1]
         (dict(folds=[0, 0, 0, 0]), "the number of folds must be an integer from 2 to the 4 rows, got 1"),
         (
             dict(seeding="hot"),
-            r"seeding must be one of \['cold', 'ato', 'mir', 'sir', 'avg', 'top'\], got 'hot'",
+            r"seeding must be None or one of \['cold', 'ato', 'mir', 'sir', 'avg', 'top'\], got 'hot'",
         ),
         (dict(rounds=0), "rounds must be None or an integer from 1 to the 2 folds, got 0"),
         (dict(rounds=3), "rounds must be None or an integer from 1 to the 2 folds, got 3"),

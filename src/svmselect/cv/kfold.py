@@ -34,6 +34,7 @@ __all__ = ["CrossValidation", "Round", "cross_validate"]
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
 SEEDINGS = ("cold", *CHAINED, *FROM_FULL)
+MOST_COLD = 20  # fits; from more on the default seed is "avg"
 WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
@@ -223,7 +224,7 @@ def cross_validate(
     y,
     C,
     folds,
-    seeding="cold",
+    seeding=None,
     tol=1e-3,
     working_set="wss2",
     active_set=True,
@@ -250,12 +251,12 @@ def cross_validate(
     folds : int or array_like of int, shape (m,)
         A number k of folds (`stratified_folds`), or the fold of each row, 0 to k - 1; ``np.arange(m)`` leaves
         one out.
-    seeding : {"cold", "ato", "mir", "sir", "avg", "top"}
-        "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
+    seeding : {None, "cold", "ato", "mir", "sir", "avg", "top"}
+        None, the default: "cold" up to 20 folds, which seeds hardly make faster on a shared matrix, and "avg"
+        with more, which it does (``results/paper/wen2017/seeds.csv``). "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
         (adjusting alpha towards the optimum), "mir" (multiple instance replacement), "sir" (single instance
         replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
-        "top" (Lee et al. 2004), in their papers for leaving one out. On a shared matrix seeds save iterations
-        but at 5 to 10 folds hardly time (``benchmarks/results/seeds.md``).
+        "top" (Lee et al. 2004), in their papers for leaving one out.
     tol, working_set, active_set, max_iter
         See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
     rounds : int, optional
@@ -287,10 +288,12 @@ def cross_validate(
         )
     folds = check_folds(folds, y)
     trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
-    if seeding not in SEEDINGS:
-        raise ValueError(f"seeding must be one of {list(SEEDINGS)}, got {seeding!r}")
     members = members_of(folds)
     rounds = check_rounds(rounds, len(members))
+    if seeding is None:
+        seeding = "cold" if rounds <= MOST_COLD else "avg"
+    if seeding not in SEEDINGS:
+        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     rng = np.random.default_rng(rng)
     chained = seeding in CHAINED
     clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time

@@ -186,7 +186,8 @@ class Cell:
         """A row for every number of folds."""
         rows = []
         for k, folds in self.folds.items():
-            cv, row = attempt("kfold", partial(cross_validate, self.gram, self.y, C, folds, **self.options))
+            fit = partial(cross_validate, self.gram, self.y, C, folds, "cold", **self.options)
+            cv, row = attempt("kfold", fit)
             if cv is not None:
                 row |= {**error_count(cv.errors), "n_iter": cv.n_iter}
                 if cv.n_not_converged:
