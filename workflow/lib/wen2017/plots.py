@@ -48,7 +48,8 @@ def plot_figure2(tidy):
             face = {} if whole else {"markerfacecolor": "white"}
             ax.plot(time[method][key], y, linestyle="none", **STYLES[method], **face)
     ax.set_xscale("log")
-    plain_numbers(ax.xaxis, (1,) if time.max(axis=None) > 100 * time.min(axis=None) else (1, 2, 5))
+    if time.max(axis=None) < 100 * time.min(axis=None):
+        plain_numbers(ax.xaxis)
     ax.set_yticks(range(len(time)), [dataset for dataset, _ in time.index])
     ax.set_ylim(len(time) - 0.5, -0.5)
     ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
@@ -72,7 +73,8 @@ def plot_seeds(tidy):
             for method in draw(ax, ratios):
                 used[method] = None
             ax.axhline(1, color="black", linewidth=0.8, zorder=0)
-            ax.set_yscale("log")
+            # a solution at the C before may be one at the next: 0 iterations
+            ax.set_yscale("log", nonpositive="mask")
             plain_numbers(ax.yaxis)
             if ax.get_subplotspec().is_first_col():
                 ax.set_ylabel(label)
@@ -107,7 +109,7 @@ def draw_over_k(ax, ratios):
 
 
 def draw_along_C(ax, ratios):
-    """Geometric means over the data sets against C, thin lines for each; returns the methods drawn."""
+    """Medians over the data sets against C, thin lines for each; returns the methods drawn."""
     drawn = []
     for method in STYLES:
         if method == COLD or method not in ratios or not ratios[method].notna().any():
@@ -117,7 +119,7 @@ def draw_along_C(ax, ratios):
         curves = curves.sort_index()
         for dataset in curves:
             ax.plot(curves.index, curves[dataset], linewidth=0.5, alpha=0.5, color=STYLES[method]["color"])
-        ax.plot(curves.index, np.exp(np.log(curves).mean(axis=1)), markersize=4, **STYLES[method])
+        ax.plot(curves.index, curves.median(axis=1), markersize=4, **STYLES[method])
         drawn.append(method)
     ax.set_xscale("log")
     plain_numbers(ax.xaxis, (1,))
