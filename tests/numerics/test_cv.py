@@ -138,7 +138,7 @@ def test_only_the_first_rounds(data, seeding):
     assert [r.n_iter for r in some.rounds] == [r.n_iter for r in whole.rounds[:2]]
 
 
-@pytest.mark.parametrize(("k", "rounds", "seeding"), [(20, None, "cold"), (21, None, "avg"), (60, 5, "cold")])
+@pytest.mark.parametrize(("k", "rounds", "seeding"), [(20, None, "cold"), (21, None, "top"), (60, 5, "cold")])
 def test_the_default_seeds_many_fits(data, k, rounds, seeding):
     X, y = data
     gram = Gram(X, RBF(0.5))

@@ -34,7 +34,7 @@ __all__ = ["CrossValidation", "Round", "cross_validate"]
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
 SEEDINGS = ("cold", *CHAINED, *FROM_FULL)
-MOST_COLD = 20  # fits; from more on the default seed is "avg"
+MOST_COLD = 20  # fits; with more, the default seed is "top"
 WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
@@ -252,11 +252,12 @@ def cross_validate(
         A number k of folds (`stratified_folds`), or the fold of each row, 0 to k - 1; ``np.arange(m)`` leaves
         one out.
     seeding : {None, "cold", "ato", "mir", "sir", "avg", "top"}
-        None, the default: "cold" up to 20 folds, which seeds hardly make faster on a shared matrix, and "avg"
-        with more, which it does (``results/paper/wen2017/seeds.csv``). "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
+        "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
         (adjusting alpha towards the optimum), "mir" (multiple instance replacement), "sir" (single instance
         replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
-        "top" (Lee et al. 2004), in their papers for leaving one out.
+        "top" (Lee et al. 2004), in their papers for leaving one out. None, the default: "cold" for up to 20
+        fits, which on a shared matrix seeds hardly make faster, and "top" for more
+        (``results/paper/wen2017/seeds.csv``).
     tol, working_set, active_set, max_iter
         See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
     rounds : int, optional
@@ -291,7 +292,7 @@ def cross_validate(
     members = members_of(folds)
     rounds = check_rounds(rounds, len(members))
     if seeding is None:
-        seeding = "cold" if rounds <= MOST_COLD else "avg"
+        seeding = "cold" if rounds <= MOST_COLD else "top"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     rng = np.random.default_rng(rng)
