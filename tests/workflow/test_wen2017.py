@@ -351,17 +351,22 @@ def made_rows(**changes):
 
 
 def made_variants():
-    kinds = {"stratified": 3, "unstratified": 2}
+    counts = {
+        "madelon": {"stratified": 3, "unstratified": 2},
+        "mnist": {"stratified": 1},
+    }
+    methods = {"madelon": ("cold", "ato", "mir", "sir", "zero"), "mnist": ("cold", "sir", "zero")}
     return pd.DataFrame(
         {
-            "dataset": "madelon",
+            "dataset": dataset,
             "folds": kind,
             "method": method,
             "status": OK,
             "n_iter": 1800 + i if method != "cold" else 9000,
         }
+        for dataset, kinds in counts.items()
         for kind, count in kinds.items()
-        for method in ("cold", "ato", "mir", "sir", "zero")
+        for method in methods[dataset]
         for i in range(count)
     )
 
@@ -556,8 +561,10 @@ def test_folds_table(tmp_path, root):
     published = read_published(root / "config/published/wen2017.csv")
     columns, body, notes = folds_layout(tidy, published)
     assert body[0] == ["madelon", "cold", "9000", "9000", "9000 to 9000", "9000", "9000 to 9000"]
-    assert body[-1] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
-    assert len(columns) == len(body[0]) and "stratified 3, unstratified 2" in notes[0]
+    assert body[4] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
+    assert body[-1] == ["mnist", "T at 0", "n/a", "1800", "1800 to 1800", "n/a", "n/a"]
+    assert len(columns) == len(body[0])
+    assert "madelon: stratified 3, unstratified 2; mnist: stratified 1. " in notes[0]
 
 
 def test_figures_are_stable_and_described(tmp_path, root):

@@ -143,7 +143,7 @@ rule wen2017_run_variants:
         ENVIRONMENT
     resources:
         **EXCLUSIVE,
-        mem_mb=growing(3000),
+        mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(120),
     params:
         model=wen2017_model,

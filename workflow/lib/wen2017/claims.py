@@ -168,6 +168,8 @@ def _explained(results):
         if (dataset, "k=10") not in published.index:
             continue
         for method in (COLD, "ato", "mir", "sir"):
+            if pd.isna(mean[method][dataset, kind]):
+                continue
             wanted = published[LIBSVM if method == COLD else method][dataset, "k=10"]
             low, high = (ends[method][dataset, kind] for ends in (least, most))
             within = "published within" if low <= wanted <= high else "published outside"

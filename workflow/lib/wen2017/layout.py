@@ -190,15 +190,18 @@ def folds_layout(tidy, published):
             mean, least, most = (
                 ours(dataset, kind, method, f"iterations{part}") for part in ("", "_least", "_most")
             )
-            cells += [number(mean, 0), f"{number(least, 0)} to {number(most, 0)}"]
+            ends = "n/a" if pd.isna(mean) else f"{number(least, 0)} to {number(most, 0)}"
+            cells += [number(mean, 0), ends]
         body.append(cells)
-    counts = {
-        kind: tidy[(tidy["setting"] == kind) & (tidy["metric"] == "assignments")]["value"] for kind in kinds
-    }
-    drawn = ", ".join(f"{kind} {values.max():.0f}" for kind, values in counts.items())
+    counts = tidy[tidy["metric"] == "assignments"].drop_duplicates(["dataset", "setting"])
+    drawn = {}
+    for dataset, own in counts.groupby("dataset", sort=False):
+        numbers = ", ".join(f"{row.setting} {row.value:.0f}" for row in own.itertuples())
+        drawn.setdefault(numbers, []).append(dataset)
+    assignments = "; ".join(f"{', '.join(names)}: {numbers}" for numbers, names in drawn.items())
     notes = [
-        f"Total iterations of all folds; assignments of the rows to folds: {drawn}. SIR, K > 0 only: a point "
-        "that leaves hands its alpha to a point whose kernel value with it is above 0, else to nobody. T at "
+        f"Total iterations of all folds. Assignments of the rows to folds: {assignments}. "
+        "SIR, K > 0 only: a point that leaves hands its alpha to a point whose kernel value with it is above 0, else to nobody. T at "
         "0: all points that enter start at 0. Both then move the points that enter only as far as the "
         "equality constraint asks. The published counts of cold are those of LIBSVM."
     ]

@@ -9,6 +9,7 @@ from lib.wen2017.cells import PLAIN_SMO
 from lib.wen2017.problem import problem
 from svmselect import RBF, Gram, cross_validate, even_folds, solve_csvc, stratified_folds
 from svmselect.cv.transition import Transition
+from svmselect.gram import matrix_mb
 
 __all__ = ["run_variants"]
 
@@ -55,7 +56,7 @@ def run_variants(
         One row per assignment and seed; ``folds`` names the assignment's kind.
     """
     X, y, identity = problem(data, identity, model, k, tol, None, timing)
-    gram = Gram(X, RBF(model["gamma"]), dtype=dtype).compute()
+    gram = Gram(X, RBF(model["gamma"]), dtype=dtype, memory_mb=matrix_mb(y.size, dtype)).compute()
     kinds = {
         "stratified": [stratified_folds(y, int(k), seed) for seed in range(stratified)],
         "stratified, file order": [stratified_folds(y, int(k), None)],

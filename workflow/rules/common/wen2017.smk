@@ -4,8 +4,12 @@ WEN2017 = config["wen2017"]
 WEN2017_BOTH = ["published", "chosen"]
 WEN2017_DATASETS = {settings["name"]: settings for settings in WEN2017["datasets"]}
 known({"wen2017.datasets": WEN2017_DATASETS})
+WEN2017_VARIANTS = {settings["name"]: settings for settings in WEN2017["variants"]["datasets"]}
 known(
-    {f"wen2017.{part}.datasets": WEN2017[part]["datasets"] for part in ("along_C", "variants")},
+    {
+        "wen2017.along_C.datasets": WEN2017["along_C"]["datasets"],
+        "wen2017.variants.datasets": WEN2017_VARIANTS,
+    },
     among=WEN2017_DATASETS,
 )
 WEN2017_LIBSVM_SOURCES = [
@@ -56,9 +60,13 @@ def wen2017_cached(wildcards):
 
 
 def wen2017_variants(wildcards):
-    dtype = WEN2017_DATASETS[wildcards.dataset]["dtype"]
-    variants = {key: WEN2017["variants"][key] for key in ("seedings", "stratified", "unstratified")}
-    return {"dtype": dtype, "k": str(WEN2017["variants"]["k"]), **variants}
+    """Arguments of the assignments to folds that depend on the data set."""
+    own = WEN2017_VARIANTS[wildcards.dataset]
+    return {
+        "dtype": WEN2017_DATASETS[wildcards.dataset]["dtype"],
+        "k": str(WEN2017["variants"]["k"]),
+        **{key: own[key] for key in ("seedings", "stratified", "unstratified")},
+    }
 
 
 def wen2017_whole_matrix_mb(wildcards):
@@ -78,7 +86,7 @@ def wen2017_rows(stage):
 WEN2017_ROWS = {
     **{stage: list(wen2017_rows(stage)) for stage in ("seeds", "cached", "libsvm")},
     "along_C": expand("<wen2017>/along_C/{dataset}.parquet", dataset=WEN2017["along_C"]["datasets"]),
-    "variants": expand("<wen2017>/variants/{dataset}.parquet", dataset=WEN2017["variants"]["datasets"]),
+    "variants": expand("<wen2017>/variants/{dataset}.parquet", dataset=WEN2017_VARIANTS),
 }
 WEN2017_RESULTS = [
     *expand("<wen2017>/rows/{stage}.parquet", stage=WEN2017_ROWS),
