@@ -201,9 +201,9 @@ def folds_layout(tidy, published):
     assignments = "; ".join(f"{', '.join(names)}: {numbers}" for numbers, names in drawn.items())
     notes = [
         f"Total iterations of all folds. Assignments of the rows to folds: {assignments}. "
-        "SIR, K > 0 only: a point that leaves hands its alpha to a point whose kernel value with it is above 0, else to nobody. T at "
-        "0: all points that enter start at 0. Both then move the points that enter only as far as the "
-        "equality constraint asks. The published counts of cold are those of LIBSVM."
+        "SIR, K > 0 only: a point that leaves hands its alpha to a point whose kernel value with it is above "
+        "0, else to nobody. T at 0: all points that enter start at 0. Both then move the points that enter "
+        "only as far as the equality constraint asks. The published counts of cold are those of LIBSVM."
     ]
     return columns, body, notes
 
