@@ -292,6 +292,21 @@ def test_variants_of_an_identity_matrix(tmp_path):
     }
 
 
+def test_a_file_sorted_by_class_has_no_folds_in_its_order(tmp_path):
+    y = np.repeat(np.array([1, -1], dtype=np.int8), 6)
+    Dataset("sorted", np.arange(12.0)[:, None], y, None, None, "generated").save(tmp_path / "sorted.npz")
+    model = {"C": 1.0, "gamma": 1.0}
+    options = ("float64", "2", ["cold"], 1, 0, 1e-3, None, "shared", LOG)
+    rows = run_variants(tmp_path / "sorted.npz", identity(), model, *options)
+    write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
+    failed = [row for row in rows if row["status"] == ERROR]
+    assert {row["folds"] for row in failed} == {"unstratified, file order"} and len(failed) == 3
+    assert all("fold 0 holds all points of class" in row["reason"] for row in failed)
+    tidy = frame_of(tmp_path, folds(read_rows([tmp_path / "rows.parquet"])))
+    own = tidy[tidy["setting"] == "unstratified, file order"].set_index(["method", "metric"])["value"]
+    assert own["cold", "assignments"] == 0 and np.isnan(own["cold", "iterations"])
+
+
 def made_row(method, fold, n_iter, cpu_s, rounds=None, settings="published", dataset="madelon", **more):
     """A result row; `n_iter` and `cpu_s` are those of each round."""
     k = 20 if fold == "loo" else int(fold)

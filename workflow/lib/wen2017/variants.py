@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lib.rows import NOT_CONVERGED, OK
+from lib.rows import ERROR, NOT_CONVERGED, OK
 from lib.wen2017.cells import PLAIN_SMO
 from lib.wen2017.problem import problem
 from svmselect import RBF, Gram, cross_validate, even_folds, solve_csvc, stratified_folds
+from svmselect.cv.folds import check_folds
 from svmselect.cv.transition import Transition
 from svmselect.gram import matrix_mb
 
@@ -66,15 +67,9 @@ def run_variants(
     rows = []
     for kind, assignments in kinds.items():
         for seed, folds in enumerate(assignments):
-            found = {}
-            for method in seedings:
-                options = {"tol": tol, "max_iter": max_iter}
-                cv = cross_validate(gram, y, model["C"], folds, method, **PLAIN_SMO, **options)
-                found[method] = int(np.count_nonzero(cv.errors)), cv.n_iter, cv.n_not_converged
-            for method, start in OWN_SEEDS.items():
-                found[method] = chain(gram, y, model["C"], folds, start, tol, max_iter)
+            found = counts(gram, y, float(model["C"]), folds, seedings, tol, max_iter)
             log.info("%s folds, shuffle %d: %s", kind, seed, found)
-            for method, (errors, n_iter, failed) in found.items():
+            for method, columns in found.items():
                 rows.append(
                     {
                         **identity,
@@ -85,15 +80,39 @@ def run_variants(
                         "rounds": int(k),
                         "gram_dtype": dtype,
                         "rows_tested": y.size,
-                        "errors": errors,
-                        "estimate": errors / y.size,
-                        "n_iter": n_iter,
-                        "n_not_converged": failed,
-                        "status": NOT_CONVERGED if failed else OK,
-                        "reason": f"iteration limit reached by {failed} fits" if failed else None,
+                        **columns,
                     }
                 )
     return rows
+
+
+def counts(gram, y, C, folds, seedings, tol, max_iter):
+    """What each seed takes on one assignment: columns of a row by method.
+
+    A file that is sorted by class has none that is in its order: its rows say so.
+    """
+    try:
+        check_folds(folds, y)
+    except ValueError as error:
+        return {method: {"status": ERROR, "reason": str(error)} for method in (*seedings, *OWN_SEEDS)}
+    found = {}
+    for method in seedings:
+        options = {"tol": tol, "max_iter": max_iter}
+        cv = cross_validate(gram, y, C, folds, method, **PLAIN_SMO, **options)
+        found[method] = int(np.count_nonzero(cv.errors)), cv.n_iter, cv.n_not_converged
+    for method, start in OWN_SEEDS.items():
+        found[method] = chain(gram, y, C, folds, start, tol, max_iter)
+    return {
+        method: {
+            "errors": errors,
+            "estimate": errors / y.size,
+            "n_iter": n_iter,
+            "n_not_converged": failed,
+            "status": NOT_CONVERGED if failed else OK,
+            "reason": f"iteration limit reached by {failed} fits" if failed else None,
+        }
+        for method, (errors, n_iter, failed) in found.items()
+    }
 
 
 def chain(gram, y, C, folds, seed, tol, max_iter):
@@ -104,7 +123,7 @@ def chain(gram, y, C, folds, seed, tol, max_iter):
     seed : callable
         Returns feasible signed variables for a Transition.
     """
-    bounds = np.full(y.size, float(C))
+    bounds = np.full(y.size, C)
     errors, n_iter, failed, solution = 0, 0, 0, None
     for h in range(int(folds.max()) + 1):
         out = np.flatnonzero(folds == h)
