@@ -257,7 +257,7 @@ LIBRARY = [
     ),
     (
         lambda: cross_validate(GRAM, Y, 1.0, 3, "warm"),
-        "seeding must be one of ['cold', 'ato', 'mir', 'sir', 'avg', 'top'], got 'warm'",
+        "seeding must be None or one of ['cold', 'ato', 'mir', 'sir', 'avg', 'top'], got 'warm'",
     ),
     (
         lambda: cross_validate(GRAM, Y, 1.0, 3, rounds=4),
