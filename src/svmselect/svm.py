@@ -45,7 +45,8 @@ class Solution:
     columns_requested, kernel_values : int
         Gram columns asked for, and kernel values computed, by this fit.
     converged : bool
-        Whether ``kkt_gap`` came down to ``tol``, or to what rounding alone can leave, within ``max_iter``.
+        Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another ``tol``,
+        or 1e-6. If not, steps ran out, or no step led any further.
     """
 
     alpha: np.ndarray

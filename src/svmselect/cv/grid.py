@@ -117,12 +117,12 @@ def cross_validate_grid(
     work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
 
     def path(view, g, h):
-        solution = None
+        theta = known = solution = None
         for c in order:
-            C, start = without(np.full(view.m, Cs[c]), members[h]), ()
+            C = without(np.full(view.m, Cs[c]), members[h])
             if solution is not None:
-                start = moved_along_C(y, solution, C), trainer.point(solution)
-            solution = trainer.fit(view, C, *start)
+                theta = moved_along_C(y, solution, C)
+            solution, known = trainer.fit(view, C, theta, known)
             errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
             n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
 
