@@ -31,7 +31,10 @@ def resolved_gamma(gamma, X):
         if gamma == "auto":
             return 1 / X.shape[1]
         if gamma == "scale":
-            spread = variance(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = variance(X)
+            if not np.isfinite(spread):
+                raise ValueError("X is too large for gamma='scale': its variance overflows float64")
             return 1 / (X.shape[1] * spread) if spread > 0 else 1.0
     elif isinstance(gamma, numbers.Real):
         return gamma
