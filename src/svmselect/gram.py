@@ -59,11 +59,22 @@ def own_rows(X):
     return rows.copy()
 
 
-def frozen_rows(rows):
-    """The rows of `as_rows`, read-only."""
-    for array in (rows.data, rows.indices, rows.indptr) if sparse.issparse(rows) else (rows,):
+def adopted_rows(X):
+    """The rows of `as_rows`; they are made read-only, and so is X where it shares memory with them."""
+    rows = as_rows(X)
+    for array in arrays_of(rows):
+        for given in arrays_of(X):
+            if np.may_share_memory(array, given):
+                given.flags.writeable = False
         array.flags.writeable = False
     return rows
+
+
+def arrays_of(X):
+    """The arrays that hold a data matrix, none where it is neither an array nor a CSR matrix."""
+    if sparse.issparse(X):
+        return (X.data, X.indices, X.indptr) if X.format == "csr" else ()
+    return (X,) if isinstance(X, np.ndarray) else ()
 
 
 def check_dtype(dtype):
@@ -299,7 +310,7 @@ class Gram:
         self.dtype = check_dtype(dtype)
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
             raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
-        self._X = own_rows(X) if copy else frozen_rows(as_rows(X))
+        self._X = own_rows(X) if copy else adopted_rows(X)
         # stored values and products are of one type; rows are cast once
         with np.errstate(over="ignore"):
             rows = Rows(self._X.astype(self.dtype, copy=False))
@@ -544,13 +555,18 @@ class Gram:
     def _scratch_for(self, source, n_bytes):
         """Memory for a restriction with this source: some that none uses any more, else new."""
         with self._lock:
-            used = [piece for piece in self._scratch if piece[1]() is not None]
-            idle = [memory for memory, user in self._scratch if user() is None and memory.nbytes >= n_bytes]
-            self._scratch = used  # before more is asked for
-            memory = idle[0] if idle else allocate(n_bytes)
-            idle = [(piece, lambda: None) for piece in idle[1:]]
-            self._scratch = [*used, *idle, (memory, weakref.ref(source))]
-            return memory
+            found, kept = None, []
+            for memory, user in self._scratch:
+                if user() is None and memory.nbytes >= n_bytes and found is None:
+                    found = memory
+                elif user() is not None or memory.nbytes >= n_bytes:
+                    kept.append((memory, user))
+            # what is idle and too small goes before more is asked for
+            self._scratch, memory = kept, None
+            if found is None:
+                found = allocate(n_bytes)
+            kept.append((found, weakref.ref(source)))
+            return found
 
     def block(self, rows):
         """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.

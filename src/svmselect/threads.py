@@ -35,6 +35,13 @@ def _by_scope():
     return tuple(blas_libraries().select(filepath=paths[openmp]) for openmp in (False, True))
 
 
+def _let_others_control(libraries):
+    """Let any thread set the limits again: threadpoolctl, from 3.8 on, keeps that for the thread that did so
+    first, as long as it lives."""
+    for kind in {type(library) for library in libraries.lib_controllers}:
+        getattr(kind, "clear_controlling_thread", lambda: None)()
+
+
 class _OneThread:
     """The limit of BLAS to one thread. Threads enter and leave at any time: the first one in limits the
     process, the last one out puts the former numbers back."""
@@ -51,6 +58,7 @@ class _OneThread:
                 numbers = [library["num_threads"] for library in blas_libraries().info()]
                 self._before = min(numbers, default=1)
                 self._limits = of_process.limit(limits=1) if self._before > 1 else None
+                _let_others_control(of_process)
             self._inside += 1
             own = of_thread.limit(limits=1) if self._before > 1 and of_thread.lib_controllers else None
             return self._before, own
@@ -64,6 +72,7 @@ class _OneThread:
             if self._inside == 0 and self._limits is not None:
                 self._limits.restore_original_limits()
                 self._limits = None
+                _let_others_control(_by_scope()[0])
 
 
 _one_thread = _OneThread()
@@ -173,6 +182,7 @@ def run(function, tasks, work, progress=None):
         # in a context of its own: what a task runs in turn stays on its thread
         _allowed.set(1)
         _stops.set((*_stops.get(), stop))
+        check_interrupted()
         _, own = _one_thread.enter()
         try:
             function(task)
