@@ -19,8 +19,10 @@ import numpy as np
 
 cdef extern from *:
     """
-    static inline Py_ssize_t slot_acquire(const Py_ssize_t *slot) { return __atomic_load_n(slot, __ATOMIC_ACQUIRE); }
-    static inline void slot_release(Py_ssize_t *slot, Py_ssize_t s) { __atomic_store_n(slot, s, __ATOMIC_RELEASE); }
+    static inline Py_ssize_t slot_acquire(const Py_ssize_t *slot)
+    { return __atomic_load_n(slot, __ATOMIC_ACQUIRE); }
+    static inline void slot_release(Py_ssize_t *slot, Py_ssize_t value)
+    { __atomic_store_n(slot, value, __ATOMIC_RELEASE); }
     """
     Py_ssize_t slot_acquire(const Py_ssize_t *) nogil
     void slot_release(Py_ssize_t *, Py_ssize_t) nogil
@@ -80,7 +82,8 @@ cdef class Columns:
         Held while columns are written.
     """
 
-    def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load, counter, memory=None, Columns first=None):
+    def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load, counter, memory=None,
+                  Columns first=None):
         cdef long long[::1] requested = counter
         cdef size_t address
         self.m = m
@@ -143,7 +146,7 @@ cdef class Columns:
         self._used[:] = 0
 
     def close(self):
-        """Give the memory away: every column is absent for good, in all threads, asking for one is an error."""
+        """Give the memory away: every column is absent for good, for all threads, and an error to ask for."""
         self.forget()
         self._load = closed
         if self._first is not None:

@@ -126,9 +126,10 @@ class Counts:
 class Store:
     """Where the columns of a matrix are kept, and what each thread sees of it.
 
-    The whole matrix, where it fits, is stored once for all threads. Fewer columns are replaced as they are used, so
-    there each thread has a store of its own: the first one that asks has the whole capacity, and another thread has
-    it after that one has ended; any other has a quarter as much, in memory that goes with the thread.
+    The whole matrix, where it fits, is stored once for all threads. Fewer columns are replaced as they are
+    used, so there each thread has a store of its own. The first thread that asks has the whole capacity, and
+    another one has it after that thread has ended. Any other has a quarter as much, in memory that goes with
+    the thread.
 
     Parameters
     ----------
@@ -265,9 +266,9 @@ class Gram:
         Budget for the stored columns, in 2**20 bytes. Memory is taken as columns are written. Restrictions
         share what the whole matrix leaves of it, or take a quarter more. With threads, see Notes.
     copy : bool
-        Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C order;
-        CSR), without memory for a second one, and makes it read-only: its values must not be changed through
-        other views of it either as long as the object is in use.
+        Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C
+        order; CSR), without memory for a second one, and makes it read-only. Nor must its values be changed
+        through other views of it as long as the object is in use.
 
     Attributes
     ----------
@@ -484,7 +485,9 @@ class Gram:
         if former.numbers is not None:
             raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
         scratch = self._scratch
-        self._open(Source(former.data, None, kernel, former.counts), self._store.capacity, self._store.close())
+        self._open(
+            Source(former.data, None, kernel, former.counts), self._store.capacity, self._store.close()
+        )
         self._scratch = scratch
         return self
 

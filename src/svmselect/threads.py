@@ -131,8 +131,8 @@ def interruptible_threads():
         with interruptible_threads(), ThreadPoolExecutor() as pool:
             solutions = list(pool.map(fit, Cs))
 
-    After Ctrl-C, every fit that runs or begins inside raises KeyboardInterrupt in its thread within a second or
-    so, until the context is left. A former handler of SIGINT is called as before, and put back at the end.
+    After Ctrl-C, every fit that runs or begins inside raises KeyboardInterrupt in its thread within a second
+    or so, until the context is left. A former handler of SIGINT is called as before, and put back at the end.
     Where Ctrl-C is ignored or kills the process nothing is changed.
 
     Raises

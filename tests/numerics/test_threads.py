@@ -1,5 +1,9 @@
-"""Many threads on one Gram matrix: the results of one thread, and an end when they are asked to stop."""
+"""Many threads on one Gram matrix: the results of one thread, and an end when they are asked to stop.
 
+`make test-threads` runs this file on a build with gcc's thread sanitizer, `make test` on the usual one.
+"""
+
+import os
 import signal
 import subprocess
 import sys
@@ -7,12 +11,14 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numerics.problems import two_classes
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
+from svmselect._columns import padded_length
 
 import svmselect.threads
 from svmselect import (
@@ -20,13 +26,14 @@ from svmselect import (
     Gram,
     Linear,
     cross_validate,
+    cross_validate_grid,
     decision_function,
     interruptible_threads,
     leave_one_out,
     solve_csvc,
+    solve_nusvc,
     span_rule,
 )
-from svmselect._columns import padded_length
 from svmselect.threads import blas_libraries, check_interrupted, one_blas_thread, run, thread_count
 
 THREADS = 4
@@ -56,6 +63,10 @@ def at_once(*tasks):
 def columns_mb(n, m):
     """The budget that holds n columns of m rows."""
     return n * padded_length(m) * 8 / 2**20
+
+
+def test_the_sanitized_build_is_the_one_that_is_tested():
+    assert ("TSAN_OPTIONS" in os.environ) == (Path(svmselect.__file__).parent.parent.name == "threads")
 
 
 def test_fits_on_a_matrix_that_they_fill():
@@ -111,7 +122,7 @@ def test_a_thread_that_ends_leaves_its_columns_to_the_next():
 
 
 def test_every_use_at_once():
-    """Fits, leave-one-out, folds, estimates and restrictions, each in its thread, on matrices in three states."""
+    """Fits, leave-one-out, folds, estimates and restrictions, each in its thread, on all matrices."""
     X, y = two_classes(np.random.default_rng(4), 80, 4, gap=0.5)
     X[70:] = X[:10]  # identical points: restrictions
     some = np.flatnonzero(np.arange(80) % 3)
@@ -121,6 +132,7 @@ def test_every_use_at_once():
         lambda gram: cross_validate(gram, y, 2.0, 5, "top", tol=1e-8).decision,
         lambda gram: span_rule(gram, y, solve_csvc(gram, y, 1.0, tol=1e-10)).error,
         lambda gram: solve_csvc(gram.restricted(some), y[some], 2.0, tol=1e-8).decision,
+        lambda gram: solve_nusvc(gram, y, 0.8, tol=1e-8).decision,
         lambda gram: gram.product(some, y[some]),
         lambda gram: gram.submatrix(some, some[::-1]),
         lambda gram: gram.squared_radius(),
@@ -133,7 +145,7 @@ def test_every_use_at_once():
             Gram(X, kernel, memory_mb=columns_mb(9, 80)),
             Gram(X, kernel, memory_mb=columns_mb(40, 80)),
         ):
-            found = at_once(*(lambda use=use: use(gram) for use in uses))
+            found = at_once(*(lambda use=use, gram=gram: use(gram) for use in uses))
             for one, other in zip(expected, found, strict=True):
                 np.testing.assert_allclose(other, one, atol=1e-5)
 
@@ -167,6 +179,21 @@ def test_columns_under_load(capacity):
         assert gram.kernel_values <= 3 * m * m
 
 
+def test_folds_and_kernels_in_the_librarys_threads(monkeypatch):
+    X, y = two_classes(np.random.default_rng(10), 100, 4, gap=0.5)
+    monkeypatch.setattr(svmselect.threads, "WORK_FOR_THREADS", 0)
+    found = []
+    for threads in (1, 3):
+        gram = Gram(X, RBF(0.3))
+        with blas_libraries().limit(limits=threads):
+            for seeding in ("cold", "top"):
+                found.append(cross_validate(gram, y, 2.0, 5, seeding, tol=1e-8).decision)
+            grid = cross_validate_grid(Gram(X, RBF(1.0)), y, [0.5, 2.0], [0.1, 0.3, 1.0], tol=1e-8)
+            found.append(grid.errors)
+    for one, other in zip(found[:3], found[3:], strict=True):
+        np.testing.assert_allclose(other, one, atol=1e-5)
+
+
 def test_several_kernels_on_copies():
     X, y = two_classes(np.random.default_rng(6), 200, 4, gap=0.5)
     gammas = [0.1, 0.3, 1.0, 3.0]
@@ -180,7 +207,7 @@ def test_several_kernels_on_copies():
 
 
 def test_stored_columns_stay_where_they_are():
-    """A solver holds a pointer to one column while it asks for the next, which may compute the whole matrix."""
+    """A solver holds a pointer to one column while it asks for the next, which may compute the matrix."""
     X, y = two_classes(np.random.default_rng(7), 200, 4, gap=0.5)
     expected = solve_csvc(Gram(X, RBF(0.3)), y, 5.0, tol=1e-6)
     for seed in range(8):
@@ -201,8 +228,7 @@ def test_the_limit_of_blas_ends_with_the_last_thread():
     def stay():
         with one_blas_thread():
             entered.set()
-            leave.wait()
-        return None
+            leave.wait(10)
 
     def numbers():
         return {library["num_threads"] for library in blas_libraries().info()}
@@ -260,7 +286,8 @@ HARD = """
     import sys, threading, time
     from concurrent.futures import ThreadPoolExecutor
     import numpy as np
-    from svmselect import RBF, Gram, Linear, cross_validate, cross_validate_grid, interruptible_threads, solve_csvc
+    from svmselect import Gram, Linear, cross_validate, cross_validate_grid, solve_csvc
+    from svmselect import interruptible_threads
     from svmselect.threads import blas_libraries
     blas_libraries().limit(limits=2)
     rng = np.random.default_rng(0)

@@ -183,8 +183,8 @@ def without(C, points):
 
 
 def in_parallel(gram, task, tasks, work):
-    """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits its
-    budget and the `work` is worth it; else in turn."""
+    """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits
+    its budget and the `work` is worth it; else in turn."""
     if thread_count() == 1 or len(tasks) == 1 or not gram.full:
         for t in tasks:
             task(t)
