@@ -27,6 +27,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from svmselect.threads import check_interrupted
+
 SNAP = 1e-12
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
@@ -256,10 +258,11 @@ cdef class Dual:
         return 1
 
     cdef int breathe(self) except -1 nogil:
-        """Let Ctrl-C through."""
+        """Let Ctrl-C through: Python's in the main thread, requests to stop in others."""
         self.work = 0
         with gil:
             PyErr_CheckSignals()
+            check_interrupted()
         return 0
 
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil:

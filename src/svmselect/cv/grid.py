@@ -134,14 +134,12 @@ def cross_validate_grid(
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
     if len(copies) > 1:
         share_out(copies, all_folds, range(gammas.size), work * gammas.size, progress)
-        gram.add_counts(copies[1:])
         gram.set_kernel(RBF(gammas[-1]))
     else:
-        views = ()
         for g in range(shape[0]):
             if gammas is not None:
                 gram.set_kernel(RBF(gammas[g]))
-            views = in_parallel(gram, lambda view, h, g=g: path(view, g, h), rounds, work, views)
+            in_parallel(gram, lambda h, g=g: path(gram, g, h), rounds, work)
             if progress is not None:
                 progress(g + 1, shape[0])
     return GridCrossValidation(gammas, Cs, frozen(folds), frozen(errors), frozen(n_iter), frozen(converged))

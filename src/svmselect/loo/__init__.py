@@ -286,7 +286,7 @@ def leave_one_out(
     theta = None if start is None else check_start(start, y, C)
     exact = method == "unlearn"
 
-    columns, values = gram.columns_requested, gram.kernel_values
+    columns, values = gram.thread_counts
     gram.compute()
     begin = time.process_time()
     first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
@@ -334,14 +334,15 @@ def leave_one_out(
     errors = misclassified(y, decision)
     errors[resolved_by == "check1"] = False
     errors[resolved_by == "check3"] = False
+    columns_now, values_now = gram.thread_counts
     return LeaveOneOut(
         errors=errors,
         error=float(errors.mean()),
         decision=decision,
         resolved_by=resolved_by,
         n_iter=n_iter,
-        columns_requested=gram.columns_requested - columns,
-        kernel_values=gram.kernel_values - values,
+        columns_requested=columns_now - columns,
+        kernel_values=values_now - values,
         cpu_s=time.process_time() - begin,
         not_converged=frozen(not_converged),
         solution=solution,
