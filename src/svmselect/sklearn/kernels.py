@@ -65,10 +65,10 @@ def kernel_of(name, gamma, X):
 
 
 def gram_of(X, kernel, memory_mb):
-    """The Gram matrix of training rows."""
+    """The Gram matrix of an estimator's own training rows, which become read-only."""
     if isinstance(kernel, Precomputed):
         return precomputed_gram(kernel)
-    return Gram(X, kernel, memory_mb=memory_mb)
+    return Gram(X, kernel, memory_mb=memory_mb, copy=False)
 
 
 def values_at(X, kernel, support_vectors, coef):
