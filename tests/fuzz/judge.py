@@ -38,7 +38,8 @@ def worst(excess):
 def check_solution(said, solution, tol, C=None):
     """A Solution is feasible, has the gap that it claims, and fits its own alphas.
 
-    `C` are the bounds that it was trained with; those of the problem by default. Returns whether it converged.
+    `C` are the bounds that it was trained with, by default those of the problem. Returns whether it
+    converged.
     """
     truth, rows = said.truth, said.rows
     C = said.C if C is None else C

@@ -5,6 +5,8 @@ A method takes a Said and a random generator for its options, and raises Wrong.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from fuzz.judge import check_decisions, check_errors, check_solution, require
 from fuzz.truth import EPS, LONG
@@ -194,13 +196,11 @@ METHODS = {
     "decision function": decisions,
     "path": path,
     **{
-        f"leave-one-out {method}": (lambda said, rng, method=method: left_out(said, rng, method))
+        f"leave-one-out {method}": partial(left_out, method=method)
         for method in ("unlearn", "certified", "retrain")
     },
     **{
-        f"cross-validation {seeding}": (
-            lambda said, rng, seeding=seeding: cross_validated(said, rng, seeding)
-        )
+        f"cross-validation {seeding}": partial(cross_validated, seeding=seeding)
         for seeding in ("cold", "ato", "mir", "sir", "avg", "top")
     },
     "grid": grid,

@@ -6,12 +6,18 @@
 import pytest
 from fuzz.cases import CORPUS, Case, cases
 from fuzz.methods import METHODS
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_drawn(method):
-    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=8,
+        deadline=None,
+        database=None,
+        phases=[Phase.explicit, Phase.generate],  # make fuzz shrinks
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=cases(method))
     def check(case):
         case.check()
