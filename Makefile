@@ -76,6 +76,14 @@ test-memory: $(LIBRARY) ## Small problems on a build with the address and undefi
 fuzz: $(LIBRARY) ## New problems against what is true of them, SECONDS=600 long; SEED= repeats a run; failures go to tests/fuzz/corpus
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
 
+.PHONY: test-threads
+test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the thread sanitizer of gcc
+	$(INSTALL) --upgrade --target build/threads -Cbuild-dir=build/meson-$(PYTHON_VERSION)-threads \
+	  $(addprefix -Csetup-args=,-Db_sanitize=thread -Db_lundef=false -Doptimization=0 -Dc_args=-DSVMSELECT_NO_CLONES) .
+	LD_PRELOAD=$$(gcc -print-file-name=libtsan.so) TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
+	  PYTHONPATH=$(CURDIR)/build/threads OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
+	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py)
+
 .PHONY: test-slurm
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
 	tests/cluster/install.sh

@@ -45,7 +45,8 @@ class Solution:
     columns_requested, kernel_values : int
         Gram columns asked for, and kernel values computed, by this fit.
     converged : bool
-        Whether ``kkt_gap`` came down to ``tol``, or to what rounding alone can leave, within ``max_iter``.
+        Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another ``tol``,
+        or 1e-6. If not, steps ran out, or no step led any further.
     """
 
     alpha: np.ndarray
@@ -186,7 +187,7 @@ def solve_csvc(
     C = check_bounds(gram, y, C)
     max_iter = check_options(tol, working_set, max_iter)
     theta = None if start is None else check_start(start, y, C)
-    columns, values = gram.columns_requested, gram.kernel_values
+    columns, values = gram.thread_counts
     dual = Dual(gram, y)
     dual.boxes(y, C)
     if theta is not None:
@@ -197,7 +198,8 @@ def solve_csvc(
 
 
 def solution_of(dual, gram, y, C, converged, columns, values):
-    """The Solution in a Dual; `columns` and `values` are the Gram counters before the fit."""
+    """The Solution in a Dual; `columns` and `values` are the thread's Gram counters before the fit."""
+    columns_now, values_now = gram.thread_counts
     theta, f, b, objective, gap, n_iter = dual.state()
     return Solution(
         alpha=frozen(theta * y),
@@ -207,8 +209,8 @@ def solution_of(dual, gram, y, C, converged, columns, values):
         objective=objective,
         kkt_gap=gap,
         n_iter=n_iter,
-        columns_requested=gram.columns_requested - columns,
-        kernel_values=gram.kernel_values - values,
+        columns_requested=columns_now - columns,
+        kernel_values=values_now - values,
         converged=converged,
     )
 
@@ -267,7 +269,7 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     y = check_labels(gram, y)
     weight, total = check_nu(gram, y, nu, weight)
     max_iter = check_options(tol, working_set, max_iter)
-    columns, values = gram.columns_requested, gram.kernel_values
+    columns, values = gram.thread_counts
     dual = NuDual(gram, y)
     dual.boxes(y, weight)
     dual.seed(sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))

@@ -1,14 +1,18 @@
 """The command `svmselect`: its numbers, its words and its exit status."""
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from estimators.problems import blobs
-from sklearn.datasets import load_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as LIBSVM
 
@@ -62,7 +66,7 @@ def test_standardise_and_balance(data, run):
 
 def test_uneven_features_are_remarked(tmp_path, run):
     path = tmp_path / "uneven.csv"
-    path.write_text("".join(f"{n % 7},{1000 * n},{n % 2}\n" for n in range(20)))
+    path.write_text("".join(f"{n % 7},{1000 * (7 * n % 20)},{n % 2}\n" for n in range(20)))
     assert "--standardise makes them equal" in run("loo", str(path))[2]
     assert run("loo", str(path), "--standardise")[2] == ""
 
@@ -124,6 +128,60 @@ def test_three_classes(tmp_path, run):
     assert status == 1 and "span is for two classes" in err
 
 
+def test_doubts_are_told_or_refused(data, run, tmp_path):
+    """The file of `data` as pandas writes it by default: with its index, which is no feature."""
+    path, X, y = data
+    frame = pd.DataFrame(X, columns=list("xyz")).assign(state=y)
+    frame.to_csv(tmp_path / "indexed.csv")
+    plain = json.loads(run("loo", path, "--json")[1])
+    status, out, err = run("loo", str(tmp_path / "indexed.csv"), "--json")
+    result = json.loads(out)
+    assert status == 0 and err.startswith("svmselect: the first column is left out: it has no name and")
+    assert err.count("\n") == 1 and result["doubts"] == [err.strip().removeprefix("svmselect: ")]
+    ignored = ("file", "seconds", "doubts")
+    assert plain["doubts"] == []
+    assert {k: v for k, v in result.items() if k not in ignored} == {
+        k: v for k, v in plain.items() if k not in ignored
+    }
+    status, out, err = run("loo", str(tmp_path / "indexed.csv"), "--strict")
+    assert (status, out) == (1, "") and "indexed.csv: the first column is left out" in err
+    assert err.endswith("(refused by --strict)\n") and err.count("\n") == 1
+    assert run("loo", str(tmp_path / "indexed.csv"), "--strict", "--ignore", "1")[0] == 0
+    assert run("loo", path, "--strict")[::2] == (0, "")
+
+
+def test_classes_are_named_in_full_and_without_control_characters(tmp_path, run):
+    path = tmp_path / "large.csv"
+    path.write_text("".join(f"{n % 7 / 7},{1234567 + n % 2}\n" for n in range(20)))
+    assert "classes 1234567 (10), 1234568 (10)" in run("loo", str(path))[1]
+    path.write_text("".join(f"{n % 7 / 7},\x1b[31mred{n % 2}\n" for n in range(20)))
+    assert "\x1b" not in run("loo", str(path))[1]
+
+
+def test_standard_input(data):
+    path, *_ = data
+    command = [sys.executable, "-m", "svmselect.cli", "loo", "-", "--json"]
+    with open(path) as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["rows"] == 60 and done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("scale", "sentence"),
+    [
+        ("e200", "feature 1 cannot be standardised: its values go from 0 to 6e+200, and float64 does not"),
+        ("e-320", "feature 1 cannot be standardised: its values go from 0 to 6e-320, and float64 does not"),
+    ],
+)
+def test_what_cannot_be_standardised_is_a_sentence(tmp_path, run, scale, sentence):
+    path = tmp_path / "huge.csv"
+    path.write_text("".join(f"{n % 7}{scale},{n % 2}\n" for n in range(20)))
+    status, out, err = run("loo", str(path), "--standardise")
+    assert (status, out) == (1, "") and sentence in err and err.count("\n") == 1
+    status, out, err = run("loo", str(path))
+    assert (status == 1) == (scale == "e200") and err.count("\n") == status
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -153,6 +211,12 @@ def test_errors_are_one_sentence_and_status_1(data, run, words, sentence):
         ("select", "f", "--C", "1,x"),
         ("cv", "f", "--folds", "0"),
         ("loo", "f", "--delimiter", "||"),
+        ("loo", "f", "--memory", "1e300"),
+        ("loo", "f", "--memory", "1e14"),
+        ("loo", "f", "--C", "1_0"),
+        ("cv", "f", "--seed", "-1"),
+        ("cv", "f", "--seed", "4294967296"),
+        ("cv", "f", "--folds", "\u0663"),
     ],
 )
 def test_a_wrong_command_line_is_status_2(words, capsys):
@@ -187,6 +251,43 @@ def test_datasets_are_fetched(run, tmp_path):
     status, _, err = run(*words)
     assert status == 1 and "exists; --force writes it anew" in err
     assert run(*words, "--force")[0] == 0
+
+
+PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_libsvm_text_in_every_command(tmp_path, run, ending):
+    X, y = blobs(3, m=40, k=2)
+    plain = tmp_path / "plain"
+    dump_svmlight_file(X, 2 * y - 1, str(plain), zero_based=False)
+    path = tmp_path / f"rows.libsvm{ending}"
+    path.write_bytes(PACKERS[ending](plain.read_bytes()))
+    model = svmselect.sklearn.SVC(2, gamma=0.3).fit(X, y)
+    words = (str(path), "--json", "--C", "2", "--gamma", "0.3")
+    for command, name, expected in (
+        ("loo", "loo_error", model.loo_error_),
+        ("span", "span_estimate", model.span_estimate_),
+        ("cv", "fold_errors", None),
+        ("select", "error", model.loo_error_),
+    ):
+        status, out, err = run(command, *words)
+        assert (status, err) == (0, ""), command
+        result = json.loads(out)
+        assert (result["rows"], result["features"], result["classes"]) == (40, 3, {"-1": 20, "1": 20})
+        assert len(result[name]) == 10 if expected is None else result[name] == pytest.approx(expected)
+
+
+def test_what_is_fetched_is_what_the_commands_read(tmp_path, run):
+    assert run("datasets", "fetch", "iris-versicolor", "--to", str(tmp_path), "--quiet")[0] == 0
+    path = str(tmp_path / "iris-versicolor.libsvm")
+    X, y = load_svmlight_file(path)
+    model = svmselect.sklearn.SVC().fit(X.toarray(), y)
+    status, out, err = run("loo", path, "--json")
+    assert (status, err) == (0, "") and json.loads(out)["loo_error"] == model.loo_error_
+    status, out, err = run("select", path, "--json", "--C", "0.5,4", "--gamma", "0.05,0.5")
+    search = svmselect.sklearn.LOOSearchCV(param_grid={"C": [0.5, 4], "gamma": [0.05, 0.5]}).fit(X, y)
+    assert (status, err) == (0, "") and json.loads(out)["error"] == pytest.approx(1 - search.best_score_)
 
 
 def test_the_installed_command(data):

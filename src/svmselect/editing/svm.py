@@ -87,7 +87,7 @@ class SVM:
             If `X` is not finite or has another number of features.
         """
         X = as_rows(X)
-        gram, support = Gram(self.vectors, self.kernel), np.arange(self.n_sv)
+        gram, support = Gram(self.vectors, self.kernel, copy=False), np.arange(self.n_sv)
         out = np.empty(X.shape[0])
 
         def block(rows):
@@ -175,7 +175,7 @@ def train(
     rows = np.arange(y.size) if rows is None else frozen_rows(rows)
     if np.unique(y[rows]).size < 2:
         raise ValueError("the rows to train on must hold both classes")
-    gram = Gram(X[rows], kernel, dtype=dtype, memory_mb=memory_mb)
+    gram = Gram(X[rows], kernel, dtype=dtype, memory_mb=memory_mb, copy=False)
     return solve(gram, X, y, rows, values, formulation, tol)
 
 

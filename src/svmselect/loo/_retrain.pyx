@@ -20,7 +20,7 @@ from svmselect._smo cimport (
 )
 from svmselect._smo import RULES
 
-# F < H has to hold by more than the round-off of both
+# F < H has to hold by more than the round-off of both, relative to their parts
 cdef double MARGIN = 1e-10
 cdef int MAX_TANGENTS = 60
 
@@ -117,7 +117,8 @@ cdef class ConstrainedDual(Dual):
         self.exclude(r)
         self.r = r
         self.level = self.f[r] + self.p[r]
-        vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal)
+        vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal,
+                           self.least_curvature)
         self.next = vec_update_gain(single, self.n, self.f, 0, Kr, Kr, self.level, self.weight, self.up,
                                     self.low)
         return 0
@@ -149,12 +150,12 @@ cdef class ConstrainedDual(Dual):
 
 cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
     """Whether F < H; then *b is the threshold that F was taken at."""
-    cdef double bound = H.bound(), quadratic
-    if bound <= G.value():   # F is never below G's dual value
+    cdef double bound = H.bound(), value = G.value(), quadratic
+    if bound <= value:   # F is never below G's dual value
         return False
     quadratic = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.p))
     b[0] = -0.5 * (G.pair.f_i + G.pair.f_j)
-    return loss_below(G, bound - quadratic - MARGIN * (1 + abs(bound)), b)
+    return loss_below(G, bound - quadratic - MARGIN * (abs(bound) + abs(value) + abs(quadratic)), b)
 
 
 cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_iter,
@@ -233,6 +234,12 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                 else:
                     outcome[k] = G.run(rule, tol, max_iter)
                 if outcome[k] != 2:
+                    outcome[k] = outcome[k] and G.at(tol)
+                    if not outcome[k] and G.n_iter < max_iter:
+                        # round-off of the steps hides the gap, or all of float64 does
+                        with gil:
+                            G.refresh()
+                            outcome[k] = G.solve(working_set, tol, max_iter - G.n_iter)
                     b = G.threshold()
                 decision[k] = G.f[r] + G.p[r] + b
                 n_iter += G.n_iter
