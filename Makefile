@@ -72,6 +72,10 @@ test-memory: $(LIBRARY) ## Small problems on a build with the address and undefi
 	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
 	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory)
 
+.PHONY: fuzz
+fuzz: $(LIBRARY) ## New problems against what is true of them, SECONDS=600 long; SEED= repeats a run; failures go to tests/fuzz/corpus
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+
 .PHONY: test-threads
 test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the thread sanitizer of gcc
 	$(INSTALL) --upgrade --target build/threads -Cbuild-dir=build/meson-$(PYTHON_VERSION)-threads \
