@@ -11,14 +11,17 @@ from scipy import sparse
 
 from svmselect import _panels
 from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
+from svmselect.csr import as_csr
 from svmselect.kernels import BLOCK_ROWS, RBF, Linear, Rows, product_panels, slices
 from svmselect.threads import run
 
 __all__ = ["Gram", "matrix_mb"]
 
+MOST_FEATURES = 2**31 - 1  # of sparse rows: compiled code numbers them with 32 bits
+
 
 def as_rows(X, name="X"):
-    """Check a data matrix: a finite, non-empty, two-dimensional dense array or CSR matrix of numbers.
+    """Check a data matrix: a finite, non-empty, two-dimensional dense array or sparse matrix of numbers.
 
     Returns
     -------
@@ -27,7 +30,9 @@ def as_rows(X, name="X"):
     if np.iscomplexobj(X):
         raise ValueError(f"{name} must be an array of real numbers, got complex ones")
     if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=np.float64)
+        X = sparse.csr_array(as_csr(X, name), dtype=np.float64)
+        if X.shape[1] > MOST_FEATURES:
+            raise ValueError(f"{name} must have at most {MOST_FEATURES} features, got {X.shape[1]}")
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -43,7 +48,11 @@ def as_rows(X, name="X"):
     if 0 in X.shape:
         raise ValueError(f"{name} must have at least one row and one feature, got shape {X.shape}")
     if not np.isfinite(values).all():
-        where = np.argwhere(~np.isfinite(X.toarray() if sparse.issparse(X) else X))[0]
+        if sparse.issparse(X):
+            first = np.flatnonzero(~np.isfinite(values))[0]
+            where = np.searchsorted(X.indptr, first, side="right") - 1, X.indices[first]
+        else:
+            where = np.argwhere(~np.isfinite(X))[0]
         raise ValueError(
             f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}"
         )

@@ -1,6 +1,9 @@
 """The command `svmselect`: its numbers, its words and its exit status."""
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -8,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 from estimators.problems import blobs
-from sklearn.datasets import load_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as LIBSVM
 
@@ -187,6 +190,43 @@ def test_datasets_are_fetched(run, tmp_path):
     status, _, err = run(*words)
     assert status == 1 and "exists; --force writes it anew" in err
     assert run(*words, "--force")[0] == 0
+
+
+PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_libsvm_text_in_every_command(tmp_path, run, ending):
+    X, y = blobs(3, m=40, k=2)
+    plain = tmp_path / "plain"
+    dump_svmlight_file(X, 2 * y - 1, str(plain), zero_based=False)
+    path = tmp_path / f"rows.libsvm{ending}"
+    path.write_bytes(PACKERS[ending](plain.read_bytes()))
+    model = svmselect.sklearn.SVC(2, gamma=0.3).fit(X, y)
+    words = (str(path), "--json", "--C", "2", "--gamma", "0.3")
+    for command, name, expected in (
+        ("loo", "loo_error", model.loo_error_),
+        ("span", "span_estimate", model.span_estimate_),
+        ("cv", "fold_errors", None),
+        ("select", "error", model.loo_error_),
+    ):
+        status, out, err = run(command, *words)
+        assert (status, err) == (0, ""), command
+        result = json.loads(out)
+        assert (result["rows"], result["features"], result["classes"]) == (40, 3, {"-1": 20, "1": 20})
+        assert len(result[name]) == 10 if expected is None else result[name] == pytest.approx(expected)
+
+
+def test_what_is_fetched_is_what_the_commands_read(tmp_path, run):
+    assert run("datasets", "fetch", "iris-versicolor", "--to", str(tmp_path), "--quiet")[0] == 0
+    path = str(tmp_path / "iris-versicolor.libsvm")
+    X, y = load_svmlight_file(path)
+    model = svmselect.sklearn.SVC().fit(X.toarray(), y)
+    status, out, err = run("loo", path, "--json")
+    assert (status, err) == (0, "") and json.loads(out)["loo_error"] == model.loo_error_
+    status, out, err = run("select", path, "--json", "--C", "0.5,4", "--gamma", "0.05,0.5")
+    search = svmselect.sklearn.LOOSearchCV(param_grid={"C": [0.5, 4], "gamma": [0.05, 0.5]}).fit(X, y)
+    assert (status, err) == (0, "") and json.loads(out)["error"] == pytest.approx(1 - search.best_score_)
 
 
 def test_the_installed_command(data):

@@ -1,6 +1,11 @@
 """Files of the user, good and bad."""
 
+import bz2
 import gzip
+import io
+import lzma
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -43,8 +48,14 @@ def test_csv_as_people_write_it(file, content):
     assert table.labels.tolist() == ["yes", "no", "yes"]
 
 
-def test_gzipped(file):
-    assert read(file(gzip.compress(PLAIN.encode()), "data.csv.gz")).labels.tolist() == ["yes", "no", "yes"]
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_compressed(file, ending):
+    for name in (f"data.csv{ending}", "data"):
+        table = read(file(PACKERS[ending](PLAIN.encode()), name))
+        assert table.labels.tolist() == ["yes", "no", "yes"]
 
 
 def test_labels_that_are_numbers_are_compared_as_numbers(file):
@@ -78,8 +89,13 @@ def test_missing_values_are_left_out_on_demand(file):
 
 
 def test_libsvm(file):
-    for name in ("data", "data.csv"):
-        table = read(file("+1 1:0.5 3:2\n-1 2:1  # why\n", name))
+    text = "+1 1:0.5 3:2\n-1 2:1  # why\n"
+    for name, content in (
+        ("data", text),
+        ("data.csv", "\ufeff" + text),
+        ("data.bz2", bz2.compress(text.encode())),
+    ):
+        table = read(file(content, name))
         assert sparse.issparse(table.X)
         np.testing.assert_array_equal(table.X.toarray(), [[0.5, 0, 2], [0, 1, 0]])
         assert table.labels.tolist() == [1, -1]
@@ -138,6 +154,38 @@ def test_no_such_file(tmp_path):
         read(tmp_path / "nothing.csv")
 
 
-def test_a_broken_gzip_file(file):
-    with pytest.raises(ValueError, match="cannot be unpacked"):
-        read(file(b"plain", "data.csv.gz"))
+def damaged(packed):
+    return packed[:40] + b"\xff" * 20 + packed[60:]
+
+
+def test_damaged_compression(file):
+    many = (PLAIN + "".join(f"{n},{n * n % 97},yes\n" for n in range(200))).encode()
+    for ending, pack in PACKERS.items():
+        for content in (b"plain", damaged(pack(many)), pack(many)[:-9], pack(many)[:20], b""):
+            with pytest.raises(
+                ValueError, match=rf"data\.csv{ending}: cannot be unpacked \(|the file is empty"
+            ) as caught:
+                read(file(content, f"data.csv{ending}"))
+            assert "\n" not in str(caught.value)
+
+
+def test_standard_input(monkeypatch):
+    for content in (PLAIN.encode(), lzma.compress(PLAIN.encode())):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        assert read("-").labels.tolist() == ["yes", "no", "yes"]
+
+
+def test_a_pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_text, args=(PLAIN,))
+    writer.start()
+    assert read(path).labels.tolist() == ["yes", "no", "yes"]
+    writer.join()
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(ValueError, match="is a folder, not a file"):
+        read(tmp_path)
+    with pytest.raises(ValueError, match="/dev/zero: is a device, not a file"):
+        read("/dev/zero")

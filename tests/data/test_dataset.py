@@ -212,6 +212,45 @@ def test_content_with_another_hash_is_refused(prepared, tmp_path):
         Dataset.load(path)
 
 
+@pytest.mark.parametrize(
+    ("member", "value", "sentence"),
+    [
+        (
+            "X.indices",
+            [50_000_000, 1, 0],
+            "X of data set 'small' is not a valid .*: column 50000000 of 2",
+        ),
+        ("X.indices", [-1, 1, 0], "column -1 of 2"),
+        ("X.indices", [0, 1], "same size"),
+        ("X.indptr", [0, 9, 1, 3, 3], "the pointer of row 2 is smaller"),
+        ("X.indptr", [0, 1, 2, 3, 10**6], "index pointer|pointer is"),
+        ("X.shape", [9, 2], "index pointer size 5 should be 10"),
+        ("X.shape", [4, 2, 2], "shape"),
+        ("y", [1, -1], r"a label for each row of X, got arrays of shape \(4, 2\) and \(2,\)"),
+    ],
+)
+def test_sparse_members_of_a_file_are_checked(tmp_path, member, value, sentence):
+    """Such a file can have the hash of its own content: that it is one file does not make it sound."""
+    X = scipy.sparse.csr_matrix(([1.0, 2.0, 3.0], [0, 1, 0], [0, 1, 2, 3, 3]), shape=(4, 2))
+    Dataset("small", X, np.array([1, -1, 1, -1], np.int8), None, None, "mirror").save(tmp_path / "small.npz")
+    with np.load(tmp_path / "small.npz") as file:
+        arrays = dict(file)
+    arrays[member] = np.array(value, dtype=arrays[member].dtype)
+    np.savez(tmp_path / "changed.npz", **arrays)
+    with pytest.raises(ValueError, match=rf"changed\.npz is not a prepared data set.*({sentence})"):
+        Dataset.load(tmp_path / "changed.npz")
+
+
+def test_indices_of_64_bits_are_saved_as_what_they_are(tmp_path):
+    X = scipy.sparse.csr_matrix(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, 2))
+    wide = X.copy()
+    wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    narrow, wide = (Dataset("d", rows, np.array([1, -1]), None, None, "mirror") for rows in (X, wide))
+    assert wide.sha256 == narrow.sha256
+    wide.save(tmp_path / "wide.npz")
+    assert np.array_equal(Dataset.load(tmp_path / "wide.npz").X.toarray(), X.toarray())
+
+
 def test_a_failed_write_leaves_nothing(prepared, monkeypatch, tmp_path):
     def broken(*args, **kwargs):
         raise OSError("disk full")

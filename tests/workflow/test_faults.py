@@ -86,7 +86,7 @@ def stopped_inside_a_cell(checkout):
     run = checkout.start(*RUN, config=CELLS, TMPDIR=str(checkout.folder / "tmp"))
     try:
         wait_for(lambda: finished(checkout), "a cell is finished", run)
-        with open(checkout.folder / f"tmp/svmselect-timing-{os.getuid()}.lock", "w") as lock:
+        with open(checkout.folder / f"tmp/svmselect-{os.getuid()}/timing.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
 
             def waiting():

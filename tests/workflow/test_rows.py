@@ -2,8 +2,10 @@
 
 import json
 import logging
+import os
 import threading
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -111,11 +113,59 @@ def test_checkpoint_of_another_identity_is_ignored(tmp_path):
     assert Checkpoint(path, {"library": "2"}).get([1.0]) is None
 
 
-def test_damaged_checkpoint_is_ignored(tmp_path):
+GOOD = json.dumps({"identity": {"a": 1}, "results": {"[1.0]": {"status": "ok"}}})
+DAMAGED = {
+    "empty": b"",
+    "zeros": bytes(100),
+    "truncated": GOOD[:-5].encode(),
+    "a list": b"[1]",
+    "null": b"null",
+    "a number": b"7",
+    "endless digits": b"1" * 10_000,
+    "no results": b'{"identity": {"a": 1}}',
+    "results are a list": b'{"identity": {"a": 1}, "results": [1]}',
+    "a row is not a dict": b'{"identity": {"a": 1}, "results": {"[1.0]": 3}}',
+    "no hash": GOOD.encode(),
+    "hash of something else": GOOD.replace("{", '{"sha256": "00", ', 1).encode(),
+    "hash is a list": GOOD.replace("{", '{"sha256": [], ', 1).encode(),
+    "not UTF-8": b"\xff\xfe",
+    "UTF-16 of a lone half": b"\xff\xfe\x00\xd8",
+    "deep lists": b"[" * 100_000,
+    "deep objects": b'{"a":' * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_checkpoint_is_set_aside_and_its_points_run_again(tmp_path, damage):
     path = tmp_path / "cell.checkpoint.json"
-    Checkpoint(path, {}).add([1.0], {"status": OK})
-    path.write_text(json.dumps(json.loads(path.read_text()))[:-5])
-    assert Checkpoint(path, {}).get([1.0]) is None
+    path.write_bytes(DAMAGED[damage])
+    with pytest.warns(
+        UserWarning, match=r"cell\.checkpoint\.json is damaged \(.+\): it is kept as"
+    ) as caught:
+        checkpoint = Checkpoint(path, {"a": 1})
+    assert len(caught) == 1 and "\n" not in str(caught[0].message)
+    assert (tmp_path / "cell.checkpoint.json.damaged").read_bytes() == DAMAGED[damage]
+    assert not path.exists() and checkpoint.get([1.0]) is None
+    rows = run_points([[1.0]], lambda C: {"status": OK, "value": C}, checkpoint, LOG)
+    assert rows == [{"status": OK, "value": 1.0}]
+    assert Checkpoint(path, {"a": 1}).get([1.0]) == rows[0]
+
+
+def test_any_changed_byte_of_a_checkpoint_is_noticed(tmp_path):
+    """A digit that became another one is well-formed JSON and would be a wrong result."""
+    path = tmp_path / "cell.checkpoint.json"
+    row = {"status": OK, "value": 1 / 3, "bad": float("nan"), "points": [4, 5], "why": 'ä"\u2028'}
+    Checkpoint(path, {"library": "1"}).add([1.0, "é"], row)
+    good = path.read_bytes()
+    assert Checkpoint(path, {"library": "1"}).get([1.0, "é"])["value"] == 1 / 3
+    for place in range(len(good)):
+        changed = bytearray(good)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = Checkpoint(path, {"library": "1"}).get([1.0, "é"])
+        assert found is None or json.dumps(found) == json.dumps(row), chr(good[place])
 
 
 def test_clock_counts_cpu_time_and_not_sleep():
@@ -142,6 +192,60 @@ def test_exclusive_clocks_exclude_each_other_and_do_not_count_the_wait():
     (_, first_end, _), (second_begin, _, _) = sorted(spans)
     assert second_begin >= first_end
     assert all(end - begin <= wall < end - begin + 0.15 for begin, end, wall in spans)
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A folder for temporary files that anybody may have written into."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_the_lock_is_in_a_private_folder(temporary):
+    with timed("exclusive"):
+        pass
+    folder = temporary / f"svmselect-{os.getuid()}"
+    assert folder.stat().st_mode & 0o777 == 0o700 and os.listdir(folder) == ["timing.lock"]
+    (folder / "timing.lock").write_text("kept")
+    with timed("exclusive"):
+        pass
+    assert (folder / "timing.lock").read_text() == "kept"
+
+
+@pytest.mark.parametrize(
+    "trap", ["open folder", "link to a folder", "file", "link to nothing", "lock is a link"]
+)
+def test_a_lock_that_somebody_else_prepared_is_refused(temporary, trap):
+    folder, victim = temporary / f"svmselect-{os.getuid()}", temporary / "victim"
+    victim.write_text("precious")
+    (temporary / "other").mkdir(mode=0o700)
+    if trap == "open folder":
+        folder.mkdir()
+        folder.chmod(0o777)
+    elif trap == "link to a folder":
+        folder.symlink_to(temporary / "other")
+    elif trap == "file":
+        folder.write_text("")
+    elif trap == "link to nothing":
+        folder.symlink_to(temporary / "nothing")
+    else:
+        folder.mkdir(mode=0o700)
+        (folder / "timing.lock").symlink_to(victim)
+    sentence = "Too many levels" if trap == "lock is a link" else "to be a folder of this user with mode 700"
+    with pytest.raises(OSError, match=sentence), timed("exclusive"):
+        pytest.fail("the block ran")
+    assert victim.read_text() == "precious" and os.listdir(temporary / "other") == []
+    assert not (temporary / "nothing").exists()
+
+
+def test_a_folder_of_another_user_is_refused(temporary, monkeypatch):
+    with timed("exclusive"):
+        pass
+    theirs = os.getuid() + 1
+    (temporary / f"svmselect-{os.getuid()}").rename(temporary / f"svmselect-{theirs}")
+    monkeypatch.setattr("os.getuid", lambda: theirs)
+    with pytest.raises(PermissionError, match=f"it belongs to user {theirs - 1}"), timed("exclusive"):
+        pytest.fail("the block ran")
 
 
 def test_unknown_timing_mode_is_refused():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import warnings
 from pathlib import Path
 
 from lib.rows import ERROR
@@ -13,6 +16,9 @@ __all__ = ["Checkpoint", "run_points"]
 
 class Checkpoint:
     """Results of finished points in one JSON file, rewritten atomically after each.
+
+    The file carries the SHA-256 of its content. A file that does not have its hash, or cannot be read at all,
+    is renamed to ``<name>.damaged``, with a warning, and its points are computed again.
 
     Parameters
     ----------
@@ -26,13 +32,24 @@ class Checkpoint:
         # through JSON, so that what is compared is what a file can hold
         self.identity = json.loads(json.dumps(identity))
         self.results = {}
-        if self.path.exists():
-            try:
-                saved = json.loads(self.path.read_text())
-            except json.JSONDecodeError:
-                saved = {}
-            if saved.get("identity") == self.identity:
-                self.results = saved["results"]
+        if not self.path.exists():
+            return
+        try:
+            saved = _read(self.path)
+        except Exception as error:  # damage has no one kind of error
+            self._set_aside(" ".join(str(error).split()) or type(error).__name__)
+            return
+        if saved["identity"] == self.identity:
+            self.results = saved["results"]
+
+    def _set_aside(self, why):
+        aside = self.path.with_name(f"{self.path.name}.damaged")
+        os.replace(self.path, aside)
+        warnings.warn(
+            f"the checkpoint {self.path} is damaged ({why}): it is kept as {aside.name}, and its points are "
+            "computed again",
+            stacklevel=3,
+        )
 
     def get(self, point):
         """Result (dict) of a finished point (list of numbers and strings), or None."""
@@ -41,12 +58,26 @@ class Checkpoint:
     def add(self, point, result):
         """Keep the result (dict) of a point."""
         self.results[json.dumps(point)] = result
+        content = {"identity": self.identity, "results": self.results}
         with replacing(self.path) as file:
-            file.write(json.dumps({"identity": self.identity, "results": self.results}).encode())
+            file.write(json.dumps({**content, "sha256": _sha256(content)}).encode())
 
     def remove(self):
         """Delete the file, once the cell's output is written."""
         self.path.unlink(missing_ok=True)
+
+
+def _read(path):
+    """What `Checkpoint.add` wrote: a dict of identity and results; any exception if it is something else."""
+    saved = json.loads(path.read_bytes())
+    recorded = saved.pop("sha256")
+    if recorded != _sha256(saved):
+        raise ValueError(f"its content does not have the SHA-256 {recorded}")
+    return saved
+
+
+def _sha256(content):
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def run_points(points, run, checkpoint, log):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import tempfile
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def timed(mode):
     ------
     Timing
         Filled when the block ends without an exception.
+
+    Raises
+    ------
+    ValueError
+        For another mode.
+    PermissionError
+        The folder of the lock is not this user's alone.
     """
     if mode not in ("shared", "exclusive"):
         raise ValueError(f"timing must be 'shared' or 'exclusive', got {mode!r}")
@@ -52,6 +60,39 @@ def timed(mode):
 
 @contextmanager
 def _machine_lock():
-    with open(Path(tempfile.gettempdir()) / f"svmselect-timing-{os.getuid()}.lock", "w") as lock:
+    folder = _private_folder()
+    try:
+        # Nothing is followed, truncated or created outside the folder, whatever others put into /tmp.
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        lock = os.open("timing.lock", flags, 0o600, dir_fd=folder)
+    finally:
+        os.close(folder)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)  # which frees it
+
+
+def _private_folder():
+    """Descriptor of a folder for temporary files that this user owns and nobody else can enter."""
+    path = Path(tempfile.gettempdir()) / f"svmselect-{os.getuid()}"
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    try:
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise PermissionError(_refusal(path, f"it cannot be opened ({error.strerror})")) from error
+    found = os.fstat(folder)
+    mode = stat.S_IMODE(found.st_mode)
+    if found.st_uid != os.getuid() or mode & 0o077:
+        os.close(folder)
+        raise PermissionError(_refusal(path, f"it belongs to user {found.st_uid} and has mode {mode:o}"))
+    return folder
+
+
+def _refusal(path, why):
+    return (
+        f"the lock of timed runs needs {path} to be a folder of this user with mode 700, and {why}: remove "
+        "it, or set TMPDIR to another folder"
+    )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.data.formats import FORMATS
+from svmselect.cli.contents import contents
+from svmselect.data.formats import parse_libsvm
 
 __all__ = ["Table", "read"]
 
@@ -52,7 +52,7 @@ def read(path, format="auto", label=None, ignore=(), header=None, delimiter=None
     Parameters
     ----------
     path : str or Path
-        Plain or gzipped (``.gz``).
+        See `contents`.
     format : {"auto", "csv", "libsvm"}
         By default told from the first line.
     label : str, optional
@@ -76,7 +76,6 @@ def read(path, format="auto", label=None, ignore=(), header=None, delimiter=None
     ValueError
         The sentence names the file, and the line and column where there is one.
     """
-    path = Path(path)
     text = contents(path)
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
@@ -88,28 +87,15 @@ def read(path, format="auto", label=None, ignore=(), header=None, delimiter=None
     for option, value in (("--label", label), ("--ignore", ignore), ("--delimiter", delimiter)):
         if value:
             raise ValueError(f"{path}: {option} is for CSV files, and this one is LIBSVM text")
-    raw = FORMATS["libsvm"].read({"data": path}, None, {}, f"folder {path.parent}")
-    if raw.X.shape[1] == 0:
+    X, labels = parse_libsvm(io.BytesIO(text.encode()), None, str(path))
+    if X.shape[1] == 0:
         raise ValueError(f"{path}: no row has a feature")
-    bad = np.flatnonzero(~np.isfinite(raw.X.data))
+    bad = np.flatnonzero(~np.isfinite(X.data))
     if bad.size:
-        row = np.searchsorted(raw.X.indptr, bad[0], side="right")
-        raise ValueError(f"{path}, row {row}: the value of feature {raw.X.indices[bad[0]] + 1} is not finite")
-    labels = checked_labels(raw.labels, f"{path}: the label")
-    return Table(raw.X, np.arange(1, labels.size + 1), labels, "first of each line")
-
-
-def contents(path):
-    """The text of a file, or a ValueError."""
-    if not path.is_file():
-        raise ValueError(f"{path}: there is no such file")
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            return file.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: not a text file in UTF-8") from None
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise ValueError(f"{path}: cannot be unpacked ({error})") from None
+        row = np.searchsorted(X.indptr, bad[0], side="right")
+        raise ValueError(f"{path}, row {row}: the value of feature {X.indices[bad[0]] + 1} is not finite")
+    labels = checked_labels(labels, f"{path}: the label")
+    return Table(X, np.arange(1, labels.size + 1), labels, "first of each line")
 
 
 def csv_table(path, text, label, ignore, header, delimiter, drop_missing):

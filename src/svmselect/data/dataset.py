@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from svmselect.csr import as_csr
 from svmselect.data.atomic import replacing
 from svmselect.data.registry import SplitRecipe
 from svmselect.data.splits import OriginalSplits, Split, seeded_split
@@ -40,6 +39,11 @@ class Dataset:
         The raw files, as "folder/name folder/name"; empty for bundled and generated sets.
     recipe : SplitRecipe or None
     originals : OriginalSplits or None
+
+    Raises
+    ------
+    ValueError
+        Sparse rows are not a valid matrix, or there are other numbers of rows and labels.
     """
 
     name: str
@@ -55,6 +59,22 @@ class Dataset:
     sha256: str = field(init=False)
 
     def __post_init__(self) -> None:
+        for key, labels in (("X", self.y), ("X_test", self.y_test)):
+            X = getattr(self, key)
+            if (X is None) != (labels is None):
+                raise ValueError(
+                    f"data set {self.name!r} must have rows and labels, {key} or its labels are missing"
+                )
+            if X is None:
+                continue
+            if scipy.sparse.issparse(X):
+                X = as_csr(X, f"{key} of data set {self.name!r}")
+                object.__setattr__(self, key, X)
+            if X.ndim != 2 or labels.shape != X.shape[:1]:
+                raise ValueError(
+                    f"data set {self.name!r} must have a label for each row of {key}, got arrays of shape "
+                    f"{X.shape} and {labels.shape}"
+                )
         object.__setattr__(self, "sha256", _content_hash(self))
 
     @property
@@ -151,8 +171,9 @@ class Dataset:
                 originals=_originals(arrays),
             )
             recorded = str(arrays["sha256"])
-        except (KeyError, ValueError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is not a prepared data set ({' '.join(str(error).split())})") from error
+        except Exception as error:  # a damaged archive has no one kind of error
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(f"{path} is not a prepared data set ({reason})") from error
         if dataset.sha256 != recorded:
             raise ValueError(f"{path} is damaged: its content has the hash {dataset.sha256}, not {recorded}")
         return dataset
@@ -172,8 +193,8 @@ def _parts(key: str, X: Matrix) -> dict[str, np.ndarray]:
 def _matrix(key: str, arrays: Mapping[str, np.ndarray]) -> Matrix:
     if key in arrays:
         return arrays[key]
-    parts = (arrays[f"{key}.{part}"] for part in ("data", "indices", "indptr"))
-    return scipy.sparse.csr_matrix(tuple(parts), shape=tuple(arrays[f"{key}.shape"].tolist()))
+    parts = tuple(arrays[f"{key}.{part}"] for part in ("data", "indices", "indptr"))
+    return scipy.sparse.csr_matrix(parts, shape=tuple(arrays[f"{key}.shape"].tolist()))
 
 
 def _recipe(numbers: np.ndarray | None) -> SplitRecipe | None:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmselect.csr import as_csr
 from svmselect.sklearn.estimates import Estimates, Training
 from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
 from svmselect.sklearn.precomputed import Precomputed
@@ -28,18 +29,21 @@ def training_set(estimator, X, y, copy=True):
     A copy by default: estimates are computed later, whatever becomes of the caller's array.
     """
     X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csr",
-        dtype=np.float64,
-        order="C",
-        accept_large_sparse=False,
-        copy=copy,
+        estimator, _checked(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
     )
     if sparse.issparse(X) and not X.has_sorted_indices:
         X = X.sorted_indices()
     return X, *encoded(y)
+
+
+def rows_to_predict(estimator, X):
+    """X as a float64 ndarray or CSR matrix with as many features as the estimator was trained on."""
+    return validate_data(estimator, _checked(X), reset=False, accept_sparse="csr", dtype=np.float64)
+
+
+def _checked(X):
+    """Sparse input checked, before scikit-learn converts it; other input as it is."""
+    return as_csr(X) if sparse.issparse(X) else X
 
 
 def step_limit(max_iter):
@@ -156,9 +160,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def _pair_values(self, X):
         """Decision value of each pair, positive for its second class: shape (n, n_pairs)."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False
-        )
+        X = rows_to_predict(self, X)
         if self._kernel is None:
             return X[:, self.support_] @ self._coef.T + self._b
         if self.support_.size == 0:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from svmselect.editing import bagging, condense, cross_training, multiedit, train
-from svmselect.sklearn.base import training_set
+from svmselect.sklearn.base import rows_to_predict, training_set
 from svmselect.sklearn.kernels import kernel_of
 
 __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
@@ -67,8 +67,7 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
             From 0 on for ``classes_[1]``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.classifier_.decision_function(X)
+        return self.classifier_.decision_function(rows_to_predict(self, X))
 
     def predict(self, X):
         """Labels.

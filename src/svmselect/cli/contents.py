@@ -1,0 +1,68 @@
+"""The text of a user's file: plain or compressed, a file, a pipe or standard input."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import stat
+import sys
+import zlib
+from pathlib import Path
+
+__all__ = ["contents"]
+
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# the first bytes of compressed files, none of which is text
+MAGIC = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
+
+
+def contents(path):
+    """Read a text.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file or a pipe; "-" is standard input. What is compressed with gzip, bzip2 or xz, by the end of its
+        name or by its first bytes, is unpacked.
+
+    Returns
+    -------
+    str
+        Without the byte order mark; line ends as they are.
+
+    Raises
+    ------
+    ValueError
+        There is no such file, it cannot be read or unpacked, or it is no text in UTF-8.
+    """
+    raw = _bytes_of(path)
+    found = [ending for ending, magic in MAGIC.items() if re.match(magic, raw)]
+    ending = Path(path).suffix if Path(path).suffix in OPENERS else found[0] if found else None
+    if ending is not None:
+        try:
+            with OPENERS[ending](io.BytesIO(raw)) as file:
+                raw = file.read()
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a text file in UTF-8") from None
+
+
+def _bytes_of(path):
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+            return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
+    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")

@@ -1,0 +1,109 @@
+"""Sparse input: the one place where its indices are checked before compiled code follows them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["as_csr"]
+
+
+def as_csr(X, name="X"):
+    """Check a sparse matrix of any format and give it as CSR.
+
+    SciPy checks little of what a matrix is made from and nothing of what is changed afterwards, and its
+    conversions write wherever an index points. Everything that takes sparse input calls this function first.
+
+    Parameters
+    ----------
+    X : sparse array or matrix, shape (m, d)
+        Of any format, index type (32 or 64 bits, signed or not) and value type. It is not changed.
+    name : str, default "X"
+        What errors call it.
+
+    Returns
+    -------
+    csr_array or csr_matrix, shape (m, d)
+        A matrix for a matrix and an array for an array. It shares values and indices with `X` where these
+        need no conversion; indices are of 32 bits where their values allow it.
+
+    Raises
+    ------
+    ValueError
+        If `X` has not two dimensions, or an index is out of range, the row pointers do not start at 0 or
+        decrease or end beyond the values, or the sizes of these arrays differ.
+    """
+    if X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
+    kind = X.format
+    if kind in ("csr", "csc", "bsr"):
+        _check_compressed(X, name)
+        X = _made_anew(X)
+        return X if kind == "csr" else _made_anew(X.tocsr())
+    if kind == "coo":
+        for axis, (coords, size) in enumerate(zip((X.row, X.col), X.shape, strict=True)):
+            what = ("row", "column")[axis]
+            _check_integers(coords, f"{what} numbers", name)
+            if coords.size != np.size(X.data):
+                raise _broken(name, f"{np.size(X.data)} values and {coords.size} {what} numbers")
+            _check_range(coords, size, what, name)
+        return _made_anew(X.tocsr())
+    try:
+        if kind == "dia":
+            X = type(X)((X.data, X.offsets), shape=X.shape)
+        X = X.tocsr()
+    except (ValueError, IndexError, TypeError) as error:
+        raise _broken(name, " ".join(str(error).split())) from None
+    _check_compressed(X, name)
+    return _made_anew(X)
+
+
+def _made_anew(X):
+    """The same matrix with narrow indices, and without SciPy's notes about it, which may be out of date."""
+    small = max(*X.shape, X.indices.size) <= np.iinfo(np.int32).max
+    indices, pointers = (a.astype(np.int32 if small else np.int64, copy=False) for a in (X.indices, X.indptr))
+    return type(X)((X.data, indices, pointers), shape=X.shape)
+
+
+def _check_compressed(X, name):
+    """A ValueError unless data, indices and pointers of a CSR, CSC or BSR matrix fit each other."""
+    across, along = ("row", "column") if X.format != "csc" else ("column", "row")
+    shape = X.shape if X.format != "csc" else X.shape[::-1]
+    dimensions = 1
+    if X.format == "bsr":
+        sizes = zip(shape, X.blocksize, strict=True)
+        if np.ndim(X.data) != 3 or 0 in X.data.shape[1:] or any(n % block for n, block in sizes):
+            raise _broken(name, f"blocks of shape {np.shape(X.data)[1:]} in a matrix of shape {shape}")
+        shape = tuple(n // b for n, b in zip(shape, X.blocksize, strict=True))
+        dimensions = 3
+    _check_integers(X.indptr, f"{across} pointers", name)
+    _check_integers(X.indices, f"{along} indices", name)
+    if np.ndim(X.data) != dimensions or len(X.data) != X.indices.size:
+        raise _broken(name, f"values of shape {np.shape(X.data)} and {X.indices.size} indices")
+    if X.indptr.size != shape[0] + 1:
+        raise _broken(name, f"{X.indptr.size} {across} pointers for {shape[0]} {across}s")
+    pointers = X.indptr.astype(np.int64)
+    if pointers[0] != 0:
+        raise _broken(name, f"the first {across} pointer is {pointers[0]}, not 0")
+    falls = np.flatnonzero(pointers[1:] < pointers[:-1])
+    if falls.size:
+        raise _broken(name, f"the pointer of {across} {falls[0] + 1} is smaller than the one before")
+    if pointers[-1] > X.indices.size:
+        raise _broken(name, f"the last {across} pointer is {pointers[-1]}, with {X.indices.size} indices")
+    _check_range(X.indices[: pointers[-1]], shape[1], along, name)
+
+
+def _check_integers(numbers, what, name):
+    if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise _broken(name, f"its {what} are not a list of integers")
+
+
+def _check_range(numbers, size, what, name):
+    """A ValueError unless all numbers are from 0 to size - 1."""
+    if numbers.size:
+        for number in (int(numbers.min()), int(numbers.max())):
+            if not 0 <= number < size:
+                raise _broken(name, f"{what} {number} of {size} (they count from 0)")
+
+
+def _broken(name, what):
+    return ValueError(f"{name} is not a valid sparse matrix: {what}")
