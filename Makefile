@@ -75,11 +75,13 @@ test-memory: $(LIBRARY) ## Small problems on a build with the address and undefi
 	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
 	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory)
 
-# What runs with other versions than the locked ones: $(1) names the environment, $(2) says which versions.
+# Tests with other versions than the locked ones: $(1) names the environment, $(2) says which versions. What only the tests
+# use is the newest always: another hypothesis draws other examples.
 define test_versions
-  .venv/bin/uv venv --quiet --allow-existing --python .venv/bin/python .venv-$(1)
-  .venv/bin/uv pip install --quiet --python .venv-$(1) --upgrade --resolution $(2) \
-    --requirement pyproject.toml $(addprefix --group ,build workflow test cluster)
+  .venv/bin/uv venv --quiet --clear --python .venv/bin/python .venv-$(1)
+  .venv/bin/uv pip install --quiet --python .venv-$(1) --resolution $(2) \
+    --requirement pyproject.toml $(addprefix --group ,build workflow cluster)
+  .venv/bin/uv pip install --quiet --python .venv-$(1) --group test
   PATH=$(CURDIR)/.venv-$(1)/bin:$$PATH .venv/bin/uv pip install --quiet --python .venv-$(1) --reinstall --no-deps \
     --no-build-isolation --config-setting build-dir=build/meson-$(PYTHON_VERSION)-$(1) .
   .venv/bin/uv pip list --python .venv-$(1)
