@@ -97,6 +97,10 @@ test-lowest: $(PACKAGES) ## The tests of the library with the lowest versions th
 test-newest: $(PACKAGES) ## The tests of the library with the newest versions of everything
 	$(call test_versions,newest,highest)
 
+.PHONY: mutants
+mutants: $(PACKAGES) ## Mutation score of the core (hours; resumes): tests/mutants; MUTANTS_ARGS="--modules svm --sample 10"
+	nice .venv/bin/python tests/mutants/run.py $(MUTANTS_ARGS)
+
 .PHONY: test-slurm
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
 	tests/cluster/install.sh
