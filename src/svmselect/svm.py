@@ -16,7 +16,7 @@ from svmselect.threads import one_blas_thread
 __all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve_nusvc"]
 
 # steps after which a solver gives up, at least, and per row
-MOST_STEPS, MOST_STEPS_PER_ROW = 10_000_000, 1000
+MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
 # f and the sums of kernel values that go into it stay below this
 LARGEST_SUM = 1e290
 
@@ -172,7 +172,7 @@ def solve_csvc(
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
-        Most SMO steps; by default ten million, or a thousand per row.
+        Most SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     working_set : {"wss2", "mvp"}
         See `solve_csvc`; the pair lies in the class that violates more.
     max_iter : int, optional
-        Most SMO steps; by default ten million, or a thousand per row.
+        Most SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------

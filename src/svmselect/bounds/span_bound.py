@@ -77,7 +77,7 @@ def span_bound(
     tol : float
         KKT gap to which spans are solved, relative to ``S_p^2``.
     max_iter : int, optional
-        Most SMO steps for one span; by default ten million, or a thousand per row.
+        Most SMO steps for one span; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------

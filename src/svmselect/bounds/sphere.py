@@ -66,7 +66,7 @@ def smallest_enclosing_sphere(gram: Gram, points=None, tol=1e-6, max_iter=None) 
     tol : float
         Largest excess of the squared radius, relative to that of the smallest sphere.
     max_iter : int, optional
-        Most SMO steps; by default ten million, or a thousand per row.
+        Most SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------

@@ -229,7 +229,7 @@ def leave_one_out(
         Feasible alphas to start the full solution from; zeros by default. Those of another C, times the ratio
         of the two and cut at the new C against round-off, are feasible.
     max_iter : int, optional
-        Most SMO steps per solve; by default ten million, or a thousand per row.
+        Most SMO steps per solve; by default a hundred thousand per row, and at least a million.
     progress : callable, optional
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all those
         that need no path, and once for a hundred or so paths.
