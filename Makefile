@@ -78,7 +78,7 @@ test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the threa
 	  $(addprefix -Csetup-args=,-Db_sanitize=thread -Db_lundef=false -Doptimization=0 -Dc_args=-DSVMSELECT_NO_CLONES) .
 	LD_PRELOAD=$$(gcc -print-file-name=libtsan.so) TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
 	  PYTHONPATH=$(CURDIR)/build/threads OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
-	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py)
+	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py -k 'not ctrl_c')
 
 .PHONY: test-slurm
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
