@@ -122,7 +122,7 @@ clean: ## Remove .venv, builds and caches; downloads and results stay
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
 	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'
