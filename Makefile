@@ -85,7 +85,7 @@ test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the threa
 	  $(addprefix -Csetup-args=,-Db_sanitize=thread -Db_lundef=false -Doptimization=0 -Dc_args=-DSVMSELECT_NO_CLONES) .
 	LD_PRELOAD=$$(gcc -print-file-name=libtsan.so) TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
 	  PYTHONPATH=$(CURDIR)/build/threads OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
-	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py)
+	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py -k 'not ctrl_c')
 
 # Tests with other versions than the locked ones: $(1) names the environment, $(2) says which versions. What only the tests
 # use is the newest always: another hypothesis draws other examples.
@@ -170,7 +170,7 @@ clean: ## Remove .venv, builds and caches; downloads and results stay
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
 	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'

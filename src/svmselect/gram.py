@@ -491,7 +491,8 @@ class Gram:
         in_place = absent.size == self.m and np.array_equal(places, absent)
         run(block if in_place else block_around, pairs, self.m**2 // 2 * rows.d, progress)
         kept, slots = np.flatnonzero(~new), places[absent]
-        arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
+        if kept.size:
+            arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
         arena[slots, absent] = self.diagonal[absent]
         source.counts.own[1] += sum((p.stop - p.start) * (q.stop - q.start) for p, q in pairs)
         columns.publish(absent, slots)
