@@ -27,8 +27,6 @@ that gains nothing ends the phase, and SMO goes on from a better point.
 from libc.math cimport fabs, hypot, sqrt
 from libc.string cimport memmove, memset
 
-from math import fsum
-
 import numpy as np
 
 from scipy.linalg.lapack import dpstrf
@@ -498,18 +496,6 @@ def worst(rows, excess, count):
     return rows[np.argpartition(-excess[rows], count)[:count]]
 
 
-cdef int refresh(Dual dual, double total) except -1:
-    """Take the round-off of many moves out of the sum of theta, which is to be `total`, and out of f."""
-    theta = dual.view(dual.theta).copy()
-    room = np.minimum(dual.view(dual.hi) - theta, theta - dual.view(dual.lo))
-    t = room.argmax()
-    drift = total - fsum(theta)
-    if abs(drift) < room[t]:
-        theta[t] += drift
-    dual.seed(theta)
-    return 0
-
-
 cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:
     """Solve a dual by the active-set method from its present variables, until `budget` elements are passed
     over or n_iter is `last`.
@@ -521,13 +507,12 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
     cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
     cdef int idle = 0
     cdef double gap
-    total = fsum(dual.view(dual.theta))
     while block.work <= budget and dual.n_iter < last and idle <= 3:
         if block.capacity <= dual.m and block.s > block.capacity - MIN_ROWS // 2:
             break
         gap = dual.gap()
         if gap <= tol:
-            refresh(dual, total)
+            dual.refresh()
             block.work += 2.0 * dual.n * dual.m
             if dual.gap() <= tol:
                 return True
@@ -540,7 +525,7 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
         idle = 0 if gain > noise else idle + 1
         dual.n_iter += block.moves
         block.moves = 0
-    refresh(dual, total)
+    dual.refresh()
     return dual.gap() <= tol or (idle > 0 and 2 * dual.gap() <= dual.gap_bound())
 
 

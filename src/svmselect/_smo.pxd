@@ -37,6 +37,7 @@ cdef enum:      # how a descent ended
 cdef class Dual:
     cdef readonly object gram
     cdef readonly object y
+    cdef public object totals   # pairs of rows and the sum that their theta is to have
     cdef readonly Columns columns
     cdef object _buffer
     cdef object _sets
@@ -60,6 +61,7 @@ cdef class Dual:
     cdef double travelled
     cdef long long stale
     cdef double inherited       # round-off that f had before
+    cdef double total           # what theta is to sum to
     # the best seen of fresh gradients, and how many in a row were no better
     cdef double best_gap, best_value
     cdef int idle
@@ -80,6 +82,8 @@ cdef class Dual:
     cdef double gap_bound(self) noexcept nogil
     cdef bint at(self, double tol) noexcept nogil
     cdef bint stuck(self) noexcept nogil
+    cdef bint blurred(self, double tol) noexcept nogil
+    cdef double margin(self) noexcept nogil
     cdef int step(self, int rule) except -1 nogil
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
     cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil

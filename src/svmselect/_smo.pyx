@@ -25,6 +25,8 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
+from math import fsum
+
 import numpy as np
 
 from svmselect.threads import check_interrupted
@@ -33,7 +35,9 @@ SNAP = 1e-12
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
-cdef double FRESH = 0.01        # of the tolerance: the round-off of steps that f may have
+# the round-off of steps that f may have: of the tolerance, and of the margin
+cdef double FRESH = 0.01
+cdef double FRESH_OF_MARGIN = 1e-9
 cdef double FLAT = 4            # of EPS and K_ii + K_jj: the curvature of a pair that is round-off alone
 cdef double TOLD = 1e-6         # of the margin: what rounding may always leave of the gap
 cdef double ROUNDING = 16       # of EPS: what a sum of theta_s K_st loses, for terms of random signs
@@ -93,6 +97,7 @@ cdef class Dual:
         self.least_curvature = VEC_MIN_CURVATURE * self.largest if self.largest > 0 else 1e-300
         self.travelled = self.stale = self.inherited = 0
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
+        self.totals = [(slice(None), 0.0)]
 
     cdef void copy_from(self, Dual other) noexcept nogil:
         """Become a copy of another state of the same problem (p and the diagonal are the same already)."""
@@ -188,15 +193,26 @@ cdef class Dual:
     cdef bint at(self, double tol) noexcept nogil:
         """Whether the KKT gap is at most tol, and float64 can tell: to within another tol, or, where tol is smaller
         than is of any use, a millionth of the margin."""
+        return self.gap() <= tol and self.gap_bound() <= tol + max(tol, TOLD * self.margin())
+
+    cdef double margin(self) noexcept nogil:
+        """The size of the linear term; without one, f is in units of the kernel."""
         cdef Py_ssize_t t
         cdef double margin = 0
-        if self.gap() > tol:
-            return False
         for t in range(self.m):
             margin = max(margin, fabs(self.p[t]))
-        if margin == 0:   # f is then in units of the kernel
-            margin = self.largest
-        return self.gap_bound() <= tol + max(tol, TOLD * margin)
+        return margin if margin > 0 else self.largest
+
+    cdef bint blurred(self, double tol) noexcept nogil:
+        """Whether steps have left more round-off in f than one wants in a result, or in the sum of theta."""
+        cdef Py_ssize_t t
+        cdef double total = 0, size = 0
+        if 2 * self.drift() > min(FRESH * tol, FRESH_OF_MARGIN * self.margin()):
+            return True
+        for t in range(self.m):
+            total += self.theta[t]
+            size += fabs(self.theta[t])
+        return fabs(total - self.total) > ROUNDING * EPS * size
 
     cdef bint stuck(self) noexcept nogil:
         """To be asked of a fresh f now and then: whether the gap and the dual value, beyond its round-off, have
@@ -316,7 +332,9 @@ cdef class Dual:
         self.confine(np.where(y > 0, 0, -C), np.where(y > 0, C, 0), np.zeros(self.m))
 
     def confine(self, lo, hi, theta):
-        """Set any boxes, shape (m,) each, and start from signed variables inside them."""
+        """Set any boxes, shape (m,) each, and start from signed variables inside them, whose sum is to stay."""
+        self.totals = [(slice(None), fsum(theta[theta != 0]))]
+        self.total = self.totals[0][1]
         self._buffer[3, :self.m] = lo
         self._buffer[4, :self.m] = hi
         self.seed(theta)
@@ -341,19 +359,28 @@ cdef class Dual:
         self.select()
 
     cdef int refresh(self) except -1:
-        """Compute f again from theta."""
-        self.seed(self.view(self.theta).copy())
+        """Compute f again from theta, and take the round-off of the steps out of theta's sum."""
+        theta, lo, hi = self.view(self.theta).copy(), self.view(self.lo), self.view(self.hi)
+        for rows, total in self.totals:
+            part = theta[rows]
+            drift = total - fsum(part[part != 0])
+            room = np.minimum(hi[rows] - part, part - lo[rows])
+            t = room.argmax()
+            if abs(drift) < room[t]:
+                part[t] += drift
+                theta[rows] = part
+        self.seed(theta)
         return 0
 
     def solve(self, str working_set, double tol, long long max_iter):
         """Run SMO until the KKT gap is at most tol, max_iter steps are done, or steps get nowhere; whether the
         gap is at most tol.
 
-        The steps' round-off in f is then at most a hundredth of tol.
+        The steps' round-off in f is then at most a hundredth of tol, and a billionth of the margin.
         """
         cdef long long last = self.n_iter + max_iter
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
-        while self.descend(RULES[working_set], tol, last) == REACHED and 2 * self.drift() > FRESH * tol:
+        while self.descend(RULES[working_set], tol, last) == REACHED and self.blurred(tol):
             self.refresh()
             if self.gap() <= tol or self.stuck():
                 break

@@ -283,6 +283,7 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     dual = NuDual(gram, y)
     dual.boxes(y, weight)
     dual.seed(sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
+    dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
     scale = largest if largest > 0 else 1.0
     converged = dual.solve(working_set, tol * scale, max_iter)
     rho = dual.margin()

@@ -12,7 +12,7 @@ from svmselect import _active_set
 from svmselect._smo import Dual
 from svmselect.feasible import balanced
 from svmselect.gram import Gram
-from svmselect.loo._retrain import retrain
+from svmselect.loo._retrain import retrain, solve_in_turn
 from svmselect.loo._unlearn import Outcome
 from svmselect.loo.unlearn import unlearn
 from svmselect.svm import (
@@ -161,9 +161,13 @@ def trained_without(full, y, C, points, aim, tol, max_iter, report):
         bound[r] = 0
         dual.boxes(y, bound)
         _, _, without_lo, without_hi = dual.arrays()
-        dual.seed(balanced(theta, without_lo, without_hi, inbound[inbound != r]), full.known())
         before = dual.state()[-1]
+        dual.seed(balanced(theta, without_lo, without_hi, inbound[inbound != r]), full.known())
         _active_set.solve(dual, "wss2", aim, max_iter)
+        if not dual.reached(tol):
+            # the full solution may be so large that its round-off hides the one without r
+            dual.boxes(y, bound)
+            _active_set.solve(dual, "wss2", aim, max_iter)
         _, f, b, _, _, after = dual.state()
         decision[k], outcome[k] = f[r] + y[r] + b, dual.reached(tol)
         n_iter += after - before
@@ -214,7 +218,8 @@ def leave_one_out(
     method : {"unlearn", "certified", "retrain"}
         "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
         from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. "retrain": the standard approach of Franc
-        et al., their Algorithm 2: every point is solved to `tol`, its alpha spread over the in-bound SVs.
+        et al., their Algorithm 2: every point is solved to `tol` by SMO, its alpha spread over the in-bound SVs;
+        where SMO creeps, after ten thousand steps per row, the active-set method takes over.
         "certified": their Algorithm 3, which also stops when the sign of the left-out decision value is
         proved.
     tol : float
@@ -299,7 +304,7 @@ def leave_one_out(
     if exact:
         _active_set.solve(full, "wss2", min(tol, EXACT), limit)
     else:
-        full.solve(working_set, tol, limit)
+        solve_in_turn(full, working_set, tol, limit)
     converged = full.reached(tol)
     solution = solution_of(full, gram, y[first], bound, converged, columns, values)
     if not alone:

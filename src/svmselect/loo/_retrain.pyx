@@ -18,11 +18,15 @@ import numpy as np
 from svmselect._smo cimport (
     REACHED, Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
 )
+from svmselect import _active_set
 from svmselect._smo import RULES
 
 # F < H has to hold by more than the round-off of both, relative to their parts
 cdef double MARGIN = 1e-10
 cdef int MAX_TANGENTS = 60
+# of one point by SMO alone, per row and at least
+cdef long long SMO_STEPS_PER_ROW = 10_000
+cdef long long SMO_STEPS = 100_000
 
 
 cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
@@ -184,6 +188,18 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
     return 1
 
 
+cdef long long most_alone(Py_ssize_t m, long long max_iter) noexcept nogil:
+    """Steps of SMO alone before it is taken to creep."""
+    return min(max_iter, max(SMO_STEPS, SMO_STEPS_PER_ROW * m))
+
+
+def solve_in_turn(Dual dual, str working_set, double tol, long long max_iter):
+    """Solve a dual by SMO alone and, where that creeps, with the active-set method."""
+    cdef long long alone = most_alone(dual.m, max_iter)
+    if not dual.solve(working_set, tol, alone):
+        _active_set.solve(dual, working_set, tol, max_iter - alone)
+
+
 def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
             Py_ssize_t efficiency_test, progress):
     """Decision values of left-out points.
@@ -216,6 +232,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef long long n_iter = 0
     cdef double b
     cdef bint report = progress is not None
+    cdef long long alone = most_alone(full.m, max_iter)
     decision_array = np.empty(n)
     outcome_array = np.empty(n, dtype=np.intp)
     cdef double[::1] decision = decision_array
@@ -234,16 +251,16 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                     proposed = False
                 if proposed:
                     H.start(full, r)
-                    outcome[k] = certify(G, H, rule, tol, max_iter, &b)
+                    outcome[k] = certify(G, H, rule, tol, alone, &b)
                     certified += outcome[k] == 2
                 else:
-                    outcome[k] = G.run_on(rule, tol, max_iter) == REACHED
+                    outcome[k] = G.run_on(rule, tol, alone) == REACHED
                 if outcome[k] != 2:
-                    if outcome[k] and not G.at(tol):
-                        # round-off of the steps hides the gap, or all of float64 does
+                    if not outcome[k] or G.blurred(tol) or not G.at(tol):
+                        # steps creep, or their round-off hides the gap, or all of float64 does
                         with gil:
                             G.refresh()
-                            outcome[k] = G.solve(working_set, tol, max_iter - G.n_iter)
+                            outcome[k] = _active_set.solve(G, working_set, tol, max_iter - G.n_iter)
                     b = G.threshold()
                 decision[k] = G.f[r] + G.p[r] + b
                 n_iter += G.n_iter
