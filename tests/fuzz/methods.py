@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+from fuzz.estimates import ESTIMATES
+from fuzz.faces import FACES
 from fuzz.judge import check_decisions, check_errors, check_solution, require
 from fuzz.truth import EPS, LONG
 
@@ -204,4 +206,6 @@ METHODS = {
         for seeding in ("cold", "ato", "mir", "sir", "avg", "top")
     },
     "grid": grid,
+    **ESTIMATES,
+    **FACES,
 }
