@@ -14,12 +14,12 @@ import numpy as np
 from fuzz.judge import require
 from fuzz.methods import METHODS
 from fuzz.otherwise import WAYS
-from fuzz.problems import Problem, problems
+from fuzz.problems import KINDS, Problem, problems
 from hypothesis import strategies as st
 
 CORPUS = Path(__file__).parent / "corpus"
 SECONDS = 5  # of CPU time that a method may take for 60 rows
-SMALL = ("leave-one-out", "cross-validation", "grid")
+SMALL = ("leave-one-out", "cross-validation", "grid", "estimator", "spans")
 SMALL_ROWS = 24  # where there is a reference for every row or fold
 
 
@@ -84,8 +84,10 @@ class Case:
         return cls(Problem.read(content["problem"]), content["way"], content["method"], content["number"])
 
 
-def cases(method, ways=tuple(WAYS), most=None):
+def cases(method, ways=tuple(WAYS), kinds=tuple(KINDS), most=None):
     """Strategy for the cases of one method."""
     if most is None:
         most = SMALL_ROWS if method.startswith(SMALL) else 60
-    return st.builds(Case, problems(most), st.sampled_from(ways), st.just(method), st.integers(0, 2**16))
+    return st.builds(
+        Case, problems(most, kinds), st.sampled_from(ways), st.just(method), st.integers(0, 2**16)
+    )

@@ -36,6 +36,8 @@ class Said:
         How many rows stand for one.
     moved : bool
         Whether the origin is another: the linear kernel's values are then others.
+    reordered : bool
+        Whether features are in another order: sums over them are then rounded otherwise.
     form : callable
         Makes what is passed of the rows.
     few : bool
@@ -50,6 +52,7 @@ class Said:
     factor: float = 1.0
     copies: int = 1
     moved: bool = False
+    reordered: bool = False
     form: object = np.asarray
     few: bool = False
 
@@ -116,7 +119,8 @@ def permuted_rows(base, number):
 
 def permuted_features(base, number):
     order = np.random.default_rng(number).permutation(base.X.shape[1])
-    return replace(same(base, 0), problem=replace(base, X=np.ascontiguousarray(base.X[:, order])))
+    problem = replace(base, X=np.ascontiguousarray(base.X[:, order]))
+    return replace(same(base, 0), problem=problem, reordered=True)
 
 
 def swapped_labels(base, number):

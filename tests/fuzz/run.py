@@ -21,6 +21,7 @@ import numpy as np
 from fuzz.cases import CORPUS, cases
 from fuzz.methods import METHODS
 from fuzz.otherwise import WAYS
+from fuzz.problems import KINDS
 from hypothesis import HealthCheck, Phase
 
 EXAMPLES = 20  # of one method in one round
@@ -44,9 +45,9 @@ class Hunt:
         Further problems that failed in a way that is known.
     """
 
-    def __init__(self, seed, seconds, methods, ways, folder):
+    def __init__(self, seed, seconds, methods, ways, kinds, folder):
         self.seed, self.end = seed, time.monotonic() + seconds
-        self.methods, self.ways, self.folder = methods, ways, folder
+        self.methods, self.ways, self.kinds, self.folder = methods, ways, kinds, folder
         self.tried, self.found, self.again = Counter(), {}, 0
 
     @property
@@ -75,7 +76,7 @@ class Hunt:
             suppress_health_check=list(HealthCheck),
             print_blob=False,
         )
-        @hypothesis.given(case=cases(method, self.ways))
+        @hypothesis.given(case=cases(method, self.ways, self.kinds))
         def check(case):
             nonlocal failure, shrunk_by
             if failure is None:
@@ -123,6 +124,7 @@ def main():
     parser.add_argument("--seed", type=int, default=None, help="a new one by default")
     parser.add_argument("--method", action="append", choices=METHODS, help="only this one; may be repeated")
     parser.add_argument("--way", action="append", choices=WAYS, help="only this one; may be repeated")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="of rows; may be repeated")
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="where failures are written")
     options = parser.parse_args()
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
@@ -133,6 +135,7 @@ def main():
         options.seconds,
         options.method or list(METHODS),
         tuple(options.way or WAYS),
+        tuple(options.kind or KINDS),
         options.corpus,
     )
     hunt.run()

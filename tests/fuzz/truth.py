@@ -54,6 +54,8 @@ class Truth:
         Most that the library's values may be off.
     distance : ndarray, shape (m, m)
         Between rows in feature space.
+    lever : float
+        What decision values of rows that are not centred differ by, for each unit of sum(y alpha).
     """
 
     def __init__(self, problem, centred=True, inexact=0.0):
@@ -62,7 +64,6 @@ class Truth:
         X = problem.X.astype(LONG)
         self.centre = X.mean(axis=0)
         self.X = X - self.centre
-        self.raw = X
         norms = (self.X**2).sum(axis=1)
         raw_norms = (X**2).sum(axis=1)
         least = np.minimum(raw_norms, NEAR**2 * norms.max()) if centred else raw_norms
@@ -79,6 +80,7 @@ class Truth:
             self.K = np.exp(-LONG(problem.gamma) * squares)
             off = self.rounding * LONG(problem.gamma) * (norms[:, None] + norms[None])
             self.E = np.minimum(self.K * np.expm1(np.minimum(off, 1)) + self.rounding * self.K, 1)
+        self.lever = np.ptp(X @ self.centre) if problem.gamma is None else LONG(0)
         diagonal = np.diag(self.K)
         self.distance = np.sqrt(
             np.maximum(diagonal[:, None] + diagonal[None] - 2 * self.K, 0) + 4 * self.E.max() * (self.E > 0)
