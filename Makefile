@@ -23,6 +23,9 @@ LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE co
 BENCH := .venv-bench/.library
 BENCH_PIP := .venv-bench/bin/python -m pip --disable-pip-version-check
 
+# What lists and audits packages has an environment of its own, too.
+AUDIT := .venv-audit/.packages
+
 PIP := .venv/bin/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-deps --no-build-isolation
 
@@ -72,13 +75,43 @@ test-memory: $(LIBRARY) ## Small problems on a build with the address and undefi
 	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
 	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory)
 
+.PHONY: fuzz
+fuzz: $(LIBRARY) ## New problems against what is true of them, SECONDS=600 long; SEED= repeats a run; failures go to tests/fuzz/corpus
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+
 .PHONY: test-threads
 test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the thread sanitizer of gcc
 	$(INSTALL) --upgrade --target build/threads -Cbuild-dir=build/meson-$(PYTHON_VERSION)-threads \
 	  $(addprefix -Csetup-args=,-Db_sanitize=thread -Db_lundef=false -Doptimization=0 -Dc_args=-DSVMSELECT_NO_CLONES) .
 	LD_PRELOAD=$$(gcc -print-file-name=libtsan.so) TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
 	  PYTHONPATH=$(CURDIR)/build/threads OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
-	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py)
+	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py -k 'not ctrl_c')
+
+# Tests with other versions than the locked ones: $(1) names the environment, $(2) says which versions. What only the tests
+# use is the newest always: another hypothesis draws other examples.
+define test_versions
+  .venv/bin/uv venv --quiet --clear --python .venv/bin/python .venv-$(1)
+  .venv/bin/uv pip install --quiet --python .venv-$(1) --resolution $(2) \
+    --requirement pyproject.toml $(addprefix --group ,build workflow cluster)
+  .venv/bin/uv pip install --quiet --python .venv-$(1) --group test
+  PATH=$(CURDIR)/.venv-$(1)/bin:$$PATH .venv/bin/uv pip install --quiet --python .venv-$(1) --reinstall --no-deps \
+    --no-build-isolation --config-setting build-dir=build/meson-$(PYTHON_VERSION)-$(1) .
+  .venv/bin/uv pip list --python .venv-$(1)
+  OPENBLAS_NUM_THREADS=1 .venv-$(1)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
+    $(or $(PYTEST_ARGS),tests/numerics tests/estimators tests/cli tests/data tests/documents)
+endef
+
+.PHONY: test-lowest
+test-lowest: $(PACKAGES) ## The tests of the library with the lowest versions that pyproject.toml allows
+	$(call test_versions,lowest,lowest-direct)
+
+.PHONY: test-newest
+test-newest: $(PACKAGES) ## The tests of the library with the newest versions of everything
+	$(call test_versions,newest,highest)
+
+.PHONY: mutants
+mutants: $(PACKAGES) ## Mutation score of the core (hours; resumes): tests/mutants; MUTANTS_ARGS="--modules svm --sample 10"
+	nice .venv/bin/python tests/mutants/run.py $(MUTANTS_ARGS)
 
 .PHONY: test-slurm
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
@@ -105,24 +138,39 @@ format: $(LIBRARY) ## Format the sources in place
 	.venv/bin/ruff format .
 	.venv/bin/snakefmt Snakefile workflow
 
+LOCK := .venv/bin/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+  --no-emit-index-url --custom-compile-command 'make lock' --quiet
+
 .PHONY: lock
-lock: $(PACKAGES) ## Renew requirements.lock; LOCK_ARGS=--upgrade takes newer versions
-	.venv/bin/uv pip compile pyproject.toml $(addprefix --group ,build workflow test lint docs lock cluster) \
-	  --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-emit-index-url \
-	  --custom-compile-command 'make lock' --quiet $(LOCK_ARGS) --output-file requirements.lock
+lock: $(PACKAGES) ## Renew the lock files, requirements*.lock; LOCK_ARGS=--upgrade takes newer versions
+	$(LOCK) pyproject.toml $(addprefix --group ,build workflow test lint docs lock cluster) \
+	  $(LOCK_ARGS) --output-file requirements.lock
+	$(LOCK) pyproject.toml --group build --constraint requirements.lock --output-file requirements-dist.lock
+	$(LOCK) --group audit $(LOCK_ARGS) --output-file requirements-audit.lock
 
 .PHONY: dist
-dist: $(PACKAGES) ## Source distribution and wheel of the committed files: dist/
+dist: $(PACKAGES) sbom ## Source distribution and wheel of the committed files, and their bill of materials: dist/
 	.venv/bin/python -m build --no-isolation --skip-dependency-check
+
+.PHONY: sbom
+sbom: $(AUDIT) ## Bill of materials: the packages of the library and of its build, with versions and hashes (CycloneDX)
+	mkdir -p dist
+	PYTHONWARNINGS=ignore .venv-audit/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/svmselect.cdx.json requirements-dist.lock
+
+.PHONY: audit
+audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service on the network)
+	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip \
+	  $(addprefix --requirement ,requirements.lock requirements-dist.lock requirements-audit.lock)
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv .venv-bench build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench .venv-audit .venv-lowest .venv-newest build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
 	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'
@@ -135,6 +183,12 @@ $(PACKAGES): requirements.lock $(INTERPRETER)
 
 $(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)
 	$(INSTALL) --force-reinstall -Cbuild-dir=build/meson-$(PYTHON_VERSION) .
+	touch $@
+
+$(AUDIT): requirements-audit.lock $(INTERPRETER)
+	.venv/bin/python -m venv --clear .venv-audit
+	.venv-audit/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes \
+	  --requirement requirements-audit.lock
 	touch $@
 
 # A peer without a wheel for this machine is left out: compare.py says so.

@@ -82,6 +82,8 @@ cdef class Dual:
     cdef bint stuck(self) noexcept nogil
     cdef int step(self, int rule) except -1 nogil
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
+    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil
+    cdef long long wait(self) noexcept nogil
     cdef int breathe(self) except -1 nogil
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil
     cdef double threshold(self) noexcept nogil

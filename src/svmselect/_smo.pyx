@@ -34,6 +34,7 @@ cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 cdef double FRESH = 0.01        # of the tolerance: the round-off of steps that f may have
+cdef double FLAT = 4            # of EPS and K_ii + K_jj: the curvature of a pair that is round-off alone
 cdef double TOLD = 1e-6         # of the margin: what rounding may always leave of the gap
 cdef double ROUNDING = 16       # of EPS: what a sum of theta_s K_st loses, for terms of random signs
 # without a lower gap or a higher value in so many steps, and more in proportion to the rows, SMO is stuck
@@ -100,6 +101,7 @@ cdef class Dual:
         memcpy(self.up, other.up, 2 * self.n // 8)
         self.pair = other.pair
         self.travelled, self.stale, self.inherited = other.travelled, other.stale, other.inherited
+        self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.n_iter = 0
 
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil:
@@ -224,7 +226,10 @@ cdef class Dual:
                 j = self.pair.j
         Kj = self.column(j)
         eta = self.diagonal[i] + self.diagonal[j] - 2 * vec_at(single, Ki, j)
-        d = (self.f[j] - self.f[i]) / max(eta, self.least_curvature)
+        if eta <= FLAT * EPS * (self.diagonal[i] + self.diagonal[j]):
+            d = VEC_OUT   # the rows are the same: one of the two goes to its bound
+        else:
+            d = (self.f[j] - self.f[i]) / max(eta, self.least_curvature)
         room_i = self.hi[i] - self.theta[i]
         room_j = self.theta[j] - self.lo[j]
         # the variable that reaches its bound is put exactly on it
@@ -256,6 +261,22 @@ cdef class Dual:
                 return 0
             self.step(rule)
         return 1
+
+    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil:
+        """The same, and an end where steps get nowhere (STUCK)."""
+        cdef long long last = self.n_iter + max_iter, wait = self.wait()
+        while not self.run(rule, tol, min(wait, last - self.n_iter)):
+            if self.n_iter >= last:
+                return LIMIT
+            with gil:
+                self.refresh()
+            if self.stuck():
+                return STUCK
+        return REACHED
+
+    cdef long long wait(self) noexcept nogil:
+        """Steps between two looks whether they get anywhere."""
+        return STEPS_PER_LOOK + 10 * self.m
 
     cdef int breathe(self) except -1 nogil:
         """Let Ctrl-C through: Python's in the main thread, requests to stop in others."""
@@ -348,7 +369,7 @@ cdef class Dual:
         there: what is wrongly left out costs time, never the tolerance.
         """
         cdef int done
-        cdef long long wait = STEPS_PER_LOOK + 10 * self.m, look = self.n_iter + wait
+        cdef long long look = self.n_iter + self.wait()
         while True:
             with nogil:
                 done = self.run(rule, tol, min(STEPS_PER_SHRINK, last - self.n_iter))
@@ -357,7 +378,7 @@ cdef class Dual:
             if self.n_iter >= last:
                 return LIMIT
             if self.n_iter >= look:
-                look = self.n_iter + wait
+                look = self.n_iter + self.wait()
                 self.refresh()
                 if self.stuck():
                     return STUCK

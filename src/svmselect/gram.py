@@ -79,6 +79,44 @@ def adopted_rows(X):
     return rows
 
 
+def far_origin(X):
+    """The point from which to measure dense rows whose features lie far from 0, beside the range of their values:
+    float64, shape (d,); None where none does, and for sparse rows.
+
+    Each coordinate is a multiple of a power of two no smaller than the range, so that subtracting it rounds nothing,
+    and rows near 0 stay where they are. A feature that is constant becomes 0.
+    """
+    if sparse.issparse(X):
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    with np.errstate(over="ignore"):
+        step = np.ldexp(1.0, np.frexp(high - low)[1])
+    middle = 0.5 * low + 0.5 * high
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = np.where(high > low, np.trunc(middle / step) * step, low)
+    origin[~np.isfinite(origin)] = 0
+    return origin if origin.any() else None
+
+
+def checked_origin(X, origin):
+    """A point that rows may be measured from, or a ValueError; None for 0."""
+    point = np.asarray(origin, dtype=np.float64)
+    if point.shape != (X.shape[1],) or not np.isfinite(point).all():
+        raise ValueError(f"origin must be {X.shape[1]} finite numbers, got {origin!r}")
+    if not point.any():
+        return None
+    if sparse.issparse(X):
+        raise ValueError("origin must be 0 for sparse rows")
+    return point
+
+
+def measured_from(X, origin):
+    """Rows moved so that `origin` becomes 0; unmoved, X itself, for None."""
+    if origin is None:
+        return X
+    return (X.toarray() if sparse.issparse(X) else X) - origin
+
+
 def arrays_of(X):
     """The arrays that hold a data matrix, none where it is neither an array nor a CSR matrix."""
     if sparse.issparse(X):
@@ -276,14 +314,20 @@ class Gram:
         share what the whole matrix leaves of it, or take a quarter more. With threads, see Notes.
     copy : bool
         Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C
-        order; CSR), without memory for a second one, and makes it read-only. Nor must its values be changed
-        through other views of it as long as the object is in use.
+        order; CSR), without memory for a second one unless they are moved, and makes it read-only. Nor must its
+        values be changed through other views of it as long as the object is in use.
+    origin : array_like, shape (d,), optional
+        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0; a dense
+        feature that lies far from 0, beside the range of its values, is moved by a multiple of that range. See
+        Notes.
 
     Attributes
     ----------
     m : int
         Number of rows.
     kernel : RBF or Linear
+    origin : ndarray, shape (d,), or None
+        The point from which rows are measured; None for 0.
     diagonal : ndarray, shape (m,)
         ``k(x_i, x_i)`` as stored, in float64.
     columns : Columns
@@ -302,6 +346,11 @@ class Gram:
 
     Notes
     -----
+    *Origin.* Moving all rows alike changes no value of an RBF kernel, and those of the linear kernel in a way that no
+    SVM with a threshold notices; but inner products of rows far from 0 lose the digits that tell them apart. So
+    kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and so is the threshold of a
+    solution with a linear kernel.
+
     *Threads.* Any number of threads may use one object, and its restrictions, at once: fit, leave points out,
     cross-validate, estimate. Each gets the results that it gets alone: the same to the last bit on a matrix
     that was computed before, else up to the rounding of kernel values, which depends on the columns that are
@@ -315,12 +364,14 @@ class Gram:
     called. Threads that want different kernels take `copies`.
     """
 
-    def __init__(self, X, kernel, dtype="float64", memory_mb=2048, copy=True):
+    def __init__(self, X, kernel, dtype="float64", memory_mb=2048, copy=True, origin=None):
         check_kernel(kernel)
         self.dtype = check_dtype(dtype)
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
             raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
-        self._X = own_rows(X) if copy else adopted_rows(X)
+        rows = own_rows(X) if copy else adopted_rows(X)
+        self.origin = far_origin(rows) if origin is None else checked_origin(rows, origin)
+        self._X = measured_from(rows, self.origin)
         # stored values and products are of one type; rows are cast once
         with np.errstate(over="ignore"):
             rows = Rows(self._X.astype(self.dtype, copy=False))
@@ -440,7 +491,8 @@ class Gram:
         in_place = absent.size == self.m and np.array_equal(places, absent)
         run(block if in_place else block_around, pairs, self.m**2 // 2 * rows.d, progress)
         kept, slots = np.flatnonzero(~new), places[absent]
-        arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
+        if kept.size:
+            arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
         arena[slots, absent] = self.diagonal[absent]
         source.counts.own[1] += sum((p.stop - p.start) * (q.stop - q.start) for p, q in pairs)
         columns.publish(absent, slots)
@@ -520,6 +572,7 @@ class Gram:
     def _copy(self):
         other = Gram.__new__(Gram)
         other._X, other.dtype, other._budget = self._X, self.dtype, self._budget
+        other.origin = self.origin
         other._open(Source(self._source.data, None, self.kernel, self._source.counts), self.m, None)
         return other
 
@@ -557,7 +610,7 @@ class Gram:
         """
         source = self._part(rows)
         part = Gram.__new__(Gram)
-        part._X, part.dtype = self._X, self.dtype
+        part._X, part.dtype, part.origin = self._X, self.dtype, self.origin
         part._budget = self._part_budget
         column_bytes = padded_length(source.m) * self.dtype.itemsize
         capacity = min(source.m, max(part._budget // column_bytes, MIN_COLUMNS))
@@ -738,6 +791,7 @@ class Gram:
             raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {data.shape[1]}")
         if sparse.issparse(X) != sparse.issparse(data):
             X = sparse.csr_array(X) if sparse.issparse(data) else X.toarray()
+        X = measured_from(X, self.origin)
         chosen = data[support if numbers is None else numbers[support]]
         return self.kernel.block(Rows(X), Rows(chosen))
 

@@ -1,6 +1,7 @@
 """Spans, with and without the box, against their definition, an independent solver and leave-one-out."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -227,6 +228,35 @@ def test_duplicates_have_no_span_and_are_counted():
     np.testing.assert_allclose(
         rule.squared_span[rest], span_rule(gram, y, once).squared_span[rest], rtol=1e-6
     )
+
+
+@pytest.mark.parametrize(("distance", "dependent"), [(1e-3, 0), (1e-7, 2)])
+def test_near_duplicates_are_dependent_to_round_off_alone(distance, dependent):
+    X, y = two_classes(np.random.default_rng(5), 40, 3)
+    X = np.vstack([X, X[0] + [distance, 0, 0]])
+    y = np.append(y, y[0])
+    gram = Gram(X, RBF(0.5))
+    solution = made(gram, y, np.full(41, 0.5), 1.0)
+    rule = span_rule(gram, y, solution)
+    assert rule.n_dependent == dependent
+    # beside its near duplicate a point has no more span than their distance in feature space, gamma d^2 twice
+    assert (rule.squared_span[[0, 40]] <= 1.0001 * distance**2 + 1e-10).all()
+    if not dependent:
+        assert compare_with_the_definition(gram, solution, rule.squared_span, affine=True) > 20
+        assert (rule.squared_span[[0, 40]] > 0.01 * distance**2).all()
+
+
+def test_a_span_that_just_reaches_the_decision_value_is_an_error():
+    """The rule is an inequality that holds with equality too."""
+    X, y = two_classes(np.random.default_rng(3), 30, 3)
+    gram = Gram(X, RBF(0.5))
+    solution = solve_csvc(gram, y, 1.0, tol=1e-8)
+    support = solution.alpha > 0
+    reach = solution.alpha * span_rule(gram, y, solution).squared_span
+    for factor, expected in ((1.0, support), (1 + 1e-12, np.zeros_like(support))):
+        decision = np.where(support, factor * y * reach, y)
+        errors = span_rule(gram, y, replace(solution, decision=decision)).errors
+        np.testing.assert_array_equal(errors, expected)
 
 
 def test_spans_do_not_depend_on_the_memory_budget_or_on_points_left_out():

@@ -194,6 +194,16 @@ def test_max_iter_is_told(data):
     assert all(r.n_iter == 3 for r in result.rounds)
 
 
+@pytest.mark.parametrize("seeding", SEEDINGS)
+def test_a_decision_value_of_0_counts_as_the_positive_class(seeding):
+    gram = Gram(np.array([[1.0], [-1.0], [0.0], [0.0]]), Linear())
+    result = cross_validate(
+        gram, [1, -1, 1, -1], 10.0, np.array([1, 1, 0, 0]), rounds=1, seeding=seeding, tol=1e-9
+    )
+    assert (result.decision[2:] == 0).all()
+    assert result.errors[2:].tolist() == [False, True]
+
+
 def test_results_are_frozen(data):
     X, y = data
     result = cross_validate(Gram(X, RBF(0.4)), y, 5.0, 3)

@@ -125,6 +125,14 @@ def test_exponential_pass(panels, dtype, least):
     assert out[:4].tolist() == [1, 1, 0, 0] if dtype == "float32" else (out[:2] == 1).all()
 
 
+@pytest.mark.parametrize("rows_of", [np.asarray, sparse.csr_array])
+def test_zeros_of_both_signs_are_identical(rows_of):
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, -0.0], [2.0, 0.0], [3.0, 4.0]])
+    for rows in (X, X[::-1]):
+        groups = Gram(rows_of(rows), RBF(1.0)).row_groups
+        np.testing.assert_array_equal(groups, [0, 0, 1, 1, 2] if rows is X else [0, 1, 1, 2, 2])
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("as_csr", [False, True])
 def test_identical_rows_have_kernel_value_one(dtype, as_csr):

@@ -218,6 +218,17 @@ def test_one_point_of_a_class_is_an_error_when_left_out():
         assert leave_one_out(Gram(X, RBF(0.5)), y, 1.0, method=method).errors[3]
 
 
+@pytest.mark.parametrize("method", ["retrain", "certified"])
+@pytest.mark.parametrize("label", [-1.0, 1.0])
+def test_a_decision_value_of_0_counts_as_the_positive_class(method, label):
+    """Left out, the point in the middle of the two others has a decision value of 0, to the last bit; at the
+    end of a path of unlearning round-off is added to it."""
+    y = np.array([1.0, -1.0, label])
+    loo = leave_one_out(Gram(np.array([[1.0], [-1.0], [0.0]]), Linear()), y, 10.0, method=method)
+    assert loo.decision[2] == 0
+    assert loo.errors[2] == (label < 0)
+
+
 def test_progress_and_step_limit_are_reported():
     X, y = two_classes(np.random.default_rng(8), 60, 3)
     gram = Gram(X, RBF(0.5))

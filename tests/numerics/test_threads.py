@@ -283,12 +283,13 @@ def test_tasks_of_tasks_stay_on_their_thread(monkeypatch):
 
 # fits that would take hours: noise, a linear kernel and a huge C, by SMO alone
 HARD = """
-    import sys, threading, time
+    import signal, threading
     from concurrent.futures import ThreadPoolExecutor
     import numpy as np
     from svmselect import Gram, Linear, cross_validate, cross_validate_grid, solve_csvc
     from svmselect import interruptible_threads
     from svmselect.threads import blas_libraries
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     blas_libraries().limit(limits=2)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1500, 10)), rng.choice([-1, 1], 1500)

@@ -24,12 +24,20 @@ def test_lock_satisfies_every_direct_requirement(direct: list[Requirement], lock
     assert unmet == [], "run `make lock`"
 
 
-def test_lock_pins_each_package_once_with_hashes(root: Path) -> None:
-    blocks = re.split(r"^(?=[a-z0-9])", (root / "requirements.lock").read_text(), flags=re.MULTILINE)[1:]
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dist.lock", "requirements-audit.lock"])
+def test_lock_pins_each_package_once_with_hashes(name: str, root: Path) -> None:
+    blocks = re.split(r"^(?=[a-z0-9])", (root / name).read_text(), flags=re.MULTILINE)[1:]
     names = [re.match(r"[a-z0-9-]+(?===)", block)[0] for block in blocks]
     assert len(names) == len(set(names)), "one version per package, or conda cannot give the same ones"
     without_hash = [name for name, block in zip(names, blocks, strict=True) if "--hash=sha256:" not in block]
     assert without_hash == []
+
+
+def test_distributions_are_built_with_versions_that_are_tested(root: Path, lock: dict[str, str]) -> None:
+    text = (root / "requirements-dist.lock").read_text()
+    built = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
+    assert {"numpy", "cython", "meson-python"} <= set(built)
+    assert built.items() <= lock.items(), "run `make lock`"
 
 
 def test_conda_environment_is_in_step_with_the_lock(
@@ -55,5 +63,6 @@ def test_python_versions_are_the_same_everywhere(
 
 
 def test_makefile_locks_every_group(root: Path, locked_groups: dict[str, list[str]]) -> None:
-    groups = re.search(r"\$\(addprefix --group ,([a-z ]+)\)", (root / "Makefile").read_text())[1].split()
+    recipe = (root / "Makefile").read_text().split("\nlock: ")[1]
+    groups = re.search(r"\$\(addprefix --group ,([a-z ]+)\)", recipe)[1].split()
     assert sorted(groups) == sorted(locked_groups)

@@ -107,7 +107,7 @@ def cross_validate_grid(
     Cs = np.array(check_values(Cs, "Cs"))
     gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
     folds = check_folds(folds, y)
-    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)

@@ -277,7 +277,7 @@ def cross_validate(
             f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
         )
     folds = check_folds(folds, y)
-    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
     rounds = check_rounds(rounds, len(members))
     if seeding is None:

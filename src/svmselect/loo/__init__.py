@@ -229,7 +229,7 @@ def leave_one_out(
         Feasible alphas to start the full solution from; zeros by default. Those of another C, times the ratio
         of the two and cut at the new C against round-off, are feasible.
     max_iter : int, optional
-        Most SMO steps per solve; no limit by default.
+        Most SMO steps per solve; by default a hundred thousand per row, and at least a million.
     progress : callable, optional
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all those
         that need no path, and once for a hundred or so paths.
@@ -278,7 +278,7 @@ def leave_one_out(
         raise ValueError(
             f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
         )
-    limit = check_options(tol, working_set, max_iter)
+    limit = check_options(tol, working_set, max_iter, gram.m)
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
     if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):

@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from svmselect._smo cimport (
-    Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
+    REACHED, Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
 )
 from svmselect._smo import RULES
 
@@ -169,6 +169,11 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
     while G.gap() > tol:
         if rounds >= max_iter:
             return 0
+        if rounds > 0 and rounds % G.wait() == 0:
+            with gil:
+                G.refresh()
+            if G.stuck():
+                return 0
         G.step(rule)
         H.coordinate_step()
         rounds += 1
@@ -232,10 +237,9 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                     outcome[k] = certify(G, H, rule, tol, max_iter, &b)
                     certified += outcome[k] == 2
                 else:
-                    outcome[k] = G.run(rule, tol, max_iter)
+                    outcome[k] = G.run_on(rule, tol, max_iter) == REACHED
                 if outcome[k] != 2:
-                    outcome[k] = outcome[k] and G.at(tol)
-                    if not outcome[k] and G.n_iter < max_iter:
+                    if outcome[k] and not G.at(tol):
                         # round-off of the steps hides the gap, or all of float64 does
                         with gil:
                             G.refresh()

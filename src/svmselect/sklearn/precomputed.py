@@ -69,6 +69,7 @@ def precomputed_gram(kernel):
     """A Gram matrix that takes its columns from a `Precomputed` kernel."""
     m = len(kernel.K)
     gram = Gram.__new__(Gram)
+    gram.origin = None
     gram._X, gram.dtype, gram._budget = np.arange(m, dtype=np.float64)[:, None], np.dtype(np.float64), 2**62
     gram._open(Source(Rows(gram._X), None, kernel, Counts()), m, None)
     return gram

@@ -1,0 +1,198 @@
+"""Every documented command of svmselect, and every option of ``--help``, on every documented kind of file."""
+
+import argparse
+import bz2
+import gzip
+import json
+import lzma
+import re
+import shlex
+from functools import cache
+
+import numpy as np
+import pytest
+from documents.fences import commands, inline
+from estimators.problems import blobs
+from sklearn.datasets import dump_svmlight_file
+
+from svmselect.cli.arguments import parser
+from svmselect.cli.main import COMMANDS, main
+
+X, y = blobs(7, m=48, k=2)
+CSV_ROWS = [",".join([*map(repr, row), str(label)]) for row, label in zip(X.tolist(), y, strict=True)]
+HEADER = "age,height,weight,target"
+PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PLAIN = ("header.csv", "rows.csv", "rows.libsvm")
+# what a result says of the file itself, beside what it says of the rows
+OF_THE_FILE = {"file", "label", "seconds"}
+
+
+def parts(part, name=()):
+    """The parser of each command, by the words that call it."""
+    inner = [action for action in part._actions if isinstance(action, argparse._SubParsersAction)]
+    if not inner:
+        return {name: part}
+    return {
+        words: found
+        for word, choice in inner[0].choices.items()
+        for words, found in parts(choice, (*name, word)).items()
+    }
+
+
+PARTS = parts(parser(COMMANDS))
+OF_FILES = [name[0] for name in PARTS if name[0] != "datasets"]
+PACKINGS = [
+    suffix
+    for suffix in PACKED
+    if any(re.search(rf"{re.escape(suffix)}\b", PARTS[name,].format_help()) for name in OF_FILES)
+]
+KINDS = [*PLAIN, *(name + suffix for suffix in PACKINGS for name in PLAIN)]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The same rows as every documented kind of file."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "header.csv").write_text("\n".join([HEADER, *CSV_ROWS, ""]))
+    (folder / "rows.csv").write_text("\n".join([*CSV_ROWS, ""]))
+    dump_svmlight_file(X, y, str(folder / "rows.libsvm"), zero_based=False)
+    for name in PLAIN:
+        for suffix in PACKINGS:
+            (folder / (name + suffix)).write_bytes(PACKED[suffix]((folder / name).read_bytes()))
+    return {name: str(folder / name) for name in KINDS}
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*words):
+        status = main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert (status, err) == (0, "")
+        return out
+
+    return call
+
+
+def result(run, *words):
+    """What a command says of the rows: a dict, without what it says of the file."""
+    said = json.loads(run(*words, "--json"))
+    return {key: value for key, value in said.items() if key not in OF_THE_FILE}
+
+
+def nearly(one, other):
+    """Whether two results are equal, numbers to round-off."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(nearly(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(nearly, one, other))
+    return one == (pytest.approx(other, rel=1e-9) if isinstance(other, float) else other)
+
+
+@cache
+def documented():
+    """Words of each documented command that takes a file, with FILE in the file's place."""
+    calls = [shlex.split(line)[1:] for line in commands() if line.startswith("svmselect ")]
+    return list(
+        dict.fromkeys(
+            tuple("FILE" if re.fullmatch(r"\w+\.(csv|libsvm)", word) else word for word in words)
+            for words in calls
+            if words[0] in OF_FILES
+        )
+    )
+
+
+def test_gzip_is_documented_and_so_is_every_command():
+    assert ".gz" in PACKINGS
+    assert {words[0] for words in documented()} == set(OF_FILES)
+    assert all(words.count("FILE") == 1 for words in documented())
+
+
+@pytest.mark.parametrize("words", documented(), ids=" ".join)
+def test_a_documented_command_says_the_same_of_every_kind_of_file(words, files, run):
+    def call(kind):
+        return [files[kind] if word == "FILE" else word for word in words if word != "--json"]
+
+    said = {kind: result(run, *call(kind)) for kind in KINDS}
+    assert (said["header.csv"]["rows"], said["header.csv"]["features"]) == X.shape
+    assert [kind for kind in KINDS if not nearly(said[kind], said["header.csv"])] == []
+    for kind in KINDS:
+        expected = f"{files[kind]}: 48 rows, 3 features; classes 0 (24), 1 (24); label: "
+        assert run(*call(kind)).startswith(expected)
+
+
+@pytest.mark.parametrize("labels", [np.array(["ill", "quite well"])[y], 2 * y - 1])
+def test_labels_of_any_kind(labels, tmp_path, files, run):
+    path = tmp_path / "data.csv"
+    rows = [f"{row.rpartition(',')[0]},{label}" for row, label in zip(CSV_ROWS, labels, strict=True)]
+    path.write_text("\n".join([HEADER, *rows]))
+    said, numbered = (result(run, "loo", file) for file in (path, files["header.csv"]))
+    assert said.pop("classes") == dict.fromkeys(map(str, np.unique(labels)), 24)
+    assert {**said, "classes": numbered["classes"]} == numbered
+
+
+# a value for each option whose default is no example of one
+EXAMPLES = {
+    "--label": "target",
+    "--ignore": "height",
+    "--delimiter": ",",
+    "--C": "0.5,5",
+    "--gamma": "0.1,1",
+}
+FOR_CSV_ALONE = {"--label", "--ignore", "--delimiter", "--header", "--drop-missing"}
+
+
+def options(command):
+    """Every option of a command, once with each of its choices or else with a value, as words."""
+    for action in PARTS[command,]._actions:
+        for flag in action.option_strings:
+            if action.nargs == 0:
+                yield (flag,)
+            elif action.choices:
+                yield from ((flag, choice) for choice in action.choices)
+            else:
+                yield (flag, EXAMPLES[flag] if action.default in (None, []) else str(action.default))
+
+
+# this file has a header, and is of one format
+WRONG = {
+    "header.csv": {("--no-header",), ("--format", "libsvm")},
+    "rows.libsvm": {("--no-header",), ("--format", "csv")},
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("command", OF_FILES)
+def test_every_option_of_the_help_works(command, kind, files, run):
+    tried = [words for words in options(command) if words[0] not in ("-h", "--help")]
+    tried = [words for words in tried if words not in WRONG[kind]]
+    if kind == "rows.libsvm":
+        tried = [words for words in tried if words[0] not in FOR_CSV_ALONE]
+    assert len(tried) >= 12
+    for words in tried:
+        more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
+        assert run(command, files[kind], *words, *more)
+
+
+@pytest.mark.parametrize("name", PARTS, ids=" ".join)
+def test_help(name, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*name, "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: svmselect {' '.join(name)} ")
+
+
+@pytest.mark.parametrize("line", inline("svmselect"))
+def test_a_command_within_a_sentence_exists(line, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*shlex.split(line)[1:], "--help"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: svmselect {line.split()[1]} ")
+
+
+def test_a_fetched_data_set_is_read_by_every_command(tmp_path, run):
+    name = "iris-versicolor"
+    run("datasets", "fetch", name, "--to", tmp_path, "--quiet")
+    for command in OF_FILES:
+        grid = ("--C", "1,10", "--gamma", "0.1,1") if command == "select" else ()
+        said = result(run, command, tmp_path / f"{name}.libsvm", *grid)
+        assert (said["rows"], said["features"], said["classes"]) == (150, 4, {"-1": 100, "1": 50})

@@ -1,0 +1,61 @@
+"""What is mutated, which tests are nearest to it, and what is left out because no answer depends on it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = ROOT / "src" / "svmselect"
+
+NUMERICS = "tests/numerics/"
+# of each module: its files, and the tests that are run first
+MODULES = {
+    "_smo": (["_smo.pyx"], ["test_svm.py", "test_nu.py", "test_path.py"]),
+    "_active_set": (["_active_set.pyx"], ["test_active_set.py", "test_svm.py"]),
+    "_unlearn": (["loo/_unlearn.pyx"], ["test_unlearn.py", "test_loo.py", "test_bounds_spans.py"]),
+    "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
+    "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
+    "gram": (["gram.py"], ["test_gram.py", "test_svm.py"]),
+    "loo": (
+        ["loo/__init__.py", "loo/unlearn.py"],
+        ["test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],
+    ),
+    "cv": (["cv"], ["test_cv.py", "test_cv_seeds.py", "test_cv_grid.py"]),
+    "bounds": (["bounds"], ["test_bounds.py", "test_bounds_spans.py", "test_bounds_sphere.py"]),
+    "svm": (["svm.py"], ["test_svm.py", "test_nu.py"]),
+}
+# then these, as a whole: what is not near may notice too
+WIDER = ["tests/numerics", "tests/estimators", "tests/memory", "tests/workflow/test_bad_input.py"]
+
+# A fault in such a line changes time or memory, or how often somebody is told: no answer, and no promise.
+NO_ANSWER = [
+    (r"\bWORK_PER_CHECK = |\.(work|unchecked)\b.*[-+]=|\.work = 0", "how often Ctrl-C is looked at"),
+    (r"\b(FETCH|FIRST|SMALL|BATCH|BLOCK|KEPT)_\w+ = |\bFEW = ", "how much is computed at once"),
+    (r"\b(STEPS|GAP|WORK)_PER_\w+ = |\bSHRINK = ", "when rows are set aside"),
+    (
+        r"\b(MAX_ROWS|MIN_ROWS|SHARE|LOOSE|STEPS|SAMPLE) = ",
+        "when a method takes over, and with how many rows",
+    ),
+    (r"process_time|perf_counter|cpu_s\b", "time taken"),
+    (r"overwrite_[ab]\b|assume_unique", "memory used again"),
+]
+
+
+def files(module: str) -> list[str]:
+    """The sources of a module, relative to the library."""
+    found = []
+    for name in MODULES[module][0]:
+        path = LIBRARY / name
+        found += sorted(path.glob("*.py")) if path.is_dir() else [path]
+    return [str(path.relative_to(LIBRARY)) for path in found]
+
+
+def exemption(line: str) -> str | None:
+    """Why a line is left out, or None."""
+    return next((reason for pattern, reason in NO_ANSWER if re.search(pattern, line.strip())), None)
+
+
+def nearest(module: str) -> list[str]:
+    """The test files that are run first."""
+    return [NUMERICS + name for name in MODULES[module][1]]

@@ -1,0 +1,343 @@
+"""How many small faults in the core the tests find: ``make mutants``.
+
+Of each module a sample of its mutants is drawn with a recorded seed. A mutant is built beside the other
+modules in a scratch folder (Cython: only the changed module is compiled), then the tests run on it, the
+nearest first, until one fails. Results are appended to ``results.csv`` as they come, so a run that was
+stopped goes on where it was; ``score.md`` sums them up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import csv
+import os
+import queue
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from mutants.modules import LIBRARY, MODULES, ROOT, WIDER, exemption, files, nearest
+from mutants.mutate import Mutation, apply, mutations
+from mutants.score import FIELDS, RESULTS, SCORE, read, report
+
+SCRATCH = ROOT / "build" / "mutants"
+SECONDS = 90  # of one test, before it counts as hanging
+HANGS = "a test that hangs"
+KILLERS = 6  # tests that found other mutants of the module and are tried before all others
+MEMORY = 12 * 2**30
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault of a file of a module."""
+
+    module: str
+    file: str
+    fault: Mutation
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What names it in the results."""
+        fault = self.fault
+        return self.file, str(fault.line), str(fault.column), fault.old, fault.new
+
+
+def sample(module: str, n: int, seed: int) -> tuple[list[Mutant], int]:
+    """The first n of all mutants of a module in an order that the seed draws, and how many there are."""
+    everything = []
+    for file in files(module):
+        source = (LIBRARY / file).read_text()
+        lines = source.splitlines()
+        everything += [
+            Mutant(module, file, fault) for fault in mutations(source) if not exemption(lines[fault.line - 1])
+        ]
+    total = len(everything)
+    random.Random(f"{seed} {module}").shuffle(everything)
+    return everything[:n], total
+
+
+class Workshop:
+    """A scratch copy of the library that is whole but for one fault at a time."""
+
+    def __init__(self, number: int):
+        self.folder = SCRATCH / str(number)
+        self.source, self.build, self.path = (self.folder / name for name in ("source", "build", "path"))
+        self.faulty = None  # the file that has a fault
+        originals = [ROOT / "meson.build", ROOT / "meson.options", ROOT / "config" / "datasets.yaml"]
+        originals += [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        for path in originals:
+            # one that is the same keeps its time stamp, by which ninja knows what to compile
+            write(self.source / path.relative_to(ROOT), path.read_bytes())
+        shutil.rmtree(self.path, ignore_errors=True)
+        shutil.copytree(LIBRARY, self.path / "svmselect", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy2(ROOT / "config" / "datasets.yaml", self.path / "svmselect" / "cli")
+        if not (self.build / "build.ninja").is_file():
+            self._tool("meson", "setup", self.build, self.source, check=True)
+        if not self._compile():
+            raise RuntimeError(f"the library without a fault does not compile in {self.build}")
+
+    def _tool(self, *words, check=False):
+        """Run a program of the environment; return the finished process."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        return subprocess.run(
+            list(map(str, words)),
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=check,
+        )
+
+    def _compile(self) -> bool:
+        """Compile what changed, and put the compiled modules in place; whether that could be done."""
+        if self._tool("ninja", "-C", self.build).returncode != 0:
+            return False
+        for built in (self.build / "src" / "svmselect").glob("*.so"):
+            (source,) = LIBRARY.rglob(f"{built.name.split('.')[0]}.pyx")
+            target = self.path / "svmselect" / source.relative_to(LIBRARY).parent / built.name
+            if not target.exists() or target.stat().st_mtime_ns != built.stat().st_mtime_ns:
+                target.unlink(missing_ok=True)
+                shutil.copy2(built, target)
+        return True
+
+    def put(self, file: str, text: str) -> bool:
+        """Give one file of the library this text, all others their own; whether it could be built."""
+        compiles = self._write(self.faulty, (LIBRARY / self.faulty).read_text()) if self.faulty else False
+        compiles |= self._write(file, text)
+        self.faulty = file
+        if file.endswith(".py"):
+            try:
+                compile(text, file, "exec")
+            except SyntaxError:
+                return False
+        return self._compile() if compiles else True
+
+    def _write(self, file: str, text: str) -> bool:
+        """Write a file of the library; whether something has to be compiled."""
+        if file.endswith(".py"):
+            write(self.path / "svmselect" / file, text.encode())
+            return False
+        write(self.source / "src" / "svmselect" / file, text.encode())
+        return True
+
+    def test(self, tests: list[str], timeout: float) -> tuple[str, str]:
+        """Run tests on the library as it is: "passed" or "failed", and what failed."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-rfE", *tests]
+        command += ["-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={self.folder / 'temp'}"]
+        command += ["-o", f"timeout={SECONDS}", "-o", f"faulthandler_timeout={SECONDS + 30}"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        log = self.folder / "tests.log"
+        with log.open("w") as out:
+            process = subprocess.Popen(
+                ["bash", "-c", f'ulimit -v {MEMORY // 1024} -c 0; exec "$@"', "bash", *command],
+                cwd=ROOT,
+                env=environment,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                status = process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                return "failed", HANGS
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+        return verdict(status, log.read_text(errors="replace"))
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file unless it holds that already; its time stamp is new, however fast faults follow."""
+    if path.is_file() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    now = time.time_ns()
+    os.utime(path, ns=(now, now))
+
+
+def verdict(status: int, text: str) -> tuple[str, str]:
+    """What a run of pytest says, from its exit status and what it printed."""
+    if status == 0:
+        return "passed", ""
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+(?:\[.*\])?)(?: - .*)?$", text, flags=re.MULTILINE)
+    if failed:
+        return "failed", failed[1]
+    if "Timeout" in text:
+        return "failed", HANGS
+    if status == 4 and "not found: " in text:  # a test of an earlier result, which there is no more
+        return "passed", ""
+    if status == 4 and "while loading conftest" in text:
+        return "failed", "an error on import"
+    if status < 0 or status > 128 or "Fatal Python error" in text:
+        return "failed", f"a crash (status {status})"
+    raise RuntimeError(f"pytest ended with status {status}:\n{text[-2000:]}")
+
+
+class Run:
+    """Mutants, one after another in each of some workshops."""
+
+    def __init__(self, arguments, commit: str):
+        self.arguments, self.commit = arguments, commit
+        self.lock = threading.Lock()
+        self.killers = collections.defaultdict(collections.Counter)
+        for row in read(arguments.results):
+            if "::" in row["killed_by"]:
+                self.killers[row["module"]][row["killed_by"]] += 1
+        self.stages = {}
+        self.workshops = queue.SimpleQueue()
+
+    def open(self) -> None:
+        """Build the workshops, and see that the tests pass there without a fault; how long they take."""
+        for number in range(self.arguments.jobs):
+            self.workshops.put(Workshop(number))
+        shop = self.workshops.get()
+        seconds = {}
+        everything = sorted({test for module in self.arguments.modules for test in nearest(module)})
+        for test in [*everything, *WIDER]:
+            begin = time.monotonic()
+            outcome, name = shop.test([test], 3600)
+            if outcome == "failed":
+                raise SystemExit(f"{name} fails on the library without a fault")
+            seconds[test] = time.monotonic() - begin
+            self.say(f"{test} passes without a fault in {seconds[test]:.0f} s")
+        self.workshops.put(shop)
+        for module in self.arguments.modules:
+            near = nearest(module)
+            rest = [*WIDER, *(f"--ignore={test}" for test in near)]
+            self.stages[module] = [([test], 3 * seconds[test] + 60) for test in near]
+            self.stages[module].append((rest, 3 * sum(seconds[test] for test in WIDER) + 60))
+
+    def say(self, sentence: str) -> None:
+        print(f"{time.strftime('%H:%M:%S')} {sentence}", flush=True)
+
+    def judge(self, shop: Workshop, mutant: Mutant) -> tuple[str, str]:
+        """Whether the tests find a mutant, and which of them."""
+        text = apply((LIBRARY / mutant.file).read_text(), mutant.fault)
+        if not shop.put(mutant.file, text):
+            return "invalid", ""
+        with self.lock:
+            known = [name for name, _ in self.killers[mutant.module].most_common(KILLERS)]
+        stages = [(known, 60 + SECONDS * len(known))] if known else []
+        for tests, timeout in [*stages, *self.stages[mutant.module]]:
+            outcome, name = shop.test(tests, timeout)
+            if outcome == "failed":
+                return "killed", name
+        return "survived", ""
+
+    def one(self, mutant: Mutant) -> None:
+        begin = time.monotonic()
+        shop = self.workshops.get()
+        try:
+            outcome, name = self.judge(shop, mutant)
+        finally:
+            self.workshops.put(shop)
+        fault = mutant.fault
+        source = (LIBRARY / mutant.file).read_text().splitlines()[fault.line - 1].strip()
+        row = {
+            "commit": self.commit,
+            "seed": self.arguments.seed,
+            "module": mutant.module,
+            "file": mutant.file,
+            "line": fault.line,
+            "column": fault.column,
+            "old": fault.old,
+            "new": fault.new,
+            "source": source,
+            "verdict": outcome,
+            "killed_by": name,
+            "seconds": round(time.monotonic() - begin),
+            "reason": "",
+        }
+        with self.lock:
+            if "::" in name:
+                self.killers[mutant.module][name] += 1
+            new = not self.arguments.results.exists()
+            with self.arguments.results.open("a", newline="") as file:
+                writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+                if new:
+                    writer.writeheader()
+                writer.writerow(row)
+        place, change = f"{mutant.file}:{fault.line}", f"{fault.old!r:.40} -> {fault.new!r}"
+        self.say(f"{outcome:8} {row['seconds']:4} s  {place}  {change}  {name}")
+
+
+def library_commit() -> str:
+    """The last commit that changed the library; its files must be as committed."""
+
+    def git(*words):
+        return subprocess.run(
+            ["git", *words], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    places = ["--", "src", "meson.build", "meson.options"]
+    if changed := git("status", "--porcelain", *places):
+        raise SystemExit(f"the library is not as committed, so no commit can be named:\n{changed}")
+    return git("log", "-1", "--format=%H", *places)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--modules", nargs="+", choices=MODULES, default=list(MODULES), metavar="MODULE")
+    parser.add_argument("--sample", type=int, default=30, help="mutants of each module (default 30)")
+    parser.add_argument("--seed", type=int, default=20, help="of the sample (default 20)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at once")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--again", action="store_true", help="judge those anew that survived without a reason"
+    )
+    arguments = parser.parse_args()
+    commit = library_commit()
+    rows = read(arguments.results)
+    if others := {(row["commit"], row["seed"]) for row in rows} - {(commit, str(arguments.seed))}:
+        raise SystemExit(
+            f"{arguments.results} is of another commit or seed, {sorted(others)[0]}; this is {commit} with "
+            f"seed {arguments.seed}: move the file away, and the run begins anew"
+        )
+    if arguments.again:
+        rows = [row for row in rows if row["verdict"] != "survived" or row["reason"]]
+        with arguments.results.open("w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    done = {(row["file"], row["line"], row["column"], row["old"], row["new"]) for row in rows}
+    totals, todo = {}, []
+    for module in MODULES:
+        drawn, totals[module] = sample(module, arguments.sample, arguments.seed)
+        if module in arguments.modules:
+            todo += [mutant for mutant in drawn if mutant.key not in done]
+    run = Run(arguments, commit)
+    run.say(f"commit {commit}, seed {arguments.seed}: {len(todo)} mutants to judge, {len(done)} are judged")
+    if todo:
+        run.open()
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            try:
+                for future in [pool.submit(run.one, mutant) for mutant in todo]:
+                    future.result()
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+    text = report(read(arguments.results), totals)
+    if arguments.results == RESULTS:
+        SCORE.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
