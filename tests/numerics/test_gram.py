@@ -44,8 +44,11 @@ def test_values_are_those_of_scikit_learn(m, d, gamma, single, as_csr):
     dtype = "float32" if single else "float64"
     # the bound that RBF's docstring states, on the squared distances; inner products have no more error
     round_off = (d + 3) * np.finfo(dtype).eps * 2 * (X**2).sum(axis=1).max()
-    for kernel, expected in ((RBF(gamma), rbf_kernel(X, gamma=gamma)), (Linear(), linear_kernel(X))):
-        K = Gram(given_rows, kernel, dtype=dtype).matrix()
+    for kernel in (RBF(gamma), Linear()):
+        gram = Gram(given_rows, kernel, dtype=dtype)
+        moved = X if gram.origin is None else X - gram.origin
+        expected = rbf_kernel(X, gamma=gamma) if isinstance(kernel, RBF) else linear_kernel(moved)
+        K = gram.matrix()
         tolerance = round_off * getattr(kernel, "gamma", 1.0) + 4 * np.finfo(dtype).eps
         np.testing.assert_allclose(K, expected, rtol=0, atol=tolerance)
         np.testing.assert_array_equal(K, K.T)

@@ -347,7 +347,7 @@ cdef class Paths:
                 for t in range(self.m):
                     theta[k, t] = self.z[t] if self.inside[t] else self.parked[t]
                     theta[k, t] = min(max(theta[k, t], self.lo[t]), self.hi[t])
-                theta[k, r] = y[r] * (kept[k] + self.left)
+                theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
                 if self.room > 0:
                     for t in range(self.m):
                         if self.inside[t]:

@@ -274,17 +274,18 @@ class Start:
         return decision, outcome
 
     def gradients(self, points, kept, ends):
-        """How ends of paths differ from the start, shape (n, m), the g there, what `judge` finds, the points that
-        have moved in any, and their rows of the Gram matrix."""
+        """How ends of paths differ from the start, shape (n, m), the g there, what `judge` finds, the points outside
+        S that have moved in any, and their rows of the Gram matrix."""
         tableau, s = self.tableau, self.tableau.s
         change = ends.theta - self.theta
         others = s + np.flatnonzero((change[:, s:] != 0).any(axis=0) | (ends.direction[:, s:] != 0).any(axis=0))
-        moved = np.concatenate([np.arange(s), others])
-        rows = np.vstack([tableau.rows, rows_of(tableau.gram, tableau.order[others], tableau.order)])
-        g = self.g + change[:, moved] @ rows
+        rows = rows_of(tableau.gram, tableau.order[others], tableau.order)
+        g = change[:, :s] @ tableau.rows
+        g += change[:, others] @ rows
+        g += self.g
         slack = np.asarray(self.paths.theta_slack)
         boxes = self.y, self.lo, self.hi, tableau.diagonal, slack
-        return change, g, judge(points, kept, *boxes, ends.theta, g, ends.left, self.unit), moved, rows
+        return change, g, judge(points, kept, *boxes, ends.theta, g, ends.left, self.unit), others, rows
 
     def judged(self, points, kept, ends):
         """What the ends of paths say by the Gram matrix alone.
@@ -310,7 +311,7 @@ class Start:
         value may lack of the optimum.
         """
         n = np.arange(points.size)
-        change, g, (gap, noise, b, width), moved, rows = self.gradients(points, kept, ends)
+        change, g, (gap, noise, b, width), others, rows = self.gradients(points, kept, ends)
         decision = g[n, points] + self.y[points] + b
         bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
         size = np.abs(ends.theta).max(axis=1)
@@ -321,8 +322,9 @@ class Start:
         going = np.flatnonzero(ends.room > 0)
         if going.size:
             direction, room, left = ends.direction[going], ends.room[going], ends.left[going]
-            along = direction[:, moved]
-            curvature = np.einsum("ij,ij->i", along @ rows[:, moved], along)
+            moved = np.concatenate([np.arange(self.tableau.s), others])
+            along, block = direction[:, moved], np.vstack([self.tableau.rows[:, moved], rows[:, moved]])
+            curvature = np.einsum("ij,ij->i", along @ block, along)
             slope = np.einsum("ij,ij->i", direction, g[going] + b[going, None])
             slope += self.y[points[going]] * (g[going, points[going]] + b[going])
             defect = np.maximum(gap[going], 0) * width[going]
