@@ -75,6 +75,18 @@ test-memory: $(LIBRARY) ## Small problems on a build with the address and undefi
 	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
 	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory)
 
+.PHONY: fuzz
+fuzz: $(LIBRARY) ## New problems against what is true of them, SECONDS=600 long; SEED= repeats a run; failures go to tests/fuzz/corpus
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+
+.PHONY: test-threads
+test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the thread sanitizer of gcc
+	$(INSTALL) --upgrade --target build/threads -Cbuild-dir=build/meson-$(PYTHON_VERSION)-threads \
+	  $(addprefix -Csetup-args=,-Db_sanitize=thread -Db_lundef=false -Doptimization=0 -Dc_args=-DSVMSELECT_NO_CLONES) .
+	LD_PRELOAD=$$(gcc -print-file-name=libtsan.so) TSAN_OPTIONS=halt_on_error=1:abort_on_error=1 \
+	  PYTHONPATH=$(CURDIR)/build/threads OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
+	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py -k 'not ctrl_c')
+
 # Tests with other versions than the locked ones: $(1) names the environment, $(2) says which versions. What only the tests
 # use is the newest always: another hypothesis draws other examples.
 define test_versions
@@ -158,7 +170,7 @@ clean: ## Remove .venv, builds and caches; downloads and results stay
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
 	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'

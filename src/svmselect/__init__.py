@@ -39,6 +39,7 @@ from svmselect.kernels import RBF, Linear
 from svmselect.loo import LeaveOneOut, leave_one_out
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
+from svmselect.threads import interruptible_threads
 
 __all__ = [
     "RBF",
@@ -66,6 +67,7 @@ __all__ = [
     "cross_validate_grid",
     "decision_function",
     "even_folds",
+    "interruptible_threads",
     "jaakkola_haussler",
     "leave_one_out",
     "multiedit",

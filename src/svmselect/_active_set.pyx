@@ -27,15 +27,13 @@ that gains nothing ends the phase, and SMO goes on from a better point.
 from libc.math cimport fabs, hypot, sqrt
 from libc.string cimport memmove, memset
 
-from math import fsum
-
 import numpy as np
 
 from scipy.linalg.lapack import dpstrf
 
 from scipy.linalg.cython_blas cimport drot, dtrsv
 
-from svmselect._smo cimport SNAP, Dual, vec_axpy
+from svmselect._smo cimport MOST_IDLE, SNAP, Dual, vec_axpy
 
 cdef double EPS = 2.0 ** -52
 cdef double EPS_SINGLE = 2.0 ** -23
@@ -124,7 +122,7 @@ cdef class ActiveSet:
         self.c = max(diagonal.mean(), 1e-300)
         unit = EPS_SINGLE if dual.columns.single else EPS
         largest = max(diagonal.max(), 1e-300)
-        self.pivot_floor = 16 * unit * (largest + self.c)
+        self.pivot_floor = 32 * unit * (largest + self.c)
         self.curvature_floor = unit * largest
         self.w = self.s = self.moves = 0
         self.work = self.unchecked = 0
@@ -148,7 +146,7 @@ cdef class ActiveSet:
             self.u[k] = column[self.basis[k]] + self.c
         self.solve(b'N', self.u)
         pivot = total - dot(self.s, self.u, self.u)
-        if pivot <= self.pivot_floor * total:
+        if pivot <= self.pivot_floor:
             return False
         for k in range(self.s):
             self.R[k * self.capacity + self.s] = self.u[k]
@@ -498,47 +496,23 @@ def worst(rows, excess, count):
     return rows[np.argpartition(-excess[rows], count)[:count]]
 
 
-cdef double round_off(Dual dual):
-    """KKT gap that rounding may leave.
-
-    An error of u |theta_s|, of the variable itself or of its part in the sum f_t, moves f_t by less than u
-    |theta_s| sqrt(K_ss K_tt); the errors are independent, so their squares add up. The gap is between the
-    extremes of f over all rows.
-    """
-    theta, diagonal = dual.view(dual.theta), np.maximum(dual.view(dual.diagonal), 0)
-    return 16 * EPS * (sqrt(np.sum(theta ** 2 * diagonal) * diagonal.max()) + 1)
-
-
-cdef int refresh(Dual dual, double total) except -1:
-    """Take the round-off of many moves out of the sum of theta, which is to be `total`, and out of f."""
-    theta = dual.view(dual.theta).copy()
-    room = np.minimum(dual.view(dual.hi) - theta, theta - dual.view(dual.lo))
-    t = room.argmax()
-    drift = total - fsum(theta)
-    if abs(drift) < room[t]:
-        theta[t] += drift
-    dual.seed(theta)
-    return 0
-
-
 cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:
     """Solve a dual by the active-set method from its present variables, until `budget` elements are passed
     over or n_iter is `last`.
 
     Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no
-    larger than rounding can make it while the last round has gained nothing. In any case theta is feasible
-    and no worse than before.
+    larger than rounding can make it while the last round has gained nothing. In any case f is fresh, and theta is
+    feasible and no worse than before.
     """
     cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
     cdef int idle = 0
     cdef double gap
-    total = fsum(dual.view(dual.theta))
     while block.work <= budget and dual.n_iter < last and idle <= 3:
         if block.capacity <= dual.m and block.s > block.capacity - MIN_ROWS // 2:
             break
         gap = dual.gap()
         if gap <= tol:
-            refresh(dual, total)
+            dual.refresh()
             block.work += 2.0 * dual.n * dual.m
             if dual.gap() <= tol:
                 return True
@@ -551,8 +525,8 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
         idle = 0 if gain > noise else idle + 1
         dual.n_iter += block.moves
         block.moves = 0
-    refresh(dual, total)
-    return dual.gap() <= tol or (idle > 0 and dual.gap() <= round_off(dual))
+    dual.refresh()
+    return dual.gap() <= tol or (idle > 0 and 2 * dual.gap() <= dual.gap_bound())
 
 
 cdef double crash_work(Dual dual, double limit) except -1:
@@ -594,16 +568,26 @@ def solve(Dual dual, str working_set, double tol, long long max_iter):
     Returns
     -------
     bool
-        Whether the KKT gap is at most tol, or no larger than rounding can make it.
+        Whether the KKT gap is at most tol. Where it is not, steps ran out, or neither method gets any further.
     """
     cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
     cdef double work = 0
+    cdef double best_gap = INF, best_value = -INF
+    cdef int idle = 0
     while True:
-        if dual.solve(working_set, tol, min(steps, last - dual.n_iter)):
-            return True
-        if dual.n_iter >= last:
-            return False
+        if dual.solve(working_set, tol, min(steps, last - dual.n_iter)) or dual.n_iter >= last:
+            break
+        if dual.gap() <= tol:   # and rounding leaves no more to be known
+            break
         work += WORK_PER_STEP * steps * dual.n
-        if crash_work(dual, work) <= work and finish(dual, tol, work, last):
-            return True
+        if crash_work(dual, work) <= work:
+            if finish(dual, tol, work, last):
+                break
+            dual.best_gap, dual.best_value, dual.idle = best_gap, best_value, idle
+            if dual.stuck():
+                break
+            best_gap, best_value, idle = dual.best_gap, dual.best_value, dual.idle
+        elif dual.idle >= MOST_IDLE:
+            break
         steps *= 2
+    return dual.at(tol)

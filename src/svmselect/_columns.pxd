@@ -5,6 +5,8 @@ cdef class Columns:
     cdef readonly bint full
     cdef readonly bint single
     cdef readonly object arena
+    cdef readonly object lock
+    cdef Columns _first
     cdef object _load
     cdef object _memory
     cdef object _counter
@@ -21,4 +23,5 @@ cdef class Columns:
     cdef const void *again(self, Py_ssize_t i) except NULL nogil
     cdef bint has(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t _miss(self, Py_ssize_t i) except -1
+    cdef object _absent(self, wanted)
     cdef int _store(self, indices, slots) except -1

@@ -4,11 +4,28 @@ Design. A solver asks for column ``i`` with ``get`` and receives a pointer that 
 requests (the store holds at least eight columns), without taking the GIL unless the column must be computed.
 ``fetch`` makes many absent columns present at once, for the price of one matrix product, and leaves the eight
 most recently used ones alone. Slots fill in the order of demand, so that a store of which little is used
-touches little memory; where the whole matrix fits, nothing is ever replaced and use is not recorded. What a
-column contains is the business of the ``load`` callback.
+touches little memory; where the whole matrix fits, nothing is ever replaced or moved and use is not recorded.
+What a column contains is the business of the ``load`` callback.
+
+Threads. A store that holds the whole matrix serves any number of threads, each through a `Columns` of its own
+(`handle`) that counts its requests. Columns are written under the store's lock, and a column's slot is stored
+only after its values, with release semantics; requests read the slot with acquire semantics and take no lock,
+so that whoever sees a slot sees its values. A store that replaces columns is for one thread.
 """
 
+import threading
+
 import numpy as np
+
+cdef extern from *:
+    """
+    static inline Py_ssize_t slot_acquire(const Py_ssize_t *slot)
+    { return __atomic_load_n(slot, __ATOMIC_ACQUIRE); }
+    static inline void slot_release(Py_ssize_t *slot, Py_ssize_t value)
+    { __atomic_store_n(slot, value, __ATOMIC_RELEASE); }
+    """
+    Py_ssize_t slot_acquire(const Py_ssize_t *) nogil
+    void slot_release(Py_ssize_t *, Py_ssize_t) nogil
 
 cdef extern from "_panels.h" nogil:
     void panels_gather(int, Py_ssize_t, const Py_ssize_t *, const void *, void *)
@@ -53,12 +70,20 @@ cdef class Columns:
     load : callable
         ``load(indices, out, slots)`` writes column ``indices[k]`` into ``out[slots[k], :m]``.
     counter : ndarray of int64, shape (1,)
-        Counts the requests; several stores may share one.
+        Counts the requests; several stores of one thread may share one.
     memory : ndarray of uint8, optional
         Where to put the columns, from `allocate`; fresh memory by default.
+    first : Columns, optional
+        Another thread's object on the same whole matrix: see `handle`.
+
+    Attributes
+    ----------
+    lock : threading.RLock
+        Held while columns are written.
     """
 
-    def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load, counter, memory=None):
+    def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load, counter, memory=None,
+                  Columns first=None):
         cdef long long[::1] requested = counter
         cdef size_t address
         self.m = m
@@ -67,20 +92,34 @@ cdef class Columns:
         self.full = self.capacity == m
         self.single = np.dtype(dtype) == np.float32
         self._stride = self.ld * (sizeof(float) if self.single else sizeof(double))
+        self._load = load
+        self._counter = counter
+        self._requested = &requested[0]
+        self._clock = 1
+        self._first = first
+        if first is not None:
+            self.lock, self.arena, self._memory = first.lock, first.arena, first._memory
+            self._slot, self._row, self._used = first._slot, first._row, first._used
+            self._data = first._data
+            return
         n_bytes = self.capacity * self._stride
+        self.lock = threading.RLock()
         self._memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
         values = self._memory.view(np.float32 if self.single else np.float64)
         self.arena = values.reshape(self.capacity, self.ld)
         address = self.arena.ctypes.data
         self._data = <char *> address
-        self._load = load
-        self._counter = counter
-        self._requested = &requested[0]
         self._slot = np.full(m, ABSENT, dtype=np.intp)
         # which column a slot holds, and when it was last used: 0 if empty; time stands still where all fit
         self._row = np.full(self.capacity, ABSENT, dtype=np.intp)
         self._used = np.zeros(self.capacity, dtype=np.int64)
-        self._clock = 1
+
+    def handle(self, counter):
+        """The same store of a whole matrix for another thread, with a counter of its own."""
+        if not self.full:
+            raise ValueError("a store that replaces columns is for one thread")
+        return Columns(self.m, self.capacity, self.arena.dtype, self._load, counter, None,
+                       self if self._first is None else self._first)
 
     @property
     def requested(self):
@@ -107,32 +146,29 @@ cdef class Columns:
         self._used[:] = 0
 
     def close(self):
-        """Give the memory away (returned): every column is absent for good, asking for one is an error."""
+        """Give the memory away: every column is absent for good, for all threads, and an error to ask for."""
         self.forget()
         self._load = closed
-        return self._memory
+        if self._first is not None:
+            self._first._load = closed
 
-    def settle(self, indices):
-        """Declare that exactly these columns are stored, each in the slot of its own number; all must fit."""
-        self.forget()
-        self.arena[indices, self.m:] = 0
-        np.asarray(self._slot)[indices] = indices
-        np.asarray(self._row)[indices] = indices
-        np.asarray(self._used)[indices] = 1
+    def places(self, absent=None):
+        """The slot of every column, shape (m,), -1 for one that is absent. Some of these, if given, take the
+        first free slots in turn; they are to be written and published under the lock."""
+        places = np.array(self._slot)
+        if absent is not None:
+            places[absent] = np.flatnonzero(np.asarray(self._row) < 0)[:absent.size]
+        return places
 
-    def arrange(self):
-        """Move every stored column to the slot of its own number; all must fit."""
-        row = np.asarray(self._row)
-        if np.array_equal(row, np.arange(self.m)):
-            return
-        stored = row[row >= 0]
-        for slot in range(self.m):
-            # each exchange brings one column home
-            while row[slot] != ABSENT and row[slot] != slot:
-                home = row[slot]
-                self.arena[[slot, home]] = self.arena[[home, slot]]
-                row[slot], row[home] = row[home], home
-        self.settle(stored)
+    def publish(self, indices, slots):
+        """Declare that columns have been written into free slots."""
+        cdef Py_ssize_t[::1] columns = indices, places = slots
+        cdef Py_ssize_t k
+        self.arena[slots, self.m:] = 0
+        np.asarray(self._row)[slots] = indices
+        np.asarray(self._used)[slots] = self._clock
+        for k in range(columns.shape[0]):
+            slot_release(&self._slot[columns[k]], places[k])
 
     def fetch(self, indices):
         """Load the absent ones of some columns together; not counted as requests.
@@ -148,13 +184,14 @@ cdef class Columns:
         outside = wanted[(wanted < 0) | (wanted >= self.m)]
         if outside.size:
             raise IndexError(f"there is no column {outside[0]} in a matrix of {self.m} rows")
-        slots = np.asarray(self._slot)[wanted]
-        absent = wanted[slots < 0]
-        absent = absent[np.sort(np.unique(absent, return_index=True)[1])]
-        free = np.flatnonzero(np.asarray(self._row) < 0)
         if self.full:
-            self._store(absent, free[:absent.size])
+            with self.lock:
+                absent = self._absent(wanted)
+                self._store(absent, np.flatnonzero(np.asarray(self._row) < 0)[:absent.size])
             return
+        slots = np.asarray(self._slot)[wanted]
+        absent = self._absent(wanted)
+        free = np.flatnonzero(np.asarray(self._row) < 0)
         used = np.array(self._used)
         recent = np.argpartition(used, -MIN_COLUMNS)[-MIN_COLUMNS:]
         recent = recent[np.argsort(used[recent])]
@@ -202,7 +239,7 @@ cdef class Columns:
 
     cdef const void *again(self, Py_ssize_t i) except NULL nogil:
         """Column i for a caller that has requested it before and holds it: not counted."""
-        cdef Py_ssize_t slot = self._slot[i]
+        cdef Py_ssize_t slot = slot_acquire(&self._slot[i])
         if slot < 0:
             with gil:
                 slot = self._miss(i)
@@ -213,12 +250,18 @@ cdef class Columns:
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil:
         """Whether column i is stored."""
-        return self._slot[i] >= 0
+        return slot_acquire(&self._slot[i]) >= 0
 
     cdef Py_ssize_t _miss(self, Py_ssize_t i) except -1:
-        cdef Py_ssize_t slot = np.argmin(self._used)
-        self._store(np.array([i]), np.array([slot]))
-        return slot
+        with self.lock:
+            if self._slot[i] < 0:   # in the meantime another thread may have written it
+                self._store(np.array([i]), np.array([np.argmin(self._used)]))
+            return self._slot[i]
+
+    cdef object _absent(self, wanted):
+        """The absent ones of some columns, each once, in their order."""
+        absent = wanted[np.asarray(self._slot)[wanted] < 0]
+        return absent[np.sort(np.unique(absent, return_index=True)[1])]
 
     cdef int _store(self, indices, slots) except -1:
         """Load absent columns into slots, whose former columns are dropped."""
@@ -230,9 +273,7 @@ cdef class Columns:
         slot[old[old >= 0]] = ABSENT
         row[slots] = ABSENT
         np.asarray(self._used)[slots] = 0
-        self._load(indices, self.arena, slots)
-        self.arena[slots, self.m:] = 0
-        slot[indices] = slots
-        row[slots] = indices
-        np.asarray(self._used)[slots] = self._clock
+        load = self._load if self._first is None else self._first._load
+        load(indices, self.arena, slots)
+        self.publish(indices, slots)
         return 0

@@ -60,6 +60,10 @@ cdef class NuDual(Dual):
     cdef double violation(self, Py_ssize_t k) noexcept nogil:
         return self.class_pair[k].f_j - self.class_pair[k].f_i
 
+    cdef double gap_bound(self) noexcept nogil:
+        return max(self.widest(self.class_up[0], self.class_low[0]),
+                   self.widest(self.class_up[1], self.class_low[1]))
+
     cdef double level_of(self, Py_ssize_t k) noexcept nogil:
         return self.level(self.class_up[k], self.class_low[k], self.class_pair[k])
 

@@ -12,24 +12,32 @@ cdef extern from "_vec.h" nogil:
                              const uint64_t *, const uint64_t *)
     void vec_axpy(int, Py_ssize_t, double *, double, const void *)
     Py_ssize_t vec_second_order(int, Py_ssize_t, const double *, double, double, double, const void *,
-                                const double *, const uint64_t *)
+                                const double *, double, const uint64_t *)
     Py_ssize_t vec_update_gain(int, Py_ssize_t, double *, double, const void *, const void *, double,
                                const double *, const uint64_t *, const uint64_t *)
-    void vec_pair_curvature(int, Py_ssize_t, double *, double, const void *, const double *)
+    void vec_pair_curvature(int, Py_ssize_t, double *, double, const void *, const double *, double)
     double vec_hinge(Py_ssize_t, const double *, const double *, const double *, double, double *)
     double vec_dot(Py_ssize_t, const double *, const double *)
     double vec_at(int, const void *, Py_ssize_t)
 
 # a theta this close to a bound, relative to the values it was computed from, is on it
 cdef double SNAP
+# fresh gradients in a row that were no better: no solver goes on after so many
+cdef int MOST_IDLE
 
 cdef enum:
     MVP = 0
     WSS2 = 1
 
+cdef enum:      # how a descent ended
+    LIMIT = 0
+    REACHED = 1
+    STUCK = 2
+
 cdef class Dual:
     cdef readonly object gram
     cdef readonly object y
+    cdef public object totals   # pairs of rows and the sum that their theta is to have
     cdef readonly Columns columns
     cdef object _buffer
     cdef object _sets
@@ -47,6 +55,16 @@ cdef class Dual:
     cdef vec_pair pair
     cdef long long n_iter
     cdef double work
+    # the scale of the kernel: its largest diagonal value, and the least curvature that a pair is given
+    cdef double largest, least_curvature
+    # since f was computed from theta: the sum of |step| sqrt(K_tt), and the number of steps
+    cdef double travelled
+    cdef long long stale
+    cdef double inherited       # round-off that f had before
+    cdef double total           # what theta is to sum to
+    # the best seen of fresh gradients, and how many in a row were no better
+    cdef double best_gap, best_value
+    cdef int idle
 
     cdef void copy_from(self, Dual other) noexcept nogil
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil
@@ -59,14 +77,24 @@ cdef class Dual:
     cdef const void *column(self, Py_ssize_t t) except NULL nogil
     cdef int fetch(self, Py_ssize_t t) except -1
     cdef double gap(self) noexcept nogil
+    cdef double drift(self) noexcept nogil
+    cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil
+    cdef double gap_bound(self) noexcept nogil
+    cdef bint at(self, double tol) noexcept nogil
+    cdef bint stuck(self) noexcept nogil
+    cdef bint blurred(self, double tol) noexcept nogil
+    cdef double margin(self) noexcept nogil
     cdef int step(self, int rule) except -1 nogil
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
+    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil
+    cdef long long wait(self) noexcept nogil
     cdef int breathe(self) except -1 nogil
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil
     cdef double threshold(self) noexcept nogil
     cdef double value(self) noexcept nogil
     cdef object view(self, double *values)
     cdef object candidates(self)
-    cdef bint descend(self, int rule, double tol, long long last) except -1
+    cdef int descend(self, int rule, double tol, long long last) except -1
     cdef int descend_on(self, rows, int rule, double tol, long long last) except -1
     cdef void member(self) noexcept nogil
+    cdef int refresh(self) except -1

@@ -13,16 +13,37 @@ al. 2001; LIBSVM's scale of tol).
 
 Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink
 again.
+
+Steps leave round-off in ``f``, about as much as they have travelled (``drift``). Where that is no longer small
+beside the tolerance, ``f`` is computed again from theta, and the gap that counts is the fresh one. What rounding
+leaves in a fresh ``f`` follows from theta and the diagonal (``widest``). No constant here depends on the units of
+the kernel: K s with theta / s takes the same steps.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
+from math import fsum
+
 import numpy as np
 
+from svmselect.threads import check_interrupted
+
 SNAP = 1e-12
+cdef double EPS = 2.0 ** -52
+cdef double INFINITE = float("inf")
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
+# the round-off of steps that f may have: of the tolerance, and of the margin
+cdef double FRESH = 0.01
+cdef double FRESH_OF_MARGIN = 1e-9
+cdef double FLAT = 4            # of EPS and K_ii + K_jj: the curvature of a pair that is round-off alone
+cdef double TOLD = 1e-6         # of the margin: what rounding may always leave of the gap
+cdef double ROUNDING = 16       # of EPS: what a sum of theta_s K_st loses, for terms of random signs
+# without a lower gap or a higher value in so many steps, and more in proportion to the rows, SMO is stuck
+cdef long long STEPS_PER_LOOK = 20_000
+cdef int MOST_IDLE = 3          # looks in a row
 
 cdef long long STEPS_PER_SHRINK = 1000
 cdef double SHRINK = 0.7        # of the rows or less: worth a copy
@@ -71,6 +92,12 @@ cdef class Dual:
         self.up, self.low = &sets[0, 0], &sets[1, 0]
         self.n_iter = 0
         self.work = 0
+        self.largest = gram.diagonal.max()
+        # a kernel that is zero everywhere has no scale: steps then go to the next bound
+        self.least_curvature = VEC_MIN_CURVATURE * self.largest if self.largest > 0 else 1e-300
+        self.travelled = self.stale = self.inherited = 0
+        self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
+        self.totals = [(slice(None), 0.0)]
 
     cdef void copy_from(self, Dual other) noexcept nogil:
         """Become a copy of another state of the same problem (p and the diagonal are the same already)."""
@@ -78,6 +105,8 @@ cdef class Dual:
         memcpy(self.lo, other.lo, 2 * self.n * sizeof(double))
         memcpy(self.up, other.up, 2 * self.n // 8)
         self.pair = other.pair
+        self.travelled, self.stale, self.inherited = other.travelled, other.stale, other.inherited
+        self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.n_iter = 0
 
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil:
@@ -107,6 +136,8 @@ cdef class Dual:
         """Add d to theta_t and its share to f; the pair is stale until the next select()."""
         vec_axpy(self.columns.single, self.n, self.f, d, self.columns.get(t))
         self.set_theta(t, self.theta[t] + d)
+        self.travelled += fabs(d) * sqrt(self.diagonal[t])
+        self.stale += 1
         return 0
 
     cdef void select(self) noexcept nogil:
@@ -124,6 +155,79 @@ cdef class Dual:
         """M+ - M-; below any tolerance where up or low is empty."""
         return self.pair.f_j - self.pair.f_i
 
+    cdef double drift(self) noexcept nogil:
+        """Round-off that may have come into f since it was computed from theta: that of each step's two products,
+        and of adding them."""
+        cdef Py_ssize_t t
+        cdef double most = 0
+        if self.stale == 0:
+            return self.inherited
+        for t in range(self.m):
+            most = max(most, fabs(self.f[t]))
+        return self.inherited + EPS * (self.travelled * sqrt(self.largest) + self.stale * most)
+
+    cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil:
+        """The largest M+ - M- that f may have without its round-off: that of the last steps, and that of f
+        itself.
+
+        An error of u |theta_s|, of the variable itself or of its part in the sum f_t, moves f_t by less than
+        u |theta_s| sqrt(K_ss K_tt); the errors are independent, so their squares add up.
+        """
+        cdef Py_ssize_t t
+        cdef double drift = self.drift(), size = 0, noise, least = VEC_OUT, most = -VEC_OUT
+        for t in range(self.m):
+            size += self.theta[t] * self.theta[t] * self.diagonal[t]
+        size = sqrt(size)
+        for t in range(self.m):
+            noise = ROUNDING * EPS * (size * sqrt(self.diagonal[t]) + fabs(self.p[t])) + drift
+            if up[t >> 6] >> (t & 63) & 1:
+                least = min(least, self.f[t] - noise)
+            if low[t >> 6] >> (t & 63) & 1:
+                most = max(most, self.f[t] + noise)
+        return most - least
+
+    cdef double gap_bound(self) noexcept nogil:
+        """The largest KKT gap that theta may have, whatever rounding did to f."""
+        return self.widest(self.up, self.low)
+
+    cdef bint at(self, double tol) noexcept nogil:
+        """Whether the KKT gap is at most tol, and float64 can tell: to within another tol, or, where tol is smaller
+        than is of any use, a millionth of the margin."""
+        return self.gap() <= tol and self.gap_bound() <= tol + max(tol, TOLD * self.margin())
+
+    cdef double margin(self) noexcept nogil:
+        """The size of the linear term; without one, f is in units of the kernel."""
+        cdef Py_ssize_t t
+        cdef double margin = 0
+        for t in range(self.m):
+            margin = max(margin, fabs(self.p[t]))
+        return margin if margin > 0 else self.largest
+
+    cdef bint blurred(self, double tol) noexcept nogil:
+        """Whether steps have left more round-off in f than one wants in a result, or in the sum of theta."""
+        cdef Py_ssize_t t
+        cdef double total = 0, size = 0
+        if 2 * self.drift() > min(FRESH * tol, FRESH_OF_MARGIN * self.margin()):
+            return True
+        for t in range(self.m):
+            total += self.theta[t]
+            size += fabs(self.theta[t])
+        return fabs(total - self.total) > ROUNDING * EPS * size
+
+    cdef bint stuck(self) noexcept nogil:
+        """To be asked of a fresh f now and then: whether the gap and the dual value, beyond its round-off, have
+        been no better the last few times."""
+        cdef double gap = self.gap(), value = self.value(), noise = 0
+        cdef Py_ssize_t t
+        for t in range(self.m):
+            noise += fabs(self.theta[t]) * (fabs(self.p[t]) + fabs(self.f[t]))
+        if gap < 0.99 * self.best_gap or value > self.best_value + 4 * EPS * noise:
+            self.idle = 0
+        else:
+            self.idle += 1
+        self.best_gap, self.best_value = min(self.best_gap, gap), max(self.best_value, value)
+        return self.idle >= MOST_IDLE
+
     cdef int step(self, int rule) except -1 nogil:
         """One SMO step from the selected pair, which has to be violating; selects the next pair."""
         cdef Py_ssize_t i = self.pair.i, j = self.pair.j
@@ -133,12 +237,15 @@ cdef class Dual:
         cdef bint single = self.columns.single
         if rule == WSS2:
             j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.pair.f_j, self.diagonal[i], Ki,
-                                 self.diagonal, self.partners)
+                                 self.diagonal, self.least_curvature, self.partners)
             if j < 0:   # every gain underflows
                 j = self.pair.j
         Kj = self.column(j)
         eta = self.diagonal[i] + self.diagonal[j] - 2 * vec_at(single, Ki, j)
-        d = (self.f[j] - self.f[i]) / max(eta, VEC_MIN_CURVATURE)
+        if eta <= FLAT * EPS * (self.diagonal[i] + self.diagonal[j]):
+            d = VEC_OUT   # the rows are the same: one of the two goes to its bound
+        else:
+            d = (self.f[j] - self.f[i]) / max(eta, self.least_curvature)
         room_i = self.hi[i] - self.theta[i]
         room_j = self.theta[j] - self.lo[j]
         # the variable that reaches its bound is put exactly on it
@@ -154,6 +261,8 @@ cdef class Dual:
             self.set_theta(i, self.theta[i] + d)
             self.set_theta(j, self.theta[j] - d)
         self.update(d, Ki, -d, Kj, single)
+        self.travelled += d * (sqrt(self.diagonal[i]) + sqrt(self.diagonal[j]))
+        self.stale += 1
         self.n_iter += 1
         self.work += self.n
         if self.work > WORK_PER_CHECK:
@@ -169,11 +278,28 @@ cdef class Dual:
             self.step(rule)
         return 1
 
+    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil:
+        """The same, and an end where steps get nowhere (STUCK)."""
+        cdef long long last = self.n_iter + max_iter, wait = self.wait()
+        while not self.run(rule, tol, min(wait, last - self.n_iter)):
+            if self.n_iter >= last:
+                return LIMIT
+            with gil:
+                self.refresh()
+            if self.stuck():
+                return STUCK
+        return REACHED
+
+    cdef long long wait(self) noexcept nogil:
+        """Steps between two looks whether they get anywhere."""
+        return STEPS_PER_LOOK + 10 * self.m
+
     cdef int breathe(self) except -1 nogil:
-        """Let Ctrl-C through."""
+        """Let Ctrl-C through: Python's in the main thread, requests to stop in others."""
         self.work = 0
         with gil:
             PyErr_CheckSignals()
+            check_interrupted()
         return 0
 
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil:
@@ -206,7 +332,9 @@ cdef class Dual:
         self.confine(np.where(y > 0, 0, -C), np.where(y > 0, C, 0), np.zeros(self.m))
 
     def confine(self, lo, hi, theta):
-        """Set any boxes, shape (m,) each, and start from signed variables inside them."""
+        """Set any boxes, shape (m,) each, and start from signed variables inside them, whose sum is to stay."""
+        self.totals = [(slice(None), fsum(theta[theta != 0]))]
+        self.total = self.totals[0][1]
         self._buffer[3, :self.m] = lo
         self._buffer[4, :self.m] = hi
         self.seed(theta)
@@ -214,12 +342,13 @@ cdef class Dual:
     def seed(self, theta, known=None):
         """Start from signed variables, shape (m,), inside their boxes.
 
-        `known` is a pair (theta, f) of this problem's kernel and linear term, whatever its boxes: f is then
-        computed from where the variables differ, if that is less work than from all of them.
+        `known` is (theta, f, round-off of f) of this problem's kernel and linear term, whatever its boxes: f is
+        then computed from where the variables differ, if that is less work than from all of them.
         """
-        origin, f = 0.0, -self._buffer[2, :self.m]
+        origin, f, self.inherited = 0.0, -self._buffer[2, :self.m], 0
+        self.travelled = self.stale = 0
         if known is not None and np.count_nonzero(theta != known[0]) < np.count_nonzero(theta):
-            origin, f = known
+            origin, f, self.inherited = known
         change = theta - origin
         moved = np.flatnonzero(change)
         self._buffer[0, :self.m] = theta
@@ -229,21 +358,37 @@ cdef class Dual:
         self.member()
         self.select()
 
-    def solve(self, str working_set, double tol, long long max_iter):
-        """Run SMO until the KKT gap is at most tol, by an f that is not older than m steps; whether it got
-        there."""
-        cdef long long last = self.n_iter + max_iter, seeded
-        while True:
-            seeded = self.n_iter
-            if not self.descend(RULES[working_set], tol, last):
-                return False
-            if self.n_iter - seeded <= self.m:
-                return True
-            # many steps' round-off is in f
-            self.seed(self.view(self.theta).copy())
+    cdef int refresh(self) except -1:
+        """Compute f again from theta, and take the round-off of the steps out of theta's sum."""
+        theta, lo, hi = self.view(self.theta).copy(), self.view(self.lo), self.view(self.hi)
+        for rows, total in self.totals:
+            part = theta[rows]
+            drift = total - fsum(part[part != 0])
+            room = np.minimum(hi[rows] - part, part - lo[rows])
+            t = room.argmax()
+            if abs(drift) < room[t]:
+                part[t] += drift
+                theta[rows] = part
+        self.seed(theta)
+        return 0
 
-    cdef bint descend(self, int rule, double tol, long long last) except -1:
-        """SMO with shrinking until the KKT gap is at most tol or n_iter is `last`; whether it got there.
+    def solve(self, str working_set, double tol, long long max_iter):
+        """Run SMO until the KKT gap is at most tol, max_iter steps are done, or steps get nowhere; whether the
+        gap is at most tol.
+
+        The steps' round-off in f is then at most a hundredth of tol, and a billionth of the margin.
+        """
+        cdef long long last = self.n_iter + max_iter
+        self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
+        while self.descend(RULES[working_set], tol, last) == REACHED and self.blurred(tol):
+            self.refresh()
+            if self.gap() <= tol or self.stuck():
+                break
+        return self.at(tol)
+
+    cdef int descend(self, int rule, double tol, long long last) except -1:
+        """SMO with shrinking until the KKT gap of the running f is at most tol (REACHED), n_iter is `last`
+        (LIMIT), or steps get nowhere (STUCK).
 
         Every so many steps the rows that no violating pair can contain are counted. Where they are many, and
         there is room for it, the others become a problem of their own, with their part of the matrix copied
@@ -251,14 +396,22 @@ cdef class Dual:
         there: what is wrongly left out costs time, never the tolerance.
         """
         cdef int done
+        cdef long long look = self.n_iter + self.wait()
         while True:
             with nogil:
                 done = self.run(rule, tol, min(STEPS_PER_SHRINK, last - self.n_iter))
-            if done or self.n_iter >= last:
-                return done
+            if done:
+                return REACHED
+            if self.n_iter >= last:
+                return LIMIT
+            if self.n_iter >= look:
+                look = self.n_iter + self.wait()
+                self.refresh()
+                if self.stuck():
+                    return STUCK
             rows = self.candidates()
             if rows.size < SHRINK * self.m and self.gram.has_room(rows.size):
-                self.descend_on(rows, rule, max(tol, GAP_PER_SHRINK * self.gap()), last)
+                self.descend_on(rows, rule, max(tol, GAP_PER_SHRINK * self.gap()), min(last, look))
 
     cdef object view(self, double *values):
         """One of the arrays as an ndarray of shape (m,)."""
@@ -271,14 +424,17 @@ cdef class Dual:
         return np.flatnonzero((up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i)))
 
     cdef int descend_on(self, rows, int rule, double tol, long long last) except -1:
-        """Descend with all other thetas fixed."""
+        """Descend with all other thetas fixed. Their share is in the part's f alone, which it cannot compute again:
+        `last` is at most where the whole problem does so."""
         cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
         part.n_iter = self.n_iter
+        part.travelled, part.stale, part.inherited = self.travelled, self.stale, self.inherited
         part.member()
         part.select()
         part.descend(rule, tol, last)
         self.n_iter = part.n_iter
+        self.travelled, self.stale = part.travelled, part.stale
         # f elsewhere follows from the thetas that changed
         theta = self.view(self.theta)
         change = part.view(part.theta) - theta[rows]
@@ -323,6 +479,18 @@ cdef class Dual:
         self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))
         return 0
 
+    def gap_now(self):
+        """M+ - M-; 0 where one of the two sets is empty."""
+        return self.gap() if self.pair.i >= 0 and self.pair.j >= 0 else 0.0
+
+    def reached(self, double tol):
+        """See `at`."""
+        return self.at(tol)
+
+    def known(self):
+        """(theta, f, round-off of f) for `seed`; arrays are copies of shape (m,)."""
+        return *self._buffer[:2, :self.m].copy(), self.drift()
+
     def arrays(self):
         """(theta, f, lo, hi), copies of shape (m,)."""
         return self._buffer[[0, 1, 3, 4], :self.m]
@@ -333,9 +501,8 @@ cdef class Dual:
 
     def state(self):
         """(theta, f, b, objective, KKT gap, iterations); arrays are copies of shape (m,)."""
-        gap = self.gap() if self.pair.i >= 0 and self.pair.j >= 0 else 0.0
         theta, f = self._buffer[:2, :self.m].copy()
-        return theta, f, self.threshold(), -self.value(), max(gap, 0.0), self.n_iter
+        return theta, f, self.threshold(), -self.value(), max(self.gap_now(), 0.0), self.n_iter
 
 
 def least(values, rows, count):

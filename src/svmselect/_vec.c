@@ -76,9 +76,9 @@ vec_pair vec_update_pair(int single, ptrdiff_t n, double *f, double di, const vo
 }
 
 ptrdiff_t vec_second_order(int single, ptrdiff_t n, const double *f, double f_i, double f_j, double K_ii,
-                           const void *Ki, const double *diagonal, const uint64_t *low)
+                           const void *Ki, const double *diagonal, double floor, const uint64_t *low)
 {
-    DISPATCH(second_order, n, f, f_i, f_j, K_ii, Ki, diagonal, low);
+    DISPATCH(second_order, n, f, f_i, f_j, K_ii, Ki, diagonal, floor, low);
 }
 
 ptrdiff_t vec_update_gain(int single, ptrdiff_t n, double *f, double d, const void *Ki, const void *Kr, double level,
@@ -93,10 +93,11 @@ void vec_axpy(int single, ptrdiff_t n, double *f, double d, const void *K)
     else axpy_f64(n, f, d, K);
 }
 
-void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal)
+void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal,
+                        double floor)
 {
-    if (single) pair_curvature_f32(n, weight, K_rr, Kr, diagonal);
-    else pair_curvature_f64(n, weight, K_rr, Kr, diagonal);
+    if (single) pair_curvature_f32(n, weight, K_rr, Kr, diagonal, floor);
+    else pair_curvature_f64(n, weight, K_rr, Kr, diagonal, floor);
 }
 
 CLONES double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const double *hi, double b, double *slope)

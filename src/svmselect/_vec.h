@@ -13,7 +13,7 @@
 
 #define VEC_BLOCK 64
 #define VEC_OUT 1e300   /* stands for infinity: the passes may assume finite arithmetic */
-#define VEC_MIN_CURVATURE 1e-12   /* of a pair, K_ii + K_jj - 2 K_ij */
+#define VEC_MIN_CURVATURE 1e-12   /* of a pair, K_ii + K_jj - 2 K_ij, relative to the largest K_tt */
 
 typedef struct {
     ptrdiff_t i, j;      /* argmin of f over up, argmax of f over low; -1 for an empty set */
@@ -27,18 +27,20 @@ vec_pair vec_update_pair(int single, ptrdiff_t n, double *f, double di, const vo
 /* f += d * K */
 void vec_axpy(int single, ptrdiff_t n, double *f, double d, const void *K);
 
-/* Second-order choice of j in low for a given i: argmax of (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij) over f_j > f_i, compared
- * in float; f_j is the largest f over low. -1 if no gain is a positive float. */
+/* Second-order choice of j in low for a given i: argmax of (f_j - f_i)^2 / (K_ii + K_jj - 2 K_ij) over f_j > f_i; f_j is the
+ * largest f over low, and a curvature is at least `floor`.  Gains are compared in float, in units of VEC_MIN_CURVATURE / floor,
+ * so that the scale of the kernel does not matter.  -1 if no gain is a positive float. */
 ptrdiff_t vec_second_order(int single, ptrdiff_t n, const double *f, double f_i, double f_j, double K_ii,
-                           const void *Ki, const double *diagonal, const uint64_t *low);
+                           const void *Ki, const double *diagonal, double floor, const uint64_t *low);
 
 /* f += d * (Ki - Kr), and the coordinate with the largest gain (f_t - level)^2 * weight_t among those that may move
  * towards level; -1 if all are optimal. */
 ptrdiff_t vec_update_gain(int single, ptrdiff_t n, double *f, double d, const void *Ki, const void *Kr, double level,
                           const double *weight, const uint64_t *up, const uint64_t *low);
 
-/* weight_t = 1 / (K_tt + K_rr - 2 K_rt) */
-void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal);
+/* weight_t = 1 / (K_tt + K_rr - 2 K_rt), of a curvature of at least `floor` */
+void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal,
+                        double floor);
 
 /* sum_t max(-hi_t (f_t + b), -lo_t (f_t + b)) and its slope in b */
 double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const double *hi, double b, double *slope);

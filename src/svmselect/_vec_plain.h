@@ -24,7 +24,7 @@ static vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double di, co
 }
 
 static ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f, double f_i, double f_j, double K_ii,
-                                    const T *restrict Ki, const double *restrict diagonal,
+                                    const T *restrict Ki, const double *restrict diagonal, double floor,
                                     const uint64_t *restrict low)
 {
     const double scale = 1 / (f_j - f_i);
@@ -35,7 +35,7 @@ static ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f, doubl
             ptrdiff_t t = block + __builtin_ctzll(word);
             double d = (f[t] - f_i) * scale, eta = K_ii + diagonal[t] - 2.0 * Ki[t];
             if (d <= 0) continue;
-            eta = eta > VEC_MIN_CURVATURE ? eta : VEC_MIN_CURVATURE;
+            eta = eta > floor ? eta : floor;
             if (d * d * den > num * eta) { num = d * d; den = eta; best = t; }
         }
     }
@@ -67,10 +67,10 @@ static CLONES void NAME(axpy)(ptrdiff_t n, double *restrict f, double d, const T
 }
 
 static CLONES void NAME(pair_curvature)(ptrdiff_t n, double *restrict weight, double K_rr, const T *restrict Kr,
-                                        const double *restrict diagonal)
+                                        const double *restrict diagonal, double floor)
 {
     for (ptrdiff_t t = 0; t < n; t++) {
         double eta = K_rr + diagonal[t] - 2.0 * Kr[t];
-        weight[t] = 1.0 / (eta > VEC_MIN_CURVATURE ? eta : VEC_MIN_CURVATURE);
+        weight[t] = 1.0 / (eta > floor ? eta : floor);
     }
 }

@@ -36,11 +36,12 @@ static TARGET vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double
 }
 
 static TARGET ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f, double f_i, double f_j, double K_ii,
-                                           const T *restrict Ki, const double *restrict diagonal,
+                                           const T *restrict Ki, const double *restrict diagonal, double floor,
                                            const uint64_t *restrict low)
 {
     const ISA(vd) F_i = ISA(set)(f_i), scale = ISA(set)(1 / (f_j - f_i)), zero = ISA(set)(0);
-    const ISA(vd) two = ISA(set)(2), floor = ISA(set)(VEC_MIN_CURVATURE), K = ISA(set)(K_ii);
+    const ISA(vd) two = ISA(set)(2), Floor = ISA(set)(floor), K = ISA(set)(K_ii);
+    const ISA(vd) unit = ISA(set)(VEC_MIN_CURVATURE / floor);
     ISA(vf) num = ISA(setf)(0), den = ISA(setf)(1), at = ISA(setf)(0);
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
         const uint64_t word = low[block / VEC_BLOCK];
@@ -54,8 +55,8 @@ static TARGET ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f
             if (!ISA(any_less)(zero, ISA(max)(a, b))) continue;
             a = ISA(max)(a, zero) * scale;
             b = ISA(max)(b, zero) * scale;
-            ISA(vd) eta = ISA(max)(K + ISA(load_f64)(diagonal + t) - two * LOAD(Ki + t), floor);
-            ISA(vd) mu = ISA(max)(K + ISA(load_f64)(diagonal + u) - two * LOAD(Ki + u), floor);
+            ISA(vd) eta = ISA(max)(K + ISA(load_f64)(diagonal + t) - two * LOAD(Ki + t), Floor) * unit;
+            ISA(vd) mu = ISA(max)(K + ISA(load_f64)(diagonal + u) - two * LOAD(Ki + u), Floor) * unit;
             ISA(vf) d = ISA(narrow)(a, b);
             ISA(keep_larger)(&num, &den, &at, d * d, ISA(narrow)(eta, mu), ISA(setf)((float)(t / LANES)));
         }

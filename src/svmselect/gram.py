@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import threading
 import weakref
 from functools import cached_property
 
@@ -59,6 +60,70 @@ def as_rows(X, name="X"):
     return X
 
 
+def own_rows(X):
+    """The rows of `as_rows`, which share no memory with X."""
+    rows = as_rows(X)
+    if isinstance(X, np.ndarray) and not np.may_share_memory(rows, X):
+        return rows
+    return rows.copy()
+
+
+def adopted_rows(X):
+    """The rows of `as_rows`; they are made read-only, and so is X where it shares memory with them."""
+    rows = as_rows(X)
+    for array in arrays_of(rows):
+        for given in arrays_of(X):
+            if np.may_share_memory(array, given):
+                given.flags.writeable = False
+        array.flags.writeable = False
+    return rows
+
+
+def far_origin(X):
+    """The point from which to measure dense rows whose features lie far from 0, beside the range of their values:
+    float64, shape (d,); None where none does, and for sparse rows.
+
+    Each coordinate is a multiple of a power of two no smaller than the range, so that subtracting it rounds nothing,
+    and rows near 0 stay where they are. A feature that is constant becomes 0.
+    """
+    if sparse.issparse(X):
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    with np.errstate(over="ignore"):
+        step = np.ldexp(1.0, np.frexp(high - low)[1])
+    middle = 0.5 * low + 0.5 * high
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = np.where(high > low, np.trunc(middle / step) * step, low)
+    origin[~np.isfinite(origin)] = 0
+    return origin if origin.any() else None
+
+
+def checked_origin(X, origin):
+    """A point that rows may be measured from, or a ValueError; None for 0."""
+    point = np.asarray(origin, dtype=np.float64)
+    if point.shape != (X.shape[1],) or not np.isfinite(point).all():
+        raise ValueError(f"origin must be {X.shape[1]} finite numbers, got {origin!r}")
+    if not point.any():
+        return None
+    if sparse.issparse(X):
+        raise ValueError("origin must be 0 for sparse rows")
+    return point
+
+
+def measured_from(X, origin):
+    """Rows moved so that `origin` becomes 0; unmoved, X itself, for None."""
+    if origin is None:
+        return X
+    return (X.toarray() if sparse.issparse(X) else X) - origin
+
+
+def arrays_of(X):
+    """The arrays that hold a data matrix, none where it is neither an array nor a CSR matrix."""
+    if sparse.issparse(X):
+        return (X.data, X.indices, X.indptr) if X.format == "csr" else ()
+    return (X,) if isinstance(X, np.ndarray) else ()
+
+
 def check_dtype(dtype):
     """The type of a Gram matrix, or a ValueError."""
     try:
@@ -76,6 +141,100 @@ def check_kernel(kernel):
         raise ValueError(f"kernel must be RBF(gamma) or Linear(), got {kernel!r}")
 
 
+class Counts:
+    """Columns requested and kernel values computed, counted by each thread for itself."""
+
+    def __init__(self):
+        self._local, self._lock = threading.local(), threading.Lock()
+        self._threads, self._ended = [], np.zeros(2, dtype=np.int64)
+
+    @property
+    def own(self):
+        """Those of the calling thread: int64, shape (2,), to be added to."""
+        try:
+            return self._local.counts
+        except AttributeError:
+            self._local.counts = counts = np.zeros(2, dtype=np.int64)
+        with self._lock:
+            for thread, of_thread in self._threads:
+                if not thread.is_alive():
+                    self._ended += of_thread
+            self._threads = [pair for pair in self._threads if pair[0].is_alive()]
+            self._threads.append((threading.current_thread(), counts))
+        return counts
+
+    @property
+    def total(self):
+        """Those of all threads."""
+        with self._lock:
+            return sum((counts for _, counts in self._threads), self._ended.copy())
+
+
+class Store:
+    """Where the columns of a matrix are kept, and what each thread sees of it.
+
+    The whole matrix, where it fits, is stored once for all threads. Fewer columns are replaced as they are
+    used, so there each thread has a store of its own. The first thread that asks has the whole capacity, and
+    another one has it after that thread has ended. Any other has a quarter as much, in memory that goes with
+    the thread.
+
+    Parameters
+    ----------
+    source : Source
+    capacity : int
+        Columns that fit the budget.
+    dtype : numpy dtype
+    memory : ndarray of uint8, optional
+        Where to put the columns, from `allocate`; fresh memory by default.
+
+    Attributes
+    ----------
+    full : bool
+        Whether the whole matrix fits.
+    capacity : int
+    memory : ndarray of uint8
+    """
+
+    def __init__(self, source, capacity, dtype, memory=None):
+        self.source, self.dtype = source, dtype
+        self.capacity = min(capacity, source.m)
+        self.full = self.capacity == source.m
+        n_bytes = self.capacity * padded_length(source.m) * dtype.itemsize
+        self.memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
+        self._first, self._owner = None, None
+        self._local, self._lock = threading.local(), threading.Lock()
+
+    @property
+    def columns(self):
+        """The Columns of the calling thread."""
+        try:
+            return self._local.columns
+        except AttributeError:
+            self._local.columns = columns = self._open(self.source.counts.own[:1])
+        return columns
+
+    def _open(self, counter):
+        with self._lock:
+            if self.full and self._first is not None:
+                return self._first.handle(counter)
+            capacity, memory = self.capacity, self.memory
+            if self._owner is None or not self._owner.is_alive():
+                self._owner = threading.current_thread()
+            else:
+                capacity, memory = max(capacity // 4, MIN_COLUMNS), None
+            columns = Columns(self.source.m, capacity, self.dtype, self.source.load, counter, memory)
+            if memory is not None:
+                self._first = columns
+            return columns
+
+    def close(self):
+        """Give the memory away: asking for a column that was kept there is an error from now on."""
+        with self._lock:
+            if self._first is not None:
+                self._first.close()
+        return self.memory
+
+
 class Source:
     """Where the columns of one Gram matrix come from: matrices of more rows that store them, else the kernel.
 
@@ -85,9 +244,8 @@ class Source:
     numbers : ndarray of intp or None
         The rows of `data` that the matrix is about; all of them by default.
     kernel : RBF or Linear
-    counts : ndarray of int64, shape (2,)
-        Columns requested and kernel values computed.
-    above : list of (Columns, ndarray of intp)
+    counts : Counts
+    above : list of (Store, ndarray of intp)
         Stores to look in first, and the numbers that the matrix' rows have there.
     """
 
@@ -113,13 +271,14 @@ class Source:
     def stored_above(self, indices):
         """Whether some other store has each column."""
         stored = np.zeros(indices.size, dtype=bool)
-        for columns, places in self.above:
-            stored |= columns.holds(places[indices])
+        for store, places in self.above:
+            stored |= store.columns.holds(places[indices])
         return stored
 
     def load(self, indices, out, slots):
         """Write column ``indices[k]`` into ``out[slots[k], :m]`` and count what is computed."""
-        for columns, places in self.above:
+        for store, places in self.above:
+            columns = store.columns
             stored = columns.holds(places[indices])
             columns.gather(places[indices[stored]], places, out, slots[stored])
             indices, slots = indices[~stored], slots[~stored]
@@ -132,7 +291,7 @@ class Source:
 
             run(panel, self.parts, indices.size * self.m * chosen.d)
             out[slots, indices] = self.diagonal[indices]
-            self.counts[1] += indices.size * self.m
+            self.counts.own[1] += indices.size * self.m
 
 
 class Gram:
@@ -152,35 +311,67 @@ class Gram:
         tolerance of 1e-3; leave-one-out, spans and linear kernels want float64.
     memory_mb : float
         Budget for the stored columns, in 2**20 bytes. Memory is taken as columns are written. Restrictions
-        share what the whole matrix leaves of it, or take a quarter more.
+        share what the whole matrix leaves of it, or take a quarter more. With threads, see Notes.
+    copy : bool
+        Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C
+        order; CSR), without memory for a second one unless they are moved, and makes it read-only. Nor must its
+        values be changed through other views of it as long as the object is in use.
+    origin : array_like, shape (d,), optional
+        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0; a dense
+        feature that lies far from 0, beside the range of its values, is moved by a multiple of that range. See
+        Notes.
 
     Attributes
     ----------
     m : int
         Number of rows.
     kernel : RBF or Linear
+    origin : ndarray, shape (d,), or None
+        The point from which rows are measured; None for 0.
     diagonal : ndarray, shape (m,)
         ``k(x_i, x_i)`` as stored, in float64.
     columns : Columns
-        The store.
+        The store, as the calling thread sees it.
     columns_requested : int
-        Columns asked for by solvers so far, cached or not (what Franc et al. 2008 count in Table 3).
+        Columns asked for by solvers so far, cached or not (what Franc et al. 2008 count in Table 3), in all
+        threads.
     kernel_values : int
-        Kernel values computed so far (what a cache actually paid for).
+        Kernel values computed so far (what a cache actually paid for), in all threads.
 
     Raises
     ------
     ValueError
         If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type,
         a squared norm overflows it, or the budget does not hold eight columns.
+
+    Notes
+    -----
+    *Origin.* Moving all rows alike changes no value of an RBF kernel, and those of the linear kernel in a way that no
+    SVM with a threshold notices; but inner products of rows far from 0 lose the digits that tell them apart. So
+    kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and so is the threshold of a
+    solution with a linear kernel.
+
+    *Threads.* Any number of threads may use one object, and its restrictions, at once: fit, leave points out,
+    cross-validate, estimate. Each gets the results that it gets alone: the same to the last bit on a matrix
+    that was computed before, else up to the rounding of kernel values, which depends on the columns that are
+    computed together. Where the whole matrix fits the budget there is one store for all, and each value is
+    computed once, by the thread that needs it first; meanwhile others wait if they need new columns too.
+    Where it does not fit, each thread has a store of its own. The first thread has the whole budget, and
+    every other one takes a quarter of it more, until it ends. A fit counts the columns and values that its
+    thread asked for and computed.
+
+    `set_kernel` is the exception: no other thread may use the object, or a state made from it, while it is
+    called. Threads that want different kernels take `copies`.
     """
 
-    def __init__(self, X, kernel, dtype="float64", memory_mb=2048):
+    def __init__(self, X, kernel, dtype="float64", memory_mb=2048, copy=True, origin=None):
         check_kernel(kernel)
         self.dtype = check_dtype(dtype)
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
             raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
-        self._X = as_rows(X)
+        rows = own_rows(X) if copy else adopted_rows(X)
+        self.origin = far_origin(rows) if origin is None else checked_origin(rows, origin)
+        self._X = measured_from(rows, self.origin)
         # stored values and products are of one type; rows are cast once
         with np.errstate(over="ignore"):
             rows = Rows(self._X.astype(self.dtype, copy=False))
@@ -192,24 +383,34 @@ class Gram:
                 f"memory_mb={memory_mb} holds {capacity} columns of {rows.n} rows; "
                 f"at least {least} are needed ({least * column_bytes / 2**20:.3g} MB)"
             )
-        self._open(Source(rows, None, kernel, np.zeros(2, dtype=np.int64)), capacity, None)
+        self._open(Source(rows, None, kernel, Counts()), capacity, None)
 
     def _open(self, source, capacity, memory):
         self._source = source
         self.m = source.m
         self.kernel = source.kernel
         self.diagonal = source.diagonal
-        self.columns = Columns(self.m, capacity, self.dtype, source.load, source.counts[:1], memory)
+        self._store = Store(source, capacity, self.dtype, memory)
         self._squared_radius = None
-        self._scratch, self._tenant = None, None
+        # memory of restrictions, and a weak reference to the Source of the last one in it
+        self._scratch, self._lock = [], threading.Lock()
+
+    @property
+    def columns(self):
+        return self._store.columns
 
     @property
     def columns_requested(self):
-        return int(self._source.counts[0])
+        return int(self._source.counts.total[0])
 
     @property
     def kernel_values(self):
-        return int(self._source.counts[1])
+        return int(self._source.counts.total[1])
+
+    @property
+    def thread_counts(self):
+        """`columns_requested` and `kernel_values` of the calling thread alone: (int, int)."""
+        return tuple(self._source.counts.own.tolist())
 
     @property
     def row_groups(self):
@@ -219,7 +420,7 @@ class Gram:
     @property
     def full(self):
         """Whether the whole matrix fits the budget."""
-        return self.columns.full
+        return self._store.full
 
     def compute(self, progress=None):
         """Compute what is missing of the whole matrix if it fits the budget (else nothing).
@@ -242,31 +443,32 @@ class Gram:
         KeyboardInterrupt
             On Ctrl-C, between blocks; columns that were stored before stay so.
         """
-        columns, source = self.columns, self._source
-        if not columns.full:
+        if not self.full:
             return self
-        stored = columns.holds(slice(None))
-        kept, absent = np.flatnonzero(stored), np.flatnonzero(~stored)
-        if kept.size <= self.m // 4 and not source.stored_above(absent).any():
-            self._compute_blocks(kept, progress)
-        else:
+        columns, source = self.columns, self._source
+        with columns.lock:
+            absent = np.flatnonzero(~columns.holds(slice(None)))
+            if absent.size == 0:
+                return self
+            if self.m - absent.size <= self.m // 4 and not source.stored_above(absent).any():
+                self._compute_blocks(absent, progress)
+                return self
             panels = slices(absent.size, BLOCK_ROWS)
             for done, panel in enumerate(panels, 1):
                 columns.fetch(absent[panel])
                 if progress is not None:
                     progress(done, len(panels))
-            columns.arrange()
         return self
 
-    def _compute_blocks(self, kept, progress):
-        """Compute the whole matrix by blocks; the stored columns `kept` keep their values."""
-        source = self._source
-        rows, arena = source.rows, self.columns.arena[:, : self.m]
+    def _compute_blocks(self, absent, progress):
+        """Compute the whole matrix by blocks, and store the columns that are `absent`, most of them."""
+        source, columns = self._source, self.columns
+        rows, arena = source.rows, columns.arena[:, : self.m]
         parts = slices(self.m, BLOCK_ROWS)
         pairs = [(part, left) for i, part in enumerate(parts) for left in parts[: i + 1]]
-        values = np.empty((kept.size, self.m), dtype=self.dtype)
-        self.columns.gather(kept, np.arange(self.m), values, np.arange(kept.size))
-        self.columns.forget()
+        places = columns.places(absent)
+        new = np.zeros(self.m, dtype=bool)
+        new[absent] = True
 
         def block(pair):
             down, right = pair
@@ -276,18 +478,30 @@ class Gram:
             else:
                 _panels.transpose(arena[down, right], arena[right, down])
 
-        try:
-            run(block, pairs, self.m**2 // 2 * rows.d, progress)
-        finally:
-            arena[:, kept] = values.T
-            arena[kept] = values
-            self.columns.settle(kept)
-        np.fill_diagonal(arena, self.diagonal)
-        source.counts[1] += sum(arena[pair].size for pair in pairs)
-        self.columns.settle(np.arange(self.m))
+        def block_around(pair):
+            """The same beside columns that are stored already, wherever, and perhaps in use."""
+            down, right = pair
+            values = self.kernel.block(rows.take(down), rows.take(right))
+            if down == right:
+                _panels.mirror(values)
+            arena[places[down][new[down]], right] = values[new[down]]
+            if down != right:
+                arena[places[right][new[right]], down] = values[:, new[right]].T
+
+        in_place = absent.size == self.m and np.array_equal(places, absent)
+        run(block if in_place else block_around, pairs, self.m**2 // 2 * rows.d, progress)
+        kept, slots = np.flatnonzero(~new), places[absent]
+        if kept.size:
+            arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
+        arena[slots, absent] = self.diagonal[absent]
+        source.counts.own[1] += sum((p.stop - p.start) * (q.stop - q.start) for p, q in pairs)
+        columns.publish(absent, slots)
 
     def matrix(self):
-        """The whole matrix as a read-only view, shape (m, m), Fortran order; see `compute`.
+        """The whole matrix, computed where it is not yet: read-only, shape (m, m).
+
+        A view in Fortran order where the matrix was computed before any fit asked for columns; else columns
+        lie in the order of demand, and the matrix is a copy.
 
         Raises
         ------
@@ -299,8 +513,11 @@ class Gram:
                 f"a Gram matrix of {self.m} rows takes {matrix_mb(self.m, self.dtype):.6g} MB, more than its "
                 f"budget of {self._budget / 2**20:.6g} MB (memory_mb); ask for columns instead"
             )
-        self.compute()
-        view = self.columns.arena[:, : self.m].T  # a slot holds a column
+        columns = self.compute().columns
+        places = columns.places()
+        view = columns.arena[:, : self.m].T  # a slot holds a column
+        if not np.array_equal(places, np.arange(self.m)):
+            view = view[:, places]
         view.flags.writeable = False
         return view
 
@@ -308,7 +525,7 @@ class Gram:
         """Put another kernel on the same rows, in the same memory.
 
         All columns become absent, and the counters go on. Solver states made before must not be used any
-        more; a `matrix` view shows what is written over it.
+        more, nor may other threads use the object meanwhile; a `matrix` view shows what is written over it.
 
         Parameters
         ----------
@@ -328,48 +545,16 @@ class Gram:
         former = self._source
         if former.numbers is not None:
             raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
-        scratch, tenant = self._scratch, self._tenant
-        memory = self.columns.close()
-        self._open(Source(former.data, None, kernel, former.counts), self.columns.capacity, memory)
-        self._scratch, self._tenant = scratch, tenant
+        scratch = self._scratch
+        self._open(
+            Source(former.data, None, kernel, former.counts), self._store.capacity, self._store.close()
+        )
+        self._scratch = scratch
         return self
 
-    def shared(self, former=None):
-        """Another object on the values stored here, for another thread: the whole matrix, computed where it
-        is not yet, is theirs together; counters and the memory of restrictions are its own.
-
-        Parameters
-        ----------
-        former : Gram, optional
-            Such an object made before this one got its present kernel. Its counters and memory go on.
-
-        Returns
-        -------
-        Gram
-
-        Raises
-        ------
-        MemoryError
-            If it does not fit the budget.
-        ValueError
-            If the object is a restriction.
-        """
-        source = self._source
-        if source.numbers is not None:
-            raise ValueError("shared is for the Gram matrix of all rows, not for a restriction")
-        self.matrix()
-        other = Gram.__new__(Gram)
-        other._X, other.dtype, other._budget = self._X, self.dtype, self._budget
-        counts = np.zeros(2, dtype=np.int64) if former is None else former._source.counts
-        memory = self.columns.arena.reshape(-1).view(np.uint8)
-        other._open(Source(source.data, None, self.kernel, counts), self.m, memory)
-        other.columns.settle(np.arange(self.m))
-        if former is not None:
-            other._scratch, other._tenant = former._scratch, former._tenant
-        return other
-
     def copies(self, n):
-        """Objects on the same rows with memory of their own, for threads that use other kernels.
+        """Objects on the same rows with memory of their own, for threads that use other kernels. They count
+        together.
 
         Parameters
         ----------
@@ -387,19 +572,14 @@ class Gram:
     def _copy(self):
         other = Gram.__new__(Gram)
         other._X, other.dtype, other._budget = self._X, self.dtype, self._budget
-        other._open(Source(self._source.data, None, self.kernel, np.zeros(2, dtype=np.int64)), self.m, None)
+        other.origin = self.origin
+        other._open(Source(self._source.data, None, self.kernel, self._source.counts), self.m, None)
         return other
-
-    def add_counts(self, others):
-        """Take the counts of objects made by `shared` or `copies` into the counters of this one."""
-        for other in others:
-            self._source.counts += other._source.counts
-            other._source.counts[:] = 0
 
     @property
     def _part_budget(self):
         """Memory of a restriction, bytes: what this matrix leaves of its budget, a quarter at least."""
-        return max(self._budget - self.columns.arena.nbytes, self._budget // 4)
+        return max(self._budget - self._store.memory.nbytes, self._budget // 4)
 
     def has_room(self, n):
         """Whether a restriction to n rows can hold its columns as long as this matrix can: one that drops and
@@ -430,17 +610,28 @@ class Gram:
         """
         source = self._part(rows)
         part = Gram.__new__(Gram)
-        part._X, part.dtype = self._X, self.dtype
+        part._X, part.dtype, part.origin = self._X, self.dtype, self.origin
         part._budget = self._part_budget
         column_bytes = padded_length(source.m) * self.dtype.itemsize
         capacity = min(source.m, max(part._budget // column_bytes, MIN_COLUMNS))
-        in_use = self._tenant is not None and self._tenant() is not None
-        if in_use or self._scratch is None or self._scratch.nbytes < capacity * column_bytes:
-            self._scratch = None  # before more is asked for
-            self._scratch = allocate(capacity * column_bytes)
-        part._open(source, capacity, self._scratch)
-        self._tenant = weakref.ref(part.columns)
+        part._open(source, capacity, self._scratch_for(source, capacity * column_bytes))
         return part
+
+    def _scratch_for(self, source, n_bytes):
+        """Memory for a restriction with this source: some that none uses any more, else new."""
+        with self._lock:
+            found, kept = None, []
+            for memory, user in self._scratch:
+                if user() is None and memory.nbytes >= n_bytes and found is None:
+                    found = memory
+                elif user() is not None or memory.nbytes >= n_bytes:
+                    kept.append((memory, user))
+            # what is idle and too small goes before more is asked for
+            self._scratch, memory = kept, None
+            if found is None:
+                found = allocate(n_bytes)
+            kept.append((found, weakref.ref(source)))
+            return found
 
     def block(self, rows):
         """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
@@ -491,12 +682,13 @@ class Gram:
             raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
         out = np.empty((columns.size, rows.size), dtype=self.dtype)
         source = self._source
-        source.counts[0] += columns.size
+        source.counts.own[0] += columns.size
         places = np.arange(columns.size)
         above = [(store, there[columns], there[rows]) for store, there in source.above]
-        for store, wanted, at in [(self.columns, columns, rows), *above]:
-            stored = store.holds(wanted[places])
-            store.gather(wanted[places[stored]], at, out, places[stored])
+        for store, wanted, at in [(self._store, columns, rows), *above]:
+            kept = store.columns
+            stored = kept.holds(wanted[places])
+            kept.gather(wanted[places[stored]], at, out, places[stored])
             places = places[~stored]
         if places.size and rows.size:
             chosen = source.rows.take(columns[places])
@@ -505,7 +697,7 @@ class Gram:
                 self.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
 
             run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.d)
-            source.counts[1] += places.size * rows.size
+            source.counts.own[1] += places.size * rows.size
         return out.T
 
     def _part(self, rows):
@@ -522,7 +714,7 @@ class Gram:
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         rows = rows.astype(np.intp)
         source = self._source
-        above = [(self.columns, rows), *((columns, there[rows]) for columns, there in source.above)]
+        above = [(self._store, rows), *((store, there[rows]) for store, there in source.above)]
         numbers = rows if source.numbers is None else source.numbers[rows]
         return Source(source.data, numbers, self.kernel, source.counts, above)
 
@@ -548,15 +740,17 @@ class Gram:
         if out.size == 0:
             return out
         source = self._source
-        source.counts[0] += support.size
+        source.counts.own[0] += support.size
         if isinstance(self.kernel, Linear) and self.dtype == np.float64 and support.size > source.rows.d:
             at = source.rows if rows is None else source.rows.take(places)
             return at.X @ (theta @ source.rows.take(support).X)
-        stored = self.columns.holds(support)
-        self.columns.add(support[stored], theta[stored], places, out)
+        columns = self.columns
+        stored = columns.holds(support)
+        columns.add(support[stored], theta[stored], places, out)
         support, theta = support[~stored], theta[~stored]
         rows = np.arange(self.m) if rows is None else places
-        for columns, there in source.above:
+        for store, there in source.above:
+            columns = store.columns
             stored = columns.holds(there[support])
             columns.add(there[support[stored]], theta[stored], there[rows], out)
             support, theta = support[~stored], theta[~stored]
@@ -570,7 +764,7 @@ class Gram:
                 out[b] += weights @ self.kernel.block(panel, chosen)
 
         run(part, slices(rows.size, BLOCK_ROWS), support.size * rows.size * source.rows.d)
-        source.counts[1] += support.size * rows.size
+        source.counts.own[1] += support.size * rows.size
         return out
 
     def cross(self, X, support):
@@ -597,6 +791,7 @@ class Gram:
             raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {data.shape[1]}")
         if sparse.issparse(X) != sparse.issparse(data):
             X = sparse.csr_array(X) if sparse.issparse(data) else X.toarray()
+        X = measured_from(X, self.origin)
         chosen = data[support if numbers is None else numbers[support]]
         return self.kernel.block(Rows(X), Rows(chosen))
 
@@ -616,12 +811,13 @@ class Gram:
     def _row_minima(self):
         """Least value of each row of a linear kernel's matrix, float64."""
         if self.full:
-            return self.matrix().min(axis=0).astype(np.float64)
+            columns = self.compute().columns
+            return columns.arena[:, : self.m].min(axis=1)[columns.places()].astype(np.float64)
         rows = self._source.rows
         least = self.diagonal.copy()
         for a, _, products in product_panels(rows, rows):
             np.minimum(least[a], products.min(axis=1), out=least[a])
-        self._source.counts[1] += self.m**2
+        self._source.counts.own[1] += self.m**2
         return least
 
 

@@ -15,7 +15,10 @@ from svmselect.threads import one_blas_thread
 
 __all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve_nusvc"]
 
-UNLIMITED = np.iinfo(np.int64).max // 2
+# steps after which a solver gives up, at least, and per row
+MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
+# f and the sums of kernel values that go into it stay below this
+LARGEST_SUM = 1e290
 
 
 class InfeasibleNu(ValueError):
@@ -45,7 +48,8 @@ class Solution:
     columns_requested, kernel_values : int
         Gram columns asked for, and kernel values computed, by this fit.
     converged : bool
-        Whether ``kkt_gap`` came down to ``tol``, or to what rounding alone can leave, within ``max_iter``.
+        Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another ``tol``,
+        or 1e-6. If not, steps ran out, or no step led any further.
     """
 
     alpha: np.ndarray
@@ -113,14 +117,14 @@ def check_bounds(gram, y, C, name="C"):
     return C
 
 
-def check_options(tol, working_set, max_iter):
-    """The step limit as an int, or a ValueError for any of the three."""
+def check_options(tol, working_set, max_iter, m):
+    """The step limit of a problem of m rows as an int, or a ValueError for any of the first three."""
     if not (isinstance(tol, numbers.Real) and np.isfinite(tol) and tol > 0):
         raise ValueError(f"tol must be a positive finite number, got {tol!r}")
     if not (isinstance(working_set, str) and working_set in RULES):
         raise ValueError(f"working_set must be one of {sorted(RULES)}, got {working_set!r}")
     if max_iter is None:
-        return UNLIMITED
+        return max(MOST_STEPS, MOST_STEPS_PER_ROW * m)
     if not (isinstance(max_iter, numbers.Integral) and max_iter >= 0):
         raise ValueError(f"max_iter must be None or an integer >= 0, got {max_iter!r}")
     return int(max_iter)
@@ -168,7 +172,7 @@ def solve_csvc(
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
-        Most SMO steps; no limit by default.
+        Most SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -184,9 +188,9 @@ def solve_csvc(
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
-    max_iter = check_options(tol, working_set, max_iter)
+    max_iter = check_options(tol, working_set, max_iter, gram.m)
     theta = None if start is None else check_start(start, y, C)
-    columns, values = gram.columns_requested, gram.kernel_values
+    columns, values = gram.thread_counts
     dual = Dual(gram, y)
     dual.boxes(y, C)
     if theta is not None:
@@ -197,7 +201,8 @@ def solve_csvc(
 
 
 def solution_of(dual, gram, y, C, converged, columns, values):
-    """The Solution in a Dual; `columns` and `values` are the Gram counters before the fit."""
+    """The Solution in a Dual; `columns` and `values` are the thread's Gram counters before the fit."""
+    columns_now, values_now = gram.thread_counts
     theta, f, b, objective, gap, n_iter = dual.state()
     return Solution(
         alpha=frozen(theta * y),
@@ -207,8 +212,8 @@ def solution_of(dual, gram, y, C, converged, columns, values):
         objective=objective,
         kkt_gap=gap,
         n_iter=n_iter,
-        columns_requested=gram.columns_requested - columns,
-        kernel_values=gram.kernel_values - values,
+        columns_requested=columns_now - columns,
+        kernel_values=values_now - values,
         converged=converged,
     )
 
@@ -243,50 +248,68 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
         ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its
         decision value is that of a held-out point.
     tol : float
-        Stop when in both classes ``M+ - M- <= tol``; on the scale of ``a``, as in LIBSVM.
+        Stop when in both classes ``M+ - M- <= tol max_i k(x_i, x_i)``; on the scale of ``a``, as in LIBSVM, whose
+        rule this is for an RBF kernel.
     working_set : {"wss2", "mvp"}
         See `solve_csvc`; the pair lies in the class that violates more.
     max_iter : int, optional
-        Most SMO steps; no limit by default.
+        Most SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
     Solution
         That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4):
-        ``alpha = a / rho``, and threshold, decision values, objective and KKT gap on that scale.
+        ``alpha = a / rho``, and threshold, decision values and objective on that scale. The KKT gap is that of
+        the C-SVC, and `converged` says whether both classes came to the tolerance.
 
     Raises
     ------
     InfeasibleNu
-        A ValueError, for a nu that is too large for the classes or leaves no margin (rho <= tol: the classes'
-        convex hulls, reduced by nu, meet).
+        A ValueError, for a nu that is too large for the classes or leaves no margin (rho is within the tolerance:
+        the classes' convex hulls, reduced by nu, meet).
     ValueError
-        For labels other than -1 and +1, one class only, a bad weight, tol or working set, or shapes that
-        differ.
+        For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ, or
+        kernel values whose sums overflow.
     """
     y = check_labels(gram, y)
     weight, total = check_nu(gram, y, nu, weight)
-    max_iter = check_options(tol, working_set, max_iter)
-    columns, values = gram.columns_requested, gram.kernel_values
+    largest = float(gram.diagonal.max())
+    if not largest * weight.sum() < LARGEST_SUM:
+        raise ValueError(
+            f"X is too large for a nu-SVC: sums of kernel values up to {largest:.3g} overflow float64; scale the rows"
+        )
+    max_iter = check_options(tol, working_set, max_iter, gram.m)
+    columns, values = gram.thread_counts
     dual = NuDual(gram, y)
     dual.boxes(y, weight)
     dual.seed(sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
-    converged = dual.solve(working_set, tol, max_iter)
+    dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
+    scale = largest if largest > 0 else 1.0
+    converged = dual.solve(working_set, tol * scale, max_iter)
     rho = dual.margin()
-    if rho <= tol:
+    if rho <= tol * scale:
         raise InfeasibleNu(
-            f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho:.3g}"
+            f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho / scale:.3g} of "
+            f"the largest kernel value"
         )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
+    alpha, decision = solution.alpha / rho, solution.decision / rho
     return replace(
         solution,
-        alpha=frozen(solution.alpha / rho),
+        alpha=frozen(alpha),
         C=frozen(weight / rho),
         b=solution.b / rho,
-        decision=frozen(solution.decision / rho),
-        objective=solution.objective / rho**2 - solution.alpha.sum() / rho,
-        kkt_gap=solution.kkt_gap / rho,
+        decision=frozen(decision),
+        objective=solution.objective / rho / rho - alpha.sum(),
+        kkt_gap=gap_of(solution.alpha, weight, y, decision),
     )
+
+
+def gap_of(alpha, C, y, decision):
+    """``M+ - M-`` of a C-SVC, 0 where no pair violates, from its variables and decision values."""
+    f, lower, upper = decision - y, alpha > 0, alpha < C
+    up, low = np.where(y > 0, upper, lower), np.where(y > 0, lower, upper)
+    return max(float(f[low].max(initial=-np.inf) - f[up].min(initial=np.inf)), 0.0)
 
 
 def filled(bound, total):

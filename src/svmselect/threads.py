@@ -1,17 +1,21 @@
-"""Threads: many blocks of a matrix at once, each product of matrices on one."""
+"""Threads: many blocks of a matrix at once, each product of matrices on one; and how they are stopped."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+__all__ = ["interruptible_threads"]
+
 WORK_FOR_THREADS = 2**25  # multiplications that are worth a second thread
 
-# threads that BLAS had before it was limited to one
+# threads that `run` may use: as many as BLAS had before it was limited to one; None where it is not limited
 _allowed = ContextVar("allowed", default=None)
 
 
@@ -21,24 +25,76 @@ def blas_libraries():
     return ThreadpoolController().select(user_api="blas")
 
 
+@cache
+def _by_scope():
+    """Those whose number of threads belongs to the process, and those, of OpenMP, where it belongs to the
+    calling thread."""
+    paths = {True: [], False: []}
+    for library in blas_libraries().lib_controllers:
+        paths[getattr(library, "threading_layer", None) == "openmp"].append(library.filepath)
+    return tuple(blas_libraries().select(filepath=paths[openmp]) for openmp in (False, True))
+
+
+def _let_others_control(libraries):
+    """Let any thread set the limits again: threadpoolctl, from 3.8 on, keeps that for the thread that did so
+    first, as long as it lives."""
+    for kind in {type(library) for library in libraries.lib_controllers}:
+        getattr(kind, "clear_controlling_thread", lambda: None)()
+
+
+class _OneThread:
+    """The limit of BLAS to one thread. Threads enter and leave at any time: the first one in limits the
+    process, the last one out puts the former numbers back."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._inside, self._before, self._limits = 0, 1, None
+
+    def enter(self):
+        """Limit BLAS; returns its former number of threads, and the limits of the calling thread alone."""
+        of_process, of_thread = _by_scope()
+        with self._lock:
+            if self._inside == 0:
+                numbers = [library["num_threads"] for library in blas_libraries().info()]
+                self._before = min(numbers, default=1)
+                self._limits = of_process.limit(limits=1) if self._before > 1 else None
+                _let_others_control(of_process)
+            self._inside += 1
+            own = of_thread.limit(limits=1) if self._before > 1 and of_thread.lib_controllers else None
+            return self._before, own
+
+    def leave(self, own):
+        """Undo what `enter` did, of which `own` are the limits of the calling thread."""
+        with self._lock:
+            if own is not None:
+                own.restore_original_limits()
+            self._inside -= 1
+            if self._inside == 0 and self._limits is not None:
+                self._limits.restore_original_limits()
+                self._limits = None
+                _let_others_control(_by_scope()[0])
+
+
+_one_thread = _OneThread()
+
+
 @contextmanager
 def one_blas_thread():
     """BLAS on one thread inside, also as a decorator: the many small products of a fit are faster so, by much
     where the threads' cores are busy. `run` still uses as many threads as BLAS had.
+
+    The limit holds for the process while any thread is inside.
     """
     if _allowed.get() is not None:
         yield
         return
-    threads = min((library["num_threads"] for library in blas_libraries().info()), default=1)
+    threads, own = _one_thread.enter()
     token = _allowed.set(threads)
     try:
-        if threads == 1:
-            yield
-        else:
-            with blas_libraries().limit(limits=1):
-                yield
+        yield
     finally:
         _allowed.reset(token)
+        _one_thread.leave(own)
 
 
 @one_blas_thread()
@@ -47,13 +103,71 @@ def thread_count():
     return _allowed.get()
 
 
+class _Stop:
+    """A request to stop. Setting an attribute is safe in a signal handler, which locks are not."""
+
+    asked = False
+
+
+# requests that the calling thread heeds: those of the runs that it works for, and those of Ctrl-C
+_stops = ContextVar("stops", default=())
+_everywhere = []
+
+
+def check_interrupted():
+    """A KeyboardInterrupt if the calling thread was asked to stop; solvers call it several times a second."""
+    if any(stop.asked for stop in (*_everywhere, *_stops.get())):
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible_threads():
+    """Let Ctrl-C end the fits of all threads, not only those of the main thread.
+
+    Python delivers Ctrl-C to the main thread alone. The library's own threads, those of `cross_validate` or
+    `cross_validate_grid`, stop with the thread that waits for them. For threads of your own, enter this
+    context in the main thread *around* whatever waits for them::
+
+        with interruptible_threads(), ThreadPoolExecutor() as pool:
+            solutions = list(pool.map(fit, Cs))
+
+    After Ctrl-C, every fit that runs or begins inside raises KeyboardInterrupt in its thread within a second
+    or so, until the context is left. A former handler of SIGINT is called as before, and put back at the end.
+    Where Ctrl-C is ignored or kills the process nothing is changed.
+
+    Raises
+    ------
+    RuntimeError
+        In another thread than the main one, where Python sets no handlers.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("interruptible_threads must be entered in the main thread")
+    former = signal.getsignal(signal.SIGINT)
+    if not callable(former):
+        yield
+        return
+    stop = _Stop()
+
+    def handler(number, frame):
+        stop.asked = True
+        former(number, frame)
+
+    _everywhere.append(stop)
+    try:
+        signal.signal(signal.SIGINT, handler)
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+        _everywhere.remove(stop)
+
+
 @one_blas_thread()
 def run(function, tasks, work, progress=None):
     """Call ``function(task)`` for every task, on as many threads as BLAS may use, each with a BLAS of one
     thread; one after another where the `work`, in multiplications, is too little for threads.
 
-    `progress` is called as ``progress(done, total)`` from the calling thread. No task is started after an
-    exception, which Ctrl-C is too.
+    `progress` is called as ``progress(done, total)`` from the calling thread. After an exception, which
+    Ctrl-C is too, no task is started, and solvers in those that run are stopped.
     """
     threads = min(_allowed.get(), len(tasks)) if work >= WORK_FOR_THREADS else 1
     if threads == 1:
@@ -62,13 +176,27 @@ def run(function, tasks, work, progress=None):
             if progress is not None:
                 progress(done, len(tasks))
         return
+    stop = _Stop()
+
+    def start(task):
+        # in a context of its own: what a task runs in turn stays on its thread
+        _allowed.set(1)
+        _stops.set((*_stops.get(), stop))
+        check_interrupted()
+        _, own = _one_thread.enter()
+        try:
+            function(task)
+        finally:
+            _one_thread.leave(own)
+
     with ThreadPoolExecutor(threads) as pool:
         try:
-            futures = [pool.submit(function, task) for task in tasks]
+            futures = [pool.submit(copy_context().run, start, task) for task in tasks]
             for done, future in enumerate(as_completed(futures), 1):
                 future.result()
                 if progress is not None:
                     progress(done, len(tasks))
         except BaseException:
+            stop.asked = True
             pool.shutdown(cancel_futures=True)
             raise

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from estimators.problems import blobs
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
@@ -65,7 +66,7 @@ def test_standardise_and_balance(data, run):
 
 def test_uneven_features_are_remarked(tmp_path, run):
     path = tmp_path / "uneven.csv"
-    path.write_text("".join(f"{n % 7},{1000 * n},{n % 2}\n" for n in range(20)))
+    path.write_text("".join(f"{n % 7},{1000 * (7 * n % 20)},{n % 2}\n" for n in range(20)))
     assert "--standardise makes them equal" in run("loo", str(path))[2]
     assert run("loo", str(path), "--standardise")[2] == ""
 
@@ -127,6 +128,60 @@ def test_three_classes(tmp_path, run):
     assert status == 1 and "span is for two classes" in err
 
 
+def test_doubts_are_told_or_refused(data, run, tmp_path):
+    """The file of `data` as pandas writes it by default: with its index, which is no feature."""
+    path, X, y = data
+    frame = pd.DataFrame(X, columns=list("xyz")).assign(state=y)
+    frame.to_csv(tmp_path / "indexed.csv")
+    plain = json.loads(run("loo", path, "--json")[1])
+    status, out, err = run("loo", str(tmp_path / "indexed.csv"), "--json")
+    result = json.loads(out)
+    assert status == 0 and err.startswith("svmselect: the first column is left out: it has no name and")
+    assert err.count("\n") == 1 and result["doubts"] == [err.strip().removeprefix("svmselect: ")]
+    ignored = ("file", "seconds", "doubts")
+    assert plain["doubts"] == []
+    assert {k: v for k, v in result.items() if k not in ignored} == {
+        k: v for k, v in plain.items() if k not in ignored
+    }
+    status, out, err = run("loo", str(tmp_path / "indexed.csv"), "--strict")
+    assert (status, out) == (1, "") and "indexed.csv: the first column is left out" in err
+    assert err.endswith("(refused by --strict)\n") and err.count("\n") == 1
+    assert run("loo", str(tmp_path / "indexed.csv"), "--strict", "--ignore", "1")[0] == 0
+    assert run("loo", path, "--strict")[::2] == (0, "")
+
+
+def test_classes_are_named_in_full_and_without_control_characters(tmp_path, run):
+    path = tmp_path / "large.csv"
+    path.write_text("".join(f"{n % 7 / 7},{1234567 + n % 2}\n" for n in range(20)))
+    assert "classes 1234567 (10), 1234568 (10)" in run("loo", str(path))[1]
+    path.write_text("".join(f"{n % 7 / 7},\x1b[31mred{n % 2}\n" for n in range(20)))
+    assert "\x1b" not in run("loo", str(path))[1]
+
+
+def test_standard_input(data):
+    path, *_ = data
+    command = [sys.executable, "-m", "svmselect.cli", "loo", "-", "--json"]
+    with open(path) as file:
+        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["rows"] == 60 and done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("scale", "sentence"),
+    [
+        ("e200", "feature 1 cannot be standardised: its values go from 0 to 6e+200, and float64 does not"),
+        ("e-320", "feature 1 cannot be standardised: its values go from 0 to 6e-320, and float64 does not"),
+    ],
+)
+def test_what_cannot_be_standardised_is_a_sentence(tmp_path, run, scale, sentence):
+    path = tmp_path / "huge.csv"
+    path.write_text("".join(f"{n % 7}{scale},{n % 2}\n" for n in range(20)))
+    status, out, err = run("loo", str(path), "--standardise")
+    assert (status, out) == (1, "") and sentence in err and err.count("\n") == 1
+    status, out, err = run("loo", str(path))
+    assert (status == 1) == (scale == "e200") and err.count("\n") == status
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -156,6 +211,12 @@ def test_errors_are_one_sentence_and_status_1(data, run, words, sentence):
         ("select", "f", "--C", "1,x"),
         ("cv", "f", "--folds", "0"),
         ("loo", "f", "--delimiter", "||"),
+        ("loo", "f", "--memory", "1e300"),
+        ("loo", "f", "--memory", "1e14"),
+        ("loo", "f", "--C", "1_0"),
+        ("cv", "f", "--seed", "-1"),
+        ("cv", "f", "--seed", "4294967296"),
+        ("cv", "f", "--folds", "\u0663"),
     ],
 )
 def test_a_wrong_command_line_is_status_2(words, capsys):

@@ -9,21 +9,13 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
 from svmselect.cli.read import read
 
 PLAIN = "age,weight,target\n31,70.5,yes\n45,80,no\n28,55,yes\n"
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(content, name="data.csv"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize(
@@ -58,8 +50,59 @@ def test_compressed(file, ending):
         assert table.labels.tolist() == ["yes", "no", "yes"]
 
 
-def test_labels_that_are_numbers_are_compared_as_numbers(file):
-    assert read(file("1,2,0\n3,4,1.0\n5,6,1\n")).labels.tolist() == [0, 1, 1]
+@pytest.mark.parametrize(
+    ("labels", "expected", "doubt"),
+    [
+        (["0", "1", "1"], [0.0, 1.0, 1.0], None),
+        (["-1", "+1", "+1"], [-1.0, 1.0, 1.0], None),
+        (["1.0", "2.0", "1.0"], [1.0, 2.0, 1.0], None),
+        (["01", "1", "1"], None, "the labels '01' and '1' in column 2 are taken for two classes"),
+        (["1.0", "1", "0"], None, "the labels '1' and '1.0' in column 2 are taken for two classes"),
+        (["9007199254740992", "9007199254740993", "7"], None, "are taken for two classes"),
+        (["9007199254740992", "9007199254740994", "7"], None, None),
+        (["NA", "DE", "DE"], None, "the label 'NA' of 1 rows in column 2 is taken for a class"),
+        (["nan", "ok", "nan"], None, "the label 'nan' of 2 rows in column 2 is taken for a class"),
+        (["inf", "1", "1"], None, None),
+        (["1_0", "10", "10"], None, None),
+        (["\u0661", "1", "1"], None, None),
+        (["True", "False", "True"], None, None),
+        (["a\u2028b", "a", "a"], None, None),
+        (["0.5", "1.5", "0.5"], None, "holds 2 different values in 3 rows, and fractions among them"),
+    ],
+)
+def test_labels_that_differ_as_text_are_different_classes(file, labels, expected, doubt):
+    rows = [f"{value},{label}\n" for value, label in zip((3.5, 1, 2), labels, strict=True)]
+    table = read(file("".join(rows)), header=False)
+    assert table.labels.tolist() == (labels if expected is None else expected)
+    assert len({*table.labels.tolist()}) == len({*labels})
+    assert len(table.doubts) == (doubt is not None) and all(doubt in told for told in table.doubts)
+
+
+def test_a_label_is_missing_if_its_cell_is_empty(file):
+    with pytest.raises(ValueError, match=r"line 2, column 2: the value is missing \(''\)"):
+        read(file("1,NA\n2,\n3,DE\n"))
+    table = read(file("1.5,NA\n2,\n3,DE\nNA,DE\n"), drop_missing=True, header=False)
+    assert table.labels.tolist() == ["NA", "DE"] and table.dropped == 2
+
+
+def test_quoted_ends_of_lines_and_their_look_alikes_stay_in_their_cell(file):
+    table = read(file('1,"one\ntwo"\n2,one\u2028two\n3,"one\r\ntwo"\n4,one\x85two\n'), header=False)
+    assert table.labels.tolist() == ["one\ntwo", "one\u2028two", "one\r\ntwo", "one\x85two"]
+    assert read(file("1 a\x0c\r2 b\x1cc\r3 b\u2029c\r"), header=False).numbers.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "cell", ["1_000", "\u0661\u0662", "1\u00a0000", "0x1p3", "1.234,5", "1,234,567", "infinity-"]
+)
+def test_what_is_no_number(file, cell):
+    with pytest.raises(ValueError, match=r"line 2, column 1: .* is not a number; encode it"):
+        read(file(f"1.5;0\n{cell};1\n2;1\n"), header=False)
+
+
+def test_points_and_decimal_commas_in_one_file_are_refused(file):
+    sentence = "is the decimal mark of '1,5' in line 2 a comma, or that of '2.5' in line 3 a point"
+    with pytest.raises(ValueError, match=sentence):
+        read(file("a;y\n1,5;0\n2.5;1\n"))
 
 
 @pytest.mark.parametrize("label", ["b", "2", "-2"])
@@ -138,6 +181,10 @@ def test_libsvm(file):
         ("a,a,y\n1,2,0\n3,4,1\n", {"label": "a"}, "2 columns are named 'a'; give a number"),
         ("1 1:2\n-1 0:3\n", {}, "not LIBSVM text"),
         ("1 1:2\n-1 1:nan\n", {}, "row 2: the value of feature 1 is not finite"),
+        ("1 1:2\nnan 1:3\n", {}, "row 2: the label must be a number below 2\\^53 in size, got nan"),
+        ("9007199254740993 1:2\n1 1:3\n", {}, "row 1: the label must be a number below 2"),
+        ("1 2147483648:1\n0 1:1\n", {}, "data.csv: not LIBSVM text"),
+        (b"1,2\x00,0\n2,3,1\n", {}, "not a text file in UTF-8"),
         ("1 1:2\n-1 1:3\n", {"label": "1"}, "--label is for CSV files"),
         ("1 1:2\n1 1:3\n", {}, "the label holds one class only: 1"),
         ('a,y\n"1,0\n2,1\n', {}, "data.csv"),
@@ -189,3 +236,25 @@ def test_what_is_no_file(tmp_path):
         read(tmp_path)
     with pytest.raises(ValueError, match="/dev/zero: is a device, not a file"):
         read("/dev/zero")
+
+
+cells = st.text('0123456789.,;:+-eE_ \t"?#abn\x00é\u2028', max_size=6) | st.sampled_from(["NA", "1,5", "2"])
+rows = st.lists(st.lists(cells, min_size=1, max_size=4), max_size=12)
+texts = st.builds(lambda mark, rows: "\n".join(map(mark.join, rows)), st.sampled_from(",;\t "), rows)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    texts.map(str.encode) | st.binary(max_size=60),
+    st.booleans(),
+    st.sampled_from([None, True, False]),
+    st.sampled_from(["data.csv", "data.gz", "data.xz"]),
+)
+def test_garbage_is_a_sentence_or_a_sound_table(file, content, drop_missing, header, name):
+    try:
+        table = read(file(content, name), drop_missing=drop_missing, header=header)
+    except ValueError as error:
+        assert str(error).startswith(str(file(content, name))) and "\n" not in str(error)
+        return
+    assert table.X.shape[0] == table.labels.size == table.numbers.size and len({*table.labels.tolist()}) > 1
+    assert np.isfinite(table.X.data if sparse.issparse(table.X) else table.X).all()

@@ -61,7 +61,7 @@ def as_registry(tmp_path):
 
 class _Handler(BaseHTTPRequestHandler):
     """Gives the next answer planned for the path, and the last one for ever; 404 where none is planned, and
-    nothing at all where the body is None."""
+    nothing at all where the body is None. A callable in the place of the body is called to answer."""
 
     def do_GET(self):
         self.server.asked.append(self.path)
@@ -69,6 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
         status, body, *claimed = plan.pop(0) if len(plan) > 1 else plan[0]
         if body is None:
             self.server.ends.wait(60)
+            return
+        if callable(body):
+            body(self)
             return
         self.send_response(status)
         self.send_header("Content-Length", str(claimed[0] if claimed else len(body)))

@@ -31,6 +31,8 @@ def test_contract(name, registry, request, tmp_path):
     mirror = request.getfixturevalue("mirror") if entry.sources else None
     paths = fetch(entry, tmp_path / "raw", mirror=mirror)
     assert bool(paths) == bool(entry.sources) and all(path.is_file() for path in paths)
+    stated = {file.name: file.bytes for source in entry.sources for file in source.files}
+    assert all(path.stat().st_size == stated[path.name] for path in paths)
     if name in LARGE:
         return
     prepare(entry, tmp_path / "raw", tmp_path / f"{name}.npz")

@@ -1,8 +1,10 @@
 """Fetching: mirrors, downloads, and what happens to a wrong file. No network but this machine's own."""
 
+import contextlib
 import gzip
 import hashlib
 import io
+import itertools
 import sys
 import zipfile
 
@@ -272,6 +274,160 @@ def test_file_known_by_the_hash_of_its_gzip_file(as_registry, small_set, folder,
     (path,) = fetch(entry, tmp_path / "raw", mirror=folder)
     assert path.read_bytes() == small_set[1]
     prepare(entry, tmp_path / "raw", tmp_path / "small.npz")
+
+
+@pytest.fixture
+def sized(as_registry, small_set, web):
+    """Entry `small` with the size of its file stated."""
+    file = small_set[0]["sources"][0]["files"]["data"]
+    file |= {"bytes": len(small_set[1]), "urls": [f"{web.address}/up/small.csv"]}
+    return as_registry(small=small_set[0])["small"]
+
+
+def answer(handler, body, **headers):
+    handler.send_response(200)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    with contextlib.suppress(OSError):  # the client has seen enough
+        for block in body:
+            handler.wfile.write(block)
+
+
+ZEROS = bytes(2**16)
+BOMBS = {
+    "endless": (lambda handler: answer(handler, itertools.repeat(ZEROS)), "it has more than 65576 bytes"),
+    "false length": (
+        lambda handler: answer(handler, [ZEROS] * 100, Content_Length=str(100 * len(ZEROS))),
+        "it has more than 65576 bytes",
+    ),
+    "encoded": (
+        lambda handler: answer(handler, [gzip.compress(bytes(2**25))], Content_Encoding="gzip"),
+        "it has more than 65576 bytes",
+    ),
+    "gzip": (
+        lambda handler: answer(handler, [gzip.compress(bytes(2**25))]),
+        "content has more than 40 bytes",
+    ),
+    "a byte too much": (lambda handler: answer(handler, [bytes(41)]), "content has more than 40 bytes"),
+    "HTML": (lambda handler: answer(handler, [HTML, ZEROS, ZEROS]), "it is an HTML page"),
+}
+
+
+@pytest.fixture
+def most_on_disk(monkeypatch, tmp_path):
+    """The largest file that was ever written below the folder of the test, by watching every write."""
+    largest = [0]
+    capped = sys.modules["svmselect.data.fetch"]._Capped
+    write = capped.write
+
+    def watched(self, block):
+        try:
+            write(self, block)
+        finally:
+            self.file.flush()
+            files = [path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()]
+            largest[0] = max(largest[0], *files)
+
+    monkeypatch.setattr(capped, "write", watched)
+    return largest
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("place", ["mirror", "upstream"])
+def test_no_more_than_the_registry_says_is_received_or_unpacked(
+    sized, tmp_path, web, no_mirror, most_on_disk, place, bomb
+):
+    send, sentence = BOMBS[bomb]
+    for path in ("/up/small.csv", "/mirror/small/small.csv"):
+        web.plan[path] = [(200, send)]
+    mirror = f"{web.address}/mirror" if place == "mirror" else None
+    with pytest.raises(
+        ValueError, match=r"'small': the file small\.csv from http.* is not the one"
+    ) as caught:
+        fetch(sized, tmp_path / "raw", mirror=mirror, progress=False)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
+    assert len(web.asked) == 1 and not (tmp_path / "raw").exists()
+    assert most_on_disk[0] <= 40 + 2**16
+
+
+def test_a_bomb_in_a_mirror_folder(sized, folder, tmp_path, most_on_disk):
+    (folder / "small" / "small.csv.gz").write_bytes(gzip.compress(bytes(2**20)))
+    with pytest.raises(ValueError, match="its content has more than 40 bytes"):
+        fetch(sized, tmp_path / "raw", mirror=folder)
+    assert most_on_disk[0] < 2**12 and not (tmp_path / "raw").exists()
+
+
+def test_a_file_of_the_stated_size_is_taken_however_it_comes(sized, small_set, tmp_path, web, no_mirror):
+    good = small_set[1]
+    stored = gzip.compress(good, 0)  # larger than what it holds
+    for number, send in enumerate(
+        [
+            lambda handler: answer(handler, [good]),
+            lambda handler: answer(handler, [stored]),
+            lambda handler: answer(handler, [gzip.compress(good)], Content_Encoding="gzip"),
+        ]
+    ):
+        web.plan["/up/small.csv"] = [(200, send)]
+        (path,) = fetch(sized, tmp_path / f"raw-{number}", progress=False)
+        assert path.read_bytes() == good
+
+
+def test_an_archive_larger_than_stated_is_refused(as_registry, small_set, tmp_path, web, no_mirror):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("inside/small.csv", small_set[1])
+        file.writestr("other", bytes(2**10))
+    file = small_set[0]["sources"][0]["files"]["data"]
+    url = {"zip": f"{web.address}/small.zip", "member": "inside/small.csv", "bytes": 2**10}
+    file |= {"bytes": len(small_set[1]), "urls": [url]}
+    web.plan["/small.zip"] = [(200, archive.getvalue())]
+    with pytest.raises(ValueError, match="it has more than 1024 bytes"):
+        fetch(as_registry(small=small_set[0])["small"], tmp_path / "raw", progress=False)
+    url["bytes"] = 2**12
+    (path,) = fetch(as_registry(small=small_set[0])["small"], tmp_path / "raw", progress=False)
+    assert path.read_bytes() == small_set[1]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_archive_is_a_sentence(as_registry, small_set, tmp_path, web, no_mirror, method):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", method) as file:
+        file.writestr("small.csv", small_set[1] * 50)
+    content = bytearray(archive.getvalue())
+    content[45:60] = b"\xff" * 15
+    web.plan["/small.zip"] = [(200, bytes(content))]
+    url = {"zip": f"{web.address}/small.zip", "member": "small.csv"}
+    small_set[0]["sources"][0]["files"]["data"]["urls"] = [url]
+    with pytest.raises(ValueError, match=r"small\.zip is not the one in the registry.*cannot be unpacked"):
+        fetch(as_registry(small=small_set[0])["small"], tmp_path / "raw", progress=False)
+
+
+def redirect(address):
+    def send(handler):
+        handler.send_response(302)
+        handler.send_header("Location", address)
+        handler.end_headers()
+
+    return send
+
+
+def test_some_redirects_are_followed(small, small_set, tmp_path, web, no_mirror):
+    for number in range(5):
+        web.plan[f"/{number}"] = [(302, redirect(f"{web.address}/{number + 1}"))]
+    web.plan["/up/small.csv"] = [(302, redirect(f"{web.address}/1"))]
+    web.plan["/5"] = [(200, small_set[1])]
+    (path,) = fetch(small, tmp_path / "raw", progress=False)
+    assert path.read_bytes() == small_set[1]
+    assert web.asked == ["/up/small.csv", "/1", "/2", "/3", "/4", "/5"]
+
+
+def test_endless_redirects_are_given_up(small, small_set, tmp_path, web, no_mirror):
+    web.plan["/up/small.csv"] = [(302, redirect(f"{web.address}/up/small.csv"))]
+    with pytest.raises(ConnectionError, match=r"small\.csv \(more than 5 redirects\)"):
+        fetch(small, tmp_path / "raw", progress=False)
+    assert web.asked == ["/up/small.csv"] * 6 + ["/other/small.csv"]
+    assert not (tmp_path / "raw").exists()
 
 
 def test_sources_of_the_mirror_come_before_upstream(as_registry, small_set, folder, tmp_path, web):

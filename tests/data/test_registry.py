@@ -5,6 +5,7 @@ import copy
 import pytest
 
 from svmselect.data import load_registry
+from svmselect.data.registry import MOST_BYTES
 
 IDA = {
     "banana",
@@ -40,6 +41,18 @@ def test_every_source_can_be_had_upstream_or_names_the_page(registry):
     }
     assert mirror_only == {"parkinson"}
     assert registry["parkinson"].homepage
+
+
+def test_the_size_of_every_file_and_archive_is_stated(registry):
+    files = [file for entry in registry.values() for source in entry.sources for file in source.files]
+    assert max(file.bytes for file in files) <= MOST_BYTES / 2
+    archives = [url for file in files for url in file.urls if url.member is not None]
+    assert archives and max(url.bytes for url in archives) <= MOST_BYTES / 2
+
+
+def test_a_size_that_is_not_stated_is_bounded(as_registry, small_set):
+    (file,) = as_registry(small=small_set[0])["small"].sources[0].files
+    assert file.bytes == MOST_BYTES == 2**28
 
 
 def test_updrs_and_call_duration_are_no_features(registry):
@@ -116,6 +129,12 @@ FILE = ("sources", 0, "files", "data")
         (put("sources", 0, "files", "test_data", value={"name": "x", "sha256": "0" * 64}), "rows_test"),
         (put(*FILE, "sha256"), "exactly one of the keys 'sha256' and 'sha256_gz'"),
         (put(*FILE, "sha256", value="abc"), "sha256 must be 64 hexadecimal digits, found 'abc'"),
+        (put(*FILE, "bytes", value=0), "bytes must be at least 1, found 0"),
+        (put(*FILE, "bytes", value="2 MB"), "bytes must be of type int, found '2 MB'"),
+        (
+            put(*FILE, "urls", value=[{"zip": "http://x", "member": "y", "bytes": -1}]),
+            "bytes must be at least 1, found -1",
+        ),
         (put(*FILE, "name", value="a/b"), "name must be a plain file name"),
         (put(*FILE, "urls", value=["ftp://x"]), "must start with http"),
         (put(*FILE, "urls", value=[{"zip": "http://x"}]), "the key 'member' is missing"),

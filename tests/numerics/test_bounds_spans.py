@@ -355,7 +355,7 @@ def test_paths_and_the_solver_find_the_same_spans(kind, seed, m, d, kernel, unit
     part = gram.restricted(inbound).compute()
     problem = part, y[inbound], unit * solution.alpha[inbound], unit * solution.C[inbound]
     points = np.flatnonzero(exists)
-    by_path = spans_by_path(*problem, points)
+    by_path = spans_by_path(*problem, points, 1e-6)
     by_solver, n_not_converged = spans_by_solver(*problem, points, 1e-9, 10**6)
     assert n_not_converged == 0
     found = ~np.isnan(by_path)
@@ -373,7 +373,7 @@ def test_most_spans_have_a_path():
         points = np.arange(inbound.size)
         assert span_exists(y, solution.C, inbound, bounded).all()
         assert inbound.size > 30
-        squared = spans_by_path(part, y[inbound], solution.alpha[inbound], solution.C[inbound], points)
+        squared = spans_by_path(part, y[inbound], solution.alpha[inbound], solution.C[inbound], points, 1e-6)
         assert not np.isnan(squared).any()
         # the box can only make a span longer
         assert (squared >= span_rule(gram, y, solution).squared_span[inbound] * (1 - 1e-9)).all()
@@ -411,7 +411,7 @@ def test_a_span_out_of_steps_is_counted_and_too_long(monkeypatch):
     gram = Gram(X, RBF(0.3))
     solution = solve_csvc(gram, y, 10.0)
     exact = span_bound(gram, y, solution)
-    monkeypatch.setattr(boxed_span, "spans_by_path", lambda *problem: np.full(problem[-1].size, np.nan))
+    monkeypatch.setattr(boxed_span, "spans_by_path", lambda *problem: np.full(problem[-2].size, np.nan))
     solved = span_bound(gram, y, solution)
     np.testing.assert_allclose(solved.squared_span, exact.squared_span, rtol=1e-4)
     assert solved.n_not_converged == exact.n_not_converged == 0

@@ -303,7 +303,7 @@ def test_systems_of_ato(rank, monkeypatch):
     K, d = B @ B.T, rng.normal(size=30)
     pull, total = 2.0 - K @ d, -d.sum()
     direct = solve_directly(K, pull, total)
-    x, level, _, residual = constrained_cg(lambda v: K @ v, pull, total)
+    x, level, _, residual = constrained_cg(lambda v: K @ v, pull, total, 1.0)
     assert residual <= 1e-4
     np.testing.assert_allclose(K @ x - level, -pull, atol=1e-3 * np.linalg.norm(pull))
     assert x.sum() == pytest.approx(-total)

@@ -132,12 +132,12 @@ def test_second_order(vec, state):
     K, f, _, low, _ = state
     diagonal = np.full(N, 3.0)
     f_i, f_j = float(np.quantile(f, 0.3)), float(f[low].max())
-    j = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(low))
+    j = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, 1e-12, bits(low))
     eta = np.maximum(6.0 - 2 * K[0].astype(float), 1e-12)
     gain = np.where(low & (f > f_i), (f - f_i) ** 2 / eta, 0)
     assert j == np.argmax(gain)
     nobody = np.zeros(N, dtype=bool)
-    assert call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(nobody)) == -1
+    assert call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, 1e-12, bits(nobody)) == -1
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1.0, 1e30])
@@ -145,7 +145,7 @@ def test_second_order_at_any_scale_of_f(vec, state, scale):
     K, f, _, low, _ = state
     diagonal = np.full(N, 3.0)
     f_i, f_j = float(np.quantile(f, 0.3)), float(f[low].max())
-    expected = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, bits(low))
+    expected = call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, 1e-12, bits(low))
     j = call(
         vec.vec_second_order,
         single(K),
@@ -156,9 +156,24 @@ def test_second_order_at_any_scale_of_f(vec, state, scale):
         3.0,
         K[0],
         diagonal,
+        1e-12,
         bits(low),
     )
     assert j == expected
+
+
+@pytest.mark.parametrize("scale", [2.0**-80, 2.0**-40, 2.0**40])
+def test_second_order_at_any_scale_of_the_kernel(vec, state, scale):
+    K, f, _, low, _ = state
+    diagonal = np.full(N, 3.0)
+    f_i, f_j = float(np.quantile(f, 0.3)), float(f[low].max())
+
+    def chosen(s):
+        column = (K[0] * s).astype(K.dtype)
+        kernel = 3.0 * s, column, diagonal * s, 1e-12 * s
+        return call(vec.vec_second_order, single(K), N, f, f_i, f_j, *kernel, bits(low))
+
+    assert chosen(scale) == chosen(1.0)
 
 
 def test_second_order_takes_the_first_of_equals(vec, state):
@@ -166,7 +181,7 @@ def test_second_order_takes_the_first_of_equals(vec, state):
     K[:], f[:], low[:] = 0, 0, False
     low[[3, 70, 71, 200]] = True
     f[[70, 71, 200]] = 1.0
-    assert call(vec.vec_second_order, single(K), N, f, -1.0, 1.0, 1.0, K[0], np.ones(N), bits(low)) == 70
+    assert call(vec.vec_second_order, single(K), N, f, -1.0, 1.0, 1.0, K[0], np.ones(N), 1e-12, bits(low)) == 70
 
 
 def test_update_gain(vec, state):
@@ -187,7 +202,7 @@ def test_axpy_and_curvature(vec, state):
     call(vec.vec_axpy, single(K), N, f, -1.7, K[1])
     np.testing.assert_allclose(f, expected, rtol=1e-12, atol=1e-14)
     weight = np.empty(N)
-    call(vec.vec_pair_curvature, single(K), N, weight, 1.0, K[1], np.ones(N))
+    call(vec.vec_pair_curvature, single(K), N, weight, 1.0, K[1], np.ones(N), 1e-12)
     np.testing.assert_allclose(weight, 1 / np.maximum(2 - 2 * K[1].astype(float), 1e-12), rtol=1e-9)
 
 

@@ -70,6 +70,8 @@ class Checkpoint:
 def _read(path):
     """What `Checkpoint.add` wrote: a dict of identity and results; any exception if it is something else."""
     saved = json.loads(path.read_bytes())
+    if not isinstance(saved, dict) or set(saved) != {"identity", "results", "sha256"}:
+        raise ValueError("it does not hold an identity, results and their SHA-256")
     recorded = saved.pop("sha256")
     if recorded != _sha256(saved):
         raise ValueError(f"its content does not have the SHA-256 {recorded}")

@@ -14,8 +14,8 @@ import numpy as np
 
 from svmselect import _active_set
 from svmselect._smo import Dual
-from svmselect.loo._unlearn import SLACK, Paths
-from svmselect.loo.unlearn import KEPT_VALUES, Tableau
+from svmselect.loo._unlearn import Outcome
+from svmselect.loo.unlearn import JUDGED, Start, Tableau
 
 # of sums of C, and of KKT gaps relative to the largest kernel value
 ROUND_OFF = 1e-14
@@ -62,32 +62,33 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
     part = gram.restricted(inbound).compute()
     y, alpha, C = y[inbound], solution.alpha[inbound], solution.C[inbound]
     by_path = points[alpha[points] > SMALL * alpha.max()]
-    squared_span[by_path] = spans_by_path(part, y, alpha, C, by_path)
+    squared_span[by_path] = spans_by_path(part, y, alpha, C, by_path, tol)
     rest = points[np.isnan(squared_span[points])]
     squared_span[rest], n_not_converged = spans_by_solver(part, y, alpha, C, rest, tol, max_iter)
     return squared_span, n_not_converged
 
 
-def spans_by_path(part, y, alpha, C, points):
-    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate."""
-    everyone = np.arange(part.m)
-    tableau = Tableau(part, everyone)
-    order, points = tableau.order, tableau.number[points]
+def spans_by_path(part, y, alpha, C, points, tol):
+    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate, or its end, by the
+    Gram matrix itself, is not the minimum to the tolerance."""
+    tableau = Tableau(part, np.arange(part.m))
     # the span does not change with the unit of alpha, which is here that of the path's tolerances
-    unit = alpha.max()
-    y, alpha, C = y[order], alpha[order] / unit, C[order] / unit
+    alpha, C = alpha / alpha.max(), C / alpha.max()
     lo, hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
-    g_slack = SLACK * float(part.diagonal.max())
-    paths = Paths(tableau, y * alpha, np.zeros(part.m), lo, hi, g_slack)
-    squared_span = np.empty(points.size)
-    size = max(1, KEPT_VALUES // part.m)
-    for begin in range(0, points.size, size):
-        these = slice(begin, begin + size)
-        paths.forget()
-        x, b, _ = tableau.response(points[these])
-        paths.keep(points[these], tableau.columns(points[these], x, b))
-        squared_span[these] = 2 * paths.losses(points[these], y) / alpha[points[these]] ** 2
-    return np.maximum(squared_span, 0)
+    largest = float(part.diagonal.max())
+    start = Start(tableau, y, y * alpha, np.zeros(part.m), lo, hi, 0.0, largest)
+    squared_span = np.full(points.size, np.nan)
+    for begin in range(0, points.size, JUDGED):
+        these = slice(begin, begin + JUDGED)
+        numbers, none = tableau.number[points[these]], np.zeros(points[these].size)
+        x, b, _ = tableau.response(numbers)
+        start.paths.keep(numbers, tableau.columns(numbers, x, b))
+        ends, outcome = start.paths.walk(numbers, none, start.y, False)
+        change, g, (gap, *_), _, _ = start.gradients(numbers, none, ends)
+        value = np.maximum(np.einsum("ij,ij->i", change, g), 0) / alpha[points[these]] ** 2
+        minimal = gap <= alpha[points[these]] * np.maximum(tol * value, ROUND_OFF * largest)
+        squared_span[these] = np.where((outcome == Outcome.REACHED) & minimal, value, np.nan)
+    return squared_span
 
 
 def spans_by_solver(part, y, alpha, C, points, tol, max_iter):

@@ -77,7 +77,7 @@ def span_bound(
     tol : float
         KKT gap to which spans are solved, relative to ``S_p^2``.
     max_iter : int, optional
-        Most SMO steps for one span; no limit by default.
+        Most SMO steps for one span; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def span_bound(
     """
     begin = time.process_time()
     y = check_solution(gram, y, solution)
-    limit = check_options(tol, "wss2", max_iter)
+    limit = check_options(tol, "wss2", max_iter, gram.m)
     sphere = check_sphere(gram, solution, sphere)
     inbound, bounded = support_sets(solution)
     alpha, C = solution.alpha, solution.C

@@ -66,7 +66,7 @@ def smallest_enclosing_sphere(gram: Gram, points=None, tol=1e-6, max_iter=None) 
     tol : float
         Largest excess of the squared radius, relative to that of the smallest sphere.
     max_iter : int, optional
-        Most SMO steps; no limit by default.
+        Most SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def smallest_enclosing_sphere(gram: Gram, points=None, tol=1e-6, max_iter=None) 
         For no points, row numbers out of range, or a bad `tol` or `max_iter`.
     """
     begin = time.process_time()
-    limit = check_options(tol, "wss2", max_iter)
+    limit = check_options(tol, "wss2", max_iter, gram.m)
     points = check_points(gram, points)
     inside = np.zeros(gram.m)
     inside[points] = 1

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from importlib.metadata import version
 
+from svmselect.cli.number import is_number
+
 __all__ = ["parser"]
+
+MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
 
 
 def parser(commands):
@@ -20,7 +25,8 @@ def parser(commands):
     top = argparse.ArgumentParser(
         prog="svmselect",
         description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
-        epilog="Files are CSV tables or LIBSVM text, plain or gzipped. Exit status: 0 done; 1 the file or "
+        epilog="Files are CSV tables or LIBSVM text, plain or packed by gzip, bzip2 or xz; - is standard "
+        "input. Exit status: 0 done; 1 the file or "
         "the model was no good, or a download failed; 2 the command line was wrong; 130 stopped by Ctrl-C.",
     )
     top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
@@ -89,7 +95,9 @@ def command(parts, commands, name, what, key=None):
 
 
 def file_options(part):
-    part.add_argument("file", metavar="FILE", help="CSV table or LIBSVM text, plain or .gz")
+    part.add_argument(
+        "file", metavar="FILE", help="CSV table or LIBSVM text, plain, .gz, .bz2 or .xz; - for standard input"
+    )
     group = part.add_argument_group("the file")
     group.add_argument("--format", choices=("auto", "csv", "libsvm"), default="auto", help="default auto")
     group.add_argument(
@@ -108,7 +116,8 @@ def file_options(part):
     group.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
-        help="the first line names the columns (default: it does if none of its cells is a number)",
+        help="the first line names the columns (default: it does if none of its cells is a number, and is "
+        "doubted if some are)",
     )
     group.add_argument(
         "--delimiter",
@@ -117,6 +126,12 @@ def file_options(part):
         help="between columns, or 'tab' (default: told from the first line)",
     )
     group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
+    group.add_argument(
+        "--strict",
+        action="store_true",
+        help="refuse a file of which something must be guessed that may be wrong, where else a remark says "
+        "what was decided",
+    )
     group.add_argument("--standardise", action="store_true", help="give every feature mean 0 and deviation 1")
     part.add_argument("--json", action="store_true", help="JSON instead of a table")
     part.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -137,23 +152,33 @@ def common_model_options(part):
         "--tol", type=positive, default=1e-3, metavar="NUMBER", help="of training (default 1e-3)"
     )
     part.add_argument(
-        "--memory", type=positive, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
+        "--memory", type=memory, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
     )
 
 
 def fold_options(part):
     part.add_argument("--folds", type=count, default=10, metavar="K", help="of cross-validation (default 10)")
-    part.add_argument("--seed", type=int, default=0, metavar="N", help="of the folds' shuffle (default 0)")
+    part.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
 
 
 def positive(word):
-    try:
-        number = float(word)
-    except ValueError:
-        number = math.nan
+    number = float(word) if is_number(word) else math.nan
     if not (math.isfinite(number) and number > 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a positive number")
     return number
+
+
+def memory(word):
+    number = positive(word)
+    if number >= MOST_MEMORY:
+        raise argparse.ArgumentTypeError(f"{word!r} is more memory than a machine can have")
+    return number
+
+
+def seed(word):
+    if not re.fullmatch("[0-9]+", word) or int(word) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 0 to 2^32 - 1")
+    return int(word)
 
 
 def gamma(word):
@@ -168,7 +193,7 @@ def delimiter(word):
 
 
 def count(word):
-    if not word.isdecimal() or int(word) < 1:
+    if not re.fullmatch("[0-9]+", word) or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r} is not a number from 1")
     return int(word)
 

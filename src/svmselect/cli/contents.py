@@ -10,9 +10,12 @@ import re
 import stat
 import sys
 import zlib
+from itertools import islice
 from pathlib import Path
 
-__all__ = ["contents"]
+__all__ = ["contents", "first_lines"]
+
+SAMPLE = 20
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # the first bytes of compressed files, none of which is text
@@ -48,9 +51,12 @@ def contents(path):
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: not a text file in UTF-8") from None
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(f"{path}: not a text file in UTF-8")
+    return text
 
 
 def _bytes_of(path):
@@ -66,3 +72,10 @@ def _bytes_of(path):
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
     raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")
+
+
+def first_lines(text):
+    """The first lines of a text that are not blank, from which its format is told."""
+    # an end of a line is CR or LF, and no other character that Unicode calls so
+    lines = io.StringIO(text, newline="")
+    return list(islice((line for line in lines if line.strip()), SAMPLE))

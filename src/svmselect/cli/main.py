@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -46,6 +47,8 @@ def main(words=None):
         command line is a SystemExit of 2.
     """
     arguments = parser(COMMANDS).parse_args(words)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # for names of files that are no text
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *place, **more: warn(message)

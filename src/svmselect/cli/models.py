@@ -30,13 +30,20 @@ def load(arguments):
         arguments.header,
         arguments.delimiter,
         arguments.drop_missing,
+        arguments.strict,
     )
+    for doubt in data.doubts:
+        warn(doubt)
     X = data.X
     if arguments.standardise:
-        X = standardise(X.toarray() if scipy.sparse.issparse(X) else X)
+        try:
+            X = standardise(X.toarray() if scipy.sparse.issparse(X) else X)
+        except ValueError as error:
+            raise ValueError(f"{arguments.file}: {error}") from None
     elif arguments.kernel == "rbf" and not scipy.sparse.issparse(X):
-        deviation = X.std(axis=0)
-        deviation = deviation[deviation > 0]
+        with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
+            deviation = X.std(axis=0)
+        deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
         if deviation.size and deviation.max() > UNEVEN * deviation.min():
             warn(
                 f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, "
@@ -53,6 +60,7 @@ def load(arguments):
         "classes": named,
         "label": data.label_column,
         "dropped_rows": data.dropped,
+        "doubts": data.doubts,
         "standardised": arguments.standardise,
     }
     return X, data, facts
@@ -60,12 +68,17 @@ def load(arguments):
 
 def name_of(label):
     """A class for people: whole numbers without a point."""
-    return f"{label:g}" if isinstance(label, float) else str(label)
+    return f"{label:.0f}" if isinstance(label, float) else str(label)
+
+
+def printable(label):
+    """A text without what would move the cursor or change the colours of a terminal."""
+    return label if label.isprintable() else repr(label)
 
 
 def heading(facts, model):
     """The first lines of every report."""
-    classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
+    classes = ", ".join(f"{printable(label)} ({n})" for label, n in facts["classes"].items())
     return [
         f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; classes {classes}; "
         f"label: {facts['label']}",

@@ -175,7 +175,8 @@ class Path:
             def product(v):
                 return self.gram.product(tied, v)[tied] + ridge * v
 
-        d, d_level, iterations, residual = constrained_cg(product, pull, total)
+        unit = self.gram.diagonal.mean()
+        d, d_level, iterations, residual = constrained_cg(product, pull, total, unit)
         self.cg_iterations += iterations
         self.cg_residual = max(self.cg_residual, residual)
         return d, d_level
@@ -239,13 +240,15 @@ def solve_directly(K, pull, total):
     return level * solutions[:, 1] - solutions[:, 0], level + c * total
 
 
-def constrained_cg(product, pull, total):
+def constrained_cg(product, pull, total, unit):
     """The same by conjugate gradients on the vectors of one sum, from equal variables.
 
     Parameters
     ----------
     product : callable
         ``K @ v``.
+    unit : float
+        A typical kernel value, which makes the sum comparable with the gradient.
 
     Returns
     -------
@@ -258,7 +261,7 @@ def constrained_cg(product, pull, total):
     d = np.full(pull.size, -total / pull.size)
     force = -pull - product(d)
     r = force - force.mean()
-    scale = max(np.linalg.norm(pull), abs(total), 1e-300)
+    scale = max(np.linalg.norm(pull), abs(total) * unit, 1e-300)
     p, rr, iterations = r, r @ r, 0
     while np.sqrt(rr) > CG_TOLERANCE * scale and iterations < CG_MOST:
         Kp = product(p)

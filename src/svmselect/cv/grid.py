@@ -107,7 +107,7 @@ def cross_validate_grid(
     Cs = np.array(check_values(Cs, "Cs"))
     gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
     folds = check_folds(folds, y)
-    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
@@ -117,12 +117,12 @@ def cross_validate_grid(
     work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
 
     def path(view, g, h):
-        solution = None
+        theta = known = solution = None
         for c in order:
-            C, start = without(np.full(view.m, Cs[c]), members[h]), ()
+            C = without(np.full(view.m, Cs[c]), members[h])
             if solution is not None:
-                start = moved_along_C(y, solution, C), trainer.point(solution)
-            solution = trainer.fit(view, C, *start)
+                theta = moved_along_C(y, solution, C)
+            solution, known = trainer.fit(view, C, theta, known)
             errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
             n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
 
@@ -134,14 +134,12 @@ def cross_validate_grid(
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
     if len(copies) > 1:
         share_out(copies, all_folds, range(gammas.size), work * gammas.size, progress)
-        gram.add_counts(copies[1:])
         gram.set_kernel(RBF(gammas[-1]))
     else:
-        views = ()
         for g in range(shape[0]):
             if gammas is not None:
                 gram.set_kernel(RBF(gammas[g]))
-            views = in_parallel(gram, lambda view, h, g=g: path(view, g, h), rounds, work, views)
+            in_parallel(gram, lambda h, g=g: path(gram, g, h), rounds, work)
             if progress is not None:
                 progress(g + 1, shape[0])
     return GridCrossValidation(gammas, Cs, frozen(folds), frozen(errors), frozen(n_iter), frozen(converged))

@@ -161,18 +161,15 @@ class Trainer:
         self.solve = _active_set.solve if active_set else Dual.solve
 
     def fit(self, gram, C, theta=None, known=None):
-        """The solution for bounds `C`, shape (m,), from signed variables `theta`; `known` as in Dual.seed."""
-        columns, values = gram.columns_requested, gram.kernel_values
+        """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may know of
+        it; `known` as in Dual.seed."""
+        columns, values = gram.thread_counts
         dual = Dual(gram, self.y)
         dual.boxes(self.y, C)
         if theta is not None:
             dual.seed(theta, known)
         converged = self.solve(dual, self.working_set, self.tol, self.max_iter)
-        return solution_of(dual, gram, self.y, C, converged, columns, values)
-
-    def point(self, solution):
-        """Signed variables of a solution, and f there."""
-        return solution.alpha * self.y, solution.decision - solution.b - self.y
+        return solution_of(dual, gram, self.y, C, converged, columns, values), dual.known()
 
 
 def without(C, points):
@@ -182,23 +179,15 @@ def without(C, points):
     return C
 
 
-def in_parallel(gram, task, tasks, work, former=()):
-    """Call ``task(gram, t)`` for every t of `tasks`: on several threads, each with an object of its own on
-    the shared matrix, where that fits its budget and the `work` is worth it; else in turn.
-
-    Returns these objects, whose memory the next call takes over as `former`.
-    """
-    threads = min(thread_count(), len(tasks))
-    if threads == 1 or not gram.full:
+def in_parallel(gram, task, tasks, work):
+    """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits
+    its budget and the `work` is worth it; else in turn."""
+    if thread_count() == 1 or len(tasks) == 1 or not gram.full:
         for t in tasks:
-            task(gram, t)
-        return ()
-    views = [gram.shared(view) for view in former or [None] * threads]
-    try:
-        share_out(views, task, tasks, work)
-    finally:
-        gram.add_counts(views)
-    return views
+            task(t)
+    else:
+        gram.compute()
+        run(task, tasks, work)
 
 
 def share_out(objects, task, tasks, work, progress=None):
@@ -288,7 +277,7 @@ def cross_validate(
             f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
         )
     folds = check_folds(folds, y)
-    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter))
+    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
     rounds = check_rounds(rounds, len(members))
     if seeding is None:
@@ -300,17 +289,19 @@ def cross_validate(
     clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time
     decision, done = np.full(gram.m, np.nan), [None] * rounds
 
-    def train(gram, h, seed=None, former=None, enters=(), fresh=False):
-        """Train without fold h, from a seed made of a former solution, and keep what it says of the fold."""
-        columns, values = gram.columns_requested, gram.kernel_values
+    def train(h, seed=None, former=None, enters=()):
+        """Train without fold h, from a seed made of a former fit, and keep what it says of the fold."""
+        columns, values = gram.thread_counts
         begin = clock()
         start, known = Seed(None), None
         if seed is not None:
-            known = trainer.point(former)
+            solution, known = former
+            theta, f, _ = known
             enters = np.asarray(enters, dtype=np.intp)
-            start = seed(Transition(gram, y, C, *known, -former.b, members[h], enters, tol, rng))
+            start = seed(Transition(gram, y, C, theta, f, -solution.b, members[h], enters, tol, rng))
         middle = clock()
-        solution = trainer.fit(gram, without(C, members[h]), start.theta, None if fresh else known)
+        solution, known = trainer.fit(gram, without(C, members[h]), start.theta, known)
+        columns_now, values_now = gram.thread_counts
         done[h] = Round(
             fold=h,
             seeding_cpu_s=middle - begin,
@@ -319,8 +310,8 @@ def cross_validate(
             cg_iterations=start.cg_iterations,
             cg_residual=start.cg_residual,
             n_iter=solution.n_iter,
-            columns_requested=gram.columns_requested - columns,
-            kernel_values=gram.kernel_values - values,
+            columns_requested=columns_now - columns,
+            kernel_values=values_now - values,
             kkt_gap=solution.kkt_gap,
             objective=solution.objective,
             n_sv=solution.n_sv,
@@ -329,24 +320,22 @@ def cross_validate(
         decision[members[h]] = solution.decision[members[h]]
         if progress is not None:
             progress(sum(r is not None for r in done), rounds)
-        return solution
+        return solution, known
 
     full, full_cpu_s = None, 0.0
     if chained:
-        solution, age = train(gram, 0), 0
+        former = train(0)
         for h in range(1, rounds):
-            # steps since f was computed from all variables; a fit of more than m ends with doing so
-            age += done[h - 1].n_iter if done[h - 1].n_iter <= gram.m else -age
-            fresh = age > gram.m
-            age = 0 if fresh else age
-            solution = train(gram, h, CHAINED[seeding], solution, members[h - 1], fresh)
+            former = train(h, CHAINED[seeding], former, members[h - 1])
     else:
         if seeding in FROM_FULL:
             begin = time.process_time()
-            full = trainer.fit(gram, C)
-            full_cpu_s = time.process_time() - begin
+            former = trainer.fit(gram, C)
+            full, full_cpu_s = former[0], time.process_time() - begin
+        else:
+            former = None
         work = WORK_PER_FIT * rounds * gram.m**2
-        in_parallel(gram, lambda view, h: train(view, h, FROM_FULL.get(seeding), full), range(rounds), work)
+        in_parallel(gram, lambda h: train(h, FROM_FULL.get(seeding), former), range(rounds), work)
     errors = misclassified(y, decision) & ~np.isnan(decision)
     return CrossValidation(frozen(folds), frozen(decision), frozen(errors), tuple(done), full, full_cpu_s)
 

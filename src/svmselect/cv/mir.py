@@ -36,6 +36,9 @@ def mir(change: Transition):
 
     Notes
     -----
+    The equation of the sum counts as much as one of a typical kernel value, so that the units of the kernel do
+    not matter; with an RBF kernel it is the paper's.
+
     In signed variables the signs of the paper's Q cancel. In the solution of least norm, identical points
     share equally: n of them are one unknown, whose column is sqrt(n) times theirs.
     """
@@ -48,14 +51,15 @@ def mir(change: Transition):
     )
     A = gram.submatrix(former, enters[first])
     noise = np.finfo(gram.dtype).eps * np.sqrt(max(A.shape))
-    share = least_squares(A, target, change.theta[giving].sum(), np.sqrt(count), noise)
+    unit = gram.diagonal.mean()
+    share = least_squares(A, target, change.theta[giving].sum(), np.sqrt(count), noise, unit)
     theta = change.without_leaving()
     theta[enters] = (share / np.sqrt(count))[group]
     return Seed(change.feasible(theta, enters))
 
 
-def least_squares(A, b, total, weight, noise):
-    """The x of least norm that minimises ``|A diag(weight) x - b|^2 + (weight'x - total)^2``.
+def least_squares(A, b, total, weight, noise, unit=1.0):
+    """The x of least norm that minimises ``|A diag(weight) x - b|^2 + unit^2 (weight'x - total)^2``.
 
     Singular values below `noise` times the largest count as 0. By the normal equations, as in the paper,
     where they are well conditioned or, as with a float32 matrix, accurate enough to tell those values; else
@@ -63,7 +67,7 @@ def least_squares(A, b, total, weight, noise):
     """
     n = weight.size
     normal, right = np.zeros((n, n), order="F"), np.zeros(n)
-    for panel, values in equations(A, b, total):
+    for panel, values in equations(A, b, total, unit):
         normal = linalg.blas.dsyrk(1.0, panel, beta=1.0, c=normal, trans=True, lower=True, overwrite_c=True)
         right += values @ panel
     normal *= np.outer(weight, weight)
@@ -76,7 +80,7 @@ def least_squares(A, b, total, weight, noise):
     if noise**2 > RELIABLE:
         return singular_solution(normal, right, noise**2 * size)
     triangle = np.zeros((n + 1, n + 1), order="F")
-    for panel, values in equations(A, b, total):
+    for panel, values in equations(A, b, total, unit):
         system = np.vstack([panel.T * weight[:, None], values]).T
         triangle = linalg.lapack.dtpqrt(
             0, min(BLOCK, n + 1), triangle, system, overwrite_a=True, overwrite_b=True
@@ -99,11 +103,11 @@ def singular_solution(normal, right, noise):
     return x
 
 
-def equations(A, b, total):
+def equations(A, b, total, unit):
     """The rows of A and b by panels, and last the sum of the unknowns. Rows of zeros are left out: where the
     kernel is very narrow, they are the most."""
     for part in slices(b.size, PANEL):
         rows = A[part].any(axis=1)
         if rows.any():
             yield A[part][rows].astype(np.float64), b[part][rows]
-    yield np.ones((1, A.shape[1])), np.array([float(total)])
+    yield np.full((1, A.shape[1]), unit), np.array([unit * total])

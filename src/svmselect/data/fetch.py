@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import lzma
 import os
 import shutil
 import tempfile
@@ -26,6 +27,7 @@ from svmselect.data.registry import Entry, File, Source
 MIRROR_VARIABLE = "SVMSELECT_MIRROR"
 RETRIES = 3
 PATIENCE = 30  # seconds without a byte after which a server counts as stalled
+MOST_REDIRECTS = 5
 _CHUNK = 1 << 16
 
 
@@ -35,6 +37,28 @@ class _NotThere(Exception):
 
 class _Unreachable(Exception):
     """The place did not answer, broke off, or refused."""
+
+
+class _TooLong(Exception):
+    """The place sends more than the registry allows; holds the first bytes."""
+
+
+@dataclass
+class _Capped:
+    """A file that refuses more than so many bytes."""
+
+    file: IO[bytes]
+    most: int
+    head: bytes = b""
+
+    def write(self, block: bytes) -> None:
+        self.head = self.head or bytes(block[:512])
+        if self.file.tell() + len(block) > self.most:
+            raise _TooLong(self.head)
+        self.file.write(block)
+
+    def flush(self) -> None:
+        self.file.flush()
 
 
 @dataclass
@@ -75,7 +99,8 @@ def fetch(
     Raises
     ------
     ValueError
-        A file does not have the hash that the registry states, or the mirror is a folder that does not exist.
+        A file does not have the hash that the registry states, or is larger than it allows (no more than that
+        is received or unpacked); or the mirror is a folder that does not exist.
     ConnectionError
         No source could be reached.
     """
@@ -169,7 +194,7 @@ def _from_mirror(job: _Job, source: Source, file: File, mirror: str) -> Path:
         place = f"{mirror.rstrip('/')}/{source.folder}/{file.name}{suffix}"
         try:
             if mirror.startswith(("http://", "https://")):
-                received = _download(job, place, file.name)
+                received = _download(job, place, file, _packed(file.bytes))
             else:
                 received = Path(place)
                 if not received.is_file():
@@ -193,7 +218,8 @@ def _from_upstream(job: _Job, source: Source, file: File) -> Path:
     wrong: ValueError | None = None
     for url in file.urls:
         try:
-            received = _download(job, url.address, file.name)
+            most = _packed(file.bytes) if url.member is None else url.bytes
+            received = _download(job, url.address, file, most)
             return _verified(job, file, received, url.member, url.address)
         except (_NotThere, _Unreachable) as reason:
             job.tried.append(f"{url.address} ({reason})")
@@ -218,23 +244,40 @@ def _no_source(job: _Job, mirror: str) -> ConnectionError:
     )
 
 
-def _download(job: _Job, url: str, name: str) -> Path:
-    """Download with retries into the staging folder."""
+def _packed(size: int) -> int:
+    """The most bytes of a file that holds so many, plain or compressed, or of an HTML page in its place."""
+    return size + size // 1000 + 2**16
+
+
+def _download(job: _Job, url: str, file: File, most: int) -> Path:
+    """Download with retries into the staging folder, at most so many bytes."""
     # here, because they take a second to import and most jobs download nothing
     import pooch
     import requests
 
     class Downloader(pooch.HTTPDownloader):
-        """pooch's, but a file that the server says is not there is not asked for again."""
+        """pooch's with bounds: it asks once for a file that is not there, and stops after some redirects and
+        at some size."""
 
         def __call__(self, url, output_file, pooch, check_only=False):
+            redirects = 0
+
+            def count(response, **options):
+                nonlocal redirects
+                redirects += response.is_redirect
+                if redirects > MOST_REDIRECTS:
+                    raise _Unreachable(f"more than {MOST_REDIRECTS} redirects")
+
+            self.kwargs["hooks"] = {"response": count}
             try:
-                return super().__call__(url, output_file, pooch, check_only)
+                with open(output_file, "wb") as out:
+                    super().__call__(url, _Capped(out, most), pooch, check_only)
             except requests.HTTPError as error:
                 if error.response is not None and error.response.status_code in (404, 410):
                     raise _NotThere(f"HTTP {error.response.status_code}") from error
                 raise
 
+    name = file.name
     store = pooch.create(
         job.staging / "download",
         base_url="",
@@ -243,43 +286,63 @@ def _download(job: _Job, url: str, name: str) -> Path:
         retry_if_failed=RETRIES,
     )
     (job.staging / "download" / name).unlink(missing_ok=True)
-    downloader = Downloader(progressbar=job.progress, chunk_size=_CHUNK, timeout=PATIENCE)
+    # a body that is compressed on the way would only have to be unpacked twice
+    headers = {"Accept-Encoding": "identity"}
+    downloader = Downloader(progressbar=job.progress, chunk_size=_CHUNK, timeout=PATIENCE, headers=headers)
     try:
         return Path(store.fetch(name, downloader=downloader))
     except requests.RequestException as error:
         status = getattr(error.response, "status_code", None)
         raise _Unreachable(f"HTTP {status}" if status else type(error).__name__) from error
+    except _TooLong as error:
+        raise _wrong(job, file, url, f"it has more than {most} bytes", error.args[0]) from None
 
 
 def _verified(job: _Job, file: File, received: Path, member: str | None, place: str) -> Path:
     """Unpack what was received into the staging folder; its content must have the hash of the registry."""
     staged = job.staging / f"{file.role}-{file.name}"
     digest = hashlib.sha256()
-    expected, kind = file.sha256, "content"
     problem = ""
-    if file.sha256_gz is not None:
-        expected, kind = file.sha256_gz, "gzip file"
-        digest.update(received.read_bytes())
+    with open(received, "rb") as start:
+        head = start.read(512)
     try:
         with open(staged, "wb") as out:
+            capped = _Capped(out, file.bytes)
             for block in _content(received, member):
-                out.write(block)
-                if file.sha256_gz is None:
-                    digest.update(block)
-    except (EOFError, gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, KeyError, RuntimeError) as error:
+                capped.write(block)
+                digest.update(block)
+    except _TooLong:
+        raise _wrong(job, file, place, f"its content has more than {file.bytes} bytes", head) from None
+    except (
+        EOFError,
+        OSError,
+        zlib.error,
+        lzma.LZMAError,
+        zipfile.BadZipFile,
+        KeyError,
+        RuntimeError,
+    ) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of this machine, not of the file
         problem = f"; it cannot be unpacked ({' '.join(str(error).split())})"
-        if file.sha256_gz is None:
-            digest, kind = hashlib.sha256(received.read_bytes()), "file"
-    found = digest.hexdigest()
+    if file.sha256_gz is not None:
+        kind, expected, found = "gzip file", file.sha256_gz, _sha256(received)
+    elif problem:
+        kind, expected, found = "file", file.sha256, _sha256(received)
+    else:
+        kind, expected, found = "content", file.sha256, digest.hexdigest()
     if found == expected and not problem:
         return staged
-    with open(received, "rb") as head:
-        if head.read(512).lstrip().lower().startswith((b"<!doctype html", b"<html")):
-            problem = "; it is an HTML page"
-    raise ValueError(
-        f"data set {job.entry.name!r}: the file {file.name} from {place} is not the one in the registry: "
-        f"expected the sha256 {expected}, found {found} ({kind} of {received.stat().st_size} bytes){problem}"
-    )
+    found = f"found {found} ({kind} of {received.stat().st_size} bytes)"
+    raise _wrong(job, file, place, f"expected the sha256 {expected}, {found}{problem}", head)
+
+
+def _wrong(job: _Job, file: File, place: str, why: str, head: bytes) -> ValueError:
+    """What is wrong with a file that starts with `head`."""
+    if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        why += "; it is an HTML page"
+    where = f"data set {job.entry.name!r}: the file {file.name} from {place}"
+    return ValueError(f"{where} is not the one in the registry: {why}")
 
 
 def _content(path: Path, member: str | None) -> Iterator[bytes]:

@@ -15,15 +15,17 @@ from svmselect.data.formats import FORMATS
 from svmselect.data.synthetic import GENERATORS
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+MOST_BYTES = 2**28  # of a file whose size the registry does not state
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
 @dataclass(frozen=True)
 class Url:
-    """An upstream address; `member` names the file inside a zip archive, if it is one."""
+    """An upstream address; `member` names the file inside a zip archive of at most `bytes`, if it is one."""
 
     address: str
     member: str | None = None
+    bytes: int = MOST_BYTES
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class File:
     """One raw file of a source, with the hash of its decompressed content.
 
     Where upstream's content hash is not known but that of the gzip file is, `sha256_gz` stands instead of
-    `sha256`.
+    `sha256`. The content has at most `bytes`.
     """
 
     role: str
@@ -39,6 +41,7 @@ class File:
     sha256: str | None
     sha256_gz: str | None
     urls: tuple[Url, ...]
+    bytes: int = MOST_BYTES
 
 
 @dataclass(frozen=True)
@@ -323,14 +326,15 @@ def _file(role: str, value: Any, where: str) -> File:
     if not _SHA256.fullmatch(hashes[given[0]]):
         raise ValueError(f"{where}: {given[0]} must be 64 hexadecimal digits, found {hashes[given[0]]!r}")
     urls = tuple(_url(url, where) for url in reader.take("urls", list, []))
+    size = reader.positive("bytes", MOST_BYTES)
     reader.done()
-    return File(role, name, hashes["sha256"], hashes["sha256_gz"], urls)
+    return File(role, name, hashes["sha256"], hashes["sha256_gz"], urls, size)
 
 
 def _url(value: Any, where: str) -> Url:
     if isinstance(value, dict):
         reader = _Reader(value, f"{where}, urls")
-        url = Url(reader.take("zip", str), reader.take("member", str))
+        url = Url(reader.take("zip", str), reader.take("member", str), reader.positive("bytes", MOST_BYTES))
         reader.done()
     else:
         url = Url(str(value))

@@ -53,6 +53,8 @@ class SVM:
     vectors : ndarray or csr_array, shape (n_sv, d)
         The support vectors.
     kernel : RBF or Linear
+    origin : ndarray, shape (d,), or None
+        The point from which rows are measured, see `Gram`; None for 0.
     """
 
     value: float
@@ -63,6 +65,7 @@ class SVM:
     n_iter: int
     vectors: np.ndarray | sparse.csr_array
     kernel: RBF | Linear
+    origin: np.ndarray | None = None
 
     @property
     def n_sv(self):
@@ -87,7 +90,9 @@ class SVM:
             If `X` is not finite or has another number of features.
         """
         X = as_rows(X)
-        gram, support = Gram(self.vectors, self.kernel), np.arange(self.n_sv)
+        origin = np.zeros(X.shape[1]) if self.origin is None else self.origin
+        gram = Gram(self.vectors, self.kernel, copy=False, origin=origin)
+        support = np.arange(self.n_sv)
         out = np.empty(X.shape[0])
 
         def block(rows):
@@ -175,7 +180,7 @@ def train(
     rows = np.arange(y.size) if rows is None else frozen_rows(rows)
     if np.unique(y[rows]).size < 2:
         raise ValueError("the rows to train on must hold both classes")
-    gram = Gram(X[rows], kernel, dtype=dtype, memory_mb=memory_mb)
+    gram = Gram(X[rows], kernel, dtype=dtype, memory_mb=memory_mb, copy=False)
     return solve(gram, X, y, rows, values, formulation, tol)
 
 
@@ -200,6 +205,7 @@ def solve(gram, X, y, rows, values, formulation, tol):
             n_iter=solution.n_iter,
             vectors=X[support],
             kernel=gram.kernel,
+            origin=gram.origin,
         )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from svmselect import _active_set
 from svmselect._smo import Dual
+from svmselect.feasible import balanced
 from svmselect.gram import Gram
-from svmselect.loo._retrain import retrain
+from svmselect.loo._retrain import retrain, solve_in_turn
 from svmselect.loo._unlearn import Outcome
 from svmselect.loo.unlearn import unlearn
 from svmselect.svm import (
@@ -55,8 +56,9 @@ class LeaveOneOut:
         Gram columns asked for, and kernel values computed.
     cpu_s : float
         CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget.
-    n_not_converged : int
-        Points (and the full solution) that ran out of steps; their decisions are those reached.
+    not_converged : ndarray of intp
+        The points whose classifier is not known to `tol`: steps ran out, or float64 cannot tell more. Their
+        decisions are those reached.
     solution : Solution
         The full solution.
     """
@@ -69,8 +71,13 @@ class LeaveOneOut:
     columns_requested: int
     kernel_values: int
     cpu_s: float
-    n_not_converged: int
+    not_converged: np.ndarray
     solution: Solution
+
+    @property
+    def n_not_converged(self):
+        """Points that are not known to `tol`, and the full solution if it is not."""
+        return self.not_converged.size + (not self.solution.converged)
 
     @property
     def n_solved(self):
@@ -79,7 +86,8 @@ class LeaveOneOut:
 
     @property
     def n_retrained(self):
-        """Points solved to the tolerance; with method "unlearn" those whose path met a degenerate system."""
+        """Points solved to the tolerance; with method "unlearn" those whose path met a degenerate system, or did not
+        end at an optimum."""
         return int(np.count_nonzero(self.resolved_by == "retrained"))
 
     @property
@@ -141,6 +149,33 @@ def spread(solution, group, C):
     )
 
 
+def trained_without(full, y, C, points, aim, tol, max_iter, report):
+    """Decision values of left-out points by training without them from the full solution, to a KKT gap of `aim` if
+    that can be reached; their outcomes, 1 if the gap is known to be at most `tol`, else 0; and the steps."""
+    decision, outcome, n_iter = np.empty(points.size), np.zeros(points.size, dtype=np.intp), 0
+    theta, _, lo, hi = full.arrays()
+    inbound = np.flatnonzero((lo < theta) & (theta < hi))
+    dual = Dual(full.gram, y)
+    for k, r in enumerate(points):
+        bound = C.copy()
+        bound[r] = 0
+        dual.boxes(y, bound)
+        _, _, without_lo, without_hi = dual.arrays()
+        before = dual.state()[-1]
+        dual.seed(balanced(theta, without_lo, without_hi, inbound[inbound != r]), full.known())
+        _active_set.solve(dual, "wss2", aim, max_iter)
+        if not dual.reached(tol):
+            # the full solution may be so large that its round-off hides the one without r
+            dual.boxes(y, bound)
+            _active_set.solve(dual, "wss2", aim, max_iter)
+        _, f, b, _, _, after = dual.state()
+        decision[k], outcome[k] = f[r] + y[r] + b, dual.reached(tol)
+        n_iter += after - before
+        if report is not None:
+            report(1)
+    return decision, outcome, n_iter
+
+
 def counter(progress, total):
     """A callable that is told of n more points done, and calls ``progress(done, total)``."""
     done = 0
@@ -182,8 +217,9 @@ def leave_one_out(
         Upper bound of every alpha, or one positive bound per point.
     method : {"unlearn", "certified", "retrain"}
         "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
-        from a solution with a KKT gap of at most 1e-9; see Notes. "retrain": the standard approach of Franc
-        et al., their Algorithm 2: every point is solved to `tol`, its alpha spread over the in-bound SVs.
+        from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. "retrain": the standard approach of Franc
+        et al., their Algorithm 2: every point is solved to `tol` by SMO, its alpha spread over the in-bound SVs;
+        where SMO creeps, after ten thousand steps per row, the active-set method takes over.
         "certified": their Algorithm 3, which also stops when the sign of the left-out decision value is
         proved.
     tol : float
@@ -198,10 +234,10 @@ def leave_one_out(
         Feasible alphas to start the full solution from; zeros by default. Those of another C, times the ratio
         of the two and cut at the new C against round-off, are feasible.
     max_iter : int, optional
-        Most SMO steps per solve; no limit by default.
+        Most SMO steps per solve; by default a hundred thousand per row, and at least a million.
     progress : callable, optional
-        Called as ``progress(done, total)`` as points are solved: after each, but once for all those that
-        unlearning resolves without a path.
+        Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all those
+        that need no path, and once for a hundred or so paths.
 
     Returns
     -------
@@ -230,6 +266,12 @@ def leave_one_out(
     for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
     positive the point is correct.
 
+    *What is checked.* At the end of a path the gradient is computed again from the alphas and the Gram matrix. Its
+    KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above with
+    the curvature of the matrix, has to have the sign that the path found. A point that fails is trained anew to
+    the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to `tol` even so
+    is named in `not_converged`.
+
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
@@ -241,7 +283,7 @@ def leave_one_out(
         raise ValueError(
             f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
         )
-    limit = check_options(tol, working_set, max_iter)
+    limit = check_options(tol, working_set, max_iter, gram.m)
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
     if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
@@ -249,7 +291,7 @@ def leave_one_out(
     theta = None if start is None else check_start(start, y, C)
     exact = method == "unlearn"
 
-    columns, values = gram.columns_requested, gram.kernel_values
+    columns, values = gram.thread_counts
     gram.compute()
     begin = time.process_time()
     first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
@@ -260,9 +302,10 @@ def leave_one_out(
     if theta is not None:
         full.seed(theta if alone else np.bincount(group, theta))
     if exact:
-        converged = _active_set.solve(full, "wss2", min(tol, EXACT), limit)
+        _active_set.solve(full, "wss2", min(tol, EXACT), limit)
     else:
-        converged = full.solve(working_set, tol, limit)
+        solve_in_turn(full, working_set, tol, limit)
+    converged = full.reached(tol)
     solution = solution_of(full, gram, y[first], bound, converged, columns, values)
     if not alone:
         solution = spread(solution, group, C)
@@ -270,7 +313,7 @@ def leave_one_out(
     resolved_by = sufficiency_checks(gram, y, solution)
     points = np.flatnonzero(resolved_by == "")
     decision = solution.decision.copy()
-    n_iter, n_not_converged = solution.n_iter, int(not converged)
+    n_iter, not_converged = solution.n_iter, points[:0]
     report = None if progress is None else counter(progress, points.size)
     todo = points
     if exact and converged:
@@ -279,28 +322,33 @@ def leave_one_out(
         resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
         todo = points[outcome == Outcome.UNDECIDED]
     if todo.size:
+        aim = max(full.gap_now(), EXACT)
         if not alone:
             full = Dual(gram, y)
             full.boxes(y, C)
             full.seed(solution.alpha * y)
-        decision[todo], outcome, steps = retrain(
-            full, todo, working_set, tol, limit, method == "certified", efficiency_test, report
-        )
+        if exact:
+            decision[todo], outcome, steps = trained_without(full, y, C, todo, min(tol, aim), tol, limit, report)
+        else:
+            decision[todo], outcome, steps = retrain(
+                full, todo, working_set, tol, limit, method == "certified", efficiency_test, report
+            )
         resolved_by[todo] = np.where(outcome == 2, "certified", "retrained")
         n_iter += steps
-        n_not_converged += int(np.count_nonzero(outcome == 0))
+        not_converged = todo[outcome == 0]
     errors = misclassified(y, decision)
     errors[resolved_by == "check1"] = False
     errors[resolved_by == "check3"] = False
+    columns_now, values_now = gram.thread_counts
     return LeaveOneOut(
         errors=errors,
         error=float(errors.mean()),
         decision=decision,
         resolved_by=resolved_by,
         n_iter=n_iter,
-        columns_requested=gram.columns_requested - columns,
-        kernel_values=gram.kernel_values - values,
+        columns_requested=columns_now - columns,
+        kernel_values=values_now - values,
         cpu_s=time.process_time() - begin,
-        n_not_converged=n_not_converged,
+        not_converged=frozen(not_converged),
         solution=solution,
     )

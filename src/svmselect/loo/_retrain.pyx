@@ -16,13 +16,17 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from svmselect._smo cimport (
-    Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
+    REACHED, Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
 )
+from svmselect import _active_set
 from svmselect._smo import RULES
 
-# F < H has to hold by more than the round-off of both
+# F < H has to hold by more than the round-off of both, relative to their parts
 cdef double MARGIN = 1e-10
 cdef int MAX_TANGENTS = 60
+# of one point by SMO alone, per row and at least
+cdef long long SMO_STEPS_PER_ROW = 10_000
+cdef long long SMO_STEPS = 100_000
 
 
 cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
@@ -117,7 +121,8 @@ cdef class ConstrainedDual(Dual):
         self.exclude(r)
         self.r = r
         self.level = self.f[r] + self.p[r]
-        vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal)
+        vec_pair_curvature(single, self.n, self.weight, self.diagonal[r], Kr, self.diagonal,
+                           self.least_curvature)
         self.next = vec_update_gain(single, self.n, self.f, 0, Kr, Kr, self.level, self.weight, self.up,
                                     self.low)
         return 0
@@ -149,12 +154,12 @@ cdef class ConstrainedDual(Dual):
 
 cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
     """Whether F < H; then *b is the threshold that F was taken at."""
-    cdef double bound = H.bound(), quadratic
-    if bound <= G.value():   # F is never below G's dual value
+    cdef double bound = H.bound(), value = G.value(), quadratic
+    if bound <= value:   # F is never below G's dual value
         return False
     quadratic = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.p))
     b[0] = -0.5 * (G.pair.f_i + G.pair.f_j)
-    return loss_below(G, bound - quadratic - MARGIN * (1 + abs(bound)), b)
+    return loss_below(G, bound - quadratic - MARGIN * (abs(bound) + abs(value) + abs(quadratic)), b)
 
 
 cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_iter,
@@ -168,6 +173,11 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
     while G.gap() > tol:
         if rounds >= max_iter:
             return 0
+        if rounds > 0 and rounds % G.wait() == 0:
+            with gil:
+                G.refresh()
+            if G.stuck():
+                return 0
         G.step(rule)
         H.coordinate_step()
         rounds += 1
@@ -176,6 +186,18 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
             if sign_is_certain(G, H, b):
                 return 2
     return 1
+
+
+cdef long long most_alone(Py_ssize_t m, long long max_iter) noexcept nogil:
+    """Steps of SMO alone before it is taken to creep."""
+    return min(max_iter, max(SMO_STEPS, SMO_STEPS_PER_ROW * m))
+
+
+def solve_in_turn(Dual dual, str working_set, double tol, long long max_iter):
+    """Solve a dual by SMO alone and, where that creeps, with the active-set method."""
+    cdef long long alone = most_alone(dual.m, max_iter)
+    if not dual.solve(working_set, tol, alone):
+        _active_set.solve(dual, working_set, tol, max_iter - alone)
 
 
 def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
@@ -210,6 +232,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef long long n_iter = 0
     cdef double b
     cdef bint report = progress is not None
+    cdef long long alone = most_alone(full.m, max_iter)
     decision_array = np.empty(n)
     outcome_array = np.empty(n, dtype=np.intp)
     cdef double[::1] decision = decision_array
@@ -228,11 +251,16 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                     proposed = False
                 if proposed:
                     H.start(full, r)
-                    outcome[k] = certify(G, H, rule, tol, max_iter, &b)
+                    outcome[k] = certify(G, H, rule, tol, alone, &b)
                     certified += outcome[k] == 2
                 else:
-                    outcome[k] = G.run(rule, tol, max_iter)
+                    outcome[k] = G.run_on(rule, tol, alone) == REACHED
                 if outcome[k] != 2:
+                    if not outcome[k] or G.blurred(tol) or not G.at(tol):
+                        # steps creep, or their round-off hides the gap, or all of float64 does
+                        with gil:
+                            G.refresh()
+                            outcome[k] = _active_set.solve(G, working_set, tol, max_iter - G.n_iter)
                     b = G.threshold()
                 decision[k] = G.f[r] + G.p[r] + b
                 n_iter += G.n_iter

@@ -19,9 +19,13 @@ others keep; there they stay, since y_r g_r only falls on the way.
 A path that has met the events E (points that have entered or left) pushes the columns of E so that their own
 counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
 E. No matrix is copied or updated.
+
+What a path says is not taken at its word, since round-off grows along it: each leaves its variables in an `Ends`,
+from which g is computed again by the Gram matrix itself, and `judge` looks whether they are optimal and whether the
+sign follows (see unlearn.py).
 """
 
-from libc.math cimport NAN, fabs
+from libc.math cimport fabs, frexp, ldexp, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -41,13 +45,24 @@ cdef enum:
 # columns of the tableau computed at once: so many, or more while they are short
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
-# round-off allowed in the ratio test to g, and to theta relative to its box or, in a wide one, to the largest
+# allowed in the ratio test to theta, relative to its box or, in a wide one, to the largest, and at least to g
 SLACK = 1e-10
+# of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
+cdef double ROUNDING = 16
+cdef double EPS = 2.0 ** -52
+# of EPS: the residual of a solve by Cholesky's factor, relative to the largest kernel value and the sum of |x|
+cdef double RESIDUAL = 8
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
     REACHED = 1
     CERTAIN = 2
+
+
+def round_off(theta, diagonal, unit):
+    """What rounding may do to each g_t: that of theta_s, or of its part in the sum, is at most u |theta_s| sqrt(K_ss
+    K_tt), and the errors are independent; `unit` is the size of the linear term. An array of the shape of both."""
+    return ROUNDING * EPS * (np.sqrt((theta**2 @ diagonal) * diagonal) + unit)
 
 
 def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
@@ -85,13 +100,15 @@ def mirror(double[:, ::1] upper):
 
 def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const double[:, ::1] x,
                     const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
-                    const double[::1] lo, const double[::1] hi, double g_slack):
+                    const double[::1] lo, const double[::1] hi, const double[::1] g_slack, double largest,
+                    double defect):
     """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
 
-    Arguments are those of `unlearn` in the tableau's order, and the points' responses.
+    Arguments are those of `unlearn` in the tableau's order, and the points' responses; `largest` is the largest
+    kernel value, `defect` what the dual value at the start may lack of the optimum.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
-    cdef double left, room, reach, scale, rate, margin, slack = SLACK
+    cdef double left, room, reach, scale, rate, margin, size, curvature, slack = SLACK
     array = np.zeros(n, dtype=bool)
     cdef char[::1] certain = array.view(np.int8)
     with nogil:
@@ -101,15 +118,115 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
             room = 2 * left
             # of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain
             scale = -y[r] * bend[k] if r < s else -y[r]
+            size = 1
             for i in range(s):
                 if room <= left:
                     break
                 rate = scale * x[k, i]
+                size += fabs(rate)
                 if i != r and rate != 0:
                     reach = hi[i] - theta[i] if rate > 0 else theta[i] - lo[i]
                     room = min(room, (reach - slack * (hi[i] - lo[i])) / fabs(rate))
-            margin = 1 + y[r] * g[r]
-            certain[k] = room > left and margin - room * room * bend[k] / (2 * (room - left)) > g_slack
+            margin = 1 + y[r] * g[r] - g_slack[r]
+            curvature = bend[k] + RESIDUAL * EPS * largest * size * size
+            certain[k] = room > left and margin * (room - left) > 0.5 * room * room * curvature + defect
+    return array
+
+
+class Ends:
+    """Where the paths of n points of m ended, to be filled by `Paths.walk`.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (n, m)
+        The variables, optimal with theta_r as it is.
+    direction : ndarray, shape (n, m)
+        What they do per unit of alpha_r that is taken away, where the sign is certain by how they would go on.
+    room : ndarray, shape (n,)
+        How far they could do so; 0 where the sign is certain by the value of g_r, or alpha_r has come to its end.
+    left : ndarray, shape (n,)
+        What is left of alpha_r to be taken away.
+    """
+
+    def __init__(self, n, m):
+        self.theta, self.direction = np.empty((n, m)), np.zeros((n, m))
+        self.room, self.left = np.zeros(n), np.zeros(n)
+
+
+def judge(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, const double[::1] lo,
+          const double[::1] hi, const double[::1] diagonal, const double[::1] theta_slack, const double[:, ::1] theta,
+          const double[:, ::1] g, const double[::1] left, double unit):
+    """What the gradients of ends of paths say of them.
+
+    Parameters
+    ----------
+    points, kept, y, lo, hi : ndarray
+        See `unlearn`, in the tableau's order.
+    diagonal, theta_slack : ndarray, shape (m,)
+    theta, g : ndarray, shape (n, m)
+        The variables, and ``K theta - y`` up to a constant.
+    left : ndarray, shape (n,)
+        See `Ends`.
+    unit : float
+        See `Start`.
+
+    Returns
+    -------
+    gap : ndarray, shape (n,)
+        M+ - M- of the problem in which theta_r is fixed or, where nothing is left to take away, has its last box.
+    noise : ndarray, shape (n,)
+        By how much rounding may have made it too small.
+    b : ndarray, shape (n,)
+        The threshold: that of LIBSVM where nothing is left, else where another point takes over from theta_r.
+    width : ndarray, shape (n,)
+        How far in-bound points may be from where they should be, in all: their boxes, or, where these are wide,
+        twice the largest theta.
+    """
+    cdef Py_ssize_t n = points.shape[0], m = theta.shape[1], k, t, r
+    cdef double size, largest, noise, value, least, most, low, high, total, slack, t_lo, t_hi
+    cdef Py_ssize_t count
+    cdef bint up, down
+    array = np.empty((4, n))
+    cdef double[:, ::1] out = array
+    cdef double[::1] root = np.sqrt(diagonal)
+    with nogil:
+        for k in range(n):
+            r = points[k]
+            size = total = largest = 0
+            count = 0
+            for t in range(m):
+                largest = max(largest, fabs(theta[k, t]))
+                size += theta[k, t] * theta[k, t] * diagonal[t]
+            size = ROUNDING * EPS * sqrt(size)
+            least, most, low, high = VEC_OUT, -VEC_OUT, VEC_OUT, -VEC_OUT
+            out[3, k] = 0
+            for t in range(m):
+                t_lo, t_hi = lo[t], hi[t]
+                if t == r:
+                    if left[k] > 0 or kept[k] == 0:
+                        continue
+                    t_lo, t_hi = min(y[r] * kept[k], 0), max(y[r] * kept[k], 0)
+                slack = 10 * theta_slack[t]
+                value, noise = g[k, t], size * root[t] + ROUNDING * EPS * unit
+                up, down = theta[k, t] < t_hi - slack, theta[k, t] > t_lo + slack
+                if up and down:
+                    total += value
+                    count += 1
+                    out[3, k] += min(t_hi - t_lo, 2 * largest)
+                if up:
+                    least, low = min(least, value), min(low, value - noise)
+                if down:
+                    most, high = max(most, value), max(high, value + noise)
+            out[0, k] = most - least
+            out[1, k] = (high - low) - (most - least)
+            if left[k] > 0:
+                out[2, k] = -(least if y[r] > 0 else most)
+            elif count > 0:
+                out[2, k] = -total / count
+            elif least == VEC_OUT or most == -VEC_OUT:
+                out[2, k] = -(most if least == VEC_OUT else least)
+            else:
+                out[2, k] = -0.5 * (least + most)
     return array
 
 
@@ -121,7 +238,7 @@ cdef class Paths:
     tableau : Tableau of unlearn.py
     theta, g, lo, hi : ndarray, shape (m,)
         The solution, ``f + b``, and the boxes; as everywhere here, in the tableau's order.
-    g_slack : float
+    g_slack : ndarray, shape (m,)
         Round-off allowed to g.
     """
 
@@ -129,17 +246,20 @@ cdef class Paths:
     cdef Py_ssize_t m, s
     cdef double **columns       # of the tableau, NULL until a path first meets their point
     cdef object nearest         # points, those likely to be met first
-    cdef double[::1] theta, lo, hi, theta_slack
+    cdef readonly double[::1] theta_slack
+    cdef double[::1] theta, lo, hi, g_slack
     # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
     # round-off they allow, its rate, theta where it is fixed; start_* at the solution
     cdef double[::1] start_z, start_least, start_most, start_slack
     cdef double[::1] z, least, most, slack, rate, parked
-    cdef double g_slack
-    cdef double loss            # of the dual value by the path so far
+    cdef double root            # of a typical kernel value, a power of two: the units of a path's system
+    cdef double room            # see Ends, of the path that has just ended
+    cdef double left
     cdef char[::1] start_inside, inside     # in S
     cdef readonly long long n_events
 
-    def __cinit__(self, tableau, theta, g, lo, hi, double g_slack):
+    def __cinit__(self, tableau, theta, g, lo, hi, g_slack):
+        cdef int exponent
         self.tableau = tableau
         self.m, self.s = theta.size, tableau.s
         self.columns = <double **> calloc(self.m, sizeof(double *))
@@ -151,6 +271,8 @@ cdef class Paths:
         self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
         self.theta_slack = SLACK * np.minimum(hi - lo, np.abs(theta).max())
         self.g_slack = g_slack
+        frexp(max(tableau.diagonal.max(), 1e-300), &exponent)
+        self.root = ldexp(1, exponent >> 1)
         self.start_inside = inside.astype(np.int8)
         self.start_z = np.where(inside, theta, g)
         # g <= 0 where theta cannot grow, g >= 0 where it cannot shrink
@@ -201,45 +323,37 @@ cdef class Paths:
         self.keep(points, self.tableau.columns(points, x, b))
         return 0
 
-    def walk(self, Py_ssize_t[::1] points, double[::1] kept, double[::1] y, progress, bint stop):
-        """Unlearn each of some points; `progress`, if not None, is called with 1 after each that is decided.
+    def walk(self, const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, bint stop):
+        """Unlearn each of some points.
 
         Parameters are those of `unlearn`.
 
         Returns
         -------
-        f : ndarray, shape (n,)
-            Decision value of the left-out point where its path ended.
+        ends : Ends
         outcome : ndarray of intp, shape (n,)
-            REACHED: alpha_r is 0, f is the leave-one-out decision value; CERTAIN: its sign is; UNDECIDED:
-            degenerate.
+            REACHED: alpha_r has come to its end; CERTAIN: the sign is; UNDECIDED: degenerate, the end says nothing.
         """
-        cdef Py_ssize_t n = points.shape[0], k
-        f_array, outcome_array = np.empty(n), np.empty(n, dtype=np.intp)
-        cdef double[::1] f = f_array
+        cdef Py_ssize_t n = points.shape[0], k, t, r
+        ends, outcome_array = Ends(n, self.m), np.empty(n, dtype=np.intp)
         cdef Py_ssize_t[::1] outcome = outcome_array
-        cdef bint report = progress is not None
+        cdef double[:, ::1] theta = ends.theta, direction = ends.direction
+        cdef double[::1] room = ends.room, left = ends.left
         with nogil:
             for k in range(n):
-                outcome[k] = self.unlearn(points[k], y[points[k]], kept[k], stop)
-                f[k] = self.z[points[k]] + y[points[k]]
-                if report and outcome[k] != UNDECIDED:
-                    with gil:
-                        progress(1)
-        return f_array, outcome_array
-
-    def losses(self, const Py_ssize_t[::1] points, const double[::1] y):
-        """What the dual value loses when each of some points is left out, NaN where its path is degenerate:
-        shape (n,). Parameters are those of `walk`."""
-        cdef Py_ssize_t n = points.shape[0], k
-        array = np.empty(n)
-        cdef double[::1] losses = array
-        cdef bint reached
-        with nogil:
-            for k in range(n):
-                reached = self.unlearn(points[k], y[points[k]], 0, False) == REACHED
-                losses[k] = self.loss if reached else NAN
-        return array
+                r = points[k]
+                outcome[k] = self.unlearn(r, y[r], kept[k], stop)
+                room[k], left[k] = self.room, self.left
+                for t in range(self.m):
+                    theta[k, t] = self.z[t] if self.inside[t] else self.parked[t]
+                    theta[k, t] = min(max(theta[k, t], self.lo[t]), self.hi[t])
+                theta[k, r] = y[r] * (kept[k] + self.left)
+                if self.room > 0:
+                    for t in range(self.m):
+                        if self.inside[t]:
+                            direction[k, t] = self.rate[t]
+                    direction[k, r] = -y[r]
+        return ends, outcome_array
 
     cdef void begin(self, Py_ssize_t r) noexcept nogil:
         cdef size_t size = self.m * sizeof(double)
@@ -249,7 +363,6 @@ cdef class Paths:
         memcpy(&self.slack[0], &self.start_slack[0], size)
         memcpy(&self.inside[0], &self.start_inside[0], self.m)
         memcpy(&self.parked[0], &self.theta[0], size)
-        self.loss = 0
         # theta_r is driven, and g_r follows without bounds
         if self.inside[r]:
             self.z[r] = 0
@@ -262,17 +375,18 @@ cdef class Paths:
         cdef Py_ssize_t n_open = 0, n_inside = self.s, t, k, n = 0
         cdef bint was_inside = self.start_inside[r]
         self.begin(r)
+        self.room = self.left = 0
         if was_inside:
             events[0], n_open, n_inside = r, 1, n_inside - 1
         while n < 300 + 2 * self.s:
             if left <= self.theta_slack[r]:
-                self.settle(r, y_r, kept)
                 return REACHED
             if n_inside == 0:
                 t = self.jump(r, y_r > 0)
                 if t < 0:
                     return UNDECIDED
-                if stop and 1 + y_r * self.z[r] < -self.g_slack:
+                if stop and 1 + y_r * self.z[r] < -self.g_slack[r]:
+                    self.left = left
                     return CERTAIN
             else:
                 if not self.direction(r, -y_r, was_inside, events, n_open):
@@ -283,18 +397,17 @@ cdef class Paths:
                 t = vec_first_hit(self.m, &self.z[0], &self.rate[0], &self.least[0], &self.most[0],
                                   &self.slack[0], &step)
                 # y_r f(x_r) falls until the end ...
-                if stop and margin - bend * step < -self.g_slack:
-                    self.z[r] += step * self.rate[r]
+                if stop and margin - bend * step < -self.g_slack[r]:
+                    vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
+                    self.left = left - step
                     return CERTAIN
                 # ... and not below this (see `leave_one_out`)
                 room = min(self.room_inside(events, n_open), 2 * left) if stop else 0
-                if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack:
+                if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack[r]:
+                    self.room, self.left = room, left
                     return CERTAIN
                 vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
-                # the dual value falls by the mean of -y_r g_r on the way
-                self.loss -= y_r * step * (self.z[r] - 0.5 * step * self.rate[r])
                 if t < 0:
-                    self.settle(r, y_r, kept)
                     return REACHED
                 left -= step
             n += 1
@@ -331,29 +444,6 @@ cdef class Paths:
             if not self.inside[t]:
                 self.z[t] += b
 
-    cdef void settle(self, Py_ssize_t r, double y_r, double kept) noexcept nogil:
-        """Where every point of S ended on its bound, b is an interval: take its midpoint, as solvers do."""
-        cdef Py_ssize_t t
-        cdef double least = -VEC_OUT, most = VEC_OUT, slack, g, theta, lo, hi
-        for t in range(self.m):
-            g, theta, slack = self.z[t], self.parked[t], 10 * self.theta_slack[t]
-            lo, hi = self.lo[t], self.hi[t]
-            if t == r:
-                if kept == 0:
-                    continue
-                lo, hi = min(y_r * kept, 0), max(y_r * kept, 0)
-                theta = min(max(self.theta[r], lo), hi)
-            elif self.inside[t]:
-                g, theta = 0, self.z[t]
-            if lo + slack < theta < hi - slack:
-                return
-            if theta < hi - slack:
-                least = max(least, -g)
-            else:
-                most = min(most, -g)
-        if least > -VEC_OUT and most < VEC_OUT:
-            self.shift_threshold(0.5 * (least + most))
-
     cdef void toggle(self, Py_ssize_t t) noexcept nogil:
         """Let t leave or enter S."""
         cdef bint at_hi = self.rate[t] > 0
@@ -362,7 +452,7 @@ cdef class Paths:
             self.parked[t] = self.hi[t] if at_hi else self.lo[t]
             self.z[t] = 0
             self.least[t], self.most[t] = -VEC_OUT if at_hi else 0, 0 if at_hi else VEC_OUT
-            self.slack[t] = self.g_slack
+            self.slack[t] = self.g_slack[t]
         else:
             self.inside[t] = 1
             self.z[t] = self.parked[t]
@@ -374,6 +464,7 @@ cdef class Paths:
         """Rates of all points while theta_r moves by `sign` per unit; 0 if the system is singular."""
         cdef double system[MAX_OPEN * MAX_OPEN]
         cdef double push[MAX_OPEN]
+        cdef double unit[MAX_OPEN]
         cdef int pivots[MAX_OPEN]
         cdef int n = <int> n_open, one = 1, info = 0
         cdef const double *T
@@ -387,16 +478,20 @@ cdef class Paths:
                 self.rate[i] = sign * T[i]
         if n == 0:
             return 1
+        # in units of a typical kernel value, g is of the size of 1 where theta is
+        for j in range(n):
+            unit[j] = self.root if self.start_inside[events[j]] else 1 / self.root
+            push[j] = unit[j] * ((sign if events[j] == r else 0) if was_inside else -self.rate[events[j]])
         for j in range(n):
             T = self.column(events[j])
             for i in range(n):
-                system[j * n + i] = T[events[i]]
-            push[j] = (sign if events[j] == r else 0) if was_inside else -self.rate[events[j]]
+                system[j * n + i] = unit[i] * unit[j] * T[events[i]]
         dgesv(&n, &one, system, &n, pivots, push, &n, &info)
         if info != 0:
             return 0
         for j in range(n):
-            largest = max(largest, fabs(push[j]))
+            push[j] *= unit[j]
+            largest = max(largest, fabs(push[j]) / (self.root * self.root if self.start_inside[events[j]] else 1))
         if not largest < 1e12:
             return 0
         for j in range(n):

@@ -8,7 +8,16 @@ import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, dtrtri
 
-from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, mirror, rows_of
+from svmselect.loo._unlearn import (
+    SLACK,
+    Outcome,
+    Paths,
+    certain_at_once,
+    judge,
+    mirror,
+    round_off,
+    rows_of,
+)
 
 __all__ = ["unlearn"]
 
@@ -18,6 +27,12 @@ DEPENDENT = 1e-10
 FEW = 200
 # of tableau columns held at once, those of points met on the way not counted
 KEPT_VALUES = 20_000_000
+# points whose ends are judged at once
+JUDGED = 128
+# the KKT gap of a left-out problem that counts as solved, at least and as a multiple of that of the solution
+GAP, GAPS = 1e-8, 10
+# and by how much rounding may have made it too small
+TOLD = 1e-6
 
 
 class Tableau:
@@ -56,8 +71,10 @@ class Tableau:
         order = np.concatenate([inbound, others])
         rows = rows_of(gram, inbound, order)
         self.threshold = threshold
-        self.shift = (float(gram.diagonal.mean()) or 1.0) if threshold else 0.0
-        least = DEPENDENT * (gram.diagonal.max() + self.shift)
+        # of the size of their own diagonal it does least harm to the condition
+        own = gram.diagonal[inbound]
+        self.shift = (float(np.median(own)) or 1.0) if threshold else 0.0
+        least = DEPENDENT * (own.max() + self.shift)
         block = rows[:, : inbound.size]
         factor, failed = dpotrf((block + self.shift).T, lower=True, overwrite_a=True)
         if failed or factor.diagonal().min() ** 2 <= least:
@@ -156,7 +173,7 @@ def unlearn(full, y, points, kept, progress, stop=True):
     Parameters
     ----------
     full : Dual
-        The solved problem with all points, exact to round-off.
+        The solved problem with all points.
     y : ndarray, shape (m,)
     points : ndarray of intp, shape (n,)
         A point may come more than once.
@@ -173,51 +190,148 @@ def unlearn(full, y, points, kept, progress, stop=True):
     decision : ndarray, shape (n,)
         Decision value without the point where its path ended.
     outcome : ndarray of intp, shape (n,)
-        See `Outcome`.
+        See `Outcome`. UNDECIDED also where the end of a path does not bear out what it says.
     """
     theta, f, lo, hi = full.arrays()
+    gap = max(full.gap_now(), 0.0)
+    decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
     if inbound.size:
         b = full.state()[2]
-        tableau = Tableau(full.gram, inbound)
-        return unlearn_from(tableau, y, theta, f + b, lo, hi, points, kept, progress, stop)
-    # b is an interval: at the end where another point may take over theta_r, that point enters
-    decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
-    for sign in (-1, 1):
-        these = y[points] == sign
-        can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
-        first = can_take_over[np.argmin(sign * f[can_take_over])]
-        tableau = Tableau(full.gram, np.array([first]))
-        decision[these], outcome[these] = unlearn_from(
-            tableau, y, theta, f - f[first], lo, hi, points[these], kept[these], progress, stop
+        several = [(Tableau(full.gram, inbound), b, np.arange(points.size))]
+    else:
+        # b is an interval: at the end where another point may take over theta_r, that point enters
+        several = []
+        for sign in (-1, 1):
+            can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
+            first = can_take_over[np.argmin(sign * f[can_take_over])]
+            several.append((Tableau(full.gram, np.array([first])), -f[first], np.flatnonzero(y[points] == sign)))
+    for tableau, b, these in several:
+        start = Start(tableau, y, theta, f + b, lo, hi, gap)
+        decision[these], outcome[these] = start.unlearn(points[these], kept[these], progress, stop)
+    return decision, outcome
+
+
+class Start:
+    """A solution that points are unlearned from, in the order of its tableau.
+
+    Parameters
+    ----------
+    tableau : Tableau
+    y, theta, g, lo, hi : ndarray, shape (m,)
+        Labels, the solution, ``f + b``, and the boxes, of all points.
+    gap : float
+        The KKT gap of the solution.
+    unit : float
+        The size of the linear term.
+    """
+
+    def __init__(self, tableau, y, theta, g, lo, hi, gap, unit=1.0):
+        self.tableau = tableau
+        self.y, self.theta, self.g, self.lo, self.hi = (
+            values[tableau.order] for values in (y, theta, g, lo, hi)
         )
-    return decision, outcome
+        self.gap, self.unit = gap, unit
+        self.g_slack = np.maximum(SLACK * unit, round_off(self.theta, tableau.diagonal, unit))
+        at_start = self.g.copy()
+        at_start[: tableau.s] = 0
+        self.paths = Paths(tableau, self.theta, at_start, self.lo, self.hi, self.g_slack)
+        self.at_start = at_start
 
+    def unlearn(self, points, kept, progress, stop):
+        """As the function of this name, for the points of one tableau."""
+        tableau, paths, m = self.tableau, self.paths, self.y.size
+        points = tableau.number[points]
+        decision = self.g[points] + self.y[points]
+        outcome = np.full(points.size, int(Outcome.CERTAIN))
+        width = np.minimum(self.hi - self.lo, 2 * np.abs(self.theta).max())[: tableau.s].sum()
+        size = max(FEW, KEPT_VALUES // m)
+        for begin in range(0, points.size, size):
+            paths.forget()
+            part = points[begin : begin + size]
+            stays = kept[begin : begin + size]
+            # of these points, or of all where that costs less than a second call for those met on the way
+            known, at = (np.arange(m), part) if m <= FEW else (part, slice(None))
+            x, b, bend = tableau.response(known)
+            certain = np.zeros(part.size, dtype=bool)
+            if stop:
+                boxes = self.y, self.theta, self.at_start, self.lo, self.hi, self.g_slack
+                largest = tableau.diagonal.max()
+                certain = certain_at_once(part, stays, x[at], bend[at], *boxes, largest, self.gap * width)
+            rest = np.flatnonzero(~certain)
+            if progress is not None and certain.any():
+                progress(part.size - rest.size)
+            walked = np.arange(m) if m <= FEW else rest
+            paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
+            for few in range(0, rest.size, JUDGED):
+                these = rest[few : few + JUDGED]
+                ends, found = paths.walk(part[these], stays[these], self.y, stop)
+                value, bears_out = self.judged(part[these], stays[these], ends)
+                found[~bears_out] = Outcome.UNDECIDED
+                decision[begin + these], outcome[begin + these] = value, found
+                if progress is not None:
+                    progress(int(np.count_nonzero(found != Outcome.UNDECIDED)))
+        return decision, outcome
 
-def unlearn_from(tableau, y, theta, g, lo, hi, points, kept, progress, stop):
-    """The same, from the tableau of the solution and ``g = f + b``."""
-    y, theta, g, lo, hi = (values[tableau.order] for values in (y, theta, g, lo, hi))
-    points = tableau.number[points]
-    g[: tableau.s] = 0
-    m = y.size
-    g_slack = SLACK * max(1.0, float(tableau.diagonal.max()))
-    decision, outcome = g[points] + y[points], np.full(points.size, int(Outcome.CERTAIN))
-    paths = Paths(tableau, theta, g, lo, hi, g_slack)
-    size = max(FEW, KEPT_VALUES // m)
-    for begin in range(0, points.size, size):
-        paths.forget()
-        part = points[begin : begin + size]
-        stays = kept[begin : begin + size]
-        # of these points, or of all where that costs less than a second call for those met on the way
-        known, at = (np.arange(m), part) if m <= FEW else (part, slice(None))
-        x, b, bend = tableau.response(known)
-        certain = np.zeros(part.size, dtype=bool)
-        if stop:
-            certain = certain_at_once(part, stays, x[at], bend[at], y, theta, g, lo, hi, g_slack)
-        rest = np.flatnonzero(~certain)
-        if progress is not None and certain.any():
-            progress(part.size - rest.size)
-        walked = np.arange(m) if m <= FEW else rest
-        paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
-        decision[begin + rest], outcome[begin + rest] = paths.walk(part[rest], stays[rest], y, progress, stop)
-    return decision, outcome
+    def gradients(self, points, kept, ends):
+        """How ends of paths differ from the start, shape (n, m), the g there, what `judge` finds, the points that
+        have moved in any, and their rows of the Gram matrix."""
+        tableau, s = self.tableau, self.tableau.s
+        change = ends.theta - self.theta
+        others = s + np.flatnonzero((change[:, s:] != 0).any(axis=0) | (ends.direction[:, s:] != 0).any(axis=0))
+        moved = np.concatenate([np.arange(s), others])
+        rows = np.vstack([tableau.rows, rows_of(tableau.gram, tableau.order[others], tableau.order)])
+        g = self.g + change[:, moved] @ rows
+        slack = np.asarray(self.paths.theta_slack)
+        boxes = self.y, self.lo, self.hi, tableau.diagonal, slack
+        return change, g, judge(points, kept, *boxes, ends.theta, g, ends.left, self.unit), moved, rows
+
+    def judged(self, points, kept, ends):
+        """What the ends of paths say by the Gram matrix alone.
+
+        Parameters
+        ----------
+        points, kept : ndarray, shape (n,)
+        ends : Ends
+
+        Returns
+        -------
+        decision : ndarray, shape (n,)
+            Of the left-out points.
+        bears_out : ndarray of bool, shape (n,)
+            Whether the ends are optimal, and the signs follow from them.
+
+        Notes
+        -----
+        With theta_r as it is, the other variables have to be feasible and optimal. Where alpha_r has come to its
+        end that is all. Where h < 0 no more is needed either. Else h, the curvature c and the slope sigma of the
+        dual along the direction in which the variables go on, but for theta_r, bound the margin from below:
+        ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`), where `defect` is what the
+        value may lack of the optimum.
+        """
+        n = np.arange(points.size)
+        change, g, (gap, noise, b, width), moved, rows = self.gradients(points, kept, ends)
+        decision = g[n, points] + self.y[points] + b
+        bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
+        size = np.abs(ends.theta).max(axis=1)
+        bears_out &= np.abs(change.sum(axis=1)) <= 100 * SLACK * size
+        margin = self.y[points] * decision
+        early = ends.left > 0
+        bears_out[early & (ends.room == 0)] &= (margin < -noise)[early & (ends.room == 0)]
+        going = np.flatnonzero(ends.room > 0)
+        if going.size:
+            direction, room, left = ends.direction[going], ends.room[going], ends.left[going]
+            along = direction[:, moved]
+            curvature = np.einsum("ij,ij->i", along @ rows[:, moved], along)
+            slope = np.einsum("ij,ij->i", direction, g[going] + b[going, None])
+            slope += self.y[points[going]] * (g[going, points[going]] + b[going])
+            defect = np.maximum(gap[going], 0) * width[going]
+            loss = 0.5 * curvature * room**2 + np.abs(slope) * room + defect
+            sure = (margin[going] - noise[going]) * (room - left) > loss
+            slack = np.asarray(self.paths.theta_slack)
+            end = ends.theta[going] + room[:, None] * direction
+            end[np.arange(going.size), points[going]] = self.lo[points[going]]
+            sure &= ((end >= self.lo - slack) & (end <= self.hi + slack)).all(axis=1)
+            sure &= np.abs(direction.sum(axis=1)) <= 1e-9 * np.abs(direction).sum(axis=1)
+            bears_out[going] &= sure
+        return decision, bears_out

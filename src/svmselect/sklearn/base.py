@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmselect.csr import as_csr
+from svmselect.gram import measured_from
+from svmselect.kernels import Linear
 from svmselect.sklearn.estimates import Estimates, Training
 from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
 from svmselect.sklearn.precomputed import Precomputed
@@ -123,6 +125,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         value = getattr(self, self._formulation)
         self._training = Training(X, kernel, self.cache_size, problem, value, solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
+        self._origin = gram.origin
         self.classes_, self.class_weight_ = classes, per_class
         self.shape_fit_ = X.shape
         self._keep(X, problem, solutions)
@@ -145,7 +148,11 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self.support_ = support.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
         self.n_support_ = np.bincount(codes[support], minlength=problem.classes.size).astype(np.int32)
-        self.intercept_ = self._b if len(pairs) == 1 else -self._b
+        # of the rows as they are: coef_ @ x + intercept_
+        at_zero = self._b
+        if isinstance(self._kernel, Linear) and self._origin is not None:
+            at_zero = self._b - self._weights() @ self._origin
+        self.intercept_ = at_zero if len(pairs) == 1 else -at_zero
         self.dual_coef_ = self._coef if len(pairs) == 1 else self._libsvm_coef(problem)
 
     def _libsvm_coef(self, problem):
@@ -165,7 +172,12 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             return X[:, self.support_] @ self._coef.T + self._b
         if self.support_.size == 0:
             return np.tile(self._b, (X.shape[0], 1))
-        return values_at(X, self._kernel, self.support_vectors_, self._coef) + self._b
+        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
+        return values_at(X, self._kernel, support_vectors, self._coef) + self._b
+
+    def _weights(self):
+        """The weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""
+        return self._coef @ measured_from(self.support_vectors_, self._origin)
 
     def decision_function(self, X):
         """Decision values.

@@ -84,7 +84,7 @@ def coef(estimator, name):
     check_is_fitted(estimator)
     if not isinstance(estimator._kernel, Linear):
         raise AttributeError(f"{name} is for kernel='linear', got {estimator.kernel!r}")
-    weights = estimator._coef @ estimator.support_vectors_
+    weights = estimator._weights()
     return weights if len(estimator.classes_) == 2 else -weights
 
 

@@ -31,7 +31,10 @@ def resolved_gamma(gamma, X):
         if gamma == "auto":
             return 1 / X.shape[1]
         if gamma == "scale":
-            spread = variance(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = variance(X)
+            if not np.isfinite(spread):
+                raise ValueError("X is too large for gamma='scale': its variance overflows float64")
             return 1 / (X.shape[1] * spread) if spread > 0 else 1.0
     elif isinstance(gamma, numbers.Real):
         return gamma
@@ -62,10 +65,10 @@ def kernel_of(name, gamma, X):
 
 
 def gram_of(X, kernel, memory_mb):
-    """The Gram matrix of training rows."""
+    """The Gram matrix of an estimator's own training rows, which become read-only."""
     if isinstance(kernel, Precomputed):
         return precomputed_gram(kernel)
-    return Gram(X, kernel, memory_mb=memory_mb)
+    return Gram(X, kernel, memory_mb=memory_mb, copy=False)
 
 
 def values_at(X, kernel, support_vectors, coef):

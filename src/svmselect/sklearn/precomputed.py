@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
-from svmselect.gram import Gram, Source
+from svmselect.gram import Counts, Gram, Source
 from svmselect.kernels import Rows
 
 __all__ = ["Precomputed", "precomputed_gram"]
@@ -69,6 +69,7 @@ def precomputed_gram(kernel):
     """A Gram matrix that takes its columns from a `Precomputed` kernel."""
     m = len(kernel.K)
     gram = Gram.__new__(Gram)
+    gram.origin = None
     gram._X, gram.dtype, gram._budget = np.arange(m, dtype=np.float64)[:, None], np.dtype(np.float64), 2**62
-    gram._open(Source(Rows(gram._X), None, kernel, np.zeros(2, dtype=np.int64)), m, None)
+    gram._open(Source(Rows(gram._X), None, kernel, Counts()), m, None)
     return gram

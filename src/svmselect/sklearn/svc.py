@@ -36,7 +36,7 @@ class SVC(Classifier):
     cache_size : float
         Memory budget for kernel values in 2**20 bytes.
     max_iter : int
-        Most steps of the solver; -1 for no limit.
+        Most steps of the solver; -1 for a hundred thousand per row, and at least a million.
     decision_function_shape : {"ovr", "ovo"}
         With more than two classes: a value for each class, or for each pair.
 

@@ -56,6 +56,11 @@ class Cached:
         return self.whole.row_groups[self.rows]
 
     @property
+    def thread_counts(self):
+        """See `Gram.thread_counts`: a cache is for one thread."""
+        return tuple(self.counts.tolist())
+
+    @property
     def columns_requested(self):
         return int(self.counts[0])
 

@@ -1,0 +1,210 @@
+"""What is true of a problem whoever solves it: intervals that hold every optimal decision value.
+
+The arithmetic is long double, rows are centred (which changes no C-SVC), and the library's kernel matrix may
+be any within `Truth.E` of ours. Let a be feasible alphas, w their weight vector and G the duality gap between
+them and the best threshold for w. The primal is strongly convex in w, so the optimal one is at most sqrt(2 G)
+away, and the differences of w between two rows are those of ours up to that times the rows' distance. Given
+w, the optimal thresholds are the minimisers of a piecewise linear function, a weighted median of the
+breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that are known up to their radii thus
+give an interval, and nothing need be assumed on who made a, on margins or on the rank of the matrix.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.svm import SVC
+
+LONG = np.longdouble
+EPS = LONG(np.finfo(np.float64).eps)
+LONG_EPS = np.finfo(LONG).eps
+STEPS = 50_000  # of libsvm, for one reference
+INBOUND = 1e-9  # relative distance from the bounds from which on a variable is tried as in-bound
+NEAR = 64  # the library need not centre rows that are so many of their spreads off the origin
+FLOOR = LONG(2.0**-40)  # decision values are of order 1: nobody looks at less
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Alphas of one training set, from which intervals are made."""
+
+    C: np.ndarray
+    alpha: np.ndarray
+    gap: LONG
+
+
+class Truth:
+    """One problem in long double.
+
+    Parameters
+    ----------
+    problem : Problem
+    centred : bool
+        Whether the library sees rows that it may centre before it multiplies; not so for sparse ones.
+    inexact : float
+        Relative round-off that the rows got when they were put into other units.
+
+    Attributes
+    ----------
+    K : ndarray, shape (m, m)
+        Kernel matrix of the centred rows.
+    E : ndarray, shape (m, m)
+        Most that the library's values may be off.
+    distance : ndarray, shape (m, m)
+        Between rows in feature space.
+    lever : float
+        What decision values of rows that are not centred differ by, for each unit of sum(y alpha).
+    """
+
+    def __init__(self, problem, centred=True, inexact=0.0):
+        self.y, self.C = problem.y.astype(LONG), problem.C.astype(LONG)
+        self.gamma, self.m = problem.gamma, problem.m
+        X = problem.X.astype(LONG)
+        self.centre = X.mean(axis=0)
+        self.X = X - self.centre
+        norms = (self.X**2).sum(axis=1)
+        raw_norms = (X**2).sum(axis=1)
+        least = np.minimum(raw_norms, NEAR**2 * norms.max()) if centred else raw_norms
+        norms = np.maximum(norms, least)
+        if inexact:
+            norms = np.maximum(norms, raw_norms)
+        # a sum of m products of d terms each, and the rounding of the rows
+        self.rounding = (X.shape[1] + self.m + 16) * EPS + 4 * LONG(inexact)
+        if problem.gamma is None:
+            self.K = self.X @ self.X.T
+            self.E = self.rounding * np.sqrt(np.outer(norms, norms))
+        else:
+            squares = ((self.X[:, None] - self.X[None]) ** 2).sum(axis=2)
+            self.K = np.exp(-LONG(problem.gamma) * squares)
+            off = self.rounding * LONG(problem.gamma) * (norms[:, None] + norms[None])
+            self.E = np.minimum(self.K * np.expm1(np.minimum(off, 1)) + self.rounding * self.K, 1)
+        self.lever = np.ptp(X @ self.centre) if problem.gamma is None else LONG(0)
+        diagonal = np.diag(self.K)
+        self.distance = np.sqrt(
+            np.maximum(diagonal[:, None] + diagonal[None] - 2 * self.K, 0) + 4 * self.E.max() * (self.E > 0)
+        )
+        self._references = {}
+
+    def noise(self, alpha):
+        """Most that rounding leaves in a float64 decision value less its threshold, shape (m,)."""
+        return self.E @ np.abs(alpha) + FLOOR
+
+    def balanced(self, alpha, C):
+        """Alphas in long double within [0, C], with sum(y alpha) = 0 to its last bits."""
+        alpha = np.clip(np.asarray(alpha, dtype=LONG), 0, C)
+        for _ in range(3):
+            excess = (self.y * alpha).sum()
+            share = np.where(self.y * excess > 0, alpha, C - alpha)
+            if excess == 0 or share.sum() == 0:
+                break
+            alpha = np.clip(alpha - self.y * excess * share / share.sum(), 0, C)
+        return alpha
+
+    def minimisers(self, breakpoints, C):
+        """Ends of the interval of b that minimises ``sum_i C_i max(0, y_i (breakpoint_i - b))``."""
+        order = np.argsort(breakpoints)
+        C, y, breakpoints = C[order], self.y[order], breakpoints[order]
+        slopes = np.cumsum(C) - C[y > 0].sum()  # behind each breakpoint
+        tiny = 4 * self.m * LONG_EPS * C.sum()
+        live = C > 0
+        low = np.flatnonzero(live & (slopes >= -tiny))
+        high = np.flatnonzero(live & (slopes > tiny))
+        nobody = -C[y > 0].sum() >= -tiny  # left of all breakpoints is as good
+        return (
+            -LONG(np.inf) if nobody or low.size == 0 else breakpoints[low[0]],
+            LONG(np.inf) if high.size == 0 else breakpoints[high[0]],
+        )
+
+    def gap(self, alpha, C):
+        """A bound of the duality gap for every kernel matrix within E."""
+        theta = self.y * alpha
+        f, e = self.K @ theta, self.noise(alpha)
+        low, high = self.minimisers(self.y - f, C)
+        b = LONG(np.clip(0, low, high)) if not np.isfinite(low + high) else (low + high) / 2
+        u = 1 - self.y * (f + b)
+        terms = [C * np.maximum(u + s, 0) - alpha * (u + s) for s in (-e, e)]
+        drift = abs((self.y * alpha).sum() * b)
+        return np.maximum(*terms).sum() + drift
+
+    def reference(self, C=None):
+        """Alphas for some bounds, 0 for points left out; as good as we can make them."""
+        C = self.C if C is None else np.asarray(C, dtype=LONG)
+        key = C.tobytes()
+        if key not in self._references:
+            self._references[key] = self._solve(C)
+        return self._references[key]
+
+    def _solve(self, C):
+        inside = np.flatnonzero(C)
+        alpha = np.zeros(self.m, dtype=LONG)
+        if np.unique(self.y[inside]).size == 2:
+            # one unit of C and of the matrix for libsvm, whose tolerance is absolute
+            unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
+            top = float(C.max())
+            K, weight = (self.K[np.ix_(inside, inside)] / unit).astype(float), (C[inside] / top).astype(float)
+            model = SVC(C=top * unit, kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    model.fit(K, self.y[inside].astype(float), sample_weight=weight)
+                    alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
+                except ValueError:  # libsvm drops tiny weights, and a class with them
+                    pass
+            alpha = self.balanced(alpha, C)
+            alpha = min((alpha, self._polished(alpha, C)), key=lambda a: self.gap(a, C))
+        return Reference(C, alpha, self.gap(alpha, C))
+
+    def _polished(self, alpha, C):
+        """The solution whose in-bound and bounded points are those of `alpha`, refined in long double."""
+        inbound = np.flatnonzero((alpha > INBOUND * C) & (alpha < (1 - INBOUND) * C))
+        if inbound.size == 0:
+            return alpha
+        theta = self.y * np.where(alpha >= C / 2, C, 0)
+        theta[inbound] = (self.y * alpha)[inbound]
+        block = self.K[np.ix_(inbound, inbound)]
+        scale = max(float(np.diag(block).max()), float(np.finfo(float).tiny))
+        system = np.zeros((inbound.size + 1, inbound.size + 1))
+        system[:-1, :-1] = block / scale
+        system[:-1, -1] = system[-1, :-1] = 1
+        b = LONG(0)
+        for _ in range(4):
+            residual = np.append(self.y[inbound] - self.K[inbound] @ theta - b, -scale * theta.sum())
+            try:
+                step = np.linalg.lstsq(system, (residual / scale).astype(float), rcond=1e-14)[0]
+            except np.linalg.LinAlgError:
+                return alpha
+            theta[inbound] += step[:-1]
+            b += scale * step[-1]
+        return self.balanced(self.y * theta, C)
+
+    def intervals(self, C=None, tol=0.0, rows=None):
+        """Ends of the intervals of the decision values of the classifier for bounds `C`, shape (n,) each.
+
+        With `tol` they hold those of every approximate solution with a KKT gap of at most `tol`, in the
+        library's arithmetic.
+        """
+        reference = self.reference(C)
+        rows = range(self.m) if rows is None else rows
+        theta = self.y * reference.alpha
+        f, noise = self.K @ theta, self.noise(reference.alpha)
+        reach = np.sqrt(2 * reference.gap)
+        if tol:
+            reach = reach + np.sqrt(2 * (tol + 2 * noise.max()) * reference.C.sum())
+        low, high = [], []
+        for r in rows:
+            radius = reach * self.distance[r] + noise + noise[r] + tol
+            middle = self.y - f + f[r]
+            low.append(self.minimisers(middle - radius, reference.C)[0])
+            high.append(self.minimisers(middle + radius, reference.C)[1])
+        return np.array(low), np.array(high)
+
+    def kkt_gap(self, alpha, C):
+        """M+ - M- by its definition, in long double, and the interval [M+, M-] of thresholds."""
+        breakpoints = self.y - self.K @ (self.y * alpha)
+        up = np.where(self.y > 0, alpha < C, alpha > 0) & (C > 0)
+        low = np.where(self.y > 0, alpha > 0, alpha < C) & (C > 0)
+        most = breakpoints[up].max(initial=-np.inf)
+        least = breakpoints[low].min(initial=np.inf)
+        return most - least, most, least
