@@ -27,7 +27,7 @@ MODULES = {
     "svm": (["svm.py"], ["test_svm.py", SENTENCES, "test_nu.py"]),
 }
 # then these, as a whole: what is not near may notice too
-WIDER = ["tests/numerics", "tests/estimators", "tests/memory", SENTENCES]
+WIDER = ["tests/fuzz", "tests/numerics", "tests/estimators", "tests/memory", SENTENCES]
 
 # A fault in such a line changes time or memory, or how often somebody is told: no answer, and no promise.
 NO_ANSWER = [
