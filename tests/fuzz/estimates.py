@@ -40,7 +40,7 @@ class Fit:
     K, E : ndarray, shape (m, m)
         Kernel matrix of the centred rows and its uncertainty.
     raw, raw_E : ndarray, shape (m, m)
-        That of the rows with their origin.
+        That of the rows measured from where the Gram matrix does.
     noise : ndarray, shape (m,)
         Of decision values.
     """
@@ -56,6 +56,8 @@ class Fit:
         self.raw, self.raw_E = self.K, self.E
         if truth.gamma is None:
             X = said.problem.X.astype(LONG)
+            if self.gram.origin is not None:
+                X = X - self.gram.origin
             norms = (X**2).sum(axis=1)
             self.raw = X @ X.T * LONG(said.factor)
             self.raw_E = truth.rounding * np.sqrt(np.outer(norms, norms)) * LONG(said.factor)
