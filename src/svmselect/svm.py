@@ -203,13 +203,15 @@ def solve_csvc(
 def solution_of(dual, gram, y, C, converged, columns, values):
     """The Solution in a Dual; `columns` and `values` are the thread's Gram counters before the fit."""
     columns_now, values_now = gram.thread_counts
-    theta, f, b, objective, gap, n_iter = dual.state()
+    theta, f, b, _, gap, n_iter = dual.state()
+    p = dual.linear_term()
     return Solution(
         alpha=frozen(theta * y),
         C=frozen(C),
         b=b,
-        decision=frozen(f + dual.linear_term() + b),
-        objective=objective,
+        decision=frozen(f + p + b),
+        # theta sums to 0, so b may be added to f: what it takes out of f would only lose digits
+        objective=0.5 * float(theta @ (f + b - p)),
         kkt_gap=gap,
         n_iter=n_iter,
         columns_requested=columns_now - columns,
