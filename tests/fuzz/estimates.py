@@ -1,7 +1,7 @@
 """The estimates and bounds that one fit gives, against their definitions in long double.
 
 The library is given its own solution, to 1e-9; what an estimate makes of it is recomputed from the alphas.
-Where an estimate depends on the origin of a linear kernel's rows, they are used as they are said.
+Where an estimate depends on the origin of a linear kernel's rows, it is that of the Gram matrix.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Fit:
     K, E : ndarray, shape (m, m)
         Kernel matrix of the centred rows and its uncertainty.
     raw, raw_E : ndarray, shape (m, m)
-        That of the rows with their origin.
+        That of the rows as the Gram matrix measures them.
     noise : ndarray, shape (m,)
         Of decision values.
     """
@@ -56,6 +56,8 @@ class Fit:
         self.raw, self.raw_E = self.K, self.E
         if truth.gamma is None:
             X = said.problem.X.astype(LONG)
+            if self.gram.origin is not None:  # the kernel is that of rows measured from there
+                X = X - self.gram.origin
             norms = (X**2).sum(axis=1)
             self.raw = X @ X.T * LONG(said.factor)
             self.raw_E = truth.rounding * np.sqrt(np.outer(norms, norms)) * LONG(said.factor)
