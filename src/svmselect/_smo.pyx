@@ -379,10 +379,14 @@ cdef class Dual:
         The steps' round-off in f is then at most a hundredth of tol, and a billionth of the margin.
         """
         cdef long long last = self.n_iter + max_iter
+        cdef int end
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
-        while self.descend(RULES[working_set], tol, last) == REACHED and self.blurred(tol):
+        while True:
+            end = self.descend(RULES[working_set], tol, last)
+            if not self.blurred(tol):
+                break
             self.refresh()
-            if self.gap() <= tol or self.stuck():
+            if end != REACHED or self.gap() <= tol or self.stuck():
                 break
         return self.at(tol)
 

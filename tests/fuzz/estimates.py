@@ -40,7 +40,7 @@ class Fit:
     K, E : ndarray, shape (m, m)
         Kernel matrix of the centred rows and its uncertainty.
     raw, raw_E : ndarray, shape (m, m)
-        That of the rows as the Gram matrix measures them.
+        That of the rows measured from where the Gram matrix does.
     noise : ndarray, shape (m,)
         Of decision values.
     """
@@ -56,7 +56,7 @@ class Fit:
         self.raw, self.raw_E = self.K, self.E
         if truth.gamma is None:
             X = said.problem.X.astype(LONG)
-            if self.gram.origin is not None:  # the kernel is that of rows measured from there
+            if self.gram.origin is not None:
                 X = X - self.gram.origin
             norms = (X**2).sum(axis=1)
             self.raw = X @ X.T * LONG(said.factor)

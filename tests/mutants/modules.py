@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "src" / "svmselect"
 
 NUMERICS = "tests/numerics/"
+SENTENCES = "tests/workflow/test_bad_input.py::test_library"
 # of each module: its files, and the tests that are run first
 MODULES = {
     "_smo": (["_smo.pyx"], ["test_svm.py", "test_nu.py", "test_path.py"]),
@@ -16,17 +17,17 @@ MODULES = {
     "_unlearn": (["loo/_unlearn.pyx"], ["test_unlearn.py", "test_loo.py", "test_bounds_spans.py"]),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
-    "gram": (["gram.py"], ["test_gram.py", "test_svm.py"]),
+    "gram": (["gram.py"], ["test_gram.py", SENTENCES, "test_svm.py"]),
     "loo": (
         ["loo/__init__.py", "loo/unlearn.py"],
         ["test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],
     ),
     "cv": (["cv"], ["test_cv.py", "test_cv_seeds.py", "test_cv_grid.py"]),
     "bounds": (["bounds"], ["test_bounds.py", "test_bounds_spans.py", "test_bounds_sphere.py"]),
-    "svm": (["svm.py"], ["test_svm.py", "test_nu.py"]),
+    "svm": (["svm.py"], ["test_svm.py", SENTENCES, "test_nu.py"]),
 }
 # then these, as a whole: what is not near may notice too
-WIDER = ["tests/numerics", "tests/estimators", "tests/memory", "tests/workflow/test_bad_input.py"]
+WIDER = ["tests/fuzz", "tests/numerics", "tests/estimators", "tests/memory", SENTENCES]
 
 # A fault in such a line changes time or memory, or how often somebody is told: no answer, and no promise.
 NO_ANSWER = [
@@ -57,5 +58,5 @@ def exemption(line: str) -> str | None:
 
 
 def nearest(module: str) -> list[str]:
-    """The test files that are run first."""
-    return [NUMERICS + name for name in MODULES[module][1]]
+    """The tests that are run first, one after another."""
+    return [name if "::" in name else NUMERICS + name for name in MODULES[module][1]]

@@ -1,8 +1,6 @@
 """The rules: plans of the presets, style, listed sources, and a small run from data to exhibits."""
 
 import re
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
@@ -71,17 +69,6 @@ def test_mistake_in_the_configuration_is_one_sentence(checkout):
     assert done.returncode == 1
     assert "Unknown data set 'titanik' in the configuration's franc2008.datasets; the known ones" in output
     assert "titanic-table" in output and "Traceback" not in output
-
-
-def test_lint(checkout):
-    done = checkout.snakemake("--lint")
-    assert done.returncode == 0, done.stderr
-
-
-def test_format(root):
-    command = [sys.executable, "-m", "snakefmt", "--check", "Snakefile", "workflow"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_every_source_of_numbers_is_an_input(root, monkeypatch):

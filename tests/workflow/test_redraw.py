@@ -1,5 +1,6 @@
 """The paper scale drawn again from its rows on a clean clone: the same bytes, and a report in a browser."""
 
+import fcntl
 import itertools
 import json
 import os
@@ -23,15 +24,11 @@ def git(folder, *arguments):
     return done.stdout.strip()
 
 
-@pytest.fixture(scope="module")
-def redrawn(tmp_path_factory, root):
-    """A clone of the tracked files as they are now, on which the command of `make figures` was run."""
-    if not (root / ".git").exists():
-        pytest.skip("this is no git checkout: there is nothing to clone")
+def redraw(root, clone):
+    """Clone the tracked files as they are now, and run the command of `make figures` there; its output."""
     # a commit of changes, if there are any, needs an author
     author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
     commit = git(root, *author, "stash", "create") or git(root, "rev-parse", "HEAD")
-    clone = tmp_path_factory.mktemp("clone") / "checkout"
     git(root, "clone", "--quiet", "--shared", "--no-checkout", str(root), str(clone))
     git(clone, "checkout", "--quiet", "--detach", commit)
     makefile = (clone / "Makefile").read_text()
@@ -43,7 +40,26 @@ def redrawn(tmp_path_factory, root):
     command = [sys.executable, "-m", "snakemake", *arguments]
     done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return clone, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def redrawn(tmp_path_factory, root):
+    """The clone, and what Snakemake printed: one for all workers of pytest, since it takes minutes."""
+    if not (root / ".git").exists():
+        pytest.skip("this is no git checkout: there is nothing to clone")
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    folder /= "redrawn"
+    folder.mkdir(exist_ok=True)
+    clone, printed = folder / "checkout", folder / "printed.txt"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.exists():
+            assert not clone.exists(), "another worker could not redraw"
+            printed.write_text(redraw(root, clone))
+    return clone, printed.read_text()
 
 
 def test_redrawing_changes_nothing(redrawn):
@@ -250,10 +266,9 @@ def test_shown_figures_have_a_description(redrawn):
     assert alternatives and all(len(words) > 30 for words in alternatives)
 
 
-def test_make_figures_renews_the_readme(redrawn):
+def test_make_figures_renews_the_readme(redrawn, tmp_path):
     clone, _ = redrawn
-    assert Path(clone, "workflow/readme.py").is_file()
-    before = (clone / "README.md").read_text()
-    command = [sys.executable, "workflow/readme.py", "results/paper/scorecard.md", "README.md"]
+    renewed = shutil.copy(clone / "README.md", tmp_path)
+    command = [sys.executable, "workflow/readme.py", "results/paper/scorecard.md", renewed]
     subprocess.run(command, cwd=clone, check=True)
-    assert (clone / "README.md").read_text() == before
+    assert Path(renewed).read_text() == (clone / "README.md").read_text()

@@ -84,7 +84,9 @@ def spans_by_path(part, y, alpha, C, points, tol):
         x, b, _ = tableau.response(numbers)
         start.paths.keep(numbers, tableau.columns(numbers, x, b))
         ends, outcome = start.paths.walk(numbers, none, start.y, False)
-        change, g, (gap, *_), _, _ = start.gradients(numbers, none, ends)
+        change = ends.theta - start.theta
+        g = start.times_gram(change)
+        gap, *_ = start.judge(numbers, none, ends, g)
         value = np.maximum(np.einsum("ij,ij->i", change, g), 0) / alpha[points[these]] ** 2
         minimal = gap <= alpha[points[these]] * np.maximum(tol * value, ROUND_OFF * largest)
         squared_span[these] = np.where((outcome == Outcome.REACHED) & minimal, value, np.nan)

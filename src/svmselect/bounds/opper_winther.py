@@ -50,7 +50,8 @@ def opper_winther(gram: Gram, y, solution: Solution) -> OpperWinther:
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows, float64. Only the columns of in-bound SVs are asked for.
+        Kernel matrix of the m rows, float64. Only the columns of in-bound SVs are asked for. A linear kernel
+        without a threshold depends on the point from which rows are measured: `Gram.origin`.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution

@@ -266,8 +266,8 @@ def leave_one_out(
     for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
     positive the point is correct.
 
-    *What is checked.* At the end of a path the gradient is computed again from the alphas and the Gram matrix. Its
-    KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above with
+    *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram matrix, in
+    random combinations of all points, and computed again where it is off by more than 1e-9. The KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above with
     the curvature of the matrix, has to have the sign that the path found. A point that fails is trained anew to
     the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to `tol` even so
     is named in `not_converged`.

@@ -20,9 +20,9 @@ A path that has met the events E (points that have entered or left) pushes the c
 counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
 E. No matrix is copied or updated.
 
-What a path says is not taken at its word, since round-off grows along it: each leaves its variables in an `Ends`,
-from which g is computed again by the Gram matrix itself, and `judge` looks whether they are optimal and whether the
-sign follows (see unlearn.py).
+What a path says is not taken at its word, since round-off grows along it: each leaves its variables and g in an
+`Ends`, g is held against the Gram matrix itself, and `judge` looks whether the variables are optimal (see
+unlearn.py).
 """
 
 from libc.math cimport fabs, frexp, ldexp, sqrt
@@ -140,8 +140,11 @@ class Ends:
     ----------
     theta : ndarray, shape (n, m)
         The variables, optimal with theta_r as it is.
-    direction : ndarray, shape (n, m)
-        What they do per unit of alpha_r that is taken away, where the sign is certain by how they would go on.
+    g : ndarray, shape (n, m)
+        ``K theta - y`` up to a constant, as the path has it; 0 at points in S.
+    direction, rate : ndarray, shape (n, m)
+        What the variables and g do per unit of alpha_r that is taken away, where the sign is certain by how they
+        would go on; else 0.
     room : ndarray, shape (n,)
         How far they could do so; 0 where the sign is certain by the value of g_r, or alpha_r has come to its end.
     left : ndarray, shape (n,)
@@ -149,7 +152,8 @@ class Ends:
     """
 
     def __init__(self, n, m):
-        self.theta, self.direction = np.empty((n, m)), np.zeros((n, m))
+        self.theta, self.g = np.empty((2, n, m))
+        self.direction, self.rate = np.zeros((2, n, m))
         self.room, self.left = np.zeros(n), np.zeros(n)
 
 
@@ -337,7 +341,7 @@ cdef class Paths:
         cdef Py_ssize_t n = points.shape[0], k, t, r
         ends, outcome_array = Ends(n, self.m), np.empty(n, dtype=np.intp)
         cdef Py_ssize_t[::1] outcome = outcome_array
-        cdef double[:, ::1] theta = ends.theta, direction = ends.direction
+        cdef double[:, ::1] theta = ends.theta, direction = ends.direction, g = ends.g, rate = ends.rate
         cdef double[::1] room = ends.room, left = ends.left
         with nogil:
             for k in range(n):
@@ -346,12 +350,15 @@ cdef class Paths:
                 room[k], left[k] = self.room, self.left
                 for t in range(self.m):
                     theta[k, t] = self.z[t] if self.inside[t] else self.parked[t]
+                    g[k, t] = 0 if self.inside[t] else self.z[t]
                     theta[k, t] = min(max(theta[k, t], self.lo[t]), self.hi[t])
                 theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
                 if self.room > 0:
                     for t in range(self.m):
                         if self.inside[t]:
                             direction[k, t] = self.rate[t]
+                        else:
+                            rate[k, t] = self.rate[t]
                     direction[k, r] = -y[r]
         return ends, outcome_array
 
