@@ -230,7 +230,7 @@ def boxed_spans(said, rng):
         share = shares.astype(LONG)
         block = fit.K[np.ix_(V[others], V[others])]
         value = float(share @ block @ share - 2 * fit.K[V[others], V[k]] @ share + fit.K[V[k], V[k]])
-        most = CLOSE * scale * (1 + np.abs(shares).sum()) ** 2
+        most = (CLOSE * scale + 2 * float(fit.E.max())) * (1 + np.abs(shares).sum()) ** 2
         off = abs(got[k] - value)
         require(
             off <= most, "span in the box", f"of SV {V[k]} is {got[k]:.9g} where {value:.9g} is the least"
