@@ -1,4 +1,5 @@
-"""What a change of the library costs: CPU time of fits and leave-one-out by two builds in turn, results/builds.csv.
+"""What a change of the library costs: CPU time of fits and leave-one-out by two builds in turn,
+results/builds.csv.
 
 Install the two builds into folders of their own, from two checkouts of the repository, then name the folders:
 

@@ -501,8 +501,8 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
     over or n_iter is `last`.
 
     Returns whether there is nothing more to gain: the KKT gap of a fresh gradient is at most tol, or no
-    larger than rounding can make it while the last round has gained nothing. In any case f is fresh, and theta is
-    feasible and no worse than before.
+    larger than rounding can make it while the last round has gained nothing. In any case f is fresh, and
+    theta is feasible and no worse than before.
     """
     cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
     cdef int idle = 0
@@ -568,7 +568,8 @@ def solve(Dual dual, str working_set, double tol, long long max_iter):
     Returns
     -------
     bool
-        Whether the KKT gap is at most tol. Where it is not, steps ran out, or neither method gets any further.
+        Whether the KKT gap is at most tol. Where it is not, steps ran out, or neither method gets any
+        further.
     """
     cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
     cdef double work = 0

@@ -14,10 +14,10 @@ al. 2001; LIBSVM's scale of tol).
 Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink
 again.
 
-Steps leave round-off in ``f``, about as much as they have travelled (``drift``). Where that is no longer small
-beside the tolerance, ``f`` is computed again from theta, and the gap that counts is the fresh one. What rounding
-leaves in a fresh ``f`` follows from theta and the diagonal (``widest``). No constant here depends on the units of
-the kernel: K s with theta / s takes the same steps.
+Steps leave round-off in ``f``, about as much as they have travelled (``drift``). Where that is no longer
+small beside the tolerance, ``f`` is computed again from theta, and the gap that counts is the fresh one. What
+rounding leaves in a fresh ``f`` follows from theta and the diagonal (``widest``). No constant here depends on
+the units of the kernel: K s with theta / s takes the same steps.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -156,8 +156,8 @@ cdef class Dual:
         return self.pair.f_j - self.pair.f_i
 
     cdef double drift(self) noexcept nogil:
-        """Round-off that may have come into f since it was computed from theta: that of each step's two products,
-        and of adding them."""
+        """Round-off that may have come into f since it was computed from theta: that of each step's two
+        products, and of adding them."""
         cdef Py_ssize_t t
         cdef double most = 0
         if self.stale == 0:
@@ -191,8 +191,8 @@ cdef class Dual:
         return self.widest(self.up, self.low)
 
     cdef bint at(self, double tol) noexcept nogil:
-        """Whether the KKT gap is at most tol, and float64 can tell: to within another tol, or, where tol is smaller
-        than is of any use, a millionth of the margin."""
+        """Whether the KKT gap is at most tol, and float64 can tell: to within another tol, or, where tol is
+        smaller than is of any use, a millionth of the margin."""
         return self.gap() <= tol and self.gap_bound() <= tol + max(tol, TOLD * self.margin())
 
     cdef double margin(self) noexcept nogil:
@@ -215,8 +215,8 @@ cdef class Dual:
         return fabs(total - self.total) > ROUNDING * EPS * size
 
     cdef bint stuck(self) noexcept nogil:
-        """To be asked of a fresh f now and then: whether the gap and the dual value, beyond its round-off, have
-        been no better the last few times."""
+        """To be asked of a fresh f now and then: whether the gap and the dual value, beyond its round-off,
+        have been no better the last few times."""
         cdef double gap = self.gap(), value = self.value(), noise = 0
         cdef Py_ssize_t t
         for t in range(self.m):
@@ -332,7 +332,8 @@ cdef class Dual:
         self.confine(np.where(y > 0, 0, -C), np.where(y > 0, C, 0), np.zeros(self.m))
 
     def confine(self, lo, hi, theta):
-        """Set any boxes, shape (m,) each, and start from signed variables inside them, whose sum is to stay."""
+        """Set any boxes, shape (m,) each, and start from signed variables inside them, whose sum is to
+        stay."""
         self.totals = [(slice(None), fsum(theta[theta != 0]))]
         self.total = self.totals[0][1]
         self._buffer[3, :self.m] = lo
@@ -342,8 +343,8 @@ cdef class Dual:
     def seed(self, theta, known=None):
         """Start from signed variables, shape (m,), inside their boxes.
 
-        `known` is (theta, f, round-off of f) of this problem's kernel and linear term, whatever its boxes: f is
-        then computed from where the variables differ, if that is less work than from all of them.
+        `known` is (theta, f, round-off of f) of this problem's kernel and linear term, whatever its boxes: f
+        is then computed from where the variables differ, if that is less work than from all of them.
         """
         origin, f, self.inherited = 0.0, -self._buffer[2, :self.m], 0
         self.travelled = self.stale = 0
@@ -373,8 +374,8 @@ cdef class Dual:
         return 0
 
     def solve(self, str working_set, double tol, long long max_iter):
-        """Run SMO until the KKT gap is at most tol, max_iter steps are done, or steps get nowhere; whether the
-        gap is at most tol.
+        """Run SMO until the KKT gap is at most tol, max_iter steps are done, or steps get nowhere; whether
+        the gap is at most tol.
 
         The steps' round-off in f is then at most a hundredth of tol, and a billionth of the margin.
         """
@@ -428,8 +429,8 @@ cdef class Dual:
         return np.flatnonzero((up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i)))
 
     cdef int descend_on(self, rows, int rule, double tol, long long last) except -1:
-        """Descend with all other thetas fixed. Their share is in the part's f alone, which it cannot compute again:
-        `last` is at most where the whole problem does so."""
+        """Descend with all other thetas fixed. Their share is in the part's f alone, which it cannot compute
+        again: `last` is at most where the whole problem does so."""
         cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
         part.n_iter = self.n_iter

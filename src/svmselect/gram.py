@@ -80,11 +80,11 @@ def adopted_rows(X):
 
 
 def far_origin(X):
-    """The point from which to measure dense rows whose features lie far from 0, beside the range of their values:
-    float64, shape (d,); None where none does, and for sparse rows.
+    """The point from which to measure dense rows whose features lie far from 0, beside the range of their
+    values: float64, shape (d,); None where none does, and for sparse rows.
 
-    Each coordinate is a multiple of a power of two no smaller than the range, so that subtracting it rounds nothing,
-    and rows near 0 stay where they are. A feature that is constant becomes 0.
+    Each coordinate is a multiple of a power of two no smaller than the range, so that subtracting it rounds
+    nothing, and rows near 0 stay where they are. A feature that is constant becomes 0.
     """
     if sparse.issparse(X):
         return None
@@ -314,12 +314,12 @@ class Gram:
         share what the whole matrix leaves of it, or take a quarter more. With threads, see Notes.
     copy : bool
         Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C
-        order; CSR), without memory for a second one unless they are moved, and makes it read-only. Nor must its
-        values be changed through other views of it as long as the object is in use.
+        order; CSR), without memory for a second one unless they are moved, and makes it read-only. Nor must
+        its values be changed through other views of it as long as the object is in use.
     origin : array_like, shape (d,), optional
-        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0; a dense
-        feature that lies far from 0, beside the range of its values, is moved by a multiple of that range. See
-        Notes.
+        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0; a
+        dense feature that lies far from 0, beside the range of its values, is moved by a multiple of that
+        range. See Notes.
 
     Attributes
     ----------
@@ -346,10 +346,10 @@ class Gram:
 
     Notes
     -----
-    *Origin.* Moving all rows alike changes no value of an RBF kernel, and those of the linear kernel in a way that no
-    SVM with a threshold notices; but inner products of rows far from 0 lose the digits that tell them apart. So
-    kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and so is the threshold of a
-    solution with a linear kernel.
+    *Origin.* Moving all rows alike changes no value of an RBF kernel, and those of the linear kernel in a way
+    that no SVM with a threshold notices; but inner products of rows far from 0 lose the digits that tell them
+    apart. So kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and so is the
+    threshold of a solution with a linear kernel.
 
     *Threads.* Any number of threads may use one object, and its restrictions, at once: fit, leave points out,
     cross-validate, estimate. Each gets the results that it gets alone: the same to the last bit on a matrix

@@ -48,8 +48,8 @@ class Solution:
     columns_requested, kernel_values : int
         Gram columns asked for, and kernel values computed, by this fit.
     converged : bool
-        Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another ``tol``,
-        or 1e-6. If not, steps ran out, or no step led any further.
+        Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another
+        ``tol``, or 1e-6. If not, steps ran out, or no step led any further.
     """
 
     alpha: np.ndarray
@@ -248,8 +248,8 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
         ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its
         decision value is that of a held-out point.
     tol : float
-        Stop when in both classes ``M+ - M- <= tol max_i k(x_i, x_i)``; on the scale of ``a``, as in LIBSVM, whose
-        rule this is for an RBF kernel.
+        Stop when in both classes ``M+ - M- <= tol max_i k(x_i, x_i)``; on the scale of ``a``, as in LIBSVM,
+        whose rule this is for an RBF kernel.
     working_set : {"wss2", "mvp"}
         See `solve_csvc`; the pair lies in the class that violates more.
     max_iter : int, optional
@@ -259,24 +259,24 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     -------
     Solution
         That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4):
-        ``alpha = a / rho``, and threshold, decision values and objective on that scale. The KKT gap is that of
-        the C-SVC, and `converged` says whether both classes came to the tolerance.
+        ``alpha = a / rho``, and threshold, decision values and objective on that scale. The KKT gap is that
+        of the C-SVC, and `converged` says whether both classes came to the tolerance.
 
     Raises
     ------
     InfeasibleNu
-        A ValueError, for a nu that is too large for the classes or leaves no margin (rho is within the tolerance:
-        the classes' convex hulls, reduced by nu, meet).
+        A ValueError, for a nu that is too large for the classes or leaves no margin (rho is within the
+        tolerance: the classes' convex hulls, reduced by nu, meet).
     ValueError
-        For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ, or
-        kernel values whose sums overflow.
+        For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ,
+        or kernel values whose sums overflow.
     """
     y = check_labels(gram, y)
     weight, total = check_nu(gram, y, nu, weight)
     largest = float(gram.diagonal.max())
     if not largest * weight.sum() < LARGEST_SUM:
         raise ValueError(
-            f"X is too large for a nu-SVC: sums of kernel values up to {largest:.3g} overflow float64; scale the rows"
+            f"X is too large for a nu-SVC: sums of kernel values up to {largest:.3g} overflow float64"
         )
     max_iter = check_options(tol, working_set, max_iter, gram.m)
     columns, values = gram.thread_counts
@@ -289,8 +289,8 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     rho = dual.margin()
     if rho <= tol * scale:
         raise InfeasibleNu(
-            f"nu must leave a margin above tol = {tol} between the classes, got {nu} with rho = {rho / scale:.3g} of "
-            f"the largest kernel value"
+            f"nu must leave a margin above tol = {tol} of the largest kernel value between the classes, "
+            f"got {nu} with rho = {rho / scale:.3g} of it"
         )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
     alpha, decision = solution.alpha / rho, solution.decision / rho

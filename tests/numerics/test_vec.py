@@ -137,7 +137,9 @@ def test_second_order(vec, state):
     gain = np.where(low & (f > f_i), (f - f_i) ** 2 / eta, 0)
     assert j == np.argmax(gain)
     nobody = np.zeros(N, dtype=bool)
-    assert call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, 1e-12, bits(nobody)) == -1
+    assert (
+        call(vec.vec_second_order, single(K), N, f, f_i, f_j, 3.0, K[0], diagonal, 1e-12, bits(nobody)) == -1
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1.0, 1e30])
@@ -181,7 +183,9 @@ def test_second_order_takes_the_first_of_equals(vec, state):
     K[:], f[:], low[:] = 0, 0, False
     low[[3, 70, 71, 200]] = True
     f[[70, 71, 200]] = 1.0
-    assert call(vec.vec_second_order, single(K), N, f, -1.0, 1.0, 1.0, K[0], np.ones(N), 1e-12, bits(low)) == 70
+    assert (
+        call(vec.vec_second_order, single(K), N, f, -1.0, 1.0, 1.0, K[0], np.ones(N), 1e-12, bits(low)) == 70
+    )
 
 
 def test_update_gain(vec, state):

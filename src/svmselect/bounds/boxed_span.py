@@ -69,8 +69,8 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
 
 
 def spans_by_path(part, y, alpha, C, points, tol):
-    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate, or its end, by the
-    Gram matrix itself, is not the minimum to the tolerance."""
+    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate, or its
+    end, by the Gram matrix itself, is not the minimum to the tolerance."""
     tableau = Tableau(part, np.arange(part.m))
     # the span does not change with the unit of alpha, which is here that of the path's tolerances
     alpha, C = alpha / alpha.max(), C / alpha.max()

@@ -20,8 +20,8 @@ def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows. A linear kernel without a threshold depends on the point from which rows are
-        measured: `Gram.origin`.
+        Kernel matrix of the m rows. A linear kernel without a threshold depends on the point from which rows
+        are measured: `Gram.origin`.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution

@@ -161,8 +161,8 @@ class Trainer:
         self.solve = _active_set.solve if active_set else Dual.solve
 
     def fit(self, gram, C, theta=None, known=None):
-        """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may know of
-        it; `known` as in Dual.seed."""
+        """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may
+        know of it; `known` as in Dual.seed."""
         columns, values = gram.thread_counts
         dual = Dual(gram, self.y)
         dual.boxes(self.y, C)

@@ -36,8 +36,8 @@ def mir(change: Transition):
 
     Notes
     -----
-    The equation of the sum counts as much as one of a typical kernel value, so that the units of the kernel do
-    not matter; with an RBF kernel it is the paper's.
+    The equation of the sum counts as much as one of a typical kernel value, so that the units of the kernel
+    do not matter; with an RBF kernel it is the paper's.
 
     In signed variables the signs of the paper's Q cancel. In the solution of least norm, identical points
     share equally: n of them are one unknown, whose column is sqrt(n) times theirs.

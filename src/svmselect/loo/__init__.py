@@ -86,8 +86,8 @@ class LeaveOneOut:
 
     @property
     def n_retrained(self):
-        """Points solved to the tolerance; with method "unlearn" those whose path met a degenerate system, or did not
-        end at an optimum."""
+        """Points solved to the tolerance; with method "unlearn" those whose path met a degenerate system, or
+        did not end at an optimum."""
         return int(np.count_nonzero(self.resolved_by == "retrained"))
 
     @property
@@ -150,8 +150,9 @@ def spread(solution, group, C):
 
 
 def trained_without(full, y, C, points, aim, tol, max_iter, report):
-    """Decision values of left-out points by training without them from the full solution, to a KKT gap of `aim` if
-    that can be reached; their outcomes, 1 if the gap is known to be at most `tol`, else 0; and the steps."""
+    """Decision values of left-out points by training without them from the full solution, to a KKT gap of
+    `aim` if that can be reached; their outcomes, 1 if the gap is known to be at most `tol`, else 0; and the
+    steps."""
     decision, outcome, n_iter = np.empty(points.size), np.zeros(points.size, dtype=np.intp), 0
     theta, _, lo, hi = full.arrays()
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
@@ -217,11 +218,11 @@ def leave_one_out(
         Upper bound of every alpha, or one positive bound per point.
     method : {"unlearn", "certified", "retrain"}
         "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
-        from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. "retrain": the standard approach of Franc
-        et al., their Algorithm 2: every point is solved to `tol` by SMO, its alpha spread over the in-bound SVs;
-        where SMO creeps, after ten thousand steps per row, the active-set method takes over.
-        "certified": their Algorithm 3, which also stops when the sign of the left-out decision value is
-        proved.
+        from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. "retrain":
+        the standard approach of Franc et al., their Algorithm 2: every point is solved to `tol` by SMO, its
+        alpha spread over the in-bound SVs; where SMO creeps, after more than 10 m^2 steps, the active-set
+        method takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out
+        decision value is proved.
     tol : float
         KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
         it.
@@ -236,8 +237,8 @@ def leave_one_out(
     max_iter : int, optional
         Most SMO steps per solve; by default a hundred thousand per row, and at least a million.
     progress : callable, optional
-        Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all those
-        that need no path, and once for a hundred or so paths.
+        Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
+        those that need no path, and once for a hundred or so paths.
 
     Returns
     -------
@@ -266,11 +267,12 @@ def leave_one_out(
     for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
     positive the point is correct.
 
-    *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram matrix, in
-    random combinations of all points, and computed again where it is off by more than 1e-9. The KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above with
-    the curvature of the matrix, has to have the sign that the path found. A point that fails is trained anew to
-    the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to `tol` even so
-    is named in `not_converged`.
+    *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram
+    matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
+    KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above
+    with the curvature of the matrix, has to have the sign that the path found. A point that fails is trained
+    anew to the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to
+    `tol` even so is named in `not_converged`.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
@@ -328,7 +330,9 @@ def leave_one_out(
             full.boxes(y, C)
             full.seed(solution.alpha * y)
         if exact:
-            decision[todo], outcome, steps = trained_without(full, y, C, todo, min(tol, aim), tol, limit, report)
+            decision[todo], outcome, steps = trained_without(
+                full, y, C, todo, min(tol, aim), tol, limit, report
+            )
         else:
             decision[todo], outcome, steps = retrain(
                 full, todo, working_set, tol, limit, method == "certified", efficiency_test, report

@@ -24,9 +24,9 @@ from svmselect._smo import RULES
 # F < H has to hold by more than the round-off of both, relative to their parts
 cdef double MARGIN = 1e-10
 cdef int MAX_TANGENTS = 60
-# of one point by SMO alone, per row and at least
-cdef long long SMO_STEPS_PER_ROW = 10_000
-cdef long long SMO_STEPS = 100_000
+# of one point by SMO alone, at least, and times the square of the rows
+cdef long long SMO_STEPS = 20_000
+cdef long long SMO_STEPS_PER_SQUARE = 10
 
 
 cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
@@ -190,7 +190,7 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
 
 cdef long long most_alone(Py_ssize_t m, long long max_iter) noexcept nogil:
     """Steps of SMO alone before it is taken to creep."""
-    return min(max_iter, max(SMO_STEPS, SMO_STEPS_PER_ROW * m))
+    return min(max_iter, SMO_STEPS + SMO_STEPS_PER_SQUARE * m * m)
 
 
 def solve_in_turn(Dual dual, str working_set, double tol, long long max_iter):

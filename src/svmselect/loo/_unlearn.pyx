@@ -20,8 +20,8 @@ A path that has met the events E (points that have entered or left) pushes the c
 counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
 E. No matrix is copied or updated.
 
-What a path says is not taken at its word, since round-off grows along it: each leaves its variables and g in an
-`Ends`, g is held against the Gram matrix itself, and `judge` looks whether the variables are optimal (see
+What a path says is not taken at its word, since round-off grows along it: each leaves its variables and g in
+an `Ends`, g is held against the Gram matrix itself, and `judge` looks whether the variables are optimal (see
 unlearn.py).
 """
 
@@ -50,7 +50,8 @@ SLACK = 1e-10
 # of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
 cdef double ROUNDING = 16
 cdef double EPS = 2.0 ** -52
-# of EPS: the residual of a solve by Cholesky's factor, relative to the largest kernel value and the sum of |x|
+# of EPS: the residual of a solve by Cholesky's factor, relative to the largest kernel value and the sum of
+# |x|
 cdef double RESIDUAL = 8
 
 cpdef enum Outcome:     # how a path ended
@@ -60,8 +61,9 @@ cpdef enum Outcome:     # how a path ended
 
 
 def round_off(theta, diagonal, unit):
-    """What rounding may do to each g_t: that of theta_s, or of its part in the sum, is at most u |theta_s| sqrt(K_ss
-    K_tt), and the errors are independent; `unit` is the size of the linear term. An array of the shape of both."""
+    """What rounding may do to each g_t: that of theta_s, or of its part in the sum, is at most u |theta_s|
+    sqrt(K_ss K_tt), and the errors are independent; `unit` is the size of the linear term. An array of the
+    shape of both."""
     return ROUNDING * EPS * (np.sqrt((theta**2 @ diagonal) * diagonal) + unit)
 
 
@@ -104,8 +106,8 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
                     double defect):
     """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
 
-    Arguments are those of `unlearn` in the tableau's order, and the points' responses; `largest` is the largest
-    kernel value, `defect` what the dual value at the start may lack of the optimum.
+    Arguments are those of `unlearn` in the tableau's order, and the points' responses; `largest` is the
+    largest kernel value, `defect` what the dual value at the start may lack of the optimum.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
     cdef double left, room, reach, scale, rate, margin, size, curvature, slack = SLACK
@@ -143,10 +145,11 @@ class Ends:
     g : ndarray, shape (n, m)
         ``K theta - y`` up to a constant, as the path has it; 0 at points in S.
     direction, rate : ndarray, shape (n, m)
-        What the variables and g do per unit of alpha_r that is taken away, where the sign is certain by how they
-        would go on; else 0.
+        What the variables and g do per unit of alpha_r that is taken away, where the sign is certain by how
+        they would go on; else 0.
     room : ndarray, shape (n,)
-        How far they could do so; 0 where the sign is certain by the value of g_r, or alpha_r has come to its end.
+        How far they could do so; 0 where the sign is certain by the value of g_r, or alpha_r has come to its
+        end.
     left : ndarray, shape (n,)
         What is left of alpha_r to be taken away.
     """
@@ -158,8 +161,8 @@ class Ends:
 
 
 def judge(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, const double[::1] lo,
-          const double[::1] hi, const double[::1] diagonal, const double[::1] theta_slack, const double[:, ::1] theta,
-          const double[:, ::1] g, const double[::1] left, double unit):
+          const double[::1] hi, const double[::1] diagonal, const double[::1] theta_slack, const double[:,
+          ::1] theta, const double[:, ::1] g, const double[::1] left, double unit):
     """What the gradients of ends of paths say of them.
 
     Parameters
@@ -177,14 +180,15 @@ def judge(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1
     Returns
     -------
     gap : ndarray, shape (n,)
-        M+ - M- of the problem in which theta_r is fixed or, where nothing is left to take away, has its last box.
+        M+ - M- of the problem in which theta_r is fixed or, where nothing is left to take away, has its last
+        box.
     noise : ndarray, shape (n,)
         By how much rounding may have made it too small.
     b : ndarray, shape (n,)
         The threshold: that of LIBSVM where nothing is left, else where another point takes over from theta_r.
     width : ndarray, shape (n,)
-        How far in-bound points may be from where they should be, in all: their boxes, or, where these are wide,
-        twice the largest theta.
+        How far in-bound points may be from where they should be, in all: their boxes, or, where these are
+        wide, twice the largest theta.
     """
     cdef Py_ssize_t n = points.shape[0], m = theta.shape[1], k, t, r
     cdef double size, largest, noise, value, least, most, low, high, total, slack, t_lo, t_hi
@@ -336,7 +340,8 @@ cdef class Paths:
         -------
         ends : Ends
         outcome : ndarray of intp, shape (n,)
-            REACHED: alpha_r has come to its end; CERTAIN: the sign is; UNDECIDED: degenerate, the end says nothing.
+            REACHED: alpha_r has come to its end; CERTAIN: the sign is; UNDECIDED: degenerate, the end says
+            nothing.
         """
         cdef Py_ssize_t n = points.shape[0], k, t, r
         ends, outcome_array = Ends(n, self.m), np.empty(n, dtype=np.intp)
@@ -475,7 +480,7 @@ cdef class Paths:
         cdef int pivots[MAX_OPEN]
         cdef int n = <int> n_open, one = 1, info = 0
         cdef const double *T
-        cdef double largest = 0
+        cdef double largest = 0, scale
         cdef Py_ssize_t i, j
         if was_inside:
             memset(&self.rate[0], 0, self.m * sizeof(double))
@@ -498,7 +503,8 @@ cdef class Paths:
             return 0
         for j in range(n):
             push[j] *= unit[j]
-            largest = max(largest, fabs(push[j]) / (self.root * self.root if self.start_inside[events[j]] else 1))
+            scale = self.root * self.root if self.start_inside[events[j]] else 1
+            largest = max(largest, fabs(push[j]) / scale)
         if not largest < 1e12:
             return 0
         for j in range(n):

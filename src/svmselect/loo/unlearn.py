@@ -34,7 +34,8 @@ JUDGED = 128
 GAP, GAPS = 1e-8, 10
 # and by how much rounding may have made it too small
 TOLD = 1e-6
-# random combinations of all points in which the g of a path is held against the Gram matrix, and how far it may be off
+# random combinations of all points in which the g of a path is held against the Gram matrix, and how far it
+# may be off
 COMBINATIONS, OFF = 8, 1e-9
 
 
@@ -208,7 +209,9 @@ def unlearn(full, y, points, kept, progress, stop=True):
         for sign in (-1, 1):
             can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
             first = can_take_over[np.argmin(sign * f[can_take_over])]
-            several.append((Tableau(full.gram, np.array([first])), -f[first], np.flatnonzero(y[points] == sign)))
+            several.append(
+                (Tableau(full.gram, np.array([first])), -f[first], np.flatnonzero(y[points] == sign))
+            )
     for tableau, b, these in several:
         start = Start(tableau, y, theta, f + b, lo, hi, gap)
         decision[these], outcome[these] = start.unlearn(points[these], kept[these], progress, stop)
@@ -240,7 +243,8 @@ class Start:
         at_start[: tableau.s] = 0
         self.paths = Paths(tableau, self.theta, at_start, self.lo, self.hi, self.g_slack)
         self.at_start = at_start
-        # a wrong g is off in a random combination of its values by its own size, or so; that of a constant is 0
+        # a wrong g is off in a random combination of its values by its own size, or so; that of a constant is
+        # 0
         random = np.random.default_rng(0).standard_normal((self.y.size, COMBINATIONS))
         self.combinations = random - random.mean(axis=0)
         self.products = np.full_like(random, np.nan)  # of the Gram matrix and the combinations, where known
@@ -285,12 +289,14 @@ class Start:
         s = self.tableau.s
         others = s + np.flatnonzero(values[:, s:].any(axis=0))
         product = values[:, :s] @ self.tableau.rows
-        product += values[:, others] @ rows_of(self.tableau.gram, self.tableau.order[others], self.tableau.order)
+        product += values[:, others] @ rows_of(
+            self.tableau.gram, self.tableau.order[others], self.tableau.order
+        )
         return product
 
     def off(self, values, product):
-        """By how much, up to a constant for each row, a `product` is not that of the values with the Gram matrix: the
-        largest difference in `COMBINATIONS` random combinations, shape (n,)."""
+        """By how much, up to a constant for each row, a `product` is not that of the values with the Gram
+        matrix: the largest difference in `COMBINATIONS` random combinations, shape (n,)."""
         moved = np.flatnonzero(values.any(axis=0))
         new = moved[np.isnan(self.products[moved, 0])]
         for part in slices(new.size, JUDGED):
@@ -320,14 +326,15 @@ class Start:
 
         Notes
         -----
-        The g of a path is compared with that of its variables in random combinations of all points: cheap, and an
-        error of ten times `OFF` passes once in a billion times. Where they differ, g is computed from the variables.
+        The g of a path is compared with that of its variables in random combinations of all points: cheap,
+        and an error of ten times `OFF` passes once in a billion times. Where they differ, g is computed from
+        the variables.
 
-        With theta_r as it is, the other variables have to be feasible and optimal. Where alpha_r has come to its
-        end that is all. Where h < 0 no more is needed either. Else h, the curvature c and the slope sigma of the
-        dual along the direction in which the variables go on, but for theta_r, bound the margin from below:
-        ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`), where `defect` is what the
-        value may lack of the optimum.
+        With theta_r as it is, the other variables have to be feasible and optimal. Where alpha_r has come to
+        its end that is all. Where h < 0 no more is needed either. Else h, the curvature c and the slope sigma
+        of the dual along the direction in which the variables go on, but for theta_r, bound the margin from
+        below: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`), where
+        `defect` is what the value may lack of the optimum.
         """
         s = self.tableau.s
         change, g, rate = ends.theta - self.theta, ends.g, ends.rate
