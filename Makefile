@@ -26,6 +26,9 @@ BENCH_PIP := .venv-bench/bin/python -m pip --disable-pip-version-check
 # What lists and audits packages has an environment of its own, too.
 AUDIT := .venv-audit/.packages
 
+# Atheris joins .venv when it is first needed.
+FUZZ := .venv/.fuzz
+
 PIP := .venv/bin/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet --no-deps --no-build-isolation
 
@@ -66,18 +69,27 @@ test-debug: $(LIBRARY) ## The tests on a build with Cython's bounds and initiali
 	PYTHONPATH=$(CURDIR)/build/debug OPENBLAS_NUM_THREADS=1 \
 	  .venv/bin/pytest --numprocesses $(CORES) --dist worksteal $(PYTEST_ARGS)
 
+SANITIZED := $(INSTALL) --upgrade --target build/sanitized -Cbuild-dir=build/meson-$(PYTHON_VERSION)-sanitized \
+  $(addprefix -Csetup-args=,-Ddebug_cython=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0) .
+
 .PHONY: test-memory
 test-memory: $(LIBRARY) ## Small problems on a build with the address and undefined-behaviour sanitizers of gcc, and Cython's checks
-	$(INSTALL) --upgrade --target build/sanitized -Cbuild-dir=build/meson-$(PYTHON_VERSION)-sanitized \
-	  $(addprefix -Csetup-args=,-Ddebug_cython=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=0) .
+	$(SANITIZED)
 	LD_PRELOAD=$$(gcc -print-file-name=libasan.so):$$(gcc -print-file-name=libubsan.so) \
 	  ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
 	  PYTHONPATH=$(CURDIR)/build/sanitized OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
-	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory)
+	  --dist worksteal $(or $(PYTEST_ARGS),tests/memory tests/fuzz/test_parsers.py)
 
 .PHONY: fuzz
-fuzz: $(LIBRARY) ## New problems against what is true of them, SECONDS=600 long; SEED= repeats a run; failures go to tests/fuzz/corpus
-	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+fuzz: $(LIBRARY) ## New problems against what is true of them for SECONDS=600; SEED= repeats a run
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run.py --seconds $(or $(SECONDS),600) \
+	  $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+
+.PHONY: fuzz-parsers
+fuzz-parsers: $(LIBRARY) $(FUZZ) ## Every parser on inputs that reach new code, under the sanitizers, for SECONDS=600; SEED= as above
+	$(SANITIZED)
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python tests/fuzz/run_parsers.py --library build/sanitized \
+	  --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
 
 .PHONY: test-threads
 test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the thread sanitizer of gcc
@@ -147,6 +159,7 @@ lock: $(PACKAGES) ## Renew the lock files, requirements*.lock; LOCK_ARGS=--upgra
 	  $(LOCK_ARGS) --output-file requirements.lock
 	$(LOCK) pyproject.toml --group build --constraint requirements.lock --output-file requirements-dist.lock
 	$(LOCK) --group audit $(LOCK_ARGS) --output-file requirements-audit.lock
+	$(LOCK) --group fuzz $(LOCK_ARGS) --output-file requirements-fuzz.lock
 
 .PHONY: dist
 dist: $(PACKAGES) sbom ## Source distribution and wheel of the committed files, and their bill of materials: dist/
@@ -161,7 +174,7 @@ sbom: $(AUDIT) ## Bill of materials: the packages of the library and of its buil
 .PHONY: audit
 audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service on the network)
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip \
-	  $(addprefix --requirement ,requirements.lock requirements-dist.lock requirements-audit.lock)
+	  $(addprefix --requirement ,requirements.lock requirements-dist.lock requirements-audit.lock requirements-fuzz.lock)
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
@@ -189,6 +202,10 @@ $(AUDIT): requirements-audit.lock $(INTERPRETER)
 	.venv/bin/python -m venv --clear .venv-audit
 	.venv-audit/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes \
 	  --requirement requirements-audit.lock
+	touch $@
+
+$(FUZZ): requirements-fuzz.lock $(PACKAGES)
+	$(PIP) install --quiet --no-deps --require-hashes --requirement requirements-fuzz.lock
 	touch $@
 
 # A peer without a wheel for this machine is left out: compare.py says so.

@@ -127,6 +127,43 @@ def test_wrong_mat(tmp_path, change, sentence):
         read("mat", {"data": path}, struct="small")
 
 
+def changed(content, at, value):
+    """The bytes with a 32-bit number in one place."""
+    return content[:at] + struct.pack("<I", value) + content[at + 4 :]
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (8, "an element of type 8"),
+        (14, "an element of type 14"),
+        (99, "an element of type 99"),
+    ],
+)
+def test_mat_with_an_unknown_type(tmp_path, value, sentence):
+    """SciPy takes the process down with it."""
+    path = tmp_path / "benchmarks.mat"
+    scipy.io.savemat(path, {"small": {"x": np.full((2, 2), 0.5)}}, do_compression=False)
+    content = path.read_bytes()
+    at = content.index(struct.pack("<II", 9, 32))  # float64, four of them
+    path.write_bytes(changed(content, at, value))
+    with pytest.raises(ValueError, match=rf"^place, file benchmarks\.mat: not a MATLAB file .*{sentence}"):
+        read("mat", {"data": path}, struct="small")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_mat_cut_off_anywhere(tmp_path, compressed):
+    path = tmp_path / "benchmarks.mat"
+    scipy.io.savemat(
+        path, {"small": {key: np.array(value) for key, value in GOOD.items()}}, do_compression=compressed
+    )
+    content = path.read_bytes()
+    for size in range(len(content)):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"^place, file benchmarks\.mat"):
+            read("mat", {"data": path}, struct="small")
+
+
 def test_mat_without_the_structure(tmp_path):
     path = tmp_path / "benchmarks.mat"
     write_mat(path, small=GOOD)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +56,8 @@ class Case:
     def check(self):
         """A Wrong if the library's answer is."""
         said = WAYS[self.way](self.problem, self.number)
-        with limited(SECONDS):
+        with limited(SECONDS), warnings.catch_warnings():
+            warnings.filterwarnings("error", category=RuntimeWarning, module="svmselect")
             METHODS[self.method](said, np.random.default_rng(self.number))
 
     @cached_property

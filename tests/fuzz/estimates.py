@@ -1,7 +1,7 @@
 """The estimates and bounds that one fit gives, against their definitions in long double.
 
 The library is given its own solution, to 1e-9; what an estimate makes of it is recomputed from the alphas.
-Where an estimate depends on the origin of a linear kernel's rows, they are used as they are said.
+Where an estimate depends on the origin of a linear kernel's rows, it is that of the Gram matrix.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def boxed_spans(said, rng):
         share = shares.astype(LONG)
         block = fit.K[np.ix_(V[others], V[others])]
         value = float(share @ block @ share - 2 * fit.K[V[others], V[k]] @ share + fit.K[V[k], V[k]])
-        most = CLOSE * scale * (1 + np.abs(shares).sum()) ** 2
+        most = (CLOSE * scale + 2 * float(fit.E.max())) * (1 + np.abs(shares).sum()) ** 2
         off = abs(got[k] - value)
         require(
             off <= most, "span in the box", f"of SV {V[k]} is {got[k]:.9g} where {value:.9g} is the least"

@@ -30,7 +30,7 @@ def lock(root: Path) -> dict[str, str]:
 def locked_groups(pyproject: dict) -> dict[str, list[str]]:
     """Dependency groups of requirements.lock: all but those with an environment of their own."""
     groups = pyproject["dependency-groups"]
-    return {name: names for name, names in groups.items() if name not in ("bench", "audit")}
+    return {name: names for name, names in groups.items() if name not in ("bench", "audit", "fuzz")}
 
 
 @pytest.fixture(scope="session")

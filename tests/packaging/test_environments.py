@@ -24,7 +24,10 @@ def test_lock_satisfies_every_direct_requirement(direct: list[Requirement], lock
     assert unmet == [], "run `make lock`"
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dist.lock", "requirements-audit.lock"])
+@pytest.mark.parametrize(
+    "name",
+    ["requirements.lock", "requirements-dist.lock", "requirements-audit.lock", "requirements-fuzz.lock"],
+)
 def test_lock_pins_each_package_once_with_hashes(name: str, root: Path) -> None:
     blocks = re.split(r"^(?=[a-z0-9])", (root / name).read_text(), flags=re.MULTILINE)[1:]
     names = [re.match(r"[a-z0-9-]+(?===)", block)[0] for block in blocks]

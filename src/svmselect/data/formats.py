@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from svmselect.csr import as_csr
+from svmselect.data.matlab import check_mat
 from svmselect.data.splits import OriginalSplits, read_splits, splits_of_repeated_rows
 
 Matrix = np.ndarray | scipy.sparse.csr_matrix
@@ -285,6 +286,7 @@ def read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, Any
 
     path, name = paths["data"], options["struct"]
     try:
+        check_mat(path.read_bytes())
         content = scipy.io.loadmat(path, variable_names=[name])
     except Exception as error:  # the reader has no one kind of error for malformed files
         raise _malformed(where, path, "a MATLAB file", error) from error

@@ -1,0 +1,273 @@
+"""The readers of files, fed with bytes: whatever they hold, a valid table or one sentence.
+
+A parser here is a function of bytes that raises where a reader breaks its promise. What it read is used: the
+compiled code follows the indices of sparse rows.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse
+
+from svmselect import Gram, Linear
+from svmselect.cli.read import read
+from svmselect.data import Dataset, load_registry
+from svmselect.data.formats import FORMATS
+
+MOST_FEATURES = 10_000  # what is multiplied
+WHERE = "place"
+
+
+def sentence(error, start):
+    """An AssertionError unless an error is one line that names where it is."""
+    text = str(error)
+    assert text.startswith(start), f"the sentence does not start with {start!r}: {text!r}"
+    assert "\n" not in text, f"more than a line: {text!r}"
+
+
+def check_rows(X, n, finite):
+    """Rows are a valid matrix of n rows, which the library can multiply or refuses in a sentence."""
+    if X is None:
+        return
+    assert X.ndim == 2 and X.shape[0] == n, f"{X.shape} for {n} labels"
+    values = X
+    if scipy.sparse.issparse(X):
+        X.check_format(full_check=True)
+        values = X.data
+    if finite:
+        assert np.isfinite(values).all()
+    if 0 < X.shape[1] <= MOST_FEATURES and 0 < n <= 200:
+        try:
+            assert np.isfinite(Gram(X, Linear()).matrix()).all()
+        except ValueError as error:
+            sentence(error, "X ")
+
+
+def check_raw(name, files, features=3, options=None):
+    """Read files of a format by their roles."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {role: Path(folder) / f"{role}.raw" for role in files}
+        for role, content in files.items():
+            paths[role].write_bytes(content)
+        try:
+            raw = FORMATS[name].read(paths, features, options or {}, WHERE)
+        except ValueError as error:
+            sentence(error, f"{WHERE}, file ")
+            return
+    check_rows(raw.X, len(raw.labels), finite=False)
+    check_rows(raw.X_test, 0 if raw.labels_test is None else len(raw.labels_test), finite=False)
+    for key, column in raw.extra.items():
+        assert column.shape == raw.labels.shape, key
+    if raw.originals is not None:
+        for part in (raw.originals.train, raw.originals.test):
+            assert part.shape[0] == raw.originals.numbers.size
+
+
+def libsvm(data):
+    check_raw("libsvm", {"data": data})
+
+
+TABLES = [
+    {},
+    {"delimiter": ","},
+    {"delimiter": ",", "header": True},
+    {"delimiter": ";", "header": True, "missing": "?"},
+    {"delimiter": ",", "missing": "?", "label": 0},
+    {"delimiter": ",", "header": True, "label": "y", "features": ["a", {"column": "b", "equals": "yes"}]},
+    {"delimiter": ",", "features": ["0-1"], "extra": {"weight": 1}},
+]
+
+
+def table(data):
+    """The first byte chooses the options."""
+    if data:
+        check_raw("table", {"data": data[1:]}, options=TABLES[data[0] % len(TABLES)])
+
+
+def splits(data):
+    check_raw("table", {"data": b"1 2 3\n4 5 6\n7 8 9\n", "splits": data})
+
+
+def idx(data):
+    """The first byte says how long the labels' file is."""
+    if data:
+        check_raw("idx", {"labels": data[1 : 1 + data[0]], "data": data[1 + data[0] :]})
+
+
+def mat(data):
+    check_raw("mat", {"data": data}, options={"struct": "small"})
+
+
+USERS = [
+    {},
+    {"drop_missing": True},
+    {"strict": True},
+    {"format": "csv", "header": True},
+    {"format": "csv", "header": False, "label": "1"},
+    {"format": "csv", "delimiter": ";", "ignore": ("1",)},
+    {"format": "libsvm"},
+]
+
+
+def csv(data):
+    """What the command reads; the first byte chooses the options."""
+    if not data:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows"
+        path.write_bytes(data[1:])
+        try:
+            found = read(path, **USERS[data[0] % len(USERS)])
+        except ValueError as error:
+            sentence(error, str(path))
+            return
+    check_rows(found.X, found.labels.size, finite=True)
+    assert found.numbers.size == found.labels.size
+    assert np.unique(found.labels).size >= 2
+
+
+def load(content):
+    """A prepared set from the bytes of its file; None where it is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "set.npz"
+        path.write_bytes(content)
+        try:
+            found = Dataset.load(path)
+        except ValueError as error:
+            sentence(error, str(path))
+            return error
+    check_rows(found.X, len(found.y), finite=False)
+    check_rows(found.X_test, 0 if found.y_test is None else len(found.y_test), finite=False)
+    return found
+
+
+def npz(data):
+    load(data)
+
+
+SPARSE = scipy.sparse.csr_array(np.array([[1.0, 0, 2], [0, 3, 0]]))
+ARRAYS = {
+    "name": np.array("small"),
+    "source": np.array("mirror"),
+    "source_files": np.array(""),
+    "sha256": np.array("0" * 64),
+    "y": np.array([1, -1], dtype=np.int8),
+    "X.data": SPARSE.data,
+    "X.indices": SPARSE.indices,
+    "X.indptr": SPARSE.indptr,
+    "X.shape": np.array(SPARSE.shape),
+    "recipe": np.array([1, 1, 2, 0]),
+}
+TYPES = [np.int8, np.int32, np.int64, np.uint64, np.float32, np.float64, np.bool_, "S4"]
+
+
+def arrays(data):
+    """A prepared set of sparse rows in which one array is another; its file has the hash of what it holds.
+
+    The first two bytes choose the array and its type, the others are its content.
+    """
+    if len(data) < 2:
+        return
+    key, kind = sorted(ARRAYS)[data[0] % len(ARRAYS)], np.dtype(TYPES[data[1] % len(TYPES)])
+    whole = (len(data) - 2) // kind.itemsize * kind.itemsize
+    content = {**ARRAYS, key: np.frombuffer(data[2 : 2 + whole], kind)}
+    for _ in range(2):
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, **content)
+        found = load(file.getvalue())
+        right = re.search(r"has the hash ([0-9a-f]{64})", str(found))
+        if right is None:
+            return
+        content["sha256"] = np.array(right[1])
+
+
+def registry(data):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "registry.yaml"
+        path.write_bytes(data)
+        try:
+            found = load_registry(path)
+        except ValueError as error:
+            assert "\n" not in str(error), f"more than a line: {error!s:.500}"
+            return
+    for name, entry in found.items():
+        assert entry.name == name and entry.rows > 0 and entry.features > 0
+
+
+@dataclass(frozen=True)
+class Parser:
+    """A function of bytes, and inputs that it reads well, from which mutation begins."""
+
+    check: callable
+    seeds: tuple[bytes, ...]
+
+
+def saved_mat():
+    file = io.BytesIO()
+    small = {"x": [[1.0, 2], [3, 4]], "t": [[1.0], [-1]], "train": [[1.0]], "test": [[2.0]]}
+    scipy.io.savemat(file, {"small": small})
+    return file.getvalue()
+
+
+def saved_npz():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "set.npz"
+        Dataset("small", SPARSE, ARRAYS["y"], None, None, "mirror").save(path)
+        return path.read_bytes()
+
+
+def images():
+    labels = bytes([0, 0, 8, 1]) + struct.pack(">I", 2) + bytes([0, 1])
+    pixels = bytes([0, 0, 8, 3]) + struct.pack(">3I", 2, 1, 2) + bytes([1, 2, 3, 4])
+    return bytes([len(labels)]) + labels + pixels
+
+
+LINES = b"+1 1:0.5 3:2e-3\n-1 2:1 3:-4 # seen\n\n+1 qid:3 1:1\n"
+TABLE = b'a,b,y\n1,yes,"2"\n3,no,4\n'
+NUMBERS = b"a,b,y\n1,2.5,p\n3,-4e1,n\n5,,p\n"
+REGISTRY = b"""small:
+  title: Small
+  rows: 4
+  features: 2
+  classes: {-1: 2, 1: 2}
+  labels: {0: -1, 1: 1}
+  splits: {train: 2, test: 2, realisations: 3, seed: 5}
+  licence: none
+  citation: nobody
+  sources:
+    - folder: small
+      format: table
+      options: {delimiter: ","}
+      files:
+        data: {name: small.csv, sha256: "%s", bytes: 40, urls: [https://example.org/small.csv]}
+""" % (b"0" * 64)
+PARSERS = {
+    "libsvm": Parser(libsvm, (LINES, b"1 1:1\n-1 1:nan 2:inf\n")),
+    "table": Parser(table, (b"\x001 2 3\n4 5 6\n", *(bytes([k]) + TABLE for k in range(len(TABLES))))),
+    "splits": Parser(splits, (b'{"numbers": [1, 2], "train": [[1], [2]], "test": [[2, 3], [1, 3]]}', b"[]")),
+    "idx": Parser(idx, (images(),)),
+    "mat": Parser(mat, (saved_mat(),)),
+    "csv": Parser(
+        csv,
+        (
+            *(bytes([k]) + NUMBERS for k in range(len(USERS))),
+            b"\x00" + LINES,
+            b"\x00x;y\n1,5;a\n2,5;b\n",
+            b"\x00,x,y\n0,1,a\n1,?,b\n",
+        ),
+    ),
+    "npz": Parser(npz, (saved_npz(),)),
+    "arrays": Parser(
+        arrays,
+        tuple(bytes([k, 1]) + np.array([0, 1, 2], dtype=np.int32).tobytes() for k in range(len(ARRAYS))),
+    ),
+    "registry": Parser(registry, (REGISTRY, b"a: &a [1]\nb: *a\n", b"%YAML 1.1\n---\n? [x]\n: y\n")),
+}
