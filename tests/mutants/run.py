@@ -24,6 +24,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +37,9 @@ from mutants.score import FIELDS, RESULTS, SCORE, read, report
 SCRATCH = ROOT / "build" / "mutants"
 SECONDS = 90  # of one test, before it counts as hanging
 HANGS = "a test that hangs"
+# the tests that run now, and whether they are to end
+RUNNING: set[subprocess.Popen] = set()
+STOPPED = threading.Event()
 KILLERS = 6  # tests that found other mutants of the module and are tried before all others
 MEMORY = 12 * 2**30
 
@@ -144,6 +148,19 @@ class Workshop:
             "OPENBLAS_NUM_THREADS": "1",
         }
         log = self.folder / "tests.log"
+        for _ in range(2):
+            status = self._run(command, environment, log, timeout)
+            if STOPPED.is_set():
+                raise SystemExit("stopped")
+            if status is None:
+                return "failed", HANGS
+            # from outside, as when the machine's memory is short
+            if status != -signal.SIGKILL:
+                break
+        return verdict(status, log.read_text(errors="replace"))
+
+    def _run(self, command, environment, log, timeout) -> int | None:
+        """Run a program with its children; its exit status, None if it was ended after `timeout` seconds."""
         with log.open("w") as out:
             process = subprocess.Popen(
                 ["bash", "-c", f'ulimit -v {MEMORY // 1024} -c 0; exec "$@"', "bash", *command],
@@ -153,15 +170,21 @@ class Workshop:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            try:
-                status = process.wait(timeout)
-            except subprocess.TimeoutExpired:
-                return "failed", HANGS
-            finally:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-        return verdict(status, log.read_text(errors="replace"))
+        RUNNING.add(process)
+        try:
+            return process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            RUNNING.discard(process)
+            kill(process)
+
+
+def kill(process: subprocess.Popen) -> None:
+    """End a program and its children."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def write(path: Path, content: bytes) -> None:
@@ -336,6 +359,8 @@ def main() -> None:
         drawn, totals[module] = sample(module, arguments.sample, arguments.seed)
         if module in arguments.modules:
             todo += [mutant for mutant in drawn if mutant.key not in done]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit("stopped; the same command goes on"))
     run = Run(arguments, commit)
     run.say(f"commit {commit}, seed {arguments.seed}: {len(todo)} mutants to judge, {len(done)} are judged")
     if todo:
@@ -345,6 +370,9 @@ def main() -> None:
                 for future in [pool.submit(run.one, mutant) for mutant in todo]:
                     future.result()
             except BaseException:
+                STOPPED.set()
+                for process in list(RUNNING):
+                    kill(process)
                 pool.shutdown(cancel_futures=True)
                 raise
     text = report(read(arguments.results), totals)
