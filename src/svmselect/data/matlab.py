@@ -1,7 +1,8 @@
 """MATLAB 5 files, walked before SciPy reads them.
 
-`scipy.io.loadmat` follows the types and counts that a file claims, and a damaged one can take the process down
-with it. Here every element is held against the format first: "MAT-File Format", The MathWorks, chapter 1.
+`scipy.io.loadmat` follows the types and counts that a file claims, and a damaged one can take the process
+down with it. Here every element is held against the format first ("MAT-File Format", The MathWorks, chapter
+1).
 """
 
 from __future__ import annotations

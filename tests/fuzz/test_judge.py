@@ -1,0 +1,105 @@
+"""The judge sees wrong answers: each method with an answer that is a little off."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fuzz import estimates, faces, methods
+from fuzz.cases import cases
+from fuzz.judge import Wrong
+from hypothesis import HealthCheck, Phase, given, settings
+
+
+def off(**changes):
+    """A function with fields of its result changed by functions of their values."""
+
+    def tampered(function):
+        def call(*arguments, **options):
+            found = function(*arguments, **options)
+            return replace(found, **{key: change(getattr(found, key)) for key, change in changes.items()})
+
+        return call
+
+    return tampered
+
+
+def shifted(values):
+    return values + 1e-3 * (1 + np.abs(values))
+
+
+def one_flipped(errors):
+    errors = errors.copy()
+    errors[0] = not errors[0]
+    return errors
+
+
+def longer(spans):
+    return np.where(np.isfinite(spans), spans * 1.01 + 1e-3, spans)
+
+
+def without_first(function):
+    return lambda *arguments, **options: function(*arguments, **options)[1:]
+
+
+def without_first_of_a_class(function):
+    return lambda X, y, seed: function(X, y, seed=seed)[int(y[0] > 0) :]
+
+
+WRONG = [
+    ("csvc", methods, "solve_csvc", off(alpha=lambda alpha: alpha * (1 - 1e-3))),
+    ("csvc", methods, "solve_csvc", off(decision=lambda f: np.append(f[:-1], f[-1] + 1e-3))),
+    ("csvc", methods, "solve_csvc", off(decision=shifted)),
+    ("csvc", methods, "solve_csvc", off(kkt_gap=lambda gap: gap + 1e-3)),
+    ("csvc", methods, "solve_csvc", off(objective=shifted)),
+    ("csvc", methods, "solve_csvc", off(converged=lambda converged: False)),
+    ("csvc with rows left out", methods, "solve_csvc", off(C=lambda C: np.where(C > 0, C, 1.0))),
+    ("nusvc", methods, "solve_nusvc", off(alpha=lambda alpha: alpha * (1 - 1e-6))),
+    ("decision function", methods, "decision_function", lambda f: lambda *given: shifted(f(*given))),
+    ("leave-one-out unlearn", methods, "leave_one_out", off(errors=one_flipped, error=lambda e: e)),
+    ("leave-one-out unlearn", methods, "leave_one_out", off(errors=np.logical_not, error=lambda e: 1 - e)),
+    ("leave-one-out unlearn", methods, "leave_one_out", off(decision=shifted)),
+    ("leave-one-out retrain", methods, "leave_one_out", off(errors=np.logical_not, error=lambda e: 1 - e)),
+    ("cross-validation cold", methods, "cross_validate", off(decision=np.negative, errors=np.logical_not)),
+    ("grid", methods, "cross_validate_grid", off(errors=lambda errors: errors + 1)),
+    ("spans", estimates, "span_rule", off(squared_span=longer)),
+    ("spans", estimates, "span_rule", off(errors=np.logical_not, error=lambda e: 1 - e)),
+    ("spans", estimates, "opper_winther", off(squared_distance=longer)),
+    ("counts", estimates, "sv_count", off(errors=one_flipped)),
+    ("counts", estimates, "jaakkola_haussler", off(errors=np.logical_not, error=lambda e: 1 - e)),
+    ("counts", estimates, "xi_alpha", off(errors=np.logical_not, error=lambda e: 1 - e)),
+    ("sphere", estimates, "smallest_enclosing_sphere", off(squared_radius=lambda r: r * 1.01)),
+    ("sphere", estimates, "radius_margin", off(squared_norm=lambda norm: norm * 1.01)),
+    ("spans in the box", estimates, "span_bound", off(bound=shifted)),
+    ("spans in the box", estimates, "span_bound", off(squared_span=longer)),
+    ("rescaled radius-margin", estimates, "rescaled_radius_margin", off(bound=shifted)),
+    ("condense", faces, "condense", without_first),
+    ("multiedit", faces, "multiedit", without_first_of_a_class),
+    (
+        "bagging",
+        faces,
+        "bagging",
+        off(svms=lambda svms: tuple(replace(s, theta=s.theta * 0.99) for s in svms)),
+    ),
+    ("cross-training", faces, "cross_training", off(mean=shifted)),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "module", "name", "wrong"), WRONG, ids=[f"{w[0]}-{w[2]}-{k}" for k, w in enumerate(WRONG)]
+)
+def test_wrong_answers_are_found(monkeypatch, method, module, name, wrong):
+    monkeypatch.setattr(module, name, wrong(getattr(module, name)))
+
+    @settings(
+        max_examples=30,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases(method, ways=("as it is", "permuted rows", "swapped labels")))
+    def check(case):
+        case.check()
+
+    with pytest.raises(Wrong):
+        check()
