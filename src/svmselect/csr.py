@@ -29,11 +29,13 @@ def as_csr(X, name="X"):
     Raises
     ------
     ValueError
-        If `X` has not two dimensions, or an index is out of range, the row pointers do not start at 0 or
-        decrease or end beyond the values, or the sizes of these arrays differ.
+        If `X` has not two dimensions or holds no numbers, or an index is out of range, the row pointers do
+        not start at 0 or decrease or end beyond the values, or the sizes of these arrays differ.
     """
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
+    if X.dtype.kind not in "biufc":
+        raise ValueError(f"{name} must be an array of numbers, got values of type {X.dtype}")
     kind = X.format
     if kind in ("csr", "csc", "bsr"):
         _check_compressed(X, name)

@@ -43,6 +43,12 @@ def test_csv_as_people_write_it(file, content):
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
+def test_libsvm_text_without_a_row(file):
+    path = file("# nothing but a remark\n")
+    with pytest.raises(ValueError, match=f"^{path}: no row of data$"):
+        read(path, format="libsvm")
+
+
 @pytest.mark.parametrize("ending", PACKERS)
 def test_compressed(file, ending):
     for name in (f"data.csv{ending}", "data"):

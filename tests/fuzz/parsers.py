@@ -21,6 +21,7 @@ from svmselect import Gram, Linear
 from svmselect.cli.read import read
 from svmselect.data import Dataset, load_registry
 from svmselect.data.formats import FORMATS
+from svmselect.data.splits import check_originals
 
 MOST_FEATURES = 10_000  # what is multiplied
 WHERE = "place"
@@ -67,8 +68,14 @@ def check_raw(name, files, features=3, options=None):
     for key, column in raw.extra.items():
         assert column.shape == raw.labels.shape, key
     if raw.originals is not None:
+        try:  # as prepare does
+            check_originals(raw.originals, len(raw.labels), 1, 2, WHERE)
+        except ValueError as error:
+            sentence(error, WHERE)
+            return
         for part in (raw.originals.train, raw.originals.test):
             assert part.shape[0] == raw.originals.numbers.size
+            assert part.min() >= 0 and part.max() < len(raw.labels)
 
 
 def libsvm(data):

@@ -196,6 +196,13 @@ def test_arbitrary_members_are_a_sentence_or_what_they_say(indices, pointers, n,
     np.testing.assert_array_equal(rows.toarray(), dense)
 
 
+def test_text_in_the_place_of_values_is_a_sentence():
+    X = sparse.csr_array(np.eye(2))
+    X.data = np.array([b"1", b"x"])
+    with pytest.raises(ValueError, match=r"^X must be an array of numbers, got values of type \|S1$"):
+        as_csr(X)
+
+
 def test_the_place_of_a_bad_value_is_named_without_a_dense_copy():
     X = sparse.csr_array((3, 2**30))
     X.data, X.indices, X.indptr = np.array([1.0, np.nan]), np.array([5, 77]), np.array([0, 1, 1, 2])

@@ -123,6 +123,8 @@ def _is_libsvm(lines):
 def _libsvm_columns(path, text):
     """Features, labels and doubts of LIBSVM text."""
     X, labels = parse_libsvm(io.BytesIO(text.encode()), None, str(path))
+    if labels.size == 0:
+        raise ValueError(f"{path}: no row of data")
     if X.shape[1] == 0:
         raise ValueError(f"{path}: no row has a feature")
     bad = np.flatnonzero(~np.isfinite(X.data))
