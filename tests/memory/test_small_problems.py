@@ -56,7 +56,8 @@ def test_gram(m, dtype, as_csr):
     squares = ((dense[:, None] - dense) ** 2).sum(axis=2)
     gram = Gram(rows, RBF(0.5), dtype=dtype)
     np.testing.assert_allclose(gram.matrix(), np.exp(-0.5 * squares), atol=1e-5)
-    products, part, two = dense @ dense.T, np.arange(0, m, 2), [m - 1, 0]
+    moved = dense if gram.origin is None else dense - gram.origin
+    products, part, two = moved @ moved.T, np.arange(0, m, 2), [m - 1, 0]
     np.testing.assert_allclose(gram.set_kernel(Linear()).matrix(), products, atol=1e-4)
     np.testing.assert_allclose(gram.restricted(part).matrix(), products[np.ix_(part, part)], atol=1e-4)
     np.testing.assert_allclose(gram.submatrix(part, two), products[np.ix_(part, two)], atol=1e-4)
