@@ -14,7 +14,12 @@ every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: pat
 
 
 def test_there_are_workflows_and_the_actions_are_renewed(root: Path) -> None:
-    assert {path.name for path in WORKFLOWS} == {"ci.yml", "dependencies.yml", "wheels.yml"}
+    assert {path.name for path in WORKFLOWS} == {
+        "ci.yml",
+        "dependencies.yml",
+        "nightly.yml",
+        "wheels.yml",
+    }
     (update,) = yaml.safe_load((root / ".github/dependabot.yml").read_text())["updates"]
     assert update["package-ecosystem"] == "github-actions"
 
