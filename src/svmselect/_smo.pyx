@@ -488,6 +488,10 @@ cdef class Dual:
         """M+ - M-; 0 where one of the two sets is empty."""
         return self.gap() if self.pair.i >= 0 and self.pair.j >= 0 else 0.0
 
+    def rounding(self):
+        """By how much rounding may have made the KKT gap too small."""
+        return self.gap_bound() - self.gap()
+
     def reached(self, double tol):
         """See `at`."""
         return self.at(tol)

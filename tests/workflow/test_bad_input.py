@@ -67,11 +67,11 @@ LIBRARY = [
         "X must be finite, got a NaN or infinity in row 3, feature 0",
     ),
     (
-        lambda: Gram(np.full((9, 2), 1e200), RBF(1.0)),
+        lambda: Gram(1e200 * np.arange(18.0).reshape(9, 2), RBF(1.0)),
         "X is too large for float64 arithmetic: the squared norm of row 0 exceeds 4.49e+307",
     ),
     (
-        lambda: Gram(np.full((9, 2), 1e30), RBF(1.0), dtype="float32"),
+        lambda: Gram(1e30 * np.arange(18.0).reshape(9, 2), RBF(1.0), dtype="float32"),
         "X is too large for float32 arithmetic: the squared norm of row 0 exceeds 8.51e+37",
     ),
     (lambda: Gram(X, "rbf"), "kernel must be RBF(gamma) or Linear(), got 'rbf'"),
@@ -180,7 +180,8 @@ LIBRARY = [
     ),
     (
         lambda: solve_nusvc(Gram(np.zeros((12, 2)), RBF(1.0)), Y, 0.5),
-        "nu must leave a margin above tol = 0.001 between the classes, got 0.5 with rho = 0",
+        "nu must leave a margin above tol = 0.001 of the largest kernel value between the classes, "
+        "got 0.5 with rho = 0 of it",
     ),
     (
         lambda: decision_function(GRAM, Y, SOLUTION, np.zeros((3, 5))),

@@ -90,6 +90,7 @@ DATA_SOURCES = expand(
         "bundled",
         "dataset",
         "formats",
+        "matlab",
         "prepare",
         "registry",
         "splits",

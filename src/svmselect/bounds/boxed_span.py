@@ -19,7 +19,8 @@ from svmselect.loo.unlearn import JUDGED, Start, Tableau
 
 # of sums of C, and of KKT gaps relative to the largest kernel value
 ROUND_OFF = 1e-14
-# part of the largest alpha: one below is too close to the round-off of a path
+# part of the largest alpha: one below is too close to the round-off of a path; and of the largest kernel
+# value: the round-off that the KKT gap of a span may have
 SMALL = 1e-6
 
 
@@ -109,12 +110,14 @@ def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
         start = np.minimum(hi, hi / hi.sum())
         lo[p] = hi[p] = start[p] = -1
         dual.confine(lo, hi, start)
-        value, gap, converged = 2 * dual.state()[3], np.inf, True
+        value, gap, reached = 2 * dual.state()[3], np.inf, True
         # the gap is relative to a minimum that is not known before
-        while converged and gap > max(tol * value, least):
+        while reached and gap > max(tol * value, least):
             gap = max(tol * value / 2, least)
-            converged = _active_set.solve(dual, "wss2", gap, max_iter)
+            reached = _active_set.solve(dual, "wss2", gap, max_iter)
             value = 2 * dual.state()[3]
         squared_span[k] = max(value, 0.0)
-        n_not_converged += not converged
+        # a tolerance below rounding is met where rounding alone is left, if that is little
+        left = dual.gap_now() <= dual.rounding() <= SMALL * part.diagonal.max()
+        n_not_converged += not (reached or left)
     return squared_span, n_not_converged
