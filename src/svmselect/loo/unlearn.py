@@ -75,10 +75,9 @@ class Tableau:
         order = np.concatenate([inbound, others])
         rows = rows_of(gram, inbound, order)
         self.threshold = threshold
-        # of the size of their own diagonal it does least harm to the condition
-        own = gram.diagonal[inbound]
-        self.shift = (float(np.median(own)) or 1.0) if threshold else 0.0
-        least = DEPENDENT * (own.max() + self.shift)
+        # of the size of the diagonal: a smaller one would make points near the first pivot's look dependent
+        self.shift = (float(gram.diagonal.mean()) or 1.0) if threshold else 0.0
+        least = DEPENDENT * (gram.diagonal.max() + self.shift)
         block = rows[:, : inbound.size]
         factor, failed = dpotrf((block + self.shift).T, lower=True, overwrite_a=True)
         if failed or factor.diagonal().min() ** 2 <= least:
