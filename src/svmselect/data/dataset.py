@@ -170,6 +170,8 @@ class Dataset:
                 recipe=_recipe(arrays.get("recipe")),
                 originals=_originals(arrays),
             )
+            if arrays["sha256"].ndim:
+                raise ValueError(f"sha256 is an array of shape {arrays['sha256'].shape}")
             recorded = str(arrays["sha256"])
         except Exception as error:  # a damaged archive has no one kind of error
             reason = " ".join(str(error).split()) or type(error).__name__
