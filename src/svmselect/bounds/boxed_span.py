@@ -105,9 +105,15 @@ def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
     least = ROUND_OFF * part.diagonal.max()
     for k, p in enumerate(points):
         lo, hi = (-down, up) if y[p] > 0 else (-up, down)
-        lo, hi = lo / alpha[p], hi / alpha[p]
+        room = np.delete(hi, p).sum()
+        if room == 0:  # alpha_p is what rounding left of the sum of the others
+            squared_span[k], n_not_converged = part.diagonal[p], n_not_converged + 1
+            continue
+        share = hi / room
+        with np.errstate(over="ignore"):  # a bound that is no float restricts nothing
+            lo, hi = lo / alpha[p], hi / alpha[p]
         hi[p] = 0
-        start = np.minimum(hi, hi / hi.sum())
+        start = np.minimum(hi, share)
         lo[p] = hi[p] = start[p] = -1
         dual.confine(lo, hi, start)
         value, gap, reached = 2 * dual.state()[3], np.inf, True

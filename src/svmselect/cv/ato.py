@@ -185,7 +185,8 @@ class Path:
         """eta at which the first point of M reaches a bound."""
         d, theta = direction[self.tied], self.theta[self.tied]
         room = np.where(d > 0, self.hi[self.tied] - theta, theta - self.lo[self.tied])
-        return np.divide(room, np.abs(d), out=np.full(d.size, np.inf), where=d != 0).min()
+        with np.errstate(over="ignore"):
+            return np.divide(room, np.abs(d), out=np.full(d.size, np.inf), where=d != 0).min()
 
     def to_level(self, d_gap):
         """eta at which the first point of T comes to satisfy its condition, or the first shared one at a
@@ -194,7 +195,8 @@ class Path:
         side = np.where(self.moving, -self.y, self.side())
         margin = side * gap + np.where(self.moving, 0, self.slack)
         watched = (self.moving | self.outside()) & (side * d_gap < 0)
-        return np.min(np.maximum(margin, 0)[watched] / np.abs(d_gap[watched]), initial=np.inf)
+        with np.errstate(over="ignore"):  # a rate may be as small as a float can be
+            return np.min(np.maximum(margin, 0)[watched] / np.abs(d_gap[watched]), initial=np.inf)
 
     def side(self):
         """The sign that ``f - level`` has to have at a bound."""

@@ -25,6 +25,7 @@ an `Ends`, g is held against the Gram matrix itself, and `judge` looks whether t
 unlearn.py).
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, frexp, ldexp, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -35,6 +36,7 @@ from scipy.linalg.cython_lapack cimport dgesv
 
 from svmselect._columns cimport Columns
 from svmselect._smo cimport VEC_OUT, vec_axpy
+from svmselect.threads import check_interrupted
 
 cdef extern from "_vec.h" nogil:
     Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *,
@@ -45,6 +47,7 @@ cdef enum:
 # columns of the tableau computed at once: so many, or more while they are short
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
+cdef Py_ssize_t BETWEEN_SIGNALS = 2**22  # kernel values of the problems between two looks for Ctrl-C
 # allowed in the ratio test to theta, relative to its box or, in a wide one, to the largest, and at least to g
 SLACK = 1e-10
 # of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
@@ -344,12 +347,17 @@ cdef class Paths:
             nothing.
         """
         cdef Py_ssize_t n = points.shape[0], k, t, r
+        cdef Py_ssize_t paths = 1 + BETWEEN_SIGNALS // (self.m * self.m)
         ends, outcome_array = Ends(n, self.m), np.empty(n, dtype=np.intp)
         cdef Py_ssize_t[::1] outcome = outcome_array
         cdef double[:, ::1] theta = ends.theta, direction = ends.direction, g = ends.g, rate = ends.rate
         cdef double[::1] room = ends.room, left = ends.left
         with nogil:
             for k in range(n):
+                if k % paths == 0:
+                    with gil:
+                        PyErr_CheckSignals()
+                        check_interrupted()
                 r = points[k]
                 outcome[k] = self.unlearn(r, y[r], kept[k], stop)
                 room[k], left[k] = self.room, self.left
