@@ -42,7 +42,7 @@ NO_ANSWER = [
         "when a method takes over, and with how many rows",
     ),
     (r"process_time|perf_counter|cpu_s\b", "time taken"),
-    (r"overwrite_[ab]\b|assume_unique", "memory used again"),
+    (r"overwrite_[abc]\b|assume_unique", "memory used again"),
 ]
 
 

@@ -64,13 +64,11 @@ def sample(module: str, n: int, seed: int) -> tuple[list[Mutant], int]:
     everything = []
     for file in files(module):
         source = (LIBRARY / file).read_text()
-        lines = source.splitlines()
-        everything += [
-            Mutant(module, file, fault) for fault in mutations(source) if not exemption(lines[fault.line - 1])
-        ]
-    total = len(everything)
+        everything += [(fault, file, source.splitlines()[fault.line - 1]) for fault in mutations(source)]
     random.Random(f"{seed} {module}").shuffle(everything)
-    return everything[:n], total
+    # left out after the draw: another reason to leave out a line changes nothing else
+    counted = [Mutant(module, file, fault) for fault, file, line in everything if not exemption(line)]
+    return counted[:n], len(counted)
 
 
 class Workshop:
@@ -218,8 +216,8 @@ def verdict(status: int, text: str) -> tuple[str, str]:
 class Run:
     """Mutants, one after another in each of some workshops."""
 
-    def __init__(self, arguments, commit: str):
-        self.arguments, self.commit = arguments, commit
+    def __init__(self, arguments, commits: dict[str, str]):
+        self.arguments, self.commits = arguments, commits
         self.lock = threading.Lock()
         self.killers = collections.defaultdict(collections.Counter)
         for row in read(arguments.results):
@@ -234,32 +232,27 @@ class Run:
             shops = list(pool.map(Workshop, range(self.arguments.jobs)))
         for shop in shops:
             self.workshops.put(shop)
-        seconds = self.baseline(shops[0])
+        limit = 3 * self.baseline(shops[0]) + 60
         for module in self.arguments.modules:
             near = nearest(module)
             rest = [f"--deselect={test}" if "::" in test else f"--ignore={test}" for test in near]
-            self.stages[module] = [([test], 3 * seconds[test] + 60) for test in near]
-            self.stages[module].append(([*WIDER, *rest], 3 * sum(seconds[test] for test in WIDER) + 60))
+            self.stages[module] = [([test], limit) for test in near] + [([*WIDER, *rest], limit)]
 
-    def baseline(self, shop: Workshop) -> dict[str, float]:
-        """See that every test passes without a fault; how long each takes. A run that goes on knows it."""
-        sources = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.p*")]
-        digest = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(sources) if p.suffix != ".pyc"))
+    def baseline(self, shop: Workshop) -> float:
+        """See that every test passes without a fault, if that is not known; how long they take together."""
         known = SCRATCH / "baseline.json"
-        if known.is_file():
-            found = json.loads(known.read_text())
-            if found["sources"] == digest.hexdigest():
-                return found["seconds"]
-        seconds = {}
-        for test in sorted({test for module in MODULES for test in nearest(module)} | set(WIDER)):
-            begin = time.monotonic()
-            outcome, name = shop.test([test], 3600)
-            if outcome == "failed":
-                raise SystemExit(f"{name} fails on the library without a fault")
-            seconds[test] = time.monotonic() - begin
-            self.say(f"{test} passes without a fault in {seconds[test]:.0f} s")
-        known.write_text(json.dumps({"sources": digest.hexdigest(), "seconds": seconds}))
-        return seconds
+        found = json.loads(known.read_text()) if known.is_file() else {}
+        for test in WIDER:
+            sources = digest(test)
+            if found.get(test, {}).get("sources") != sources:
+                begin = time.monotonic()
+                outcome, name = shop.test([test], 3600)
+                if outcome == "failed":
+                    raise SystemExit(f"{name} fails on the library without a fault")
+                found[test] = {"sources": sources, "seconds": time.monotonic() - begin}
+                known.write_text(json.dumps(found))
+                self.say(f"{test} passes without a fault in {found[test]['seconds']:.0f} s")
+        return sum(found[test]["seconds"] for test in WIDER)
 
     def say(self, sentence: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {sentence}", flush=True)
@@ -288,7 +281,7 @@ class Run:
         fault = mutant.fault
         source = (LIBRARY / mutant.file).read_text().splitlines()[fault.line - 1].strip()
         row = {
-            "commit": self.commit,
+            "commit": self.commits[mutant.module],
             "seed": self.arguments.seed,
             "module": mutant.module,
             "file": mutant.file,
@@ -315,17 +308,27 @@ class Run:
         self.say(f"{outcome:8} {row['seconds']:4} s  {place}  {change}  {name}")
 
 
-def library_commit() -> str:
-    """The last commit that changed the library; its files must be as committed."""
+def digest(test: str) -> str:
+    """What decides whether a test, or a folder of them, passes: the library, and what is tested how."""
+    place = ROOT / test.split("::")[0]
+    shared = [path for path in place.parent.glob("*.py") if not path.name.startswith("test_")]
+    paths = [*(ROOT / "src").rglob("*.p*"), *ROOT.glob("tests/*.py"), *shared]
+    paths += place.rglob("*.py") if place.is_dir() else [place]
+    content = b"".join(path.read_bytes() for path in sorted(set(paths)) if path.suffix != ".pyc")
+    return hashlib.sha256(content).hexdigest()
+
+
+def last_commit(module: str) -> str:
+    """The last commit that changed a module; its files must be as committed."""
 
     def git(*words):
         return subprocess.run(
             ["git", *words], cwd=ROOT, check=True, capture_output=True, text=True
         ).stdout.strip()
 
-    places = ["--", "src", "meson.build", "meson.options"]
+    places = ["--", *(str(LIBRARY / file) for file in files(module))]
     if changed := git("status", "--porcelain", *places):
-        raise SystemExit(f"the library is not as committed, so no commit can be named:\n{changed}")
+        raise SystemExit(f"{module} is not as committed, so no commit can be named:\n{changed}")
     return git("log", "-1", "--format=%H", *places)
 
 
@@ -340,13 +343,15 @@ def main() -> None:
         "--again", action="store_true", help="judge those anew that survived without a reason"
     )
     arguments = parser.parse_args()
-    commit = library_commit()
+    commits = {module: last_commit(module) for module in MODULES}
     rows = read(arguments.results)
-    if others := {(row["commit"], row["seed"]) for row in rows} - {(commit, str(arguments.seed))}:
-        raise SystemExit(
-            f"{arguments.results} is of another commit or seed, {sorted(others)[0]}; this is {commit} with "
-            f"seed {arguments.seed}: move the file away, and the run begins anew"
-        )
+    for row in rows:
+        now = commits[row["module"]], str(arguments.seed)
+        if (row["commit"], row["seed"]) != now:
+            raise SystemExit(
+                f"{arguments.results} has {row['module']} at commit {row['commit']} with seed {row['seed']}; "
+                f"this is {now[0]} with seed {now[1]}: delete the rows of that module, and it begins anew"
+            )
     if arguments.again:
         rows = [row for row in rows if row["verdict"] != "survived" or row["reason"]]
         with arguments.results.open("w", newline="") as file:
@@ -361,8 +366,8 @@ def main() -> None:
             todo += [mutant for mutant in drawn if mutant.key not in done]
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit("stopped; the same command goes on"))
-    run = Run(arguments, commit)
-    run.say(f"commit {commit}, seed {arguments.seed}: {len(todo)} mutants to judge, {len(done)} are judged")
+    run = Run(arguments, commits)
+    run.say(f"seed {arguments.seed}: {len(todo)} mutants to judge, {len(done)} are judged")
     if todo:
         run.open()
         with ThreadPoolExecutor(arguments.jobs) as pool:

@@ -44,16 +44,15 @@ def report(rows: list[dict[str, str]], totals: dict[str, int]) -> str:
     totals : dict
         How many mutants each module has, judged or not.
     """
-    commits = sorted({(row["commit"], row["seed"]) for row in rows})
     lines = ["# Mutation score of the core", ""]
-    lines += [f"Library at commit `{commit}`; the sample's seed is {seed}." for commit, seed in commits]
+    lines += [f"The sample's seed is {seed}." for seed in sorted({row["seed"] for row in rows})]
     lines += [
-        "",
+        "The commit is the last that changed the module before its mutants were judged.",
         "A mutant that does not compile is not counted, nor is one that is equivalent to the library.",
         "Intervals are at 95 %: Wilson's for a module; in the last row each module counts by its mutants.",
         "",
-        "| module | mutants | judged | killed | survived | equivalent | score |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| module | commit | mutants | judged | killed | survived | equivalent | score |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     shares = []
     for module, total in totals.items():
@@ -65,8 +64,8 @@ def report(rows: list[dict[str, str]], totals: dict[str, int]) -> str:
         low, high = binomtest(killed, n).proportion_ci(method="wilson")
         shares.append((total, killed / n, n))
         lines.append(
-            f"| `{module}` | {total} | {len(of_module)} | {killed} | {survived} | {equivalent} | "
-            f"{percent(killed / n)} ({percent(low)} to {percent(high)}) |"
+            f"| `{module}` | `{of_module[0]['commit'][:10]}` | {total} | {len(of_module)} | {killed} | "
+            f"{survived} | {equivalent} | {percent(killed / n)} ({percent(low)} to {percent(high)}) |"
         )
     everything = sum(total for total, _, _ in shares)
     if shares:
@@ -79,7 +78,7 @@ def report(rows: list[dict[str, str]], totals: dict[str, int]) -> str:
         )
         wide = norm.ppf(0.975) * variance**0.5
         lines.append(
-            f"| all | {everything} | {len(rows)} | | | | {percent(score)} "
+            f"| all | | {everything} | {len(rows)} | | | | {percent(score)} "
             f"({percent(max(score - wide, 0))} to {percent(min(score + wide, 1))}) |"
         )
     survivors = [row for row in rows if row["verdict"] == "survived"]

@@ -90,6 +90,8 @@ def test_what_is_left_out_is_there_and_every_nearest_test():
     assert len(left_out) < 0.05 * len(lines)
     for module in modules.MODULES:
         assert all((modules.ROOT / test.split("::")[0]).is_file() for test in modules.nearest(module))
+        # what passes without a fault is seen of the wider ones alone
+        assert all(test.startswith(tuple(modules.WIDER)) for test in modules.nearest(module))
     assert all((modules.ROOT / test.split("::")[0]).exists() for test in modules.WIDER)
 
 
@@ -125,20 +127,23 @@ def test_score():
     rows += [row("killed", "gram")] * 10
     assert counted(rows[:21]) == (17, 3, 1)
     text = report(rows, {"svm": 100, "gram": 300, "loo": 50})
-    assert "| `svm` | 100 | 21 | 17 | 3 | 1 | 89.5 % (68.6 % to 97.1 %) |" in text
-    assert "| `gram` | 300 | 10 | 10 | 0 | 0 | 100.0 % (72.2 % to 100.0 %) |" in text
+    assert "| `svm` | `c` | 100 | 21 | 17 | 3 | 1 | 89.5 % (68.6 % to 97.1 %) |" in text
+    assert "| `gram` | `c` | 300 | 10 | 10 | 0 | 0 | 100.0 % (72.2 % to 100.0 %) |" in text
     # 100 of 400 mutants at 17/19, the others at 1
-    assert "| all | 400 | 31 | | | | 97.4 % (" in text
+    assert "| all | | 400 | 31 | | | | 97.4 % (" in text
     assert text.count("none yet") == 2 and "no value is negative" in text
 
 
 @pytest.mark.skipif(not RESULTS.exists(), reason="no results are committed: make mutants")
 def test_the_committed_results_are_whole():
     rows = read(RESULTS)
-    assert len({(row["commit"], row["seed"]) for row in rows}) == 1
-    assert {row["module"] for row in rows} == set(modules.MODULES)
+    assert len({row["seed"] for row in rows}) == 1
+    # every module, at one commit
+    assert sorted(module for module, _ in {(row["module"], row["commit"]) for row in rows}) == sorted(
+        modules.MODULES
+    )
     assert {row["verdict"] for row in rows} <= set(VERDICTS)
     assert all(bool(row["killed_by"]) == (row["verdict"] == "killed") for row in rows)
     assert all(row["reason"] for row in rows if row["verdict"] == "survived")
     score = SCORE.read_text()
-    assert all(row["commit"] in score for row in rows)
+    assert all(row["commit"][:10] in score for row in rows)
