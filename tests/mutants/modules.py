@@ -12,18 +12,21 @@ NUMERICS = "tests/numerics/"
 SENTENCES = "tests/workflow/test_bad_input.py::test_library"
 # of each module: its files, and the tests that are run first
 MODULES = {
-    "_smo": (["_smo.pyx"], ["test_svm.py", "test_nu.py", "test_path.py"]),
-    "_active_set": (["_active_set.pyx"], ["test_active_set.py", "test_svm.py"]),
+    "_smo": (
+        ["_smo.pyx"],
+        ["test_svm.py", "test_nu.py", "test_path.py", "test_active_set.py", "test_loo.py"],
+    ),
+    "_active_set": (["_active_set.pyx"], ["test_active_set.py", "test_svm.py", "test_bounds_sphere.py"]),
     "_unlearn": (
         ["loo/_unlearn.pyx", "loo/_ends.pyx"],
-        ["test_unlearn.py", "test_loo.py", "test_bounds_spans.py"],
+        ["test_ends.py", "test_tableau.py", "test_unlearn.py", "test_loo.py", "test_bounds_spans.py"],
     ),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
     "gram": (["gram.py"], ["test_gram.py", SENTENCES, "test_svm.py"]),
     "loo": (
         ["loo/__init__.py", "loo/unlearn.py"],
-        ["test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],
+        ["test_ends.py", "test_tableau.py", "test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],
     ),
     "cv": (["cv"], ["test_cv.py", "test_cv_seeds.py", "test_cv_grid.py"]),
     "bounds": (["bounds"], ["test_bounds.py", "test_bounds_spans.py", "test_bounds_sphere.py"]),

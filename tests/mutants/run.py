@@ -36,6 +36,7 @@ from mutants.score import FIELDS, RESULTS, SCORE, read, report
 
 SCRATCH = ROOT / "build" / "mutants"
 SECONDS = 90  # of one test, before it counts as hanging
+TOGETHER = 3600  # of a program that runs tests
 HANGS = "a test that hangs"
 # the tests that run now, and whether they are to end
 RUNNING: set[subprocess.Popen] = set()
@@ -134,7 +135,7 @@ class Workshop:
         write(self.source / "src" / "svmselect" / file, text.encode())
         return True
 
-    def test(self, tests: list[str], timeout: float) -> tuple[str, str]:
+    def test(self, tests: list[str]) -> tuple[str, str]:
         """Run tests on the library as it is: "passed" or "failed", and what failed."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-rfE", *tests]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", f"--basetemp={self.folder / 'temp'}"]
@@ -147,7 +148,7 @@ class Workshop:
         }
         log = self.folder / "tests.log"
         for _ in range(2):
-            status = self._run(command, environment, log, timeout)
+            status = self._run(command, environment, log)
             if STOPPED.is_set():
                 raise SystemExit("stopped")
             if status is None:
@@ -157,8 +158,8 @@ class Workshop:
                 break
         return verdict(status, log.read_text(errors="replace"))
 
-    def _run(self, command, environment, log, timeout) -> int | None:
-        """Run a program with its children; its exit status, None if it was ended after `timeout` seconds."""
+    def _run(self, command, environment, log) -> int | None:
+        """Run a program with its children; its exit status, None if it was ended for its time."""
         with log.open("w") as out:
             process = subprocess.Popen(
                 ["bash", "-c", f'ulimit -v {MEMORY // 1024} -c 0; exec "$@"', "bash", *command],
@@ -170,7 +171,7 @@ class Workshop:
             )
         RUNNING.add(process)
         try:
-            return process.wait(timeout)
+            return process.wait(TOGETHER)
         except subprocess.TimeoutExpired:
             return None
         finally:
@@ -232,27 +233,25 @@ class Run:
             shops = list(pool.map(Workshop, range(self.arguments.jobs)))
         for shop in shops:
             self.workshops.put(shop)
-        limit = 3 * self.baseline(shops[0]) + 60
+        self.baseline(shops[0])
         for module in self.arguments.modules:
             near = nearest(module)
             rest = [f"--deselect={test}" if "::" in test else f"--ignore={test}" for test in near]
-            self.stages[module] = [([test], limit) for test in near] + [([*WIDER, *rest], limit)]
+            self.stages[module] = [near]
+            if not self.arguments.near:
+                self.stages[module].append([*WIDER, *rest])
 
-    def baseline(self, shop: Workshop) -> float:
-        """See that every test passes without a fault, if that is not known; how long they take together."""
+    def baseline(self, shop: Workshop) -> None:
+        """See that every test passes without a fault, but for those that are known to."""
         known = SCRATCH / "baseline.json"
-        found = json.loads(known.read_text()) if known.is_file() else {}
-        for test in WIDER:
-            sources = digest(test)
-            if found.get(test, {}).get("sources") != sources:
-                begin = time.monotonic()
-                outcome, name = shop.test([test], 3600)
-                if outcome == "failed":
-                    raise SystemExit(f"{name} fails on the library without a fault")
-                found[test] = {"sources": sources, "seconds": time.monotonic() - begin}
-                known.write_text(json.dumps(found))
-                self.say(f"{test} passes without a fault in {found[test]['seconds']:.0f} s")
-        return sum(found[test]["seconds"] for test in WIDER)
+        passed = json.loads(known.read_text()) if known.is_file() else {}
+        now = {test: digest(test) for test in tests_of(WIDER)}
+        if new := [test for test in now if passed.get(test) != now[test]]:
+            outcome, name = shop.test(new)
+            if outcome == "failed":
+                raise SystemExit(f"{name} fails on the library without a fault")
+            known.write_text(json.dumps(now))
+            self.say(f"tests that pass without a fault: {len(new)} files")
 
     def say(self, sentence: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {sentence}", flush=True)
@@ -264,9 +263,8 @@ class Run:
             return "invalid", ""
         with self.lock:
             known = [name for name, _ in self.killers[mutant.module].most_common(KILLERS)]
-        stages = [(known, 60 + SECONDS * len(known))] if known else []
-        for tests, timeout in [*stages, *self.stages[mutant.module]]:
-            outcome, name = shop.test(tests, timeout)
+        for tests in [*([known] if known else []), *self.stages[mutant.module]]:
+            outcome, name = shop.test(tests)
             if outcome == "failed":
                 return "killed", name
         return "survived", ""
@@ -308,12 +306,18 @@ class Run:
         self.say(f"{outcome:8} {row['seconds']:4} s  {place}  {change}  {name}")
 
 
+def tests_of(places: list[str]) -> list[str]:
+    """The files of some tests, folders of them among these."""
+    folders = [place for place in places if (ROOT / place).is_dir()]
+    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
+    return [*(str(path.relative_to(ROOT)) for path in found), *(p for p in places if p not in folders)]
+
+
 def digest(test: str) -> str:
-    """What decides whether a test, or a folder of them, passes: the library, and what is tested how."""
+    """What decides whether a test passes: the library, the test, and what it shares with others."""
     place = ROOT / test.split("::")[0]
     shared = [path for path in place.parent.glob("*.py") if not path.name.startswith("test_")]
-    paths = [*(ROOT / "src").rglob("*.p*"), *ROOT.glob("tests/*.py"), *shared]
-    paths += place.rglob("*.py") if place.is_dir() else [place]
+    paths = [*(ROOT / "src").rglob("*.p*"), *ROOT.glob("tests/*.py"), *shared, place]
     content = b"".join(path.read_bytes() for path in sorted(set(paths)) if path.suffix != ".pyc")
     return hashlib.sha256(content).hexdigest()
 
@@ -339,6 +343,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=20, help="of the sample (default 20)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at once")
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--near",
+        action="store_true",
+        help="the nearest tests alone: --again tries the others on what survives",
+    )
     parser.add_argument(
         "--again", action="store_true", help="judge those anew that survived without a reason"
     )

@@ -43,6 +43,22 @@ def test_it_is_that_of_an_independent_solver(kind, seed, m, d, kernel):
     assert enclosed(gram, sphere).max() <= sphere.squared_radius + 1e-7 * scale
 
 
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)])
+def test_a_loose_tolerance_is_the_largest_excess(kernel):
+    most = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        gram = Gram(rng.normal(size=(rng.integers(3, 40), rng.integers(1, 5))), kernel)
+        smallest = smallest_enclosing_sphere(gram, tol=1e-9).squared_radius
+        for tol in (0.25, 0.5):
+            sphere = smallest_enclosing_sphere(gram, tol=tol)
+            excess = sphere.squared_radius - smallest
+            assert -1e-9 * smallest <= excess <= sphere.excess + 1e-8 * smallest
+            assert sphere.excess <= tol * smallest
+            most = max(most, sphere.excess / smallest)
+    assert most > 0.1  # looser is what stops the solver
+
+
 def test_spheres_of_geometry():
     angles = 2 * np.pi * np.arange(7) / 7
     polygon = smallest_enclosing_sphere(Gram(3 * np.c_[np.cos(angles), np.sin(angles)] + 100, Linear()))

@@ -81,6 +81,17 @@ def test_threads_change_nothing_but_the_path(memory_mb):
     assert grids[1].converged.all()
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_there_are_as_many_matrices_as_threads_that_have_work(data, threads, monkeypatch):
+    X, y = data
+    asked, copies = [], Gram.copies
+    monkeypatch.setattr(Gram, "copies", lambda gram, n: asked.append(n) or copies(gram, n))
+    with threadpool_limits(threads, user_api="blas"):
+        for gammas in (None, [0.5], [0.5, 1.0, 2.0]):
+            cross_validate_grid(Gram(X, RBF(1.0)), y, [1.0], gammas)
+    assert asked == [1, 1, threads]
+
+
 def test_copies_are_as_many_as_the_budget_holds():
     X = np.random.default_rng(5).normal(size=(60, 3))
     size = 60 * 64 * 8 / 2**20

@@ -330,6 +330,22 @@ def test_ato_by_conjugate_gradients_is_ato(monkeypatch):
     np.testing.assert_allclose(ato(change).theta, iterative.theta, atol=1e-6)
 
 
+@pytest.mark.parametrize("block_bytes", [2**30, 0])
+def test_systems_that_are_not_factored_have_a_ridge(block_bytes, monkeypatch):
+    change, K = example(11, m=120, C=5.0)
+    path = Path(change)
+    path.exact = False
+    monkeypatch.setattr(ato_module, "CG_TOLERANCE", 1e-9)
+    monkeypatch.setattr(ato_module, "BLOCK_BYTES", block_bytes)
+    tied = np.flatnonzero(path.tied)
+    pull = np.random.default_rng(12).normal(size=tied.size)
+    d, level = path.follow(tied, pull, 0.3)
+    with_ridge = K[np.ix_(tied, tied)] + ato_module.RIDGE * np.eye(tied.size)
+    np.testing.assert_allclose(with_ridge @ d - level, -pull, atol=1e-7)
+    assert d.sum() == pytest.approx(-0.3) and tied.size > 20
+    assert path.cg_iterations > 0 and path.cg_residual <= 1e-9
+
+
 @pytest.mark.parametrize("C", [2.0, 20.0])
 def test_ato_goes_all_the_way(C):
     X, y = two_classes(np.random.default_rng(10), 600, 4, gap=0.7)

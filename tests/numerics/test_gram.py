@@ -398,6 +398,12 @@ def test_products_use_stored_columns_and_are_counted():
     assert gram.columns.holds(slice(None)).sum() == 10
     np.testing.assert_allclose(result, rbf_kernel(X[::2], X[:1300], gamma=0.5) @ theta, atol=1e-10)
     assert gram.product([1], [2.0], []).shape == (0,)
+    for row in (0, 8):  # of stored columns and of others
+        np.testing.assert_allclose(
+            gram.product([3, 2000], [2.0, -1.0], [row]),
+            rbf_kernel(X[[row]], X[[3, 2000]], gamma=0.5) @ [2.0, -1.0],
+            atol=1e-12,
+        )
     assert gram.product([], [], [3, 4]).tolist() == [0, 0]
 
 

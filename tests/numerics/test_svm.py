@@ -140,6 +140,15 @@ def test_start_is_where_it_goes_on():
     assert done.n_iter == 0 and done.columns_requested == done.n_sv
 
 
+@pytest.mark.parametrize("C", [1.0, [1.0, 0.5]])
+def test_a_sum_that_rounding_alone_makes_unequal_is_taken(C):
+    gram = Gram([[0.0], [1.0]], Linear())
+    # a billionth of the largest bound, to the last bit, and the next number
+    solve_csvc(gram, [1, -1], C, start=[1e-9, 0.0])
+    with pytest.raises(ValueError, match=r"start must satisfy sum\(y \* alpha\) = 0, got 1e-09"):
+        solve_csvc(gram, [1, -1], C, start=[np.nextafter(1e-9, 1), 0.0])
+
+
 def test_max_iter_stops_and_says_so():
     X, y = two_classes(np.random.default_rng(4), 100, 3)
     gram = Gram(X, RBF(0.3))

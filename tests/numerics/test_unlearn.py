@@ -10,10 +10,10 @@ from numerics.problems import KINDS, nasty, two_classes
 from scipy.sparse import csr_array
 from sklearn.svm import SVC
 from svmselect._smo import Dual
-from svmselect.loo._unlearn import Outcome
+from svmselect.loo._unlearn import Outcome, certain_at_once
 
 from svmselect import RBF, Gram, Linear, _active_set, leave_one_out, solve_csvc
-from svmselect.loo.unlearn import unlearn
+from svmselect.loo.unlearn import Tableau, unlearn
 
 TIE = 1e-6
 STEPS = 20_000
@@ -116,6 +116,78 @@ def test_a_certain_sign_is_the_sign_at_the_end_of_the_path(kind, seed, m, kernel
     decision, fixed = retrained(gram, y, C, points)
     exact = followed & fixed & ~np.isnan(decision)
     np.testing.assert_allclose(end[exact], decision[exact], atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3), RBF(5.0)])
+@pytest.mark.parametrize("C", [0.05, 1.0, 20.0])
+def test_no_path_of_a_plain_problem_is_given_up(kernel, C):
+    """Nor is its end contradicted by the Gram matrix: training anew would hide that a path is wrong."""
+    for seed in range(7):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(6, 40))
+        X, y = two_classes(rng, m, 2, gap=rng.choice([0.0, 1.0, 4.0]))
+        gram = Gram(X, kernel)
+        for bound in (np.full(m, C), C * rng.uniform(0.2, 1, size=m)):
+            full = Dual(gram, y)
+            full.boxes(y, bound)
+            assert _active_set.solve(full, "wss2", 1e-10, 10**6)
+            points = np.flatnonzero(full.arrays()[0])
+            for kept in (np.zeros(points.size), 0.3 * np.abs(full.arrays()[0][points])):
+                for stop in (True, False):
+                    _, outcome = unlearn(full, y, points, kept, None, stop=stop)
+                    assert (outcome != Outcome.UNDECIDED).all(), seed
+
+
+def test_paths_from_a_loose_solution_are_held_against_its_own_gap():
+    X, y = two_classes(np.random.default_rng(13), 60, 3)
+    full = Dual(Gram(X, RBF(0.5)), y)
+    full.boxes(y, np.full(60, 5.0))
+    full.solve("wss2", 1e-4, 10**6)
+    assert full.gap_now() > 1e-6
+    points = np.flatnonzero(full.arrays()[0])
+    _, outcome = unlearn(full, y, points, np.zeros(points.size), None)
+    assert np.count_nonzero(outcome == Outcome.UNDECIDED) < 0.1 * points.size
+
+
+def test_points_that_need_no_path_are_those_of_the_bound():
+    """``h > c L^2 / (2 (L - t))`` (see `leave_one_out`), from dense systems."""
+    seen = []
+    for seed, C in ((0, 0.5), (1, 5.0), (2, 50.0)):
+        rng = np.random.default_rng(seed)
+        X, y = two_classes(rng, 40, 2, gap=1.5)
+        gram = Gram(X, RBF(0.5))
+        full = Dual(gram, y)
+        full.boxes(y, C * rng.uniform(0.5, 1, size=40))
+        assert _active_set.solve(full, "wss2", 1e-11, 10**6)
+        theta, f, lo, hi = full.arrays()
+        inbound = np.flatnonzero((lo < theta) & (theta < hi))
+        tableau = Tableau(gram, inbound)
+        order, s = tableau.order, tableau.s
+        y, theta, g, lo, hi = (values[order] for values in (y, theta, f + full.state()[2], lo, hi))
+        g[:s] = 0
+        K = gram.matrix()[np.ix_(order, order)]
+        points = np.flatnonzero(theta)
+        kept = np.where(rng.random(points.size) < 0.3, 0.4 * np.abs(theta[points]), 0)
+        x, _, bend = tableau.response(points)
+        slack = np.zeros(40)
+        found = certain_at_once(points, kept, x, bend, y, theta, g, lo, hi, slack, 1.0, 0.0)
+        for k, r in enumerate(points):
+            S = np.setdiff1d(np.arange(s), r)
+            d = np.zeros(40)
+            d[r] = -y[r]
+            bordered = np.block(
+                [[np.zeros((1, 1)), np.ones((1, S.size))], [np.ones((S.size, 1)), K[np.ix_(S, S)]]]
+            )
+            d[S] = np.linalg.solve(bordered, -np.append(d[r], K[S, r] * d[r]))[1:]
+            reach = np.where(d > 0, hi - theta, theta - lo)[S] / np.abs(d[S])
+            t = abs(theta[r]) - kept[k]
+            room = min(2 * t, reach.min())
+            margin = (1 + y[r] * g[r]) * (room - t) - 0.5 * (d @ K @ d) * room**2
+            if abs(margin) > 1e-6 * t and abs(room - t) > 1e-6 * t:
+                assert found[k] == (room > t and margin > 0), (seed, r)
+                seen.append((bool(found[k]), bool(r < s), room < 2 * t, room > t))
+    assert {(True, True, False, True), (True, False, False, True), (False, True, True, True)} <= set(seen)
+    assert len(seen) > 50
 
 
 def test_most_points_need_no_end():
