@@ -85,6 +85,16 @@ def test_takes_over_where_smo_creeps(name):
     assert solve_csvc(gram, y, C, tol=1e-9).n_iter < alone.n_iter / 3
 
 
+@pytest.mark.parametrize(("kernel", "C"), [(Linear(), 1e4), (RBF(1e-4), 1e5)])
+def test_it_ends_in_one_phase_of_a_few_moves_per_row(kernel, C):
+    """SMO's steps before the first switch, then exact moves: a wrong one has to be made good by others."""
+    first = 120 // 2 + 1000
+    for seed in range(8):
+        X, y = two_classes(np.random.default_rng(seed), 120, 5)
+        solution = solve_csvc(Gram(X, kernel), y, C, tol=1e-9)
+        assert solution.converged and first < solution.n_iter <= first + 3 * 120, seed
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),

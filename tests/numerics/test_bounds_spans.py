@@ -363,6 +363,26 @@ def test_paths_and_the_solver_find_the_same_spans(kind, seed, m, d, kernel, unit
     np.testing.assert_allclose(by_path[found], by_solver[found], rtol=1e-5, atol=2e-6 * scale)
 
 
+@pytest.mark.parametrize("tol", [1e-3, 1e-12])
+def test_spans_are_in_the_units_of_the_kernel(tol):
+    """A power of two rounds nothing: the solver takes the same steps, and ends after the same ones."""
+    rng = np.random.default_rng(9)
+    X, y = two_classes(rng, 25, 3)
+    alpha = rng.uniform(0.1, 0.9, size=25)
+    alpha[y > 0] *= alpha[y < 0].sum() / alpha[y > 0].sum()
+    C, points = np.full(25, 2.0), np.arange(25)
+    spans, paths = [], []
+    for scale in (1.0, 2.0**-20, 2.0**20):
+        part = Gram(scale * X, Linear()).compute()
+        squared_span, n_not_converged = spans_by_solver(part, y, alpha, C, points, tol, 10**6)
+        spans.append(squared_span / scale**2)
+        paths.append(spans_by_path(part, y, alpha, C, points, 1e-6) / scale**2)
+        assert n_not_converged == 0
+    for k in (1, 2):
+        np.testing.assert_array_equal(spans[k], spans[0])
+        np.testing.assert_allclose(paths[k], paths[0], rtol=1e-9)
+
+
 def test_most_spans_have_a_path():
     X, y = two_classes(np.random.default_rng(7), 300, 4, gap=0.8)
     for kernel, C in ((RBF(0.1), 1000.0), (RBF(0.5), 10.0), (RBF(0.5), 1e8)):

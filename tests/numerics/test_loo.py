@@ -191,6 +191,22 @@ def test_seeding_starts_feasible_and_close():
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_the_same_paths_in_any_units(method):
+    """A power of two rounds nothing: every step is the same to the last bit."""
+    X, y = two_classes(np.random.default_rng(9), 60, 3)
+    C = np.where(np.arange(60) < 30, 4.0, 1.0)
+    found = [
+        leave_one_out(Gram(2.0**k * X, Linear()), y, C / 4.0**k, method=method, tol=1e-5)
+        for k in (0, -30, 30)
+    ]
+    for loo in found[1:]:
+        np.testing.assert_array_equal(loo.resolved_by, found[0].resolved_by)
+        np.testing.assert_array_equal(loo.decision, found[0].decision)
+        assert loo.n_iter == found[0].n_iter and loo.columns_requested == found[0].columns_requested
+    assert found[0].n_solved > 10 and found[0].n_not_converged == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_columns_beyond_the_budget(method):
     X, y = two_classes(np.random.default_rng(6), 130, 3)
     whole = leave_one_out(Gram(X, RBF(0.4)), y, 5.0, method=method)

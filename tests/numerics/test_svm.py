@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numerics.problems import kkt_gap, solve_qp, two_classes
 from sklearn.svm import SVC
+from svmselect._smo import Dual
 
 from svmselect import RBF, Gram, Linear, decision_function, solve_csvc
 from svmselect.gram import matrix_mb
@@ -138,6 +139,36 @@ def test_start_is_where_it_goes_on():
     assert rest.objective == pytest.approx(cold.objective, rel=1e-9)
     done = solve_csvc(gram, y, 5.0, tol=1e-6, start=rest.alpha)
     assert done.n_iter == 0 and done.columns_requested == done.n_sv
+
+
+@pytest.mark.parametrize("working_set", ["mvp", "wss2"])
+@pytest.mark.parametrize("active_set", [True, False])
+def test_the_same_steps_in_any_units(active_set, working_set):
+    """A power of two rounds nothing: every step is the same to the last bit."""
+    X, y = two_classes(np.random.default_rng(4), 80, 4)
+    X[40:44] = X[:4]
+    fits = [
+        solve_csvc(Gram(2.0**k * X, Linear()), y, 10 / 4.0**k, working_set=working_set, active_set=active_set)
+        for k in (0, -40, -20, 20, 40)
+    ]
+    for fit, k in zip(fits[1:], (-40, -20, 20, 40), strict=True):
+        np.testing.assert_array_equal(fit.alpha * 4.0**k, fits[0].alpha)
+        np.testing.assert_array_equal(fit.decision, fits[0].decision)
+        assert fit.n_iter == fits[0].n_iter > 100 and fit.converged
+
+
+def test_what_steps_round_off_is_that_of_the_largest_row():
+    """A row of zeros that takes no part changes nothing of it."""
+    X, y = two_classes(np.random.default_rng(5), 60, 3)
+    found = []
+    for rows, labels in ((X, y), (np.vstack([X, np.zeros(3)]), np.append(y, 1.0))):
+        dual = Dual(Gram(rows, Linear()), labels)
+        dual.boxes(labels, np.where((rows != 0).any(axis=1), 1.0, 0.0))
+        dual.solve("wss2", 1e-3, 200)
+        theta, f, drift = dual.known()
+        found.append(drift)
+        assert np.abs(f + labels - rows @ (rows.T @ theta)).max() <= drift + 1e-13
+    assert found[0] == found[1] > 0
 
 
 @pytest.mark.parametrize("C", [1.0, [1.0, 0.5]])
