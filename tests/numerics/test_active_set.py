@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numerics.problems import kkt_gap, solve_qp, two_classes
+from numerics.problems import kkt_gap, nasty, solve_qp, two_classes
 from scipy import sparse
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
@@ -93,6 +93,18 @@ def test_it_ends_in_one_phase_of_a_few_moves_per_row(kernel, C):
         X, y = two_classes(np.random.default_rng(seed), 120, 5)
         solution = solve_csvc(Gram(X, kernel), y, C, tol=1e-9)
         assert solution.converged and first < solution.n_iter <= first + 3 * 120, seed
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_it_goes_on_where_no_row_is_in_bound(d):
+    """On a lattice, whose rows are many times the same, moves may put all of the basis on bounds."""
+    first, switched = 60 // 2 + 1000, 0
+    for seed in range(12):
+        X, y = nasty(np.random.default_rng(seed), "lattice", 60, d)
+        solution = solve_csvc(Gram(X, Linear()), y, 1e4, tol=1e-9)
+        assert solution.converged and solution.n_iter <= first + 3 * 60, seed
+        switched += solution.n_iter > first
+    assert switched > 2
 
 
 @settings(max_examples=150, deadline=None)
