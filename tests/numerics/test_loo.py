@@ -319,3 +319,14 @@ def test_errors_are_those_of_libsvm_on_real_data(real_data, name):
         for method in METHODS:
             assert_same_errors(leave_one_out(gram, y, C, method=method, tol=1e-6), decision, y, tie=1e-3)
     assert compared > 380
+
+
+@pytest.mark.parametrize("method", ["retrain", "certified"])
+def test_points_at_which_smo_creeps_are_solved_all_the_same(method):
+    X, y = two_classes(np.random.default_rng(11), 24, 3)
+    gram, alone = Gram(X, Linear()), 20_000 + 10 * 24**2
+    loo = leave_one_out(gram, y, 1e5, method=method, tol=1e-7, efficiency_test=0)
+    crept = loo.n_iter - loo.solution.n_iter > alone
+    decision, _ = brute_force(gram, y, 1e5)
+    assert crept and loo.n_not_converged == 0
+    assert_same_errors(loo, decision, y)
