@@ -23,7 +23,7 @@ MODULES = {
     ),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
-    "gram": (["gram.py"], ["test_gram.py", SENTENCES, "test_svm.py"]),
+    "gram": (["gram.py"], ["test_gram.py", SENTENCES, "test_svm.py", "test_threads.py"]),
     "loo": (
         ["loo/__init__.py", "loo/unlearn.py"],
         ["test_ends.py", "test_tableau.py", "test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],

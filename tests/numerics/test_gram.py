@@ -312,6 +312,23 @@ def test_a_column_outlives_seven_requests_whatever_is_fetched():
         assert store.holds([11]).all()
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.5), Linear()])
+@pytest.mark.parametrize("before", [[], [3, 8]])
+def test_the_diagonal_is_the_one_that_is_stored(before, kernel):
+    """To the last bit: curvatures are differences of both."""
+    gram = Gram(rows(15, 300, 7), kernel)
+    gram.columns.fetch(before)
+    np.testing.assert_array_equal(gram.matrix().diagonal(), gram.diagonal)
+
+
+def test_no_column_is_dropped_while_slots_are_empty():
+    store = Gram(rows(14, 40, 2), Linear(), memory_mb=12 * 64 * 8 / 2**20).columns
+    store.fetch([5])
+    for i in range(20, 31):
+        store.column(i)
+        assert store.holds([5, *range(20, i + 1)]).all()
+
+
 def test_fetch_computes_absent_columns_once():
     gram = Gram(rows(7, 100, 3), RBF(0.5))
     gram.columns.fetch([5, 7, 5, 9])
