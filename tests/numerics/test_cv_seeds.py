@@ -330,6 +330,14 @@ def test_ato_by_conjugate_gradients_is_ato(monkeypatch):
     np.testing.assert_allclose(ato(change).theta, iterative.theta, atol=1e-6)
 
 
+def test_a_system_with_two_copies_of_a_row_is_singular():
+    """Whatever rounding makes of its last pivot, and however alike the diagonal is."""
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(12, 3))
+        K = Gram(np.vstack([X, X[5]]), RBF(0.5)).matrix()
+        assert solve_directly(K, np.ones(13), 0.0) is None
+
+
 @pytest.mark.parametrize("block_bytes", [2**30, 0])
 def test_systems_that_are_not_factored_have_a_ridge(block_bytes, monkeypatch):
     change, K = example(11, m=120, C=5.0)
