@@ -49,6 +49,8 @@ def report(rows: list[dict[str, str]], totals: dict[str, int]) -> str:
     lines += [
         "The commit is the last that changed the module before its mutants were judged.",
         "A mutant that does not compile is not counted, nor is one that is equivalent to the library.",
+        "A survivor that showed a hole got a test and was judged anew, so this is the score of the tests",
+        "that came of the sample; only another seed tells that of tests which have not met it.",
         "Intervals are at 95 %: Wilson's for a module; in the last row each module counts by its mutants.",
         "",
         "| module | commit | mutants | judged | killed | survived | equivalent | score |",
