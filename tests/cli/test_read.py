@@ -178,7 +178,10 @@ def test_libsvm(file):
             {},
             "column 2 holds 60 different values in 60 rows: that is no class label",
         ),
-        (PLAIN, {"label": "size"}, "there is no column 'size' \\(found age, weight, target\\)"),
+        (PLAIN, {"label": "size"}, "there is no column 'size' \\(found 'age', 'weight', 'target'\\)"),
+        # a quoted cell may hold the end of a line; the sentence has none
+        ('a,y\n1,"b\nc"\n', {}, "column 'y' holds one class only: 'b\\\\nc'"),
+        ('a,"b\nc"\n1,0\n', {"label": "size"}, "there is no column 'size' \\(found 'a', 'b\\\\nc'\\)"),
         (PLAIN, {"label": "4"}, "there is no column 4, the columns are 1 to 3"),
         (PLAIN, {"label": "0"}, "there is no column 0"),
         (PLAIN, {"ignore": ["target"]}, "the label's column 'target' cannot be ignored"),

@@ -217,7 +217,7 @@ def _column_of(path, column, names, width):
         if 1 <= abs(number) <= width:
             return number - 1 if number > 0 else width + number
         raise ValueError(f"{path}: there is no column {number}, the columns are 1 to {width}")
-    found = f"found {', '.join(names)}" if names is not None else "the columns have no names"
+    found = f"found {', '.join(map(repr, names))}" if names is not None else "the columns have no names"
     raise ValueError(f"{path}: there is no column {column!r} ({found})")
 
 
