@@ -93,6 +93,9 @@ def main():
     if len(arguments.builds) != 2:
         parser.error("name two builds")
     folders = [folder.resolve() for folder in arguments.builds]
+    for folder in folders:
+        if not (folder / "svmselect").is_dir():
+            parser.error(f"no library is installed in {folder}")
     rows = []
     for name in arguments.problems:
         make_data(name)

@@ -14,7 +14,10 @@ SENTENCES = "tests/workflow/test_bad_input.py::test_library"
 MODULES = {
     "_smo": (["_smo.pyx"], ["test_svm.py", "test_nu.py", "test_path.py"]),
     "_active_set": (["_active_set.pyx"], ["test_active_set.py", "test_svm.py"]),
-    "_unlearn": (["loo/_unlearn.pyx"], ["test_unlearn.py", "test_loo.py", "test_bounds_spans.py"]),
+    "_unlearn": (
+        ["loo/_unlearn.pyx", "loo/_ends.pyx"],
+        ["test_unlearn.py", "test_loo.py", "test_bounds_spans.py"],
+    ),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
     "gram": (["gram.py"], ["test_gram.py", SENTENCES, "test_svm.py"]),

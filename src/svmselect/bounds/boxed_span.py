@@ -14,8 +14,9 @@ import numpy as np
 
 from svmselect import _active_set
 from svmselect._smo import Dual
+from svmselect.kernels import slices
 from svmselect.loo._unlearn import Outcome
-from svmselect.loo.unlearn import JUDGED, Start, Tableau
+from svmselect.loo.unlearn import Start, Tableau
 
 # of sums of C, and of KKT gaps relative to the largest kernel value
 ROUND_OFF = 1e-14
@@ -79,15 +80,16 @@ def spans_by_path(part, y, alpha, C, points, tol):
     largest = float(part.diagonal.max())
     start = Start(tableau, y, y * alpha, np.zeros(part.m), lo, hi, 0.0, largest)
     squared_span = np.full(points.size, np.nan)
-    for begin in range(0, points.size, JUDGED):
-        these = slice(begin, begin + JUDGED)
+    ends = start.ends
+    for these in slices(points.size, len(ends.theta)):
         numbers, none = tableau.number[points[these]], np.zeros(points[these].size)
         x, b, _ = tableau.response(numbers)
         start.paths.keep(numbers, tableau.columns(numbers, x, b))
-        ends, outcome = start.paths.walk(numbers, none, start.y, False)
-        change = ends.theta - start.theta
-        g = start.times_gram(change)
-        gap, *_ = start.judge(numbers, none, ends, g)
+        outcome = start.paths.walk(numbers, none, start.y, False, ends)
+        change = ends.theta[: numbers.size] - start.theta
+        g = ends.g[: numbers.size]
+        g[:] = start.times_gram(change)
+        gap, *_ = start.judge(numbers, none)
         value = np.maximum(np.einsum("ij,ij->i", change, g), 0) / alpha[points[these]] ** 2
         minimal = gap <= alpha[points[these]] * np.maximum(tol * value, ROUND_OFF * largest)
         squared_span[these] = np.where((outcome == Outcome.REACHED) & minimal, value, np.nan)

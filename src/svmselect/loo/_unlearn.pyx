@@ -21,12 +21,11 @@ counterparts (g of those that entered, theta of those that left) stay where they
 E. No matrix is copied or updated.
 
 What a path says is not taken at its word, since round-off grows along it: each leaves its variables and g in
-an `Ends`, g is held against the Gram matrix itself, and `judge` looks whether the variables are optimal (see
-unlearn.py).
+an `Ends`, which is held against the Gram matrix itself (see _ends).
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, frexp, ldexp, sqrt
+from libc.math cimport fabs, frexp, ldexp
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -138,109 +137,6 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
     return array
 
 
-class Ends:
-    """Where the paths of n points of m ended, to be filled by `Paths.walk`.
-
-    Attributes
-    ----------
-    theta : ndarray, shape (n, m)
-        The variables, optimal with theta_r as it is.
-    g : ndarray, shape (n, m)
-        ``K theta - y`` up to a constant, as the path has it; 0 at points in S.
-    direction, rate : ndarray, shape (n, m)
-        What the variables and g do per unit of alpha_r that is taken away, where the sign is certain by how
-        they would go on; else 0.
-    room : ndarray, shape (n,)
-        How far they could do so; 0 where the sign is certain by the value of g_r, or alpha_r has come to its
-        end.
-    left : ndarray, shape (n,)
-        What is left of alpha_r to be taken away.
-    """
-
-    def __init__(self, n, m):
-        self.theta, self.g = np.empty((2, n, m))
-        self.direction, self.rate = np.zeros((2, n, m))
-        self.room, self.left = np.zeros(n), np.zeros(n)
-
-
-def judge(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, const double[::1] lo,
-          const double[::1] hi, const double[::1] diagonal, const double[::1] theta_slack, const double[:,
-          ::1] theta, const double[:, ::1] g, const double[::1] left, double unit):
-    """What the gradients of ends of paths say of them.
-
-    Parameters
-    ----------
-    points, kept, y, lo, hi : ndarray
-        See `unlearn`, in the tableau's order.
-    diagonal, theta_slack : ndarray, shape (m,)
-    theta, g : ndarray, shape (n, m)
-        The variables, and ``K theta - y`` up to a constant.
-    left : ndarray, shape (n,)
-        See `Ends`.
-    unit : float
-        See `Start`.
-
-    Returns
-    -------
-    gap : ndarray, shape (n,)
-        M+ - M- of the problem in which theta_r is fixed or, where nothing is left to take away, has its last
-        box.
-    noise : ndarray, shape (n,)
-        By how much rounding may have made it too small.
-    b : ndarray, shape (n,)
-        The threshold: that of LIBSVM where nothing is left, else where another point takes over from theta_r.
-    width : ndarray, shape (n,)
-        How far in-bound points may be from where they should be, in all: their boxes, or, where these are
-        wide, twice the largest theta.
-    """
-    cdef Py_ssize_t n = points.shape[0], m = theta.shape[1], k, t, r
-    cdef double size, largest, noise, value, least, most, low, high, total, slack, t_lo, t_hi
-    cdef Py_ssize_t count
-    cdef bint up, down
-    array = np.empty((4, n))
-    cdef double[:, ::1] out = array
-    cdef double[::1] root = np.sqrt(diagonal)
-    with nogil:
-        for k in range(n):
-            r = points[k]
-            size = total = largest = 0
-            count = 0
-            for t in range(m):
-                largest = max(largest, fabs(theta[k, t]))
-                size += theta[k, t] * theta[k, t] * diagonal[t]
-            size = ROUNDING * EPS * sqrt(size)
-            least, most, low, high = VEC_OUT, -VEC_OUT, VEC_OUT, -VEC_OUT
-            out[3, k] = 0
-            for t in range(m):
-                t_lo, t_hi = lo[t], hi[t]
-                if t == r:
-                    if left[k] > 0 or kept[k] == 0:
-                        continue
-                    t_lo, t_hi = min(y[r] * kept[k], 0), max(y[r] * kept[k], 0)
-                slack = 10 * theta_slack[t]
-                value, noise = g[k, t], size * root[t] + ROUNDING * EPS * unit
-                up, down = theta[k, t] < t_hi - slack, theta[k, t] > t_lo + slack
-                if up and down:
-                    total += value
-                    count += 1
-                    out[3, k] += min(t_hi - t_lo, 2 * largest)
-                if up:
-                    least, low = min(least, value), min(low, value - noise)
-                if down:
-                    most, high = max(most, value), max(high, value + noise)
-            out[0, k] = most - least
-            out[1, k] = (high - low) - (most - least)
-            if left[k] > 0:
-                out[2, k] = -(least if y[r] > 0 else most)
-            elif count > 0:
-                out[2, k] = -total / count
-            elif least == VEC_OUT or most == -VEC_OUT:
-                out[2, k] = -(most if least == VEC_OUT else least)
-            else:
-                out[2, k] = -0.5 * (least + most)
-    return array
-
-
 cdef class Paths:
     """Unlearning of one point after another from the same solution.
 
@@ -248,7 +144,8 @@ cdef class Paths:
     ----------
     tableau : Tableau of unlearn.py
     theta, g, lo, hi : ndarray, shape (m,)
-        The solution, ``f + b``, and the boxes; as everywhere here, in the tableau's order.
+        The solution, ``f + b``, which paths take for 0 in S, and the boxes; as everywhere here, in the
+        tableau's order.
     g_slack : ndarray, shape (m,)
         Round-off allowed to g.
     """
@@ -258,7 +155,7 @@ cdef class Paths:
     cdef double **columns       # of the tableau, NULL until a path first meets their point
     cdef object nearest         # points, those likely to be met first
     cdef readonly double[::1] theta_slack
-    cdef double[::1] theta, lo, hi, g_slack
+    cdef double[::1] theta, g, lo, hi, g_slack
     # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
     # round-off they allow, its rate, theta where it is fixed; start_* at the solution
     cdef double[::1] start_z, start_least, start_most, start_slack
@@ -276,7 +173,7 @@ cdef class Paths:
         self.columns = <double **> calloc(self.m, sizeof(double *))
         if self.columns == NULL:
             raise MemoryError
-        self.theta, self.lo, self.hi = theta, lo, hi
+        self.theta, self.g, self.lo, self.hi = theta, g, lo, hi
         inside = np.arange(self.m) < self.s
         to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
         self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
@@ -334,24 +231,25 @@ cdef class Paths:
         self.keep(points, self.tableau.columns(points, x, b))
         return 0
 
-    def walk(self, const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, bint stop):
+    def walk(self, const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, bint stop,
+             ends):
         """Unlearn each of some points.
 
-        Parameters are those of `unlearn`.
+        Parameters are those of `unlearn`, and the `Ends` that are filled.
 
         Returns
         -------
-        ends : Ends
         outcome : ndarray of intp, shape (n,)
             REACHED: alpha_r has come to its end; CERTAIN: the sign is; UNDECIDED: degenerate, the end says
             nothing.
         """
         cdef Py_ssize_t n = points.shape[0], k, t, r
         cdef Py_ssize_t paths = 1 + BETWEEN_SIGNALS // (self.m * self.m)
-        ends, outcome_array = Ends(n, self.m), np.empty(n, dtype=np.intp)
+        outcome_array = np.empty(n, dtype=np.intp)
         cdef Py_ssize_t[::1] outcome = outcome_array
         cdef double[:, ::1] theta = ends.theta, direction = ends.direction, g = ends.g, rate = ends.rate
         cdef double[::1] room = ends.room, left = ends.left
+        cdef char[::1] moved = ends.moved
         with nogil:
             for k in range(n):
                 if k % paths == 0:
@@ -363,17 +261,21 @@ cdef class Paths:
                 room[k], left[k] = self.room, self.left
                 for t in range(self.m):
                     theta[k, t] = self.z[t] if self.inside[t] else self.parked[t]
-                    g[k, t] = 0 if self.inside[t] else self.z[t]
                     theta[k, t] = min(max(theta[k, t], self.lo[t]), self.hi[t])
+                    g[k, t] = 0 if self.inside[t] else self.z[t]
+                    if t < self.s:
+                        g[k, t] += self.g[t]
                 theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
+                for t in range(self.m):
+                    moved[t] |= theta[k, t] != self.theta[t]
                 if self.room > 0:
                     for t in range(self.m):
-                        if self.inside[t]:
-                            direction[k, t] = self.rate[t]
-                        else:
-                            rate[k, t] = self.rate[t]
+                        direction[k, t] = self.rate[t] if self.inside[t] else 0
+                        rate[k, t] = 0 if self.inside[t] else self.rate[t]
                     direction[k, r] = -y[r]
-        return ends, outcome_array
+                    for t in range(self.m):
+                        moved[t] |= direction[k, t] != 0
+        return outcome_array
 
     cdef void begin(self, Py_ssize_t r) noexcept nogil:
         cdef size_t size = self.m * sizeof(double)

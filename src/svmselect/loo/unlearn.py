@@ -9,16 +9,8 @@ from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, dtrtri
 
 from svmselect.kernels import slices
-from svmselect.loo._unlearn import (
-    SLACK,
-    Outcome,
-    Paths,
-    certain_at_once,
-    judge,
-    mirror,
-    round_off,
-    rows_of,
-)
+from svmselect.loo._ends import Ends, continued, judge, random_combinations, strayed
+from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, mirror, round_off, rows_of
 
 __all__ = ["unlearn"]
 
@@ -28,15 +20,14 @@ DEPENDENT = 1e-10
 FEW = 200
 # of tableau columns held at once, those of points met on the way not counted
 KEPT_VALUES = 20_000_000
-# points whose ends are judged at once
-JUDGED = 128
+# points whose ends are judged at once: as many as stay in the cache
+JUDGED_VALUES = 50_000
 # the KKT gap of a left-out problem that counts as solved, at least and as a multiple of that of the solution
 GAP, GAPS = 1e-8, 10
 # and by how much rounding may have made it too small
 TOLD = 1e-6
-# random combinations of all points in which the g of a path is held against the Gram matrix, and how far it
-# may be off
-COMBINATIONS, OFF = 8, 1e-9
+# how far the g of a path may be off in a random combination of all points
+OFF = 1e-9
 
 
 class Tableau:
@@ -238,19 +229,15 @@ class Start:
         )
         self.gap, self.unit = gap, unit
         self.g_slack = np.maximum(SLACK * unit, round_off(self.theta, tableau.diagonal, unit))
-        at_start = self.g.copy()
-        at_start[: tableau.s] = 0
-        self.paths = Paths(tableau, self.theta, at_start, self.lo, self.hi, self.g_slack)
-        self.at_start = at_start
-        # a wrong g is off in a random combination of its values by its own size, or so; that of a constant is
-        # 0
-        random = np.random.default_rng(0).standard_normal((self.y.size, COMBINATIONS))
-        self.combinations = random - random.mean(axis=0)
-        self.products = np.full_like(random, np.nan)  # of the Gram matrix and the combinations, where known
+        self.paths = Paths(tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        self.ends = Ends(-(-JUDGED_VALUES // self.y.size), self.y.size)
+        self.combinations = random_combinations(self.y.size)
+        self.products = np.full_like(self.combinations, np.nan)  # of the Gram matrix and those, where known
 
     def unlearn(self, points, kept, progress, stop):
         """As the function of this name, for the points of one tableau."""
         tableau, paths, m = self.tableau, self.paths, self.y.size
+        at_start = np.where(np.arange(m) < tableau.s, 0, self.g)
         points = tableau.number[points]
         decision = self.g[points] + self.y[points]
         outcome = np.full(points.size, int(Outcome.CERTAIN))
@@ -265,7 +252,7 @@ class Start:
             x, b, bend = tableau.response(known)
             certain = np.zeros(part.size, dtype=bool)
             if stop:
-                boxes = self.y, self.theta, self.at_start, self.lo, self.hi, self.g_slack
+                boxes = self.y, self.theta, at_start, self.lo, self.hi, self.g_slack
                 largest = tableau.diagonal.max()
                 certain = certain_at_once(part, stays, x[at], bend[at], *boxes, largest, self.gap * width)
             rest = np.flatnonzero(~certain)
@@ -273,10 +260,9 @@ class Start:
                 progress(part.size - rest.size)
             walked = np.arange(m) if m <= FEW else rest
             paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
-            for few in range(0, rest.size, JUDGED):
-                these = rest[few : few + JUDGED]
-                ends, found = paths.walk(part[these], stays[these], self.y, stop)
-                value, bears_out = self.judged(part[these], stays[these], ends)
+            for these in np.split(rest, range(len(self.ends.theta), rest.size, len(self.ends.theta))):
+                found = paths.walk(part[these], stays[these], self.y, stop, self.ends)
+                value, bears_out = self.judged(part[these], stays[these])
                 found[~bears_out] = Outcome.UNDECIDED
                 decision[begin + these], outcome[begin + these] = value, found
                 if progress is not None:
@@ -293,28 +279,30 @@ class Start:
         )
         return product
 
-    def off(self, values, product):
-        """By how much, up to a constant for each row, a `product` is not that of the values with the Gram
-        matrix: the largest difference in `COMBINATIONS` random combinations, shape (n,)."""
-        moved = np.flatnonzero(values.any(axis=0))
-        new = moved[np.isnan(self.products[moved, 0])]
-        for part in slices(new.size, JUDGED):
+    def strayed(self, n):
+        """See `_ends.strayed`, for the first n ends."""
+        s = self.tableau.s
+        if np.isnan(self.products[0, 0]):
+            self.products[:s] = self.tableau.rows @ self.combinations
+        new = s + np.flatnonzero(self.ends.moved[s:])
+        new = new[np.isnan(self.products[new, 0])]
+        for part in slices(new.size, len(self.ends.theta)):
             rows = rows_of(self.tableau.gram, self.tableau.order[new[part]], self.tableau.order)
             self.products[new[part]] = rows @ self.combinations
-        return np.abs(product @ self.combinations - values[:, moved] @ self.products[moved]).max(axis=1)
+        return strayed(self.ends, n, self.theta, self.g, self.combinations, self.products)
 
-    def judge(self, points, kept, ends, g):
-        """See `_unlearn.judge`."""
-        boxes = self.y, self.lo, self.hi, self.tableau.diagonal, np.asarray(self.paths.theta_slack)
-        return judge(points, kept, *boxes, ends.theta, g, ends.left, self.unit)
+    def judge(self, points, kept):
+        """See `_ends.judge`."""
+        boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
+        return judge(points, kept, *boxes, self.ends, self.unit)
 
-    def judged(self, points, kept, ends):
+    def judged(self, points, kept):
         """What the ends of paths say, held against the Gram matrix.
 
         Parameters
         ----------
         points, kept : ndarray, shape (n,)
-        ends : Ends
+            Those whose paths were the last to be walked.
 
         Returns
         -------
@@ -333,37 +321,25 @@ class Start:
         its end that is all. Where h < 0 no more is needed either. Else h, the curvature c and the slope sigma
         of the dual along the direction in which the variables go on, but for theta_r, bound the margin from
         below: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`), where
-        `defect` is what the value may lack of the optimum.
+        `defect` is what the value may lack of the optimum, at most the gap times the widths.
         """
-        s = self.tableau.s
-        change, g, rate = ends.theta - self.theta, ends.g, ends.rate
-        g[:, :s] += self.g[:s]  # which the path takes for 0
-        going = ends.room > 0
-        doubtful = self.off(change, g - self.g) > OFF * self.unit
-        doubtful[going] |= self.off(ends.direction[going], rate[going]) * ends.room[going] > OFF * self.unit
-        if doubtful.any():
-            g[doubtful] = self.g + self.times_gram(change[doubtful])
-            rate[doubtful] = self.times_gram(ends.direction[doubtful])
-        gap, noise, b, width = self.judge(points, kept, ends, g)
-        decision = g[np.arange(points.size), points] + self.y[points] + b
+        ends, n = self.ends, points.size
+        off, unbalanced = self.strayed(n)
+        doubtful = np.flatnonzero(~(off <= OFF * self.unit))
+        if doubtful.size:
+            ends.g[doubtful] = self.g + self.times_gram(ends.theta[doubtful] - self.theta)
+            going = doubtful[ends.room[doubtful] > 0]
+            ends.rate[going] = self.times_gram(ends.direction[going])
+        gap, noise, b, width = self.judge(points, kept)
+        decision = ends.g[np.arange(n), points] + self.y[points] + b
         margin = self.y[points] * decision
-        bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
-        bears_out &= np.abs(change.sum(axis=1)) <= 100 * SLACK * np.abs(ends.theta).max(axis=1)
-        bears_out &= (ends.left == 0) | going | (margin < -noise)
-        going = np.flatnonzero(going)
+        bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD) & (unbalanced <= 100 * SLACK)
+        bears_out &= (ends.left[:n] == 0) | (ends.room[:n] > 0) | (margin < -noise)
+        going = np.flatnonzero(ends.room[:n] > 0)
         if going.size:
-            direction, room, left = ends.direction[going], ends.room[going], ends.left[going]
-            r, at_r = points[going], np.arange(going.size)
-            curvature = np.einsum("ij,ij->i", direction, rate[going])
-            slope = np.einsum("ij,ij->i", direction, g[going] + b[going, None])
-            slope += self.y[r] * (g[going, r] + b[going])
-            defect = np.maximum(gap[going], 0) * width[going]
-            loss = 0.5 * curvature * room**2 + np.abs(slope) * room + defect
-            sure = (margin[going] - noise[going]) * (room - left) > loss
-            slack = np.asarray(self.paths.theta_slack)
-            end = ends.theta[going] + room[:, None] * direction
-            end[at_r, r] = self.lo[r]
-            sure &= ((end >= self.lo - slack) & (end <= self.hi + slack)).all(axis=1)
-            sure &= np.abs(direction.sum(axis=1)) <= 1e-9 * np.abs(direction).sum(axis=1)
-            bears_out[going] &= sure
+            boxes = self.lo, self.hi, self.paths.theta_slack
+            curvature, slope, within = continued(points, going, *boxes, ends, b)
+            room, left = ends.room[going], ends.left[going]
+            loss = 0.5 * curvature * room**2 + np.abs(slope) * room + np.maximum(gap[going], 0) * width[going]
+            bears_out[going] &= within & ((margin[going] - noise[going]) * (room - left) > loss)
         return decision, bears_out
