@@ -172,7 +172,7 @@ def test_libsvm(file):
             "line 2, column 'b': 'Oslo' is not a number; .* --ignore 'b'",
         ),
         ("a,y\n1,0\ninf,1\n", {}, "line 3, column 'a': 'inf' is not finite"),
-        ("a,y\n1,0\n2,0\n", {}, "column 'y' holds one class only: 0"),
+        ("a,y\n1,0\n2,0\n", {}, "column 'y' holds one class only: '0'"),
         (
             "".join(f"{n},{n / 7}\n" for n in range(60)),
             {},

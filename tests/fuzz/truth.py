@@ -1,12 +1,13 @@
 """What is true of a problem whoever solves it: intervals that hold every optimal decision value.
 
 The arithmetic is long double, rows are centred (which changes no C-SVC), and the library's kernel matrix may
-be any within `Truth.E` of ours. Let a be feasible alphas, w their weight vector and G the duality gap between
-them and the best threshold for w. The primal is strongly convex in w, so the optimal one is at most sqrt(2 G)
-away, and the differences of w between two rows are those of ours up to that times the rows' distance. Given
-w, the optimal thresholds are the minimisers of a piecewise linear function, a weighted median of the
-breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that are known up to their radii thus
-give an interval, and nothing need be assumed on who made a, on margins or on the rank of the matrix.
+be any within `Truth.E` of ours, of rows measured from another point. Let a be feasible alphas, w their weight
+vector and G the duality gap between them and the best threshold for w. The primal is strongly convex in w, so
+the optimal one is at most sqrt(2 G) away, and the differences of w between two rows are those of ours up to
+that times the rows' distance. Given w, the optimal thresholds are the minimisers of a piecewise linear
+function, a weighted median of the breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that
+are known up to their radii thus give an interval, and nothing need be assumed on who made a, on margins or on
+the rank of the matrix.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ EPS = LONG(np.finfo(np.float64).eps)
 LONG_EPS = np.finfo(LONG).eps
 STEPS = 50_000  # of libsvm, for one reference
 INBOUND = 1e-9  # relative distance from the bounds from which on a variable is tried as in-bound
-NEAR = 64  # the library need not centre rows that are so many of their spreads off the origin
 FLOOR = LONG(2.0**-40)  # decision values are of order 1: nobody looks at less
 
 
@@ -41,8 +41,8 @@ class Truth:
     Parameters
     ----------
     problem : Problem
-    centred : bool
-        Whether the library sees rows that it may centre before it multiplies; not so for sparse ones.
+    origin : array_like, shape (d,)
+        Where the library measures rows from.
     inexact : float
         Relative round-off that the rows got when they were put into other units.
 
@@ -50,37 +50,32 @@ class Truth:
     ----------
     K : ndarray, shape (m, m)
         Kernel matrix of the centred rows.
+    moved : ndarray, shape (m, m)
+        That of the rows as the library measures them.
     E : ndarray, shape (m, m)
-        Most that the library's values may be off.
+        Most that the library's values may be off the moved rows'.
     distance : ndarray, shape (m, m)
         Between rows in feature space.
-    lever : float
-        What decision values of rows that are not centred differ by, for each unit of sum(y alpha).
     """
 
-    def __init__(self, problem, centred=True, inexact=0.0):
+    def __init__(self, problem, origin=0.0, inexact=0.0):
         self.y, self.C = problem.y.astype(LONG), problem.C.astype(LONG)
         self.gamma, self.m = problem.gamma, problem.m
         X = problem.X.astype(LONG)
-        self.centre = X.mean(axis=0)
-        self.X = X - self.centre
-        norms = (self.X**2).sum(axis=1)
-        raw_norms = (X**2).sum(axis=1)
-        least = np.minimum(raw_norms, NEAR**2 * norms.max()) if centred else raw_norms
-        norms = np.maximum(norms, least)
-        if inexact:
-            norms = np.maximum(norms, raw_norms)
+        centred, moved = X - X.mean(axis=0), X - origin
+        norms = (moved**2).sum(axis=1)
+        if inexact:  # they were rounded before they were moved
+            norms = np.maximum(norms, (X**2).sum(axis=1))
         # a sum of m products of d terms each, and the rounding of the rows
-        self.rounding = (X.shape[1] + self.m + 16) * EPS + 4 * LONG(inexact)
-        if problem.gamma is None:
-            self.K = self.X @ self.X.T
-            self.E = self.rounding * np.sqrt(np.outer(norms, norms))
+        rounding = (X.shape[1] + self.m + 16) * EPS + 4 * LONG(inexact)
+        if self.gamma is None:
+            self.K, self.moved = centred @ centred.T, moved @ moved.T
+            self.E = rounding * np.sqrt(np.outer(norms, norms))
         else:
-            squares = ((self.X[:, None] - self.X[None]) ** 2).sum(axis=2)
-            self.K = np.exp(-LONG(problem.gamma) * squares)
-            off = self.rounding * LONG(problem.gamma) * (norms[:, None] + norms[None])
-            self.E = np.minimum(self.K * np.expm1(np.minimum(off, 1)) + self.rounding * self.K, 1)
-        self.lever = np.ptp(X @ self.centre) if problem.gamma is None else LONG(0)
+            exponent = LONG(self.gamma) * ((centred[:, None] - centred[None]) ** 2).sum(axis=2)
+            off = rounding * LONG(self.gamma) * (norms[:, None] + norms[None])
+            self.K = self.moved = np.exp(-exponent)
+            self.E = np.exp(-np.maximum(exponent - off, 0)) * (1 + rounding) - self.K
         diagonal = np.diag(self.K)
         self.distance = np.sqrt(
             np.maximum(diagonal[:, None] + diagonal[None] - 2 * self.K, 0) + 4 * self.E.max() * (self.E > 0)
