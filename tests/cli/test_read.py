@@ -179,6 +179,8 @@ def test_libsvm(file):
             "column 2 holds 60 different values in 60 rows: that is no class label",
         ),
         (PLAIN, {"label": "size"}, "there is no column 'size' \\(found 'age', 'weight', 'target'\\)"),
+        # Python strips a file separator, and NumPy takes no number with one
+        (",0 \x1c0", {"label": "1"}, "column 1 holds one class only: ',0'"),
         # a quoted cell may hold the end of a line; the sentence has none
         ('a,y\n1,"b\nc"\n', {}, "column 'y' holds one class only: 'b\\\\nc'"),
         ('a,"b\nc"\n1,0\n', {"label": "size"}, "there is no column 'size' \\(found 'a', 'b\\\\nc'\\)"),

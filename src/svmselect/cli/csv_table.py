@@ -133,9 +133,10 @@ def _cells_of(path, text, delimiter, header, doubts):
     else:
         reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True)
         try:
-            parsed = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+            parsed = [(reader.line_num, row) for row in reader]
         except csv.Error as error:
             raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    parsed = [(number, [cell.strip() for cell in row]) for number, row in parsed]
     parsed = [(number, row) for number, row in parsed if any(row)]
     if not parsed:
         raise ValueError(f"{path}: no row of data")
