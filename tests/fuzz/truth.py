@@ -18,10 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.svm import SVC
 
+from svmselect import Gram, solve_csvc
+
 LONG = np.longdouble
 EPS = LONG(np.finfo(np.float64).eps)
 LONG_EPS = np.finfo(LONG).eps
 STEPS = 50_000  # of libsvm, for one reference
+FEW_STEPS = 2_000  # of the library, where those were too few
 INBOUND = 1e-9  # relative distance from the bounds from which on a variable is tried as in-bound
 FLOOR = LONG(2.0**-40)  # decision values are of order 1: nobody looks at less
 
@@ -59,6 +62,7 @@ class Truth:
     """
 
     def __init__(self, problem, origin=0.0, inexact=0.0):
+        self._problem = problem
         self.y, self.C = problem.y.astype(LONG), problem.C.astype(LONG)
         self.gamma, self.m = problem.gamma, problem.m
         X = problem.X.astype(LONG)
@@ -132,24 +136,35 @@ class Truth:
         return self._references[key]
 
     def _solve(self, C):
-        inside = np.flatnonzero(C)
-        alpha = np.zeros(self.m, dtype=LONG)
-        if np.unique(self.y[inside]).size == 2:
-            # one unit of C and of the matrix for libsvm, whose tolerance is absolute
-            unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
-            top = float(C.max())
-            K, weight = (self.K[np.ix_(inside, inside)] / unit).astype(float), (C[inside] / top).astype(float)
-            model = SVC(C=top * unit, kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    model.fit(K, self.y[inside].astype(float), sample_weight=weight)
-                    alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
-                except ValueError:  # libsvm drops tiny weights, and a class with them
-                    pass
-            alpha = self.balanced(alpha, C)
-            alpha = min((alpha, self._polished(alpha, C)), key=lambda a: self.gap(a, C))
+        found = [np.zeros(self.m, dtype=LONG)]
+        if np.unique(self.y[C > 0]).size == 2:
+            alpha, finished = self._by_libsvm(C)
+            found.append(self.balanced(alpha, C))
+            if not finished:
+                # the library need not be trusted: whoever made alphas, they prove the same
+                gram = Gram(self._problem.X, self._problem.kernel)
+                solution = solve_csvc(gram, self._problem.y, C, tol=1e-6, max_iter=FEW_STEPS)
+                found.append(self.balanced(solution.alpha, C))
+            found += [self._polished(alpha, C) for alpha in found]
+        alpha = min(found, key=lambda alpha: self.gap(alpha, C))
         return Reference(C, alpha, self.gap(alpha, C))
+
+    def _by_libsvm(self, C):
+        """Alphas, and whether it found them within its steps."""
+        alpha, inside = np.zeros(self.m), np.flatnonzero(C)
+        # one unit of C and of the matrix, for its tolerance is absolute
+        unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
+        top = float(C.max())
+        K, weight = (self.K[np.ix_(inside, inside)] / unit).astype(float), (C[inside] / top).astype(float)
+        model = SVC(C=top * unit, kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.fit(K, self.y[inside].astype(float), sample_weight=weight)
+            except ValueError:  # it drops tiny weights, and a class with them
+                return alpha, False
+        alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
+        return alpha, model.fit_status_ == 0
 
     def _polished(self, alpha, C):
         """The solution whose in-bound and bounded points are those of `alpha`, refined in long double."""
