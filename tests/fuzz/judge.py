@@ -18,6 +18,7 @@ __all__ = [
     "require",
 ]
 
+SNAP = 1e-12  # a variable that is so close to its bound is put on it
 STALE = 1e-8  # relative: what is said of a solution that ran out of steps
 GAVE_UP = 100  # a tolerance so many times above what rounding leaves has to be reached
 
@@ -79,6 +80,8 @@ def check_solution(said, solution, tol, C=None, limit=None):
     require(excess <= 0, "feasible", f"alpha is {alpha[row]!r} in row {row}, C {C[row]!r}")
     balance = abs(float((y * alpha.astype(LONG)).sum()))
     most = 8 * float(EPS) * alpha.size * alpha.sum()
+    if np.minimum(alpha, C - alpha).max() <= balance:  # none can take what those put on a bound leave
+        most += SNAP * C.sum()
     require(balance <= most, "balance", f"sum(y alpha) is {balance:.3g}, rounding leaves {most:.3g}")
 
     K, E = truth.moved[np.ix_(rows, rows)], truth.E[np.ix_(rows, rows)]
@@ -123,7 +126,7 @@ def check_hopeless(said, tol, bounds, alpha, what):
     """A solver may give up on bounds of `base` where rounding hides the tolerance: at the alphas that it
     came to, or at optimal ones."""
     truth = said.truth
-    known = said.alphas(alpha), truth.reference(bounds).alpha
+    known = said.alphas(alpha), truth.reference(bounds).best
     rounding = 2 * max(float(truth.noise(alpha).max()) for alpha in known)
     require(
         tol < GAVE_UP * rounding,

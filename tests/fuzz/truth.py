@@ -12,6 +12,7 @@ the rank of the matrix.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from dataclasses import dataclass
 
@@ -24,18 +25,29 @@ LONG = np.longdouble
 EPS = LONG(np.finfo(np.float64).eps)
 LONG_EPS = np.finfo(LONG).eps
 STEPS = 50_000  # of libsvm, for one reference
-FEW_STEPS = 2_000  # of the library, where those were too few
+FEW_STEPS = 10_000  # of the library
 INBOUND = 1e-9  # relative distance from the bounds from which on a variable is tried as in-bound
 FLOOR = LONG(2.0**-40)  # decision values are of order 1: nobody looks at less
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Alphas of one training set, from which intervals are made."""
+    """Alphas of one training set.
+
+    Attributes
+    ----------
+    C, alpha : ndarray, shape (m,)
+        Those from which intervals are made.
+    gap : long double
+        Of these, for every kernel matrix within E.
+    best : ndarray, shape (m,)
+        Those nearest to the optimum of the matrix itself, where E may be large.
+    """
 
     C: np.ndarray
     alpha: np.ndarray
     gap: LONG
+    best: np.ndarray
 
 
 class Truth:
@@ -116,10 +128,10 @@ class Truth:
             LONG(np.inf) if high.size == 0 else breakpoints[high[0]],
         )
 
-    def gap(self, alpha, C):
-        """A bound of the duality gap for every kernel matrix within E."""
+    def gap(self, alpha, C, exact=False):
+        """A bound of the duality gap for every kernel matrix within E, or that of the matrix itself."""
         theta = self.y * alpha
-        f, e = self.K @ theta, self.noise(alpha)
+        f, e = self.K @ theta, 0 if exact else self.noise(alpha)
         low, high = self.minimisers(self.y - f, C)
         b = LONG(np.clip(0, low, high)) if not np.isfinite(low + high) else (low + high) / 2
         u = 1 - self.y * (f + b)
@@ -132,25 +144,26 @@ class Truth:
         C = self.C if C is None else np.asarray(C, dtype=LONG)
         key = C.tobytes()
         if key not in self._references:
-            self._references[key] = self._solve(C)
+            # the time that a method may take is not that of references
+            left = signal.setitimer(signal.ITIMER_PROF, 0)[0]
+            try:
+                self._references[key] = self._solve(C)
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, left)
         return self._references[key]
 
     def _solve(self, C):
         found = [np.zeros(self.m, dtype=LONG)]
         if np.unique(self.y[C > 0]).size == 2:
-            alpha, finished = self._by_libsvm(C)
-            found.append(self.balanced(alpha, C))
-            if not finished:
-                # the library need not be trusted: whoever made alphas, they prove the same
-                gram = Gram(self._problem.X, self._problem.kernel)
-                solution = solve_csvc(gram, self._problem.y, C, tol=1e-6, max_iter=FEW_STEPS)
-                found.append(self.balanced(solution.alpha, C))
+            # libsvm fails on some; the library need not be trusted: whoever made alphas, they prove the same
+            found += [self.balanced(solve(C), C) for solve in (self._by_libsvm, self._by_library)]
             found += [self._polished(alpha, C) for alpha in found]
         alpha = min(found, key=lambda alpha: self.gap(alpha, C))
-        return Reference(C, alpha, self.gap(alpha, C))
+        best = min(found, key=lambda alpha: self.gap(alpha, C, exact=True))
+        return Reference(C, alpha, self.gap(alpha, C), best)
 
     def _by_libsvm(self, C):
-        """Alphas, and whether it found them within its steps."""
+        """Alphas, 0 where it refuses the weights."""
         alpha, inside = np.zeros(self.m), np.flatnonzero(C)
         # one unit of C and of the matrix, for its tolerance is absolute
         unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
@@ -162,9 +175,15 @@ class Truth:
             try:
                 model.fit(K, self.y[inside].astype(float), sample_weight=weight)
             except ValueError:  # it drops tiny weights, and a class with them
-                return alpha, False
+                return alpha
         alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
-        return alpha, model.fit_status_ == 0
+        return alpha
+
+    def _by_library(self, C):
+        """Alphas."""
+        problem = self._problem
+        gram = Gram(problem.X, problem.kernel)
+        return solve_csvc(gram, problem.y, C, tol=1e-6, max_iter=FEW_STEPS).alpha
 
     def _polished(self, alpha, C):
         """The solution whose in-bound and bounded points are those of `alpha`, refined in long double."""
