@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from fuzz.judge import require
+from fuzz.judge import check_origin, require
 from fuzz.methods import METHODS
 from fuzz.otherwise import WAYS
 from fuzz.problems import KINDS, Problem, problems
@@ -58,6 +58,7 @@ class Case:
         said = WAYS[self.way](self.problem, self.number)
         with limited(SECONDS), warnings.catch_warnings():
             warnings.filterwarnings("error", category=RuntimeWarning, module="svmselect")
+            check_origin(said)
             METHODS[self.method](said, np.random.default_rng(self.number))
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from fuzz.judge import require
-from fuzz.truth import EPS, LONG
+from fuzz.truth import EPS, LONG, LONG_EPS
 from numerics.problems import minimise
 
 from svmselect import (
@@ -25,7 +25,7 @@ from svmselect import (
 )
 
 CLOSE = 1e-6  # of the largest kernel value: what spans are compared to
-UNSURE = 1e-7  # pivots from here down to rounding's are neither dependent nor independent
+UNSURE = 1e-7  # pivots from here down to long double's rounding are neither dependent nor independent
 SPHERE = 1e-6  # the sphere's own tolerance
 
 
@@ -37,10 +37,8 @@ class Fit:
     solution : Solution
     alpha : ndarray, shape (m,)
         In the units of the base.
-    K, E : ndarray, shape (m, m)
-        Kernel matrix of the centred rows and its uncertainty.
-    raw, raw_E : ndarray, shape (m, m)
-        That of the rows measured from where the Gram matrix does.
+    K, moved, E : ndarray, shape (m, m)
+        See Truth.
     noise : ndarray, shape (m,)
         Of decision values.
     """
@@ -52,15 +50,7 @@ class Fit:
         self.alpha = self.solution.alpha.astype(LONG) / LONG(said.factor)
         block = np.ix_(said.rows, said.rows)
         truth = said.truth
-        self.K, self.E = truth.K[block], truth.E[block]
-        self.raw, self.raw_E = self.K, self.E
-        if truth.gamma is None:
-            X = said.problem.X.astype(LONG)
-            if self.gram.origin is not None:
-                X = X - self.gram.origin
-            norms = (X**2).sum(axis=1)
-            self.raw = X @ X.T * LONG(said.factor)
-            self.raw_E = truth.rounding * np.sqrt(np.outer(norms, norms)) * LONG(said.factor)
+        self.K, self.moved, self.E = truth.K[block], truth.moved[block], truth.E[block]
         self.noise = self.E @ self.alpha + self.E.max() * self.alpha.sum() + 1e-9
         inside = self.solution.alpha < self.solution.C
         self.inbound = np.flatnonzero((self.solution.alpha > 0) & inside)
@@ -89,8 +79,11 @@ class Fit:
 
 
 def hull_distance(K, hull, point, affine):
-    """Squared distance of a point from a hull, by elimination in long double, and the least pivot used
-    relative to the largest kernel value; None for it where some pivot is unsure."""
+    """Least and greatest squared distance of a point from a hull, by elimination in long double.
+
+    The greatest is that from points of the hull that are independent beyond doubt; they differ where a pivot
+    is unsure.
+    """
     members = np.append(hull, point)
     G = K[np.ix_(members, members)].copy()
     scale = np.diag(K).max()
@@ -101,16 +94,18 @@ def hull_distance(K, hull, point, affine):
     else:
         n = hull.size
     free = np.ones(n, dtype=bool)
+    greatest = None
     while free.any():
         t = np.flatnonzero(free)[np.argmax(np.diag(G)[:n][free])]
         pivot = G[t, t]
-        if pivot <= 1e-13 * scale:
+        if pivot <= 64 * members.size * LONG_EPS * scale:
             break
-        if pivot <= UNSURE * scale:
-            return None
+        if pivot <= UNSURE * scale and greatest is None:
+            greatest = G[-1, -1]
         free[t] = False
         G = G - np.outer(G[:, t], G[t]) / pivot
-    return max(G[-1, -1], LONG(0))
+    least = max(G[-1, -1], LONG(0))
+    return least, least if greatest is None else max(greatest, least)
 
 
 def spans(said, rng):
@@ -120,7 +115,7 @@ def spans(said, rng):
     rule = span_rule(fit.gram, said.y, fit.solution)
     distances(fit, rule, rule.squared_span, fit.K, True, "span")
     linear = opper_winther(fit.gram, said.y, fit.solution)
-    distances(fit, linear, linear.squared_distance, fit.raw, False, "distance")
+    distances(fit, linear, linear.squared_distance, fit.moved, False, "distance")
 
 
 def distances(fit, estimate, found, K, affine, what):
@@ -136,17 +131,18 @@ def distances(fit, estimate, found, K, affine, what):
                 require(np.isinf(got), what, f"of SV {p}, alone, is {got}")
                 want[p], off[p] = np.inf, 0
                 continue
-            value = K[p, p]
+            least = greatest = K[p, p]
         else:
-            value = hull_distance(K, hull, p, affine)
-        if value is None or CLOSE * scale < float(fit.raw_E.max() if K is fit.raw else fit.E.max()) * 1e6:
+            least, greatest = hull_distance(K, hull, p, affine)
+        if CLOSE * scale < float(fit.E.max()) * 1e6:
             continue
         require(
-            abs(got - value) <= CLOSE * scale,
+            least - CLOSE * scale <= got <= greatest + CLOSE * scale,
             what,
-            f"squared, of SV {p} it is {got:.9g}, not {float(value):.9g}; kernel values up to {scale:.3g}",
+            f"squared, of SV {p} it is {got:.9g}, not in [{float(least):.9g}, {float(greatest):.9g}]; "
+            f"kernel values up to {scale:.3g}",
         )
-        want[p], off[p] = value, CLOSE * scale
+        want[p], off[p] = (least + greatest) / 2, (greatest - least) / 2 + CLOSE * scale
     with np.errstate(invalid="ignore"):
         fit.counted(estimate, np.where(np.isinf(want), np.inf, fit.alpha * want), fit.alpha * off, what)
 
@@ -158,11 +154,11 @@ def counts(said, rng):
     share = sv_count(fit.gram, said.y, fit.solution)
     require((share.errors == (fit.solution.alpha > 0)).all(), "support vectors", "are counted wrongly")
     own = jaakkola_haussler(fit.gram, said.y, fit.solution)
-    fit.counted(own, fit.alpha * np.diag(fit.raw), fit.alpha * np.diag(fit.raw_E), "Jaakkola-Haussler")
+    fit.counted(own, fit.alpha * np.diag(fit.moved), fit.alpha * np.diag(fit.E), "Jaakkola-Haussler")
     squared_radius, off = LONG(1), LONG(0)
     if said.truth.gamma is None:
-        squared_radius = (np.diag(fit.raw)[:, None] - fit.raw).max()
-        off = 2 * fit.raw_E.max()
+        squared_radius = (np.diag(fit.moved)[:, None] - fit.moved).max()
+        off = 2 * fit.E.max()
     found = xi_alpha(fit.gram, said.y, fit.solution)
     left = 2 * fit.alpha * squared_radius - 1 + np.maximum(0, 1 - fit.margin) + fit.margin
     fit.counted(found, left, 2 * fit.alpha * off + fit.noise, "xi-alpha")

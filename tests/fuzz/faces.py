@@ -42,7 +42,7 @@ def multiedited(said, rng):
     rows = multiedit(said.X, said.y, seed=seed)
     require(np.isin(rows, np.arange(said.problem.m)).all(), "multiedit", f"keeps {rows}")
     binary = np.frexp(said.factor)[0] == 0.5 and np.array_equal(said.rows, np.arange(said.base.m))
-    if binary and not said.moved and not said.reordered and isinstance(said.X, np.ndarray):
+    if binary and said.offset is None and said.order is None and isinstance(said.X, np.ndarray):
         base = multiedit(said.base.X, said.base.y, seed=seed)
         require(
             np.array_equal(rows, base),
@@ -53,8 +53,8 @@ def multiedited(said, rng):
 
 def check_svm(said, svm, rows, tol):
     """An SVM trained on some rows with one C is optimal, and its decision values follow from its alphas."""
-    K = said.truth.K[np.ix_(said.rows, said.rows)]
-    E = said.truth.E[np.ix_(said.rows, said.rows)]
+    truth = said.measured_from(svm.origin)
+    K, E = (values[np.ix_(said.rows, said.rows)] for values in (truth.moved, truth.E))
     theta = np.zeros(said.problem.m, dtype=LONG)
     theta[svm.support] = svm.theta / LONG(said.factor)
     C, alpha = LONG(svm.value) / LONG(said.factor), np.abs(theta)
@@ -68,12 +68,12 @@ def check_svm(said, svm, rows, tol):
     up = np.where(y > 0, ~full, alpha > 0)[rows]
     low = np.where(y > 0, alpha > 0, ~full)[rows]
     gap = float(breakpoints[up].max(initial=-np.inf) - breakpoints[low].min(initial=np.inf))
-    most = tol + 2 * float(noise.max())
+    rounding = 2 * float(noise.max())
+    most = tol + rounding
     require(gap <= most, "editing", f"an SVM has a KKT gap of {gap:.6g}, not {most:.3g}")
     thresholds = svm.decision_function(said.X) - f
     spread = float(np.ptp(thresholds))
-    # without centring: decision values of rows as they are said
-    require(spread <= 4 * float(noise.max()), "editing", f"decision values are off by {spread:.3g}")
+    require(spread <= rounding, "editing", f"decision values are off by {spread:.3g}")
 
 
 def bagged(said, rng):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from fuzz.problems import Problem, rounded_to
-from fuzz.truth import EPS, Truth
+from fuzz.truth import EPS, LONG, Truth
 from scipy import sparse
 
 from svmselect import Gram
@@ -24,20 +25,18 @@ class Said:
         What the library is asked; rows, labels, bounds and kernel.
     base : Problem
         What it means.
-    truth : Truth
-        Of `base`.
     rows : ndarray of intp
         The row of `base` that each row is.
     sign : float
         -1 where labels are swapped.
     factor : float
         What alphas are multiplied by.
-    copies : int
-        How many rows stand for one.
-    moved : bool
-        Whether the origin is another: the linear kernel's values are then others.
-    reordered : bool
-        Whether features are in another order: sums over them are then rounded otherwise.
+    scale : float
+        What features are multiplied by.
+    offset : ndarray, shape (d,), or None
+        What is added to them then.
+    order : ndarray of intp, shape (d,), or None
+        The feature of `base` that each one is.
     form : callable
         Makes what is passed of the rows.
     few : bool
@@ -46,13 +45,12 @@ class Said:
 
     problem: Problem
     base: Problem
-    truth: Truth
     rows: np.ndarray
     sign: float = 1.0
     factor: float = 1.0
-    copies: int = 1
-    moved: bool = False
-    reordered: bool = False
+    scale: float = 1.0
+    offset: np.ndarray | None = None
+    order: np.ndarray | None = None
     form: object = np.asarray
     few: bool = False
 
@@ -76,6 +74,21 @@ class Said:
             memory["memory_mb"] = FEW_COLUMNS * 8 * padded / 2**20
         return Gram(self.X, self.problem.kernel, dtype=dtype, **memory)
 
+    @cached_property
+    def truth(self):
+        """That of `base` for a Gram matrix of all rows."""
+        return self.measured_from(self.gram().origin)
+
+    def measured_from(self, origin):
+        """The Truth of `base` for a library that measures the rows from a point; None for 0."""
+        d = self.base.X.shape[1]
+        point = np.zeros(d, dtype=LONG)
+        point[slice(None) if self.order is None else self.order] = (
+            (0 if origin is None else origin) - (LONG(0) if self.offset is None else self.offset)
+        ) / LONG(self.scale)
+        exact = np.frexp(self.scale)[0] == 0.5
+        return Truth(self.base, point, inexact=0.0 if exact else float(EPS))
+
     def bounds(self, left_out):
         """Bounds in `base` without some of the rows, given as a mask."""
         kept = np.where(left_out, 0, self.problem.C) / self.factor
@@ -87,20 +100,18 @@ class Said:
 
 
 def same(base, number, **changes):
-    return Said(base, base, Truth(base), np.arange(base.m), **changes)
+    return Said(base, base, np.arange(base.m), **changes)
 
 
 def units(base, s):
     """Rows times s, which is a power of two or not."""
-    exact = np.frexp(s)[0] == 0.5
     gamma, C = base.gamma, base.C
     if gamma is None:
         C = C / s**2
         factor = s**-2
     else:
         gamma, factor = gamma / s**2, 1.0
-    truth = Truth(base, inexact=0.0 if exact else float(EPS))
-    return Said(Problem(base.X * s, base.y, C, gamma), base, truth, np.arange(base.m), factor=factor)
+    return Said(Problem(base.X * s, base.y, C, gamma), base, np.arange(base.m), factor=factor, scale=s)
 
 
 def binary_units(base, number):
@@ -114,13 +125,13 @@ def decimal_units(base, number):
 def permuted_rows(base, number):
     rows = np.random.default_rng(number).permutation(base.m)
     problem = Problem(np.ascontiguousarray(base.X[rows]), base.y[rows], base.C[rows], base.gamma)
-    return Said(problem, base, Truth(base), rows)
+    return Said(problem, base, rows)
 
 
 def permuted_features(base, number):
     order = np.random.default_rng(number).permutation(base.X.shape[1])
     problem = replace(base, X=np.ascontiguousarray(base.X[:, order]))
-    return replace(same(base, 0), problem=problem, reordered=True)
+    return replace(same(base, 0), problem=problem, order=order)
 
 
 def swapped_labels(base, number):
@@ -131,7 +142,7 @@ def repeated_rows(base, number):
     """Each row twice, with half of its bound."""
     rows = np.random.default_rng(number).permutation(np.repeat(np.arange(base.m), 2))
     problem = Problem(np.ascontiguousarray(base.X[rows]), base.y[rows], base.C[rows] / 2, base.gamma)
-    return Said(problem, base, Truth(base), rows, copies=2)
+    return Said(problem, base, rows)
 
 
 def moved_rows(base, number):
@@ -140,11 +151,11 @@ def moved_rows(base, number):
     spread = 2.0 ** np.ceil(np.log2(np.ptp(base.X, axis=0).max() or 1.0))
     offset = spread * np.round(rng.uniform(-1, 1, base.X.shape[1]) * 2.0 ** rng.integers(3, 21))
     base = rounded_to(base, offset)
-    return replace(same(base, 0), problem=replace(base, X=base.X + offset), moved=True)
+    return replace(same(base, 0), problem=replace(base, X=base.X + offset), offset=offset)
 
 
 def as_csr(base, number):
-    return replace(same(base, 0), truth=Truth(base, centred=False), form=sparse.csr_array)
+    return same(base, 0, form=sparse.csr_array)
 
 
 def single_precision(base, number):
@@ -163,9 +174,7 @@ FORMS = {
 
 
 def other_form(base, number):
-    name = sorted(FORMS)[number % len(FORMS)]
-    truth = Truth(base, centred=name != "csc")
-    return replace(same(base, 0), truth=truth, form=FORMS[name])
+    return same(base, 0, form=FORMS[sorted(FORMS)[number % len(FORMS)]])
 
 
 def few_columns(base, number):

@@ -9,6 +9,8 @@ from fuzz.cases import cases
 from fuzz.judge import Wrong
 from hypothesis import HealthCheck, Phase, given, settings
 
+from svmselect import gram
+
 
 def off(**changes):
     """A function with fields of its result changed by functions of their values."""
@@ -37,6 +39,26 @@ def longer(spans):
     return np.where(np.isfinite(spans), spans * 1.01 + 1e-3, spans)
 
 
+def unbalanced(alpha):
+    alpha = alpha.copy()
+    alpha[np.argmax(alpha)] *= 1 - 1e-11
+    return alpha
+
+
+def given_up(function):
+    """Every fold did not converge, it says."""
+
+    def call(*arguments, **options):
+        found = function(*arguments, **options)
+        return replace(found, rounds=tuple(replace(fit, converged=False) for fit in found.rounds))
+
+    return call
+
+
+def of_the_largest(spans):
+    return np.where(np.isfinite(spans), spans[np.isfinite(spans)].max(initial=0), spans)
+
+
 def without_first(function):
     return lambda *arguments, **options: function(*arguments, **options)[1:]
 
@@ -52,14 +74,24 @@ WRONG = [
     ("csvc", methods, "solve_csvc", off(kkt_gap=lambda gap: gap + 1e-3)),
     ("csvc", methods, "solve_csvc", off(objective=shifted)),
     ("csvc", methods, "solve_csvc", off(converged=lambda converged: False)),
+    ("csvc", methods, "solve_csvc", off(alpha=unbalanced)),
+    ("csvc", methods, "solve_csvc", off(b=shifted)),
     ("csvc with rows left out", methods, "solve_csvc", off(C=lambda C: np.where(C > 0, C, 1.0))),
     ("nusvc", methods, "solve_nusvc", off(alpha=lambda alpha: alpha * (1 - 1e-6))),
     ("decision function", methods, "decision_function", lambda f: lambda *given: shifted(f(*given))),
     ("leave-one-out unlearn", methods, "leave_one_out", off(errors=one_flipped, error=lambda e: e)),
     ("leave-one-out unlearn", methods, "leave_one_out", off(errors=np.logical_not, error=lambda e: 1 - e)),
     ("leave-one-out unlearn", methods, "leave_one_out", off(decision=shifted)),
+    (
+        "leave-one-out unlearn",
+        methods,
+        "leave_one_out",
+        off(not_converged=lambda rows: np.arange(100)),
+    ),
     ("leave-one-out retrain", methods, "leave_one_out", off(errors=np.logical_not, error=lambda e: 1 - e)),
     ("cross-validation cold", methods, "cross_validate", off(decision=np.negative, errors=np.logical_not)),
+    ("cross-validation cold", methods, "cross_validate", given_up),
+    ("cross-validation ato", methods, "cross_validate", given_up),
     ("grid", methods, "cross_validate_grid", off(errors=lambda errors: errors + 1)),
     ("spans", estimates, "span_rule", off(squared_span=longer)),
     ("spans", estimates, "span_rule", off(errors=np.logical_not, error=lambda e: 1 - e)),
@@ -84,12 +116,16 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("method", "module", "name", "wrong"), WRONG, ids=[f"{w[0]}-{w[2]}-{k}" for k, w in enumerate(WRONG)]
-)
-def test_wrong_answers_are_found(monkeypatch, method, module, name, wrong):
-    monkeypatch.setattr(module, name, wrong(getattr(module, name)))
+OF_SOME_ROWS = [
+    ("offset", "csvc", gram, "far_origin", lambda function: lambda X: None),
+    ("offset", "csvc", gram, "far_origin", lambda function: lambda X: X[0] + np.ptp(X, axis=0) * 4),
+    ("one row is far", "csvc", methods, "solve_csvc", off(objective=lambda value: value * (1 + 1e-9))),
+    ("one row is far", "spans", estimates, "span_rule", off(squared_span=of_the_largest)),
+    ("one row is far", "spans", estimates, "opper_winther", off(squared_distance=of_the_largest)),
+]
 
+
+def check_found(method, **drawn):
     @settings(
         max_examples=30,
         deadline=None,
@@ -97,9 +133,27 @@ def test_wrong_answers_are_found(monkeypatch, method, module, name, wrong):
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=cases(method, ways=("as it is", "permuted rows", "swapped labels")))
+    @given(case=cases(method, **drawn))
     def check(case):
         case.check()
 
     with pytest.raises(Wrong):
         check()
+
+
+@pytest.mark.parametrize(
+    ("method", "module", "name", "wrong"), WRONG, ids=[f"{w[0]}-{w[2]}-{k}" for k, w in enumerate(WRONG)]
+)
+def test_wrong_answers_are_found(monkeypatch, method, module, name, wrong):
+    monkeypatch.setattr(module, name, wrong(getattr(module, name)))
+    check_found(method, ways=("as it is", "permuted rows", "swapped labels"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "module", "name", "wrong"),
+    OF_SOME_ROWS,
+    ids=[f"{w[0]}-{w[1]}-{w[3]}-{k}" for k, w in enumerate(OF_SOME_ROWS)],
+)
+def test_wrong_answers_are_found_for_some_rows(monkeypatch, kind, method, module, name, wrong):
+    monkeypatch.setattr(module, name, wrong(getattr(module, name)))
+    check_found(method, ways=("as it is",), kinds=(kind,))

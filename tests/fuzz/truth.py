@@ -1,38 +1,53 @@
 """What is true of a problem whoever solves it: intervals that hold every optimal decision value.
 
 The arithmetic is long double, rows are centred (which changes no C-SVC), and the library's kernel matrix may
-be any within `Truth.E` of ours. Let a be feasible alphas, w their weight vector and G the duality gap between
-them and the best threshold for w. The primal is strongly convex in w, so the optimal one is at most sqrt(2 G)
-away, and the differences of w between two rows are those of ours up to that times the rows' distance. Given
-w, the optimal thresholds are the minimisers of a piecewise linear function, a weighted median of the
-breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that are known up to their radii thus
-give an interval, and nothing need be assumed on who made a, on margins or on the rank of the matrix.
+be any within `Truth.E` of ours, of rows measured from another point. Let a be feasible alphas, w their weight
+vector and G the duality gap between them and the best threshold for w. The primal is strongly convex in w, so
+the optimal one is at most sqrt(2 G) away, and the differences of w between two rows are those of ours up to
+that times the rows' distance. Given w, the optimal thresholds are the minimisers of a piecewise linear
+function, a weighted median of the breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that
+are known up to their radii thus give an interval, and nothing need be assumed on who made a, on margins or on
+the rank of the matrix.
 """
 
 from __future__ import annotations
 
+import signal
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.svm import SVC
 
+from svmselect import Gram, solve_csvc
+
 LONG = np.longdouble
 EPS = LONG(np.finfo(np.float64).eps)
 LONG_EPS = np.finfo(LONG).eps
 STEPS = 50_000  # of libsvm, for one reference
+FEW_STEPS = 10_000  # of the library
 INBOUND = 1e-9  # relative distance from the bounds from which on a variable is tried as in-bound
-NEAR = 64  # the library need not centre rows that are so many of their spreads off the origin
 FLOOR = LONG(2.0**-40)  # decision values are of order 1: nobody looks at less
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Alphas of one training set, from which intervals are made."""
+    """Alphas of one training set.
+
+    Attributes
+    ----------
+    C, alpha : ndarray, shape (m,)
+        Those from which intervals are made.
+    gap : long double
+        Of these, for every kernel matrix within E.
+    best : ndarray, shape (m,)
+        Those nearest to the optimum of the matrix itself, where E may be large.
+    """
 
     C: np.ndarray
     alpha: np.ndarray
     gap: LONG
+    best: np.ndarray
 
 
 class Truth:
@@ -41,8 +56,8 @@ class Truth:
     Parameters
     ----------
     problem : Problem
-    centred : bool
-        Whether the library sees rows that it may centre before it multiplies; not so for sparse ones.
+    origin : array_like, shape (d,)
+        Where the library measures rows from.
     inexact : float
         Relative round-off that the rows got when they were put into other units.
 
@@ -50,37 +65,33 @@ class Truth:
     ----------
     K : ndarray, shape (m, m)
         Kernel matrix of the centred rows.
+    moved : ndarray, shape (m, m)
+        That of the rows as the library measures them.
     E : ndarray, shape (m, m)
-        Most that the library's values may be off.
+        Most that the library's values may be off the moved rows'.
     distance : ndarray, shape (m, m)
         Between rows in feature space.
-    lever : float
-        What decision values of rows that are not centred differ by, for each unit of sum(y alpha).
     """
 
-    def __init__(self, problem, centred=True, inexact=0.0):
+    def __init__(self, problem, origin=0.0, inexact=0.0):
+        self._problem = problem
         self.y, self.C = problem.y.astype(LONG), problem.C.astype(LONG)
         self.gamma, self.m = problem.gamma, problem.m
         X = problem.X.astype(LONG)
-        self.centre = X.mean(axis=0)
-        self.X = X - self.centre
-        norms = (self.X**2).sum(axis=1)
-        raw_norms = (X**2).sum(axis=1)
-        least = np.minimum(raw_norms, NEAR**2 * norms.max()) if centred else raw_norms
-        norms = np.maximum(norms, least)
-        if inexact:
-            norms = np.maximum(norms, raw_norms)
+        centred, moved = X - X.mean(axis=0), X - origin
+        norms = (moved**2).sum(axis=1)
+        if inexact:  # they were rounded before they were moved
+            norms = np.maximum(norms, (X**2).sum(axis=1))
         # a sum of m products of d terms each, and the rounding of the rows
-        self.rounding = (X.shape[1] + self.m + 16) * EPS + 4 * LONG(inexact)
-        if problem.gamma is None:
-            self.K = self.X @ self.X.T
-            self.E = self.rounding * np.sqrt(np.outer(norms, norms))
+        rounding = (X.shape[1] + self.m + 16) * EPS + 4 * LONG(inexact)
+        if self.gamma is None:
+            self.K, self.moved = centred @ centred.T, moved @ moved.T
+            self.E = rounding * np.sqrt(np.outer(norms, norms))
         else:
-            squares = ((self.X[:, None] - self.X[None]) ** 2).sum(axis=2)
-            self.K = np.exp(-LONG(problem.gamma) * squares)
-            off = self.rounding * LONG(problem.gamma) * (norms[:, None] + norms[None])
-            self.E = np.minimum(self.K * np.expm1(np.minimum(off, 1)) + self.rounding * self.K, 1)
-        self.lever = np.ptp(X @ self.centre) if problem.gamma is None else LONG(0)
+            exponent = LONG(self.gamma) * ((centred[:, None] - centred[None]) ** 2).sum(axis=2)
+            off = rounding * LONG(self.gamma) * (norms[:, None] + norms[None])
+            self.K = self.moved = np.exp(-exponent)
+            self.E = np.exp(-np.maximum(exponent - off, 0)) * (1 + rounding) - self.K
         diagonal = np.diag(self.K)
         self.distance = np.sqrt(
             np.maximum(diagonal[:, None] + diagonal[None] - 2 * self.K, 0) + 4 * self.E.max() * (self.E > 0)
@@ -117,10 +128,10 @@ class Truth:
             LONG(np.inf) if high.size == 0 else breakpoints[high[0]],
         )
 
-    def gap(self, alpha, C):
-        """A bound of the duality gap for every kernel matrix within E."""
+    def gap(self, alpha, C, exact=False):
+        """A bound of the duality gap for every kernel matrix within E, or that of the matrix itself."""
         theta = self.y * alpha
-        f, e = self.K @ theta, self.noise(alpha)
+        f, e = self.K @ theta, 0 if exact else self.noise(alpha)
         low, high = self.minimisers(self.y - f, C)
         b = LONG(np.clip(0, low, high)) if not np.isfinite(low + high) else (low + high) / 2
         u = 1 - self.y * (f + b)
@@ -133,28 +144,46 @@ class Truth:
         C = self.C if C is None else np.asarray(C, dtype=LONG)
         key = C.tobytes()
         if key not in self._references:
-            self._references[key] = self._solve(C)
+            # the time that a method may take is not that of references
+            left = signal.setitimer(signal.ITIMER_PROF, 0)[0]
+            try:
+                self._references[key] = self._solve(C)
+            finally:
+                signal.setitimer(signal.ITIMER_PROF, left)
         return self._references[key]
 
     def _solve(self, C):
-        inside = np.flatnonzero(C)
-        alpha = np.zeros(self.m, dtype=LONG)
-        if np.unique(self.y[inside]).size == 2:
-            # one unit of C and of the matrix for libsvm, whose tolerance is absolute
-            unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
-            top = float(C.max())
-            K, weight = (self.K[np.ix_(inside, inside)] / unit).astype(float), (C[inside] / top).astype(float)
-            model = SVC(C=top * unit, kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    model.fit(K, self.y[inside].astype(float), sample_weight=weight)
-                    alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
-                except ValueError:  # libsvm drops tiny weights, and a class with them
-                    pass
-            alpha = self.balanced(alpha, C)
-            alpha = min((alpha, self._polished(alpha, C)), key=lambda a: self.gap(a, C))
-        return Reference(C, alpha, self.gap(alpha, C))
+        found = [np.zeros(self.m, dtype=LONG)]
+        if np.unique(self.y[C > 0]).size == 2:
+            # libsvm fails on some; the library need not be trusted: whoever made alphas, they prove the same
+            found += [self.balanced(solve(C), C) for solve in (self._by_libsvm, self._by_library)]
+            found += [self._polished(alpha, C) for alpha in found]
+        alpha = min(found, key=lambda alpha: self.gap(alpha, C))
+        best = min(found, key=lambda alpha: self.gap(alpha, C, exact=True))
+        return Reference(C, alpha, self.gap(alpha, C), best)
+
+    def _by_libsvm(self, C):
+        """Alphas, 0 where it refuses the weights."""
+        alpha, inside = np.zeros(self.m), np.flatnonzero(C)
+        # one unit of C and of the matrix, for its tolerance is absolute
+        unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
+        top = float(C.max())
+        K, weight = (self.K[np.ix_(inside, inside)] / unit).astype(float), (C[inside] / top).astype(float)
+        model = SVC(C=top * unit, kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.fit(K, self.y[inside].astype(float), sample_weight=weight)
+            except ValueError:  # it drops tiny weights, and a class with them
+                return alpha
+        alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
+        return alpha
+
+    def _by_library(self, C):
+        """Alphas."""
+        problem = self._problem
+        gram = Gram(problem.X, problem.kernel)
+        return solve_csvc(gram, problem.y, C, tol=1e-6, max_iter=FEW_STEPS).alpha
 
     def _polished(self, alpha, C):
         """The solution whose in-bound and bounded points are those of `alpha`, refined in long double."""

@@ -133,9 +133,10 @@ def _cells_of(path, text, delimiter, header, doubts):
     else:
         reader = csv.reader(file, delimiter=delimiter, skipinitialspace=True)
         try:
-            parsed = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+            parsed = [(reader.line_num, row) for row in reader]
         except csv.Error as error:
             raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    parsed = [(number, [cell.strip() for cell in row]) for number, row in parsed]
     parsed = [(number, row) for number, row in parsed if any(row)]
     if not parsed:
         raise ValueError(f"{path}: no row of data")
@@ -217,7 +218,7 @@ def _column_of(path, column, names, width):
         if 1 <= abs(number) <= width:
             return number - 1 if number > 0 else width + number
         raise ValueError(f"{path}: there is no column {number}, the columns are 1 to {width}")
-    found = f"found {', '.join(names)}" if names is not None else "the columns have no names"
+    found = f"found {', '.join(map(repr, names))}" if names is not None else "the columns have no names"
     raise ValueError(f"{path}: there is no column {column!r} ({found})")
 
 

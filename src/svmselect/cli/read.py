@@ -174,7 +174,7 @@ def _check_classes(labels, fractions, where, column, doubts):
     a doubt where they may be a number to predict."""
     kinds = np.unique(labels)
     if kinds.size < 2:
-        only = f"{labels[0]:g}" if labels.dtype.kind == "f" else labels[0]
+        only = f"{labels[0]:g}" if labels.dtype.kind == "f" else repr(str(labels[0]))
         raise ValueError(f"{where} holds one class only: {only}")
     what = f"holds {kinds.size} different values in {labels.size} rows"
     if (kinds.size > MOST_CLASSES or (fractions and kinds.size > 2)) and 2 * kinds.size > labels.size:
