@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.bakir2004 import cells
-from lib.bakir2004.claims import Results, decide
-from lib.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
-from lib.bakir2004.layout import table1_layout
-from lib.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
-from lib.bakir2004.problem import gaussians, of_dataset, scaled, squares, swapped
+from papers.bakir2004 import cells
+from papers.bakir2004.claims import Results, decide
+from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
+from papers.bakir2004.layout import table1_layout
+from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
+from papers.bakir2004.problem import gaussians, of_dataset, scaled, squares, swapped
 from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.memory import measured_memory

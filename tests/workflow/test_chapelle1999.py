@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.chapelle1999 import cells
-from lib.chapelle1999.claims import Results, decide
-from lib.chapelle1999.exhibits import figure2, figure3, figure4
-from lib.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
+from papers.chapelle1999 import cells
+from papers.chapelle1999.claims import Results, decide
+from papers.chapelle1999.exhibits import figure2, figure3, figure4
+from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows

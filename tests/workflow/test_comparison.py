@@ -5,10 +5,10 @@ import logging
 import numpy as np
 import pandas as pd
 import pytest
-from lib.comparison import cells
-from lib.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, per_set, summary
-from lib.comparison.layout import TITLES, answer, estimator_name, layouts
-from lib.comparison.plots import plot_tradeoff
+from papers.comparison import cells
+from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, per_set, summary
+from papers.comparison.layout import TITLES, answer, estimator_name, layouts
+from papers.comparison.plots import plot_tradeoff
 from lib.figures import alt_text, save
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy

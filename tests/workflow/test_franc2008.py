@@ -9,13 +9,14 @@ import pytest
 import yaml
 from lib.claims import claims_layout
 from lib.figures import alt_text, save
-from lib.franc2008 import cells
-from lib.franc2008.checks import agreement
-from lib.franc2008.claims import Results, decide
-from lib.franc2008.exhibits import ALL_SETS, METHODS, figure1, table2, table3
-from lib.franc2008.layout import agreement_layout, table2_layout, table3_layout
-from lib.franc2008.plots import plot_figure1, plot_speedup
-from lib.franc2008.selection import COLUMNS, select
+from papers.franc2008 import cells
+from papers.franc2008.checks import agreement
+from papers.franc2008.claims import Results, decide
+from papers.franc2008.exhibits import figure1, table2, table3
+from papers.franc2008.names import ALL_SETS, METHODS
+from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
+from papers.franc2008.plots import plot_figure1, plot_speedup
+from papers.franc2008.selection import COLUMNS, select
 from lib.published import read_published
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
 from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy

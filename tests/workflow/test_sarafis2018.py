@@ -12,12 +12,12 @@ from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
-from lib.sarafis2018 import cells
-from lib.sarafis2018.claims import Results, decide
-from lib.sarafis2018.exhibits import curves, same_pairs, size_curves, tables
-from lib.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
-from lib.sarafis2018.layout import TITLES, layouts, lookup, sv_counts_agree
-from lib.sarafis2018.plots import plot_curves, plot_sizes, plot_times
+from papers.sarafis2018 import cells
+from papers.sarafis2018.claims import Results, decide
+from papers.sarafis2018.exhibits import curves, same_pairs, size_curves, tables
+from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
+from papers.sarafis2018.layout import TITLES, layouts, lookup, sv_counts_agree
+from papers.sarafis2018.plots import plot_curves, plot_sizes, plot_times
 from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from sklearn.svm import SVC

@@ -13,23 +13,23 @@ from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
-from lib.wen2017 import cells, libsvm
-from lib.wen2017.cache import Cached
-from lib.wen2017.cells import run_along_C, run_cached, run_seeds
-from lib.wen2017.choice import run_choice
-from lib.wen2017.claims import Results, decide
-from lib.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
-from lib.wen2017.layout import (
+from papers.wen2017 import cells, libsvm
+from papers.wen2017.cache import Cached
+from papers.wen2017.cells import run_along_C, run_cached, run_seeds
+from papers.wen2017.choice import run_choice
+from papers.wen2017.claims import Results, decide
+from papers.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
+from papers.wen2017.layout import (
     agreement_layout,
     folds_layout,
     table1_layout,
     table2_layout,
     table3_layout,
 )
-from lib.wen2017.libsvm import run_libsvm
-from lib.wen2017.plots import plot_figure2, plot_seeds
-from lib.wen2017.problem import chosen_model, folds_of, load
-from lib.wen2017.variants import run_variants
+from papers.wen2017.libsvm import run_libsvm
+from papers.wen2017.plots import plot_figure2, plot_seeds
+from papers.wen2017.problem import chosen_model, folds_of, load
+from papers.wen2017.variants import run_variants
 from scipy import sparse
 from sklearn.svm import SVC
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from lib.claims import VERDICTS, verdict
-from lib.published import EXTRAPOLATED
 from lib.tables import KEY, TIDY_COLUMNS, markdown, short
 
 __all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "totals", "verdicts"]
@@ -37,7 +36,7 @@ ROUNDING = 1e-9
 NO_CLAIM = "nothing claimed"
 
 
-def figures(paper, printed, published, reproduced, rules):
+def figures(paper, printed, published, reproduced, rules, extrapolated=()):
     """The published figures of one paper beside ours.
 
     Parameters
@@ -48,7 +47,9 @@ def figures(paper, printed, published, reproduced, rules):
     reproduced : DataFrame or None
         Tidy rows of the exhibits; None if the paper was not run.
     rules : dict
-        Metric -> its tolerance: ``figures`` of the paper's entry in config/claims.yaml.
+        Metric -> its tolerance: ``figures`` of the paper's claims.yaml.
+    extrapolated : collection of (str, str, str, str)
+        Exhibit, data set, setting and method of figures that the paper extrapolated itself.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def figures(paper, printed, published, reproduced, rules):
     rows = []
     for position, figure in printed.iterrows():
         parts = [
-            _compare(paper, part, ours, theirs, rules)
+            _compare(paper, part, ours, theirs, rules, extrapolated)
             for part in published.loc[[position]].fillna({name: "" for name in (*KEY, "unit")}).itertuples()
         ]
         rows.append({**dict.fromkeys(COLUMNS, ""), "paper": paper, **figure, **_joined(parts)})
@@ -113,16 +114,16 @@ class Reproduced:
         raise ValueError(f"the results have no {key[4]} of the published {key[:4]}")
 
 
-def _compare(paper, part, ours, theirs, rules):
+def _compare(paper, part, ours, theirs, rules, theirs_extrapolated):
     """Columns of one printed number beside ours."""
     if part.metric not in rules:
-        raise ValueError(f"config/claims.yaml has no tolerance of the published metric {paper} {part.metric}")
+        raise ValueError(f"claims.yaml has no tolerance of the published metric {paper} {part.metric}")
     rule = rules[part.metric]
     place = (part.exhibit, part.dataset, part.setting)
     value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)
     hardware = "factor" in rule or "hardware" in rule
     by = ["reproduced"] if extrapolated else []
-    by += ["published"] if (*place, part.method) in EXTRAPOLATED.get(paper, ()) else []
+    by += ["published"] if (*place, part.method) in theirs_extrapolated else []
     found = {"hardware_dependent": "yes" if hardware else "no", "reason": reason}
     kind = next((kind for kind in TOLERANCES if kind in rule), None)
     if kind:
@@ -140,7 +141,7 @@ def _compare(paper, part, ours, theirs, rules):
         base_value, _, base_extrapolated, base_reason = ours.find(*base)
         other = _ratio(other, base_value)
         by += ["reproduced"] if base_extrapolated else []
-        by += ["published"] if base[:4] in EXTRAPOLATED.get(paper, ()) else []
+        by += ["published"] if base[:4] in theirs_extrapolated else []
         found |= {"published_relative": one, "reproduced_relative": other}
         if base[3:] == (part.method, part.metric):
             kind, found["tolerance"] = None, ""

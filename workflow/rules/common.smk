@@ -18,7 +18,7 @@ from lib.claims import check_claims, limits
 from lib.config import check_cache, check_config, check_datasets, check_writable, grid
 from lib.environment import cache_folder, set_job_environment
 from lib.library import sources
-from lib.marks import marked
+from lib.papers import load_papers
 from lib.redraw import with_rows
 
 set_job_environment(WORKFLOW)
@@ -29,7 +29,7 @@ def schema(name):
 
 
 def checked(config, claims):
-    """Check the configuration and the claims, in sentences; fill in the defaults of the configuration's schema; return
+    """Check the configuration and the claims of the papers, in sentences; fill in the defaults of the configuration's schema; return
     the registry of data sets."""
     try:
         check_config(config, yaml.safe_load(schema("config").read_text()))
@@ -44,20 +44,14 @@ def checked(config, claims):
     return registry
 
 
-# What counts as reproduced, by paper.
-CLAIMS = yaml.safe_load(Path("config/claims.yaml").read_text())
-REGISTRY = checked(config, CLAIMS)
+# What each paper declares; its rules add the rest.
+PAPERS = DECLARED = load_papers()
+REGISTRY = checked(config, {name: paper.judged() for name, paper in PAPERS.items() if paper.claims})
 
 
 pathvars:
     results=f"results/{config['preset']}",
     logs=f"logs/{config['preset']}",
-    franc2008=f"results/{config['preset']}/franc2008",
-    chapelle1999=f"results/{config['preset']}/chapelle1999",
-    wen2017=f"results/{config['preset']}/wen2017",
-    sarafis2018=f"results/{config['preset']}/sarafis2018",
-    bakir2004=f"results/{config['preset']}/bakir2004",
-    comparison=f"results/{config['preset']}/comparison",
 
 
 wildcard_constraints:
@@ -105,6 +99,11 @@ def lib(*modules):
     return [f"workflow/lib/{module.replace('.', '/')}.py" for module in modules]
 
 
+def code_of(paper, *modules):
+    """The same, of modules of a paper."""
+    return [f"workflow/papers/{paper}/{module}.py" for module in modules]
+
+
 def contents(dataset):
     """What the registry says of a data set's contents, as text; a change of it prepares the set anew."""
     remarks = ("title", "licence", "citation", "notes", "homepage")
@@ -145,8 +144,3 @@ CACHE = cache_folder() is not None
 
 # Wall-clock times are taken where nothing else runs: on a cluster, a node of its own for each job.
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
-
-
-# What the rules of each paper say of it: stages and the files of their rows, its results, those of them with figures that
-# the paper prints, the sources that they depend on, its data sets.
-PAPERS = {}

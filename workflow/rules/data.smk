@@ -1,6 +1,6 @@
 # Data sets: verified downloads, then one parsed file each. Generated and bundled sets need no download.
 
-DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper["datasets"]})
+DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper.datasets})
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
 
 

@@ -11,7 +11,7 @@ else:
 
     rule gather_rows:
         input:
-            rows=lambda wildcards: PAPERS[wildcards.paper]["rows"][wildcards.stage],
+            rows=lambda wildcards: PAPERS[wildcards.paper].rows[wildcards.stage],
             code=lib("rows"),
         output:
             rows="<results>/{paper}/rows/{stage}.parquet",

@@ -1,18 +1,19 @@
 # Every published figure beside ours, and the verdict on every claim.
 
-# The papers that are run, and those that print numbers, run or not.
-JUDGED = [name for name in CLAIMS if name in PAPERS]
-PRINTED = [name for name, paper in CLAIMS.items() if "figures" in paper]
-# The exhibits that have them, and the paper of each.
-PRINTED_EXHIBITS = [(name, file) for name in JUDGED if name in PRINTED for file in PAPERS[name]["printed"]]
+# The papers with claims, and those that print numbers, run or not.
+JUDGED = {name: paper for name, paper in DECLARED.items() if paper.claims}
+PRINTED = {name: paper for name, paper in JUDGED.items() if paper.published}
+# Those that are run, and their exhibits that have printed numbers.
+RUN = [name for name in JUDGED if name in PAPERS]
+PRINTED_EXHIBITS = [(name, file) for name in PRINTED if name in PAPERS for file in PAPERS[name].printed()]
 
 
 rule make_scorecard:
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
-        claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
-        published=expand("config/published/{paper}.csv", paper=PRINTED),
+        claims=expand("<results>/{paper}/claims.csv", paper=RUN),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=RUN),
+        published=[paper.published for paper in PRINTED.values()],
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "scorecard"]),
         code=lib("claims", "pages", "published", "scorecard", "tables"),
     output:
@@ -26,10 +27,10 @@ rule make_scorecard:
     conda:
         ENVIRONMENT
     params:
-        claims=CLAIMS,
+        claims={name: paper.judged() for name, paper in JUDGED.items()},
         preset=config["preset"],
-        run=JUDGED,
-        printed=PRINTED,
+        run=RUN,
+        printed=list(PRINTED),
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
     script:
         "../scripts/make_scorecard.py"

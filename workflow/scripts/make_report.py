@@ -13,13 +13,10 @@ from lib.tables import read_markdown
 log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
 sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
-for mark in snakemake.params.marked:
+for mark in snakemake.params.shown:
     path = Path(mark["file"])
-    name = mark["category"]
-    section = sections.setdefault(
-        name, {"id": Path(mark["caption"]).parent.name, "paper": "", "exhibits": []}
-    )
-    context = SimpleNamespace(config=config, params=mark["params"])
+    section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
+    context = SimpleNamespace(config=config, params=snakemake.params.facts[mark["paper"]])
     shown = {
         "id": f"{section['id']}-{len(section['exhibits']) + 1}",
         "name": mark["exhibit"],
@@ -53,4 +50,4 @@ write_page(
     configuration=Path(inputs.config).read_text(),
     **values,
 )
-log.info("%d exhibits", len(snakemake.params.marked))
+log.info("%d exhibits", len(snakemake.params.shown))

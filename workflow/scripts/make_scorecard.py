@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 from lib.joblog import start_log
 from lib.pages import write_page
-from lib.published import read_printed, read_published
+from lib.published import declared, read_printed, read_published
 from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
 from lib.tables import read_tidy
 
@@ -23,6 +23,7 @@ parts = [
         read_published(path),
         pd.concat(tidy[paper]) if paper in tidy else None,
         claims[paper]["figures"],
+        {tuple(figure) for figure in declared(path)["extrapolated"]},
     )
     for paper, path in zip(snakemake.params.printed, snakemake.input.published, strict=True)
 ]

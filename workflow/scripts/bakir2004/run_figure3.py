@@ -1,6 +1,6 @@
 """Run every method on Gaussian classes of growing training sets."""
 
-from lib.bakir2004.cells import run_figure3
+from papers.bakir2004.cells import run_figure3
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
 

@@ -1,6 +1,6 @@
 """Run every method on a data set with swapped labels."""
 
-from lib.bakir2004.cells import run_figure4
+from papers.bakir2004.cells import run_figure4
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
 

@@ -1,6 +1,6 @@
 """Run every method on growing training sets of a data set."""
 
-from lib.bakir2004.cells import run_growth
+from papers.bakir2004.cells import run_growth
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
 

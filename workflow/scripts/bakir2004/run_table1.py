@@ -1,6 +1,6 @@
 """Run every method on realisations of a data set."""
 
-from lib.bakir2004.cells import run_table1
+from papers.bakir2004.cells import run_table1
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
 

@@ -1,6 +1,6 @@
 """Run every estimator on the models of the grid, on one realisation."""
 
-from lib.comparison.cells import run_models
+from papers.comparison.cells import run_models
 from lib.job import run_job
 from lib.rows import COMPARISON_ROWS
 

@@ -1,6 +1,6 @@
 """Run the leave-one-out methods of one cell: every C on one Gram matrix."""
 
-from lib.franc2008.cells import run_loo
+from papers.franc2008.cells import run_loo
 from lib.job import run_job
 from lib.rows import LOO_ROWS
 

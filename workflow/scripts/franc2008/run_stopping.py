@@ -1,6 +1,6 @@
 """Run the standard leave-one-out of one cell for every C and every eps of Figure 1."""
 
-from lib.franc2008.cells import run_stopping
+from papers.franc2008.cells import run_stopping
 from lib.job import run_job
 from lib.rows import LOO_ROWS
 

@@ -1,7 +1,7 @@
 """Train the selected model on each realisation and count its test errors."""
 
 import pandas as pd
-from lib.franc2008.cells import run_test
+from papers.franc2008.cells import run_test
 from lib.joblog import start_log
 from lib.library import library_id
 from lib.rows import TEST_ROWS, write_rows

@@ -1,8 +1,8 @@
 """Select one model per kernel by the leave-one-out error."""
 
 import pandas as pd
-from lib.franc2008.exhibits import KERNELS
-from lib.franc2008.selection import COLUMNS, select
+from papers.franc2008.names import KERNELS
+from papers.franc2008.selection import COLUMNS, select
 from lib.joblog import start_log
 from lib.rows import read_rows
 

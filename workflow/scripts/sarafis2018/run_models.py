@@ -2,7 +2,7 @@
 
 from lib.job import run_job
 from lib.rows import WEIGHT_ROWS
-from lib.sarafis2018.cells import run_models
+from papers.sarafis2018.cells import run_models
 
 run_job(
     snakemake,

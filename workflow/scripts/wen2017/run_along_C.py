@@ -2,8 +2,8 @@
 
 from lib.job import run_job
 from lib.rows import CV_ROWS
-from lib.wen2017.cells import run_along_C
-from lib.wen2017.problem import chosen_model
+from papers.wen2017.cells import run_along_C
+from papers.wen2017.problem import chosen_model
 
 run_job(
     snakemake,

@@ -2,7 +2,7 @@
 
 import pandas as pd
 from lib.joblog import Progress, start_log
-from lib.wen2017.choice import run_choice
+from papers.wen2017.choice import run_choice
 
 log = start_log(snakemake.log[0])
 models = run_choice(

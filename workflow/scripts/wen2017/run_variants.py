@@ -3,7 +3,7 @@
 from lib.joblog import start_log
 from lib.library import library_id
 from lib.rows import CV_ROWS, write_rows
-from lib.wen2017.variants import run_variants
+from papers.wen2017.variants import run_variants
 
 rows = run_variants(
     data=snakemake.input.data,
