@@ -62,6 +62,7 @@ configfile: "config/config.yaml"
 
 include: "workflow/rules/common.smk"
 
+
 for paper in DECLARED:
 
     include: f"workflow/papers/{paper}/rules.smk"

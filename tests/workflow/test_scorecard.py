@@ -8,17 +8,18 @@ import pandas as pd
 import pytest
 import yaml
 from lib.claims import check_claims, limits, verdict
-from lib.published import read_printed, read_published
+from lib.papers import load_papers
+from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
 from lib.tables import KEY, TIDY_COLUMNS, read_markdown, write_markdown
 
-PAPERS = ("franc2008", "chapelle1999", "wen2017", "sarafis2018", "bakir2004")
+PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
 PRINTED = {"franc2008": 182, "wen2017": 115, "sarafis2018": 224, "bakir2004": 54}
 
 
 @pytest.fixture(scope="module")
 def claims(root):
-    return yaml.safe_load((root / "config/claims.yaml").read_text())
+    return {key: paper.judged() for key, paper in load_papers().items() if paper.claims}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def schema(root):
 def test_every_claim_has_a_test_and_every_test_a_claim(claims):
     assert tuple(claims) == PAPERS
     for paper, entry in claims.items():
-        assert set(entry["claims"]) == set(importlib.import_module(f"lib.{paper}.claims").TESTS), paper
+        assert set(entry["claims"]) == set(importlib.import_module(f"papers.{paper}.claims").TESTS), paper
 
 
 def test_claims_file_is_valid(claims, schema):
@@ -93,7 +94,7 @@ def test_verdicts_of_counts():
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
-    path = root / f"config/published/{paper}.csv"
+    path = root / f"workflow/papers/{paper}/published.csv"
     printed, published = read_printed(path), read_published(path)
     assert len(printed) == PRINTED[paper]
     assert set(published.index) == set(printed.index) == set(range(len(printed)))
@@ -104,13 +105,13 @@ def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
 
 def test_registry_names_of_the_printed_data_sets(root, registry):
     for paper in PRINTED:
-        published = read_published(root / f"config/published/{paper}.csv")
+        published = read_published(root / f"workflow/papers/{paper}/published.csv")
         assert set(published["dataset"]) <= set(registry), paper
 
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper):
-    path = root / f"config/published/{paper}.csv"
+    path = root / f"workflow/papers/{paper}/published.csv"
     published = read_published(path)
     found = figures(paper, read_printed(path), published, published, claims[paper]["figures"])
     assert list(found.columns) == COLUMNS and len(found) == PRINTED[paper]
@@ -121,7 +122,7 @@ def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper)
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_a_paper_that_was_not_run_has_its_rows(root, claims, paper):
-    path = root / f"config/published/{paper}.csv"
+    path = root / f"workflow/papers/{paper}/published.csv"
     found = figures(paper, read_printed(path), read_published(path), None, claims[paper]["figures"])
     assert len(found) == PRINTED[paper] and (found["reproduced"] == "").all()
     assert set(found["reason"]) <= {"the paper was not run", "the unit of the other times"}
@@ -227,9 +228,12 @@ def test_units_have_to_be_the_same():
 
 
 def test_figures_that_a_paper_extrapolated(root, claims):
-    path = root / "config/published/wen2017.csv"
+    path = root / "workflow/papers/wen2017/published.csv"
     published = read_published(path)
-    found = figures("wen2017", read_printed(path), published, published, claims["wen2017"]["figures"])
+    extrapolated = {tuple(figure) for figure in declared(path)["extrapolated"]}
+    found = figures(
+        "wen2017", read_printed(path), published, published, claims["wen2017"]["figures"], extrapolated
+    )
     marked = found[found["extrapolated"] != "no"]
     assert marked[["exhibit", "dataset", "setting", "method"]].to_numpy().tolist() == [
         ["table3", "mnist", "k=100", "libsvm"],
@@ -238,7 +242,7 @@ def test_figures_that_a_paper_extrapolated(root, claims):
 
 
 def test_products_are_one_figure(root, claims):
-    path = root / "config/published/bakir2004.csv"
+    path = root / "workflow/papers/bakir2004/published.csv"
     published = read_published(path)
     ours = published.copy()
     banana = ours["dataset"].eq("banana") & ours["metric"].eq("subset_size")
@@ -250,7 +254,7 @@ def test_products_are_one_figure(root, claims):
 
 
 def test_totals_and_pages(root, claims):
-    path = root / "config/published/franc2008.csv"
+    path = root / "workflow/papers/franc2008/published.csv"
     published = read_published(path)
     of_figures = figures(
         "franc2008", read_printed(path), published, published, claims["franc2008"]["figures"]
@@ -301,7 +305,7 @@ def test_committed_scorecard_has_every_figure_and_claim(root, claims):
     results = root / "results/paper"
     found = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
     printed = [
-        read_printed(root / f"config/published/{paper}.csv").assign(paper=paper)
+        read_printed(root / f"workflow/papers/{paper}/published.csv").assign(paper=paper)
         for paper in claims
         if "figures" in claims[paper]
     ]

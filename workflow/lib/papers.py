@@ -1,9 +1,9 @@
 """Papers, each declared in a folder of its own.
 
-A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``rules.smk``, which computes its rows;
-``exhibits.py`` with one function per exhibit, of its name, from rows to tidy rows; ``layout.py`` with
-``<exhibit>_layout`` for each table and ``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and
-``claims.yaml``; ``published.csv``; a caption for each exhibit. These functions say by the names of their
+A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``rules.smk``, which computes its
+rows; ``exhibits.py`` with one function per exhibit, of its name, from rows to tidy rows; ``layout.py`` with
+``<exhibit>_layout`` for each table and ``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py``
+and ``claims.yaml``; ``published.csv``; a caption for each exhibit. These functions say by the names of their
 parameters what they want to be given (`lib.given.Given`).
 """
 
@@ -21,7 +21,9 @@ __all__ = ["Exhibit", "Paper", "load_papers"]
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 SCHEMAS = FOLDER.parent / "schemas"
 # what all exhibits are made with
-SHARED = [FOLDER.parent / "lib" / f"{module}.py" for module in ("claims", "figures", "given", "published", "tables")]
+SHARED = [
+    FOLDER.parent / "lib" / f"{module}.py" for module in ("claims", "figures", "given", "published", "tables")
+]
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Exhibit:
         the part by that name. Empty: one file, ``<exhibit>``.
     also : list of str
         Further CSV files that its function returns.
+    text : str
+        Of a table: a function of its layout that says in sentences what it shows, and the file of these.
     drawn_from : str
         Of a figure without rows of its own: the exhibit whose rows it draws.
     own : bool
@@ -65,6 +69,7 @@ class Exhibit:
     beside: list = field(default_factory=list)
     of: dict = field(default_factory=dict)
     also: list = field(default_factory=list)
+    text: str = ""
     drawn_from: str = ""
     own: bool = False
     run_time: str | None = None
@@ -91,6 +96,7 @@ class Exhibit:
         the first is the CSV file of the exhibit, the last ones are those of `also`."""
         suffixes = ("csv", "md", "tex") if self.kind == "table" else ("csv",)
         files = [f"{self.stem(part)}.{suffix}" for suffix in suffixes]
+        files += [f"{self.text}.md"] if self.text else []
         return {_key(file): file for file in [*files, *(f"{name}.csv" for name in self.also)]}
 
     def plotted(self):
@@ -185,7 +191,9 @@ class Paper:
 
     def plotted(self):
         """What is plotted, likewise."""
-        return self._paths({key: file for own in self.figures.values() for key, file in own.plotted().items()})
+        return self._paths(
+            {key: file for own in self.figures.values() for key, file in own.plotted().items()}
+        )
 
     def decided(self):
         """What claims are written to, likewise."""
@@ -231,8 +239,8 @@ class Paper:
         Returns
         -------
         list of dict
-            ``file``, an image or a Markdown table; ``caption``, its path; ``paper``, ``category``, ``exhibit``
-            and ``what``.
+            ``file``, an image or a Markdown table; ``caption``, its path; ``paper``, ``category``,
+            ``exhibit`` and ``what``.
         """
         found = []
         for own in self.exhibits.values():

@@ -200,7 +200,7 @@ def verdicts(claims, decided):
     Parameters
     ----------
     claims : dict
-        Of config/claims.yaml: paper -> its entry.
+        Paper -> what `lib.papers.Paper.judged` says.
     decided : dict of str to DataFrame
         Paper -> its claims.csv; papers that were not run are missing.
 
@@ -253,7 +253,7 @@ def exhibits(claims, figures, verdicts):
     Parameters
     ----------
     claims : dict
-        Of config/claims.yaml.
+        As for `verdicts`.
     figures, verdicts : DataFrame
         Of all papers, from the functions of this module.
 
@@ -300,7 +300,7 @@ def page_values(claims, figures, exhibits, verdicts, numbers):
     Parameters
     ----------
     claims : dict
-        Of config/claims.yaml.
+        As for `verdicts`.
     figures, exhibits, verdicts : DataFrame
         Made by the functions of this module.
     numbers : dict of str to DataFrame
@@ -354,7 +354,10 @@ def markdown_page(preset, claims, figures, exhibits, verdicts):
     """The scorecard as Markdown: a summary between the lines `SUMMARY`, the claims, the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], "", *totals(exhibits, verdicts), ""]
     lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
-    lines += ["Within: by no more than the tolerances of `config/claims.yaml`, which has the reasons.", ""]
+    lines += [
+        "Within: by no more than the tolerances of `claims.yaml` in `workflow/papers/<paper>`, with reasons.",
+        "",
+    ]
     for paper, entry in claims.items():
         lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
         lines += [*_figures_part(figures[figures["paper"] == paper]), ""]

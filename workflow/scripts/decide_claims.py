@@ -3,6 +3,7 @@
 from importlib import import_module
 
 import pandas as pd
+
 from lib.claims import claims_layout, decide
 from lib.given import Given
 from lib.joblog import start_log

@@ -1,6 +1,7 @@
 """Make the exhibits of a paper from its rows: tidy CSV files, and of tables what readers see."""
 
 from importlib import import_module
+from pathlib import Path
 
 from lib.given import Given
 from lib.joblog import start_log
@@ -41,4 +42,7 @@ for key in snakemake.params.exhibits:
             # LaTeX numbers its tables itself
             write_markdown(others[0], heading if exhibit.own else f"{exhibit.name}. {heading}", *table)
             write_tex(others[1], heading, *table)
+        if exhibit.text:
+            sentences = given.call(getattr(module("layout"), exhibit.text), tidy=frames[0])
+            Path(others[2]).write_text("\n\n".join(sentences) + "\n")
     log.info("%s", exhibit.title)

@@ -9,10 +9,11 @@ from importlib import metadata
 from pathlib import Path
 
 import yaml
-from lib.joblog import start_log
-from lib.library import library_id
 from svmselect.data import Dataset
 from threadpoolctl import threadpool_info
+
+from lib.joblog import start_log
+from lib.library import library_id
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+
 from lib.figures import alt_text
 from lib.joblog import start_log
 from lib.pages import image, prose, write_page

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pandas as pd
+
 from lib.joblog import start_log
 from lib.pages import write_page
 from lib.published import declared, read_printed, read_published

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-
-from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
-from lib.checkpoint import Checkpoint, run_points
-from lib.memory import measured_memory
-from lib.rows import ERROR, OK, pack_bits
-from lib.timing import timed
 from svmselect import RBF, Linear, bagging, condense, cross_training, multiedit, stratified_folds
 from svmselect.data import Dataset
 from svmselect.editing import cross_validated_errors, draw_validation, train, train_best
 from svmselect.svm import misclassified
+
+from lib.checkpoint import Checkpoint, run_points
+from lib.memory import measured_memory
+from lib.rows import ERROR, OK, pack_bits
+from lib.timing import timed
+from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
 
 __all__ = ["METHODS", "Setup", "run_figure1", "run_figure3", "run_figure4", "run_growth", "run_table1"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.lines import Line2D
 
-from papers.bakir2004.layout import METHOD_NAMES
 from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
+from papers.bakir2004.layout import METHOD_NAMES
 
 __all__ = ["plot_figure1", "plot_figure3", "plot_figure4", "plot_growth"]
 

@@ -84,7 +84,8 @@ BAKIR2004_ROWS = {
     "cells": [
         "<results>/bakir2004/cells/figure1.parquet",
         *expand(
-            "<results>/bakir2004/cells/figure3/run-{run}.parquet", run=range(1, BAKIR2004["figure3"]["runs"] + 1)
+            "<results>/bakir2004/cells/figure3/run-{run}.parquet",
+            run=range(1, BAKIR2004["figure3"]["runs"] + 1),
         ),
         *expand(
             f"<results>/bakir2004/cells/figure4/{BAKIR2004['figure4']['dataset']}/run-{{run}}.parquet",
@@ -124,7 +125,7 @@ rule bakir2004_run_figure1:
     params:
         cell=bakir2004_figure1(),
     script:
-        "../../scripts/bakir2004/run_figure1.py"
+        "scripts/run_figure1.py"
 
 
 rule bakir2004_run_figure3:
@@ -143,7 +144,7 @@ rule bakir2004_run_figure3:
     params:
         cell=bakir2004_figure3(),
     script:
-        "../../scripts/bakir2004/run_figure3.py"
+        "scripts/run_figure3.py"
 
 
 rule bakir2004_run_figure4:
@@ -165,7 +166,7 @@ rule bakir2004_run_figure4:
         wildcards=named,
         cell=bakir2004_figure4(),
     script:
-        "../../scripts/bakir2004/run_figure4.py"
+        "scripts/run_figure4.py"
 
 
 rule bakir2004_run_table1:
@@ -187,7 +188,7 @@ rule bakir2004_run_table1:
         wildcards=named,
         cell=lambda wildcards: bakir2004_table1(wildcards.dataset, int(wildcards.train)),
     script:
-        "../../scripts/bakir2004/run_table1.py"
+        "scripts/run_table1.py"
 
 
 rule bakir2004_run_growth:
@@ -209,4 +210,4 @@ rule bakir2004_run_growth:
         wildcards=named,
         cell=bakir2004_growth(),
     script:
-        "../../scripts/bakir2004/run_growth.py"
+        "scripts/run_growth.py"

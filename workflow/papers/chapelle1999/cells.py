@@ -9,9 +9,6 @@ import traceback
 from functools import partial
 
 import numpy as np
-
-from lib.rows import ERROR, NOT_CONVERGED, OK
-from lib.timing import timed
 from svmselect import (
     RBF,
     Gram,
@@ -23,6 +20,9 @@ from svmselect import (
     span_rule,
 )
 from svmselect.data import Dataset
+
+from lib.rows import ERROR, NOT_CONVERGED, OK
+from lib.timing import timed
 
 __all__ = ["EXPERIMENTS", "SEED", "run_models", "training_part"]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 import lib.claims
-from papers.chapelle1999.exhibits import PANELS
 from lib.claims import at_least, at_most, number
+from papers.chapelle1999.exhibits import PANELS
 
 __all__ = ["TESTS", "Results", "decide"]
 

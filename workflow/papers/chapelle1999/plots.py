@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.lines import Line2D
 
-from papers.chapelle1999.exhibits import PANELS
 from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
+from papers.chapelle1999.exhibits import PANELS
 
 __all__ = ["plot_figure2", "plot_figure3", "plot_figure4"]
 

@@ -71,4 +71,4 @@ rule chapelle1999_run_models:
             "timing": config["timing"],
         },
     script:
-        "../../scripts/chapelle1999/run_models.py"
+        "scripts/run_models.py"

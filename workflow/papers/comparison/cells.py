@@ -11,12 +11,6 @@ from functools import partial
 
 import numpy as np
 from scipy import sparse
-
-from lib.attempts import attempt, error_count, unfinished
-from papers.bakir2004.problem import scaled
-from lib.checkpoint import Checkpoint, run_points
-from lib.rows import ERROR, OK
-from lib.timing import timed
 from svmselect import (
     RBF,
     Gram,
@@ -36,6 +30,12 @@ from svmselect import (
     xi_alpha,
 )
 from svmselect.data import Dataset
+
+from lib.attempts import attempt, error_count, unfinished
+from lib.checkpoint import Checkpoint, run_points
+from lib.rows import ERROR, OK
+from lib.timing import timed
+from papers.bakir2004.problem import scaled
 
 __all__ = ["METHODS", "assignment", "run_models", "training_part"]
 

@@ -135,9 +135,7 @@ def estimators(regret, rmse, cost):
         ("regret", "points"): regrets,
         ("mean_regret", "points"): _by_method(regret, "mean_regret"),
         ("tied", "count"): _by_method(regret, "tied"),
-        ("behind", "points"): without_chance.sub(
-            without_chance[without_chance.mean().idxmin()], axis=0
-        ),
+        ("behind", "points"): without_chance.sub(without_chance[without_chance.mean().idxmin()], axis=0),
         ("rank", "place"): without_chance.rank(axis=1),
         ("rmse", "points"): _by_method(rmse, "rmse"),
         ("bias", "points"): _by_method(rmse, "bias"),

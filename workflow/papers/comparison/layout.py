@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 from lib.tables import number
+from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 
 __all__ = [
     "answer",
@@ -133,7 +133,7 @@ def _methods(tidy, metric):
 
 def estimators_layout(tidy):
     """Columns, body and notes for `lib.tables.write_markdown` and ``write_tex``, from tidy rows; so are those
-    of the other tables. The notes begin with the `answer`."""
+    of the other tables."""
     find = _lookup(tidy)
     columns = [
         ("", "Estimator"),
@@ -177,7 +177,6 @@ def estimators_layout(tidy):
         if find(ALL_SETS, method, "failed")[0] > 0
     ]
     notes = [
-        *answer(tidy),
         f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
         " the model where the estimate is least, of several such models the largest, minus the least test"
         " error on the grid; if ties are drawn: their mean instead. Behind the first: regret minus that of"

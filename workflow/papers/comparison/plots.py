@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.lines import Line2D
 
+from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure
 from papers.comparison.exhibits import RANDOM
 from papers.comparison.layout import estimator_name
-from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure
 
 __all__ = ["plot_tradeoff"]
 

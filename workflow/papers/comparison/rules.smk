@@ -28,9 +28,7 @@ COMPARISON_ROWS = {
         for realisation in range(1, realisations + 1)
     ],
 }
-PAPERS["comparison"].declare(
-    rows=COMPARISON_ROWS, datasets=COMPARISON_DATASETS, sources=COMPARISON_SOURCES
-)
+PAPERS["comparison"].declare(rows=COMPARISON_ROWS, datasets=COMPARISON_DATASETS, sources=COMPARISON_SOURCES)
 
 
 rule comparison_run_models:
@@ -54,4 +52,4 @@ rule comparison_run_models:
             "timing": config["timing"],
         },
     script:
-        "../../scripts/comparison/run_models.py"
+        "scripts/run_models.py"

@@ -10,12 +10,12 @@ import time
 import traceback
 
 import numpy as np
+from svmselect import RBF, Gram, Linear, decision_function, leave_one_out, solve_csvc
+from svmselect.data import Dataset
 
 from lib.checkpoint import Checkpoint, run_points
 from lib.rows import ERROR, NOT_CONVERGED, OK, SKIPPED, pack_bits, unpack_bits
 from lib.timing import timed
-from svmselect import RBF, Gram, Linear, decision_function, leave_one_out, solve_csvc
-from svmselect.data import Dataset
 
 __all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 

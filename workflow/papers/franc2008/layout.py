@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from papers.franc2008.names import ALL_SETS, METHODS
 from lib.tables import number
+from papers.franc2008.names import ALL_SETS, METHODS
 
 __all__ = ["agreement_layout", "table2_layout", "table3_layout"]
 

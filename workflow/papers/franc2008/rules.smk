@@ -98,7 +98,7 @@ rule franc2008_run_loo:
             "timing": config["timing"],
         },
     script:
-        "../../scripts/franc2008/run_loo.py"
+        "scripts/run_loo.py"
 
 
 rule franc2008_run_stopping:
@@ -123,7 +123,7 @@ rule franc2008_run_stopping:
             "timing": config["timing"],
         },
     script:
-        "../../scripts/franc2008/run_stopping.py"
+        "scripts/run_stopping.py"
 
 
 # The test errors in rows/ are those of models that were selected: a redraw takes these as they are, too.
@@ -146,7 +146,7 @@ if not config["redraw"]:
         params:
             method=FRANC2008["methods"][0],
         script:
-            "../../scripts/franc2008/select_models.py"
+            "scripts/select_models.py"
 
 
 rule franc2008_run_test:
@@ -171,4 +171,4 @@ rule franc2008_run_test:
             "timing": config["timing"],
         },
     script:
-        "../../scripts/franc2008/run_test.py"
+        "scripts/run_test.py"

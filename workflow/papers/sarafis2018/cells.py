@@ -12,11 +12,6 @@ from functools import partial
 
 import numpy as np
 from scipy import sparse
-
-from lib.checkpoint import Checkpoint, run_points
-from lib.rows import ERROR, NOT_CONVERGED, OK
-from papers.sarafis2018.grid import on, stripes, weights
-from lib.timing import timed
 from svmselect import (
     RBF,
     Gram,
@@ -30,6 +25,11 @@ from svmselect import (
     xi_alpha,
 )
 from svmselect.data import Dataset
+
+from lib.checkpoint import Checkpoint, run_points
+from lib.rows import ERROR, NOT_CONVERGED, OK
+from lib.timing import timed
+from papers.sarafis2018.grid import on, stripes, weights
 
 __all__ = ["METHODS", "libsvm_errors", "run_models", "scores", "training_part", "unit_range"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from lib.rows import OK
-from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, SIZE
 from lib.selection import at_minimum
+from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, SIZE
 
 __all__ = [
     "CURVES",

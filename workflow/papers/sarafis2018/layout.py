@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pandas as pd
 
-from papers.sarafis2018.exhibits import PREDICTORS, RULES, TIMES, same_pairs
 from lib.tables import number
+from papers.sarafis2018.exhibits import PREDICTORS, RULES, TIMES, same_pairs
 
 __all__ = [
     "lookup",
@@ -56,8 +56,8 @@ def sv_counts_agree(own, published, dataset, share):
 
 
 def table1_layout(tidy, published):
-    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``, from tidy rows and
-    the published ones; so are the others."""
+    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``, from tidy rows
+    and the published ones; so are those of the other tables."""
     return _sizes(*_found("table1", tidy, published))
 
 

@@ -115,4 +115,4 @@ rule sarafis2018_run_models:
             "timing": config["timing"],
         },
     script:
-        "../../scripts/sarafis2018/run_models.py"
+        "scripts/run_models.py"

@@ -9,6 +9,9 @@ from __future__ import annotations
 import traceback
 
 import numpy as np
+from svmselect import RBF, Gram, cross_validate, solve_csvc
+from svmselect.gram import matrix_mb
+from svmselect.path import moved_along_C
 
 from lib.checkpoint import Checkpoint, run_points
 from lib.joblog import Progress
@@ -16,9 +19,6 @@ from lib.rows import ERROR, NOT_CONVERGED, OK
 from lib.timing import timed
 from papers.wen2017.cache import Cached
 from papers.wen2017.problem import CACHE_MB, folds_of, problem, training_rows
-from svmselect import RBF, Gram, cross_validate, solve_csvc
-from svmselect.gram import matrix_mb
-from svmselect.path import moved_along_C
 
 __all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds"]
 

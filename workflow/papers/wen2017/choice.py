@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from papers.wen2017.problem import CHOSEN, load, training_rows
 from svmselect import RBF, Gram, cross_validate_grid, stratified_folds
+
+from papers.wen2017.problem import CHOSEN, load, training_rows
 
 __all__ = ["run_choice"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from scipy import sparse
-
 from svmselect import even_folds, stratified_folds
 from svmselect.data import Dataset
 

@@ -118,7 +118,7 @@ rule wen2017_run_choice:
             **{key: WEN2017[key] for key in ("tol", "seed")},
         },
     script:
-        "../../scripts/wen2017/run_choice.py"
+        "scripts/run_choice.py"
 
 
 rule wen2017_run_seeds:
@@ -145,7 +145,7 @@ rule wen2017_run_seeds:
         cell=wen2017_seeds,
         settings=WEN2017_SETTINGS,
     script:
-        "../../scripts/wen2017/run_seeds.py"
+        "scripts/run_seeds.py"
 
 
 rule wen2017_run_cached:
@@ -170,7 +170,7 @@ rule wen2017_run_cached:
         cell=wen2017_cached,
         settings=WEN2017_SETTINGS,
     script:
-        "../../scripts/wen2017/run_cached.py"
+        "scripts/run_cached.py"
 
 
 rule wen2017_run_libsvm:
@@ -196,7 +196,7 @@ rule wen2017_run_libsvm:
         cell={"budget_s": WEN2017["libsvm_budget"]},
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "max_iter"},
     script:
-        "../../scripts/wen2017/run_libsvm.py"
+        "scripts/run_libsvm.py"
 
 
 rule wen2017_run_along_C:
@@ -223,7 +223,7 @@ rule wen2017_run_along_C:
         },
         settings=WEN2017_SETTINGS,
     script:
-        "../../scripts/wen2017/run_along_C.py"
+        "scripts/run_along_C.py"
 
 
 rule wen2017_run_variants:
@@ -245,4 +245,4 @@ rule wen2017_run_variants:
         cell=wen2017_variants,
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "seed"},
     script:
-        "../../scripts/wen2017/run_variants.py"
+        "scripts/run_variants.py"

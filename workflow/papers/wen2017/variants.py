@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-
-from lib.rows import ERROR, NOT_CONVERGED, OK
-from papers.wen2017.cells import PLAIN_SMO
-from papers.wen2017.problem import problem
 from svmselect import RBF, Gram, cross_validate, even_folds, solve_csvc, stratified_folds
 from svmselect.cv.folds import check_folds
 from svmselect.cv.transition import Transition
 from svmselect.gram import matrix_mb
+
+from lib.rows import ERROR, NOT_CONVERGED, OK
+from papers.wen2017.cells import PLAIN_SMO
+from papers.wen2017.problem import problem
 
 __all__ = ["run_variants"]
 

@@ -1,8 +1,8 @@
 """Run every method on Gaussian classes of growing training sets."""
 
-from papers.bakir2004.cells import run_figure3
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
+from papers.bakir2004.cells import run_figure3
 
 run_job(
     snakemake,

@@ -1,12 +1,12 @@
-"""Run the standard leave-one-out of one cell for every C and every eps of Figure 1."""
+"""Run the leave-one-out methods of one cell: every C on one Gram matrix."""
 
-from papers.franc2008.cells import run_stopping
 from lib.job import run_job
 from lib.rows import LOO_ROWS
+from papers.franc2008.cells import run_loo
 
 run_job(
     snakemake,
-    run_stopping,
+    run_loo,
     LOO_ROWS,
     {"paper": "franc2008", "dataset": snakemake.wildcards.dataset},
     data=snakemake.input.data,

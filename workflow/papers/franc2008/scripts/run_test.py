@@ -1,10 +1,11 @@
 """Train the selected model on each realisation and count its test errors."""
 
 import pandas as pd
-from papers.franc2008.cells import run_test
+
 from lib.joblog import start_log
 from lib.library import library_id
 from lib.rows import TEST_ROWS, write_rows
+from papers.franc2008.cells import run_test
 
 kernel = snakemake.wildcards.kernel
 selected = pd.read_csv(snakemake.input.selected).set_index("kernel").loc[kernel]

@@ -1,8 +1,8 @@
 """Run every method on realisations of a data set."""
 
-from papers.bakir2004.cells import run_table1
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
+from papers.bakir2004.cells import run_table1
 
 run_job(
     snakemake,

@@ -1,12 +1,12 @@
-"""Run the leave-one-out methods of one cell: every C on one Gram matrix."""
+"""Run the standard leave-one-out of one cell for every C and every eps of Figure 1."""
 
-from papers.franc2008.cells import run_loo
 from lib.job import run_job
 from lib.rows import LOO_ROWS
+from papers.franc2008.cells import run_stopping
 
 run_job(
     snakemake,
-    run_loo,
+    run_stopping,
     LOO_ROWS,
     {"paper": "franc2008", "dataset": snakemake.wildcards.dataset},
     data=snakemake.input.data,

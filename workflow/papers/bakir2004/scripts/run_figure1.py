@@ -1,9 +1,9 @@
 """Count the support vectors of linear SVMs on two overlapping squares."""
 
-from papers.bakir2004.cells import run_figure1
 from lib.joblog import start_log
 from lib.library import library_id
 from lib.rows import EDIT_ROWS, write_rows
+from papers.bakir2004.cells import run_figure1
 
 rows = run_figure1(
     identity={

@@ -1,9 +1,9 @@
 """Run every method on every model of one cell."""
 
-from papers.chapelle1999.cells import run_models
 from lib.joblog import start_log
 from lib.library import library_id
 from lib.rows import BOUND_ROWS, write_rows
+from papers.chapelle1999.cells import run_models
 
 rows = run_models(
     data=snakemake.input.data,

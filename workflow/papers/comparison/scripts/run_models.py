@@ -1,8 +1,8 @@
 """Run every estimator on the models of the grid, on one realisation."""
 
-from papers.comparison.cells import run_models
 from lib.job import run_job
 from lib.rows import COMPARISON_ROWS
+from papers.comparison.cells import run_models
 
 run_job(
     snakemake,

@@ -1,6 +1,7 @@
 """Choose C and gamma on the scaled data by cross-validation."""
 
 import pandas as pd
+
 from lib.joblog import Progress, start_log
 from papers.wen2017.choice import run_choice
 

@@ -1,8 +1,8 @@
 """Run every method on growing training sets of a data set."""
 
-from papers.bakir2004.cells import run_growth
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
+from papers.bakir2004.cells import run_growth
 
 run_job(
     snakemake,

@@ -1,10 +1,11 @@
 """Select one model per kernel by the leave-one-out error."""
 
 import pandas as pd
-from papers.franc2008.names import KERNELS
-from papers.franc2008.selection import COLUMNS, select
+
 from lib.joblog import start_log
 from lib.rows import read_rows
+from papers.franc2008.names import KERNELS
+from papers.franc2008.selection import COLUMNS, select
 
 log = start_log(snakemake.log[0])
 rows = read_rows(snakemake.input.rows)

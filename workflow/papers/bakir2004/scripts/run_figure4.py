@@ -1,8 +1,8 @@
 """Run every method on a data set with swapped labels."""
 
-from papers.bakir2004.cells import run_figure4
 from lib.job import run_job
 from lib.rows import EDIT_ROWS
+from papers.bakir2004.cells import run_figure4
 
 run_job(
     snakemake,
