@@ -2,8 +2,6 @@
 
 
 rule bakir2004_run_figure1:
-    input:
-        library=BAKIR2004_SOURCES,
     output:
         rows="<bakir2004>/cells/figure1.parquet",
     log:
@@ -15,14 +13,13 @@ rule bakir2004_run_figure1:
         mem_mb=growing(1000),
         runtime=growing(30),
     params:
+        code=code_of("scripts.bakir2004.run_figure1"),
         cell=bakir2004_figure1(),
     script:
         "../scripts/bakir2004/run_figure1.py"
 
 
 rule bakir2004_run_figure3:
-    input:
-        library=BAKIR2004_SOURCES,
     output:
         rows="<bakir2004>/cells/figure3/run-{realisation}.parquet",
     log:
@@ -34,6 +31,7 @@ rule bakir2004_run_figure3:
         mem_mb=growing(bakir2004_mb(max(BAKIR2004["figure3"]["sizes"]))),
         runtime=growing(60),
     params:
+        code=code_of("scripts.bakir2004.run_figure3"),
         cell=bakir2004_figure3(),
     script:
         "../scripts/bakir2004/run_figure3.py"
@@ -42,7 +40,6 @@ rule bakir2004_run_figure3:
 rule bakir2004_run_figure4:
     input:
         data="resources/data/{dataset}.npz",
-        library=BAKIR2004_SOURCES,
     output:
         rows="<bakir2004>/cells/figure4/{dataset}/run-{realisation}.parquet",
     log:
@@ -55,6 +52,7 @@ rule bakir2004_run_figure4:
         mem_mb=growing(bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows)),
         runtime=growing(180),
     params:
+        code=code_of("scripts.bakir2004.run_figure4"),
         wildcards=named,
         cell=bakir2004_figure4(),
     script:
@@ -64,7 +62,6 @@ rule bakir2004_run_figure4:
 rule bakir2004_run_table1:
     input:
         data="resources/data/{dataset}.npz",
-        library=BAKIR2004_SOURCES,
     output:
         rows="<bakir2004>/cells/table1/{dataset}/train-{train}.parquet",
     log:
@@ -77,6 +74,7 @@ rule bakir2004_run_table1:
         mem_mb=growing(lambda wildcards: bakir2004_mb(int(wildcards.train))),
         runtime=growing(720),
     params:
+        code=code_of("scripts.bakir2004.run_table1"),
         wildcards=named,
         cell=lambda wildcards: bakir2004_table1(wildcards.dataset, int(wildcards.train)),
     script:
@@ -86,7 +84,6 @@ rule bakir2004_run_table1:
 rule bakir2004_run_growth:
     input:
         data="resources/data/{dataset}.npz",
-        library=BAKIR2004_SOURCES,
     output:
         rows="<bakir2004>/cells/growth/{dataset}.parquet",
     log:
@@ -99,6 +96,7 @@ rule bakir2004_run_growth:
         mem_mb=growing(bakir2004_mb(max(BAKIR2004["growth"]["methods"].values()))),
         runtime=growing(360),
     params:
+        code=code_of("scripts.bakir2004.run_growth"),
         wildcards=named,
         cell=bakir2004_growth(),
     script:
@@ -108,13 +106,14 @@ rule bakir2004_run_growth:
 rule bakir2004_make_figure1:
     input:
         rows="<bakir2004>/rows/cells.parquet",
-        code=lib("bakir2004.exhibits", "tables"),
     output:
         csv="<bakir2004>/figure1.csv",
     log:
         "<logs>/bakir2004/make_figure1.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.make_figure1"),
     script:
         "../scripts/bakir2004/make_figure1.py"
 
@@ -122,13 +121,14 @@ rule bakir2004_make_figure1:
 rule bakir2004_make_figure3:
     input:
         rows="<bakir2004>/rows/cells.parquet",
-        code=lib("bakir2004.exhibits", "tables"),
     output:
         csv="<bakir2004>/figure3.csv",
     log:
         "<logs>/bakir2004/make_figure3.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.make_figure3"),
     script:
         "../scripts/bakir2004/make_figure3.py"
 
@@ -136,13 +136,14 @@ rule bakir2004_make_figure3:
 rule bakir2004_make_figure4:
     input:
         rows="<bakir2004>/rows/cells.parquet",
-        code=lib("bakir2004.exhibits", "tables"),
     output:
         csv="<bakir2004>/figure4.csv",
     log:
         "<logs>/bakir2004/make_figure4.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.make_figure4"),
     script:
         "../scripts/bakir2004/make_figure4.py"
 
@@ -150,13 +151,14 @@ rule bakir2004_make_figure4:
 rule bakir2004_make_growth:
     input:
         rows="<bakir2004>/rows/cells.parquet",
-        code=lib("bakir2004.exhibits", "tables"),
     output:
         csv="<bakir2004>/growth.csv",
     log:
         "<logs>/bakir2004/make_growth.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.make_growth"),
     script:
         "../scripts/bakir2004/make_growth.py"
 
@@ -165,7 +167,6 @@ rule bakir2004_make_table1:
     input:
         rows="<bakir2004>/rows/cells.parquet",
         published="config/published/bakir2004.csv",
-        code=lib("bakir2004.exhibits", "bakir2004.layout", "published", "tables"),
     output:
         csv="<bakir2004>/table1.csv",
         md=report(
@@ -179,6 +180,8 @@ rule bakir2004_make_table1:
         "<logs>/bakir2004/make_table1.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.make_table1"),
     script:
         "../scripts/bakir2004/make_table1.py"
 
@@ -187,7 +190,6 @@ rule bakir2004_plot_figure1:
     input:
         csv="<bakir2004>/figure1.csv",
         caption="workflow/report/bakir2004/figure1.rst",
-        code=lib("bakir2004.layout", "bakir2004.plots", "figures", "tables"),
     output:
         pdf="<bakir2004>/figure1.pdf",
         svg=report(
@@ -200,6 +202,8 @@ rule bakir2004_plot_figure1:
         "<logs>/bakir2004/plot_figure1.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.plot_figure1"),
     script:
         "../scripts/bakir2004/plot_figure1.py"
 
@@ -208,7 +212,6 @@ rule bakir2004_plot_figure3:
     input:
         csv="<bakir2004>/figure3.csv",
         caption="workflow/report/bakir2004/figure3.rst",
-        code=lib("bakir2004.layout", "bakir2004.plots", "figures", "tables"),
     output:
         pdf="<bakir2004>/figure3.pdf",
         svg=report(
@@ -221,6 +224,8 @@ rule bakir2004_plot_figure3:
         "<logs>/bakir2004/plot_figure3.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.plot_figure3"),
     script:
         "../scripts/bakir2004/plot_figure3.py"
 
@@ -229,7 +234,6 @@ rule bakir2004_plot_figure4:
     input:
         csv="<bakir2004>/figure4.csv",
         caption="workflow/report/bakir2004/figure4.rst",
-        code=lib("bakir2004.layout", "bakir2004.plots", "figures", "tables"),
     output:
         pdf="<bakir2004>/figure4.pdf",
         svg=report(
@@ -242,6 +246,8 @@ rule bakir2004_plot_figure4:
         "<logs>/bakir2004/plot_figure4.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.plot_figure4"),
     script:
         "../scripts/bakir2004/plot_figure4.py"
 
@@ -250,7 +256,6 @@ rule bakir2004_plot_growth:
     input:
         csv="<bakir2004>/growth.csv",
         caption="workflow/report/bakir2004/growth.rst",
-        code=lib("bakir2004.layout", "bakir2004.plots", "figures", "tables"),
     output:
         pdf="<bakir2004>/growth.pdf",
         svg=report(
@@ -263,6 +268,8 @@ rule bakir2004_plot_growth:
         "<logs>/bakir2004/plot_growth.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.bakir2004.plot_growth"),
     script:
         "../scripts/bakir2004/plot_growth.py"
 
@@ -273,7 +280,6 @@ rule bakir2004_make_claims:
             "<bakir2004>/{exhibit}.csv", exhibit=["figure1", "figure3", "figure4", "growth", "table1"]
         ),
         published="config/published/bakir2004.csv",
-        code=lib("bakir2004.claims", "claims", "published", "tables"),
     output:
         csv=report(
             "<bakir2004>/claims.csv",
@@ -288,6 +294,7 @@ rule bakir2004_make_claims:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.bakir2004.make_claims"),
         claims=CLAIMS["bakir2004"]["claims"],
         limits=limits(CLAIMS["bakir2004"], config["preset"]),
     script:

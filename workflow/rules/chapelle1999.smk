@@ -4,7 +4,6 @@
 rule chapelle1999_run_models:
     input:
         data="resources/data/{dataset}.npz",
-        library=CHAPELLE1999_SOURCES,
     output:
         rows="<chapelle1999>/cells/{experiment}/{dataset}/realisation-{realisation}.parquet",
     log:
@@ -16,6 +15,7 @@ rule chapelle1999_run_models:
         mem_mb=growing(1000),
         runtime=growing(5),
     params:
+        code=code_of("scripts.chapelle1999.run_models"),
         cell=lambda wildcards: CHAPELLE1999_CELLS[wildcards.experiment],
         settings={
             **{key: CHAPELLE1999[key] for key in ("tol", "max_iter")},
@@ -28,13 +28,14 @@ rule chapelle1999_run_models:
 rule chapelle1999_make_figure2:
     input:
         rows="<chapelle1999>/rows/cells.parquet",
-        code=lib("chapelle1999.exhibits", "tables"),
     output:
         csv="<chapelle1999>/figure2.csv",
     log:
         "<logs>/chapelle1999/make_figure2.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.chapelle1999.make_figure2"),
     script:
         "../scripts/chapelle1999/make_figure2.py"
 
@@ -42,13 +43,14 @@ rule chapelle1999_make_figure2:
 rule chapelle1999_make_figure3:
     input:
         rows="<chapelle1999>/rows/cells.parquet",
-        code=lib("chapelle1999.exhibits", "tables"),
     output:
         csv="<chapelle1999>/figure3.csv",
     log:
         "<logs>/chapelle1999/make_figure3.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.chapelle1999.make_figure3"),
     script:
         "../scripts/chapelle1999/make_figure3.py"
 
@@ -56,13 +58,14 @@ rule chapelle1999_make_figure3:
 rule chapelle1999_make_figure4:
     input:
         rows="<chapelle1999>/rows/cells.parquet",
-        code=lib("chapelle1999.exhibits", "tables"),
     output:
         csv="<chapelle1999>/figure4.csv",
     log:
         "<logs>/chapelle1999/make_figure4.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.chapelle1999.make_figure4"),
     script:
         "../scripts/chapelle1999/make_figure4.py"
 
@@ -71,7 +74,6 @@ rule chapelle1999_plot_figure2:
     input:
         csv="<chapelle1999>/figure2.csv",
         caption="workflow/report/chapelle1999/figure2.rst",
-        code=lib("chapelle1999.exhibits", "chapelle1999.plots", "figures", "tables"),
     output:
         pdf="<chapelle1999>/figure2.pdf",
         svg=report(
@@ -84,6 +86,8 @@ rule chapelle1999_plot_figure2:
         "<logs>/chapelle1999/plot_figure2.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.chapelle1999.plot_figure2"),
     script:
         "../scripts/chapelle1999/plot_figure2.py"
 
@@ -92,7 +96,6 @@ rule chapelle1999_plot_figure3:
     input:
         csv="<chapelle1999>/figure3.csv",
         caption="workflow/report/chapelle1999/figure3.rst",
-        code=lib("chapelle1999.exhibits", "chapelle1999.plots", "figures", "tables"),
     output:
         pdf="<chapelle1999>/figure3.pdf",
         svg=report(
@@ -105,6 +108,8 @@ rule chapelle1999_plot_figure3:
         "<logs>/chapelle1999/plot_figure3.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.chapelle1999.plot_figure3"),
     script:
         "../scripts/chapelle1999/plot_figure3.py"
 
@@ -113,7 +118,6 @@ rule chapelle1999_plot_figure4:
     input:
         csv="<chapelle1999>/figure4.csv",
         caption="workflow/report/chapelle1999/figure4.rst",
-        code=lib("chapelle1999.exhibits", "chapelle1999.plots", "figures", "tables"),
     output:
         pdf="<chapelle1999>/figure4.pdf",
         svg=report(
@@ -126,6 +130,8 @@ rule chapelle1999_plot_figure4:
         "<logs>/chapelle1999/plot_figure4.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.chapelle1999.plot_figure4"),
     script:
         "../scripts/chapelle1999/plot_figure4.py"
 
@@ -133,7 +139,6 @@ rule chapelle1999_plot_figure4:
 rule chapelle1999_make_claims:
     input:
         exhibits=expand("<chapelle1999>/figure{figure}.csv", figure=[2, 3, 4]),
-        code=lib("chapelle1999.claims", "chapelle1999.exhibits", "claims", "tables"),
     output:
         csv=report(
             "<chapelle1999>/claims.csv",
@@ -148,6 +153,7 @@ rule chapelle1999_make_claims:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.chapelle1999.make_claims"),
         claims=CLAIMS["chapelle1999"]["claims"],
         limits=limits(CLAIMS["chapelle1999"], config["preset"]),
     script:

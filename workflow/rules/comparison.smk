@@ -4,7 +4,6 @@
 rule comparison_run_models:
     input:
         data="resources/data/{dataset}.npz",
-        library=COMPARISON_SOURCES,
     output:
         rows="<comparison>/cells/{dataset}/realisation-{realisation}.parquet",
     log:
@@ -16,6 +15,7 @@ rule comparison_run_models:
         mem_mb=growing(1000),
         runtime=growing(30),
     params:
+        code=code_of("scripts.comparison.run_models"),
         kernels=COMPARISON_KERNELS,
         settings={
             **{key: COMPARISON[key] for key in ("tol", "max_iter", "folds")},
@@ -28,7 +28,6 @@ rule comparison_run_models:
 rule comparison_make_tables:
     input:
         rows="<comparison>/rows/cells.parquet",
-        code=lib("comparison.exhibits", "comparison.layout", "selection", "tables"),
     output:
         estimators_csv=report(
             "<comparison>/estimators.csv",
@@ -67,6 +66,8 @@ rule comparison_make_tables:
         "<logs>/comparison/make_tables.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.comparison.make_tables"),
     script:
         "../scripts/comparison/make_tables.py"
 
@@ -75,7 +76,6 @@ rule comparison_plot_tradeoff:
     input:
         csv="<comparison>/estimators.csv",
         caption="workflow/report/comparison/tradeoff.rst",
-        code=lib("comparison.exhibits", "comparison.layout", "comparison.plots", "figures", "tables"),
     output:
         pdf="<comparison>/tradeoff.pdf",
         svg=report(
@@ -88,5 +88,7 @@ rule comparison_plot_tradeoff:
         "<logs>/comparison/plot_tradeoff.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.comparison.plot_tradeoff"),
     script:
         "../scripts/comparison/plot_tradeoff.py"

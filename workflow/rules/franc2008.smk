@@ -5,7 +5,6 @@
 rule franc2008_run_loo:
     input:
         data="resources/data/{dataset}.npz",
-        library=FRANC2008_SOURCES,
     output:
         rows="<franc2008>/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
@@ -18,6 +17,7 @@ rule franc2008_run_loo:
         mem_mb=growing(1000),
         runtime=growing(franc2008_minutes),
     params:
+        code=code_of("scripts.franc2008.run_loo"),
         wildcards=named,
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
@@ -31,7 +31,6 @@ rule franc2008_run_loo:
 rule franc2008_run_stopping:
     input:
         data="resources/data/{dataset}.npz",
-        library=FRANC2008_SOURCES,
     output:
         rows="<franc2008>/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
@@ -43,6 +42,7 @@ rule franc2008_run_stopping:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
+        code=code_of("scripts.franc2008.run_stopping"),
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
             "eps": [10**exponent for exponent in FRANC2008["figure1"]["log10_eps"]],
@@ -63,7 +63,6 @@ if not config["redraw"]:
                 realisation=range(1, FRANC2008["realisations"] + 1),
                 cell=FRANC2008_CELLS,
             ),
-            code=lib("franc2008.exhibits", "franc2008.selection"),
         output:
             selected="<franc2008>/selected/{dataset}.csv",
         log:
@@ -71,6 +70,7 @@ if not config["redraw"]:
         conda:
             ENVIRONMENT
         params:
+            code=code_of("scripts.franc2008.select_models"),
             method=FRANC2008["methods"][0],
         script:
             "../scripts/franc2008/select_models.py"
@@ -80,7 +80,6 @@ rule franc2008_run_test:
     input:
         data="resources/data/{dataset}.npz",
         selected="<franc2008>/selected/{dataset}.csv",
-        library=FRANC2008_SOURCES,
     output:
         rows="<franc2008>/test/{dataset}/{kernel}.parquet",
     log:
@@ -92,6 +91,7 @@ rule franc2008_run_test:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
+        code=code_of("scripts.franc2008.run_test"),
         n_realisations=lambda wildcards: franc2008_test_realisations(wildcards.dataset),
         settings={
             **{key: FRANC2008[key] for key in ("eps", "max_iter")},
@@ -105,7 +105,6 @@ rule franc2008_make_table2:
     input:
         selected=expand("<franc2008>/selected/{dataset}.csv", dataset=FRANC2008["datasets"]),
         rows="<franc2008>/rows/test.parquet",
-        code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/table2.csv",
@@ -120,6 +119,7 @@ rule franc2008_make_table2:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.make_table2"),
         datasets=FRANC2008["datasets"],
     script:
         "../scripts/franc2008/make_table2.py"
@@ -128,7 +128,6 @@ rule franc2008_make_table2:
 rule franc2008_make_table3:
     input:
         rows="<franc2008>/rows/cells.parquet",
-        code=lib("franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/table3.csv",
@@ -143,6 +142,7 @@ rule franc2008_make_table3:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.make_table3"),
         datasets=FRANC2008["datasets"],
     script:
         "../scripts/franc2008/make_table3.py"
@@ -151,7 +151,6 @@ rule franc2008_make_table3:
 rule franc2008_make_figure1:
     input:
         rows="<franc2008>/rows/stopping.parquet",
-        code=lib("franc2008.exhibits", "franc2008.selection", "tables"),
     output:
         csv="<franc2008>/figure1.csv",
     log:
@@ -159,6 +158,7 @@ rule franc2008_make_figure1:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.make_figure1"),
         datasets=FRANC2008["figure1"]["datasets"],
     script:
         "../scripts/franc2008/make_figure1.py"
@@ -167,7 +167,6 @@ rule franc2008_make_figure1:
 rule franc2008_make_agreement:
     input:
         rows="<franc2008>/rows/cells.parquet",
-        code=lib("franc2008.checks", "franc2008.exhibits", "franc2008.layout", "tables"),
     output:
         csv=report(
             "<franc2008>/agreement.csv",
@@ -182,6 +181,7 @@ rule franc2008_make_agreement:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.make_agreement"),
         datasets=FRANC2008["datasets"],
         degenerate=limits(CLAIMS["franc2008"], config["preset"])["degenerate"],
     script:
@@ -192,7 +192,6 @@ rule franc2008_plot_figure1:
     input:
         csv="<franc2008>/figure1.csv",
         caption="workflow/report/franc2008/figure1.rst",
-        code=lib("figures", "franc2008.plots", "tables"),
     output:
         pdf="<franc2008>/figure1.pdf",
         svg=report(
@@ -206,6 +205,7 @@ rule franc2008_plot_figure1:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.plot_figure1"),
         datasets=FRANC2008["figure1"]["datasets"],
     script:
         "../scripts/franc2008/plot_figure1.py"
@@ -216,7 +216,6 @@ rule franc2008_plot_speedup:
         csv="<franc2008>/table3.csv",
         published="config/published/franc2008.csv",
         caption="workflow/report/franc2008/speedup.rst",
-        code=lib("figures", "franc2008.exhibits", "franc2008.plots", "published", "tables"),
     output:
         pdf="<franc2008>/speedup.pdf",
         svg=report(
@@ -230,6 +229,7 @@ rule franc2008_plot_speedup:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.plot_speedup"),
         datasets=FRANC2008["datasets"],
     script:
         "../scripts/franc2008/plot_speedup.py"
@@ -240,7 +240,6 @@ rule franc2008_make_claims:
         exhibits=[*FRANC2008_TABLES, "<franc2008>/figure1.csv"],
         points="<franc2008>/agreement_points.csv" if FRANC2008_COMPARES else [],
         published="config/published/franc2008.csv",
-        code=lib("claims", "franc2008.claims", "franc2008.exhibits", "published", "tables"),
     output:
         csv=report(
             "<franc2008>/claims.csv",
@@ -255,6 +254,7 @@ rule franc2008_make_claims:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.franc2008.make_claims"),
         claims=CLAIMS["franc2008"]["claims"],
         limits=limits(CLAIMS["franc2008"], config["preset"]),
         datasets=FRANC2008["datasets"],

@@ -7,7 +7,6 @@ if not config["redraw"]:
         input:
             results=[paper["results"] for paper in PAPERS.values()],
             data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-            library=sorted({source for paper in PAPERS.values() for source in paper["sources"]}),
         output:
             provenance="<results>/provenance.json",
             config="<results>/config.yaml",
@@ -16,6 +15,7 @@ if not config["redraw"]:
         conda:
             ENVIRONMENT
         params:
+            code=code_of("scripts.make_provenance"),
             config=config,
         script:
             "../scripts/make_provenance.py"
@@ -42,7 +42,6 @@ rule make_report:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
-        code=lib("figures", "pages", "scorecard", "tables"),
     output:
         html="<results>/report.html",
     log:
@@ -50,6 +49,7 @@ rule make_report:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.make_report"),
         config=config,
         claims=CLAIMS,
         run=JUDGED,

@@ -5,7 +5,6 @@
 rule sarafis2018_run_models:
     input:
         data="resources/data/{dataset}.npz",
-        library=SARAFIS2018_SOURCES,
     output:
         rows="<sarafis2018>/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet",
     log:
@@ -18,6 +17,7 @@ rule sarafis2018_run_models:
         mem_mb=growing(sarafis2018_mb),
         runtime=growing(60),
     params:
+        code=code_of("scripts.sarafis2018.run_models"),
         wildcards=named,
         cell=sarafis2018_cell,
         settings={
@@ -32,14 +32,6 @@ rule sarafis2018_make_tables:
     input:
         rows="<sarafis2018>/rows/cells.parquet",
         published="config/published/sarafis2018.csv",
-        code=lib(
-            "published",
-            "sarafis2018.exhibits",
-            "sarafis2018.grid",
-            "sarafis2018.layout",
-            "selection",
-            "tables",
-        ),
     output:
         table1_csv=report(
             "<sarafis2018>/table1.csv",
@@ -94,6 +86,7 @@ rule sarafis2018_make_tables:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.sarafis2018.make_tables"),
         published_rows=SARAFIS2018_PUBLISHED_ROWS,
         sv_share=limits(CLAIMS["sarafis2018"], config["preset"])["sv_counts"],
     script:
@@ -103,7 +96,6 @@ rule sarafis2018_make_tables:
 rule sarafis2018_make_figures:
     input:
         rows="<sarafis2018>/rows/cells.parquet",
-        code=lib("sarafis2018.exhibits", "sarafis2018.grid", "selection", "tables"),
     output:
         figure2="<sarafis2018>/figure2.csv",
         figure3="<sarafis2018>/figure3.csv",
@@ -115,6 +107,7 @@ rule sarafis2018_make_figures:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.sarafis2018.make_figures"),
         figures=SARAFIS2018_FIGURES,
     script:
         "../scripts/sarafis2018/make_figures.py"
@@ -128,7 +121,6 @@ rule sarafis2018_plot_figures:
         figure5="<sarafis2018>/figure5.csv",
         figure6="<sarafis2018>/figure6.csv",
         captions=expand("workflow/report/sarafis2018/figure{figure}.rst", figure=range(2, 7)),
-        code=lib("sarafis2018.plots", "figures", "tables"),
     output:
         figure2_pdf="<sarafis2018>/figure2.pdf",
         figure2_svg=report(
@@ -170,6 +162,7 @@ rule sarafis2018_plot_figures:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.sarafis2018.plot_figures"),
         figures=SARAFIS2018_FIGURES,
     script:
         "../scripts/sarafis2018/plot_figures.py"
@@ -182,16 +175,6 @@ rule sarafis2018_make_claims:
             "<sarafis2018>/figure5.csv",
         ],
         published="config/published/sarafis2018.csv",
-        code=lib(
-            "claims",
-            "published",
-            "sarafis2018.claims",
-            "sarafis2018.exhibits",
-            "sarafis2018.grid",
-            "sarafis2018.layout",
-            "selection",
-            "tables",
-        ),
     output:
         csv=report(
             "<sarafis2018>/claims.csv",
@@ -206,6 +189,7 @@ rule sarafis2018_make_claims:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.sarafis2018.make_claims"),
         published_rows=SARAFIS2018_PUBLISHED_ROWS,
         claims=CLAIMS["sarafis2018"]["claims"],
         limits=limits(CLAIMS["sarafis2018"], config["preset"]),

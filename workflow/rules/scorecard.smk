@@ -14,7 +14,6 @@ rule make_scorecard:
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         published=expand("config/published/{paper}.csv", paper=PRINTED),
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "scorecard"]),
-        code=lib("claims", "pages", "published", "scorecard", "tables"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
@@ -26,6 +25,7 @@ rule make_scorecard:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.make_scorecard"),
         claims=CLAIMS,
         preset=config["preset"],
         run=JUDGED,

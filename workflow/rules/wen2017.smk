@@ -5,7 +5,6 @@
 rule wen2017_run_choice:
     input:
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         chosen="<wen2017>/chosen/{dataset}.csv",
     log:
@@ -17,6 +16,7 @@ rule wen2017_run_choice:
         mem_mb=growing(3000),
         runtime=growing(120),
     params:
+        code=code_of("scripts.wen2017.run_choice"),
         choice={
             **{key: WEN2017["choice"][key] for key in ("rows", "folds")},
             **{key: grid(WEN2017["choice"][key]) for key in ("C", "gamma")},
@@ -30,7 +30,6 @@ rule wen2017_run_seeds:
     input:
         unpack(wen2017_chosen),
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<wen2017>/seeds/{dataset}/{settings}/k-{k}.parquet",
     log:
@@ -45,6 +44,7 @@ rule wen2017_run_seeds:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(720),
     params:
+        code=code_of("scripts.wen2017.run_seeds"),
         wildcards=named,
         model=wen2017_model,
         cell=wen2017_seeds,
@@ -57,7 +57,6 @@ rule wen2017_run_cached:
     input:
         unpack(wen2017_chosen),
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<wen2017>/cached/{dataset}/{settings}/k-{k}.parquet",
     log:
@@ -70,6 +69,7 @@ rule wen2017_run_cached:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(360),
     params:
+        code=code_of("scripts.wen2017.run_cached"),
         wildcards=named,
         model=wen2017_model,
         cell=wen2017_cached,
@@ -82,7 +82,6 @@ rule wen2017_run_libsvm:
     input:
         unpack(wen2017_chosen),
         data="resources/data/{dataset}.npz",
-        library=WEN2017_LIBSVM_SOURCES,
     output:
         rows="<wen2017>/libsvm/{dataset}/{settings}/k-{k}.parquet",
     log:
@@ -96,6 +95,7 @@ rule wen2017_run_libsvm:
         mem_mb=growing(4000),
         runtime=growing(360),
     params:
+        code=code_of("scripts.wen2017.run_libsvm"),
         wildcards=named,
         model=wen2017_model,
         cell={"budget_s": WEN2017["libsvm_budget"]},
@@ -108,7 +108,6 @@ rule wen2017_run_along_C:
     input:
         chosen="<wen2017>/chosen/{dataset}.csv",
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<wen2017>/along_C/{dataset}.parquet",
     log:
@@ -120,6 +119,7 @@ rule wen2017_run_along_C:
         mem_mb=growing(3000),
         runtime=growing(120),
     params:
+        code=code_of("scripts.wen2017.run_along_C"),
         cell={
             "n": WEN2017["along_C"]["rows"],
             "k": str(WEN2017["along_C"]["k"]),
@@ -134,7 +134,6 @@ rule wen2017_run_along_C:
 rule wen2017_run_variants:
     input:
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<wen2017>/variants/{dataset}.parquet",
     log:
@@ -146,6 +145,7 @@ rule wen2017_run_variants:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(120),
     params:
+        code=code_of("scripts.wen2017.run_variants"),
         model=wen2017_model,
         cell=wen2017_variants,
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "seed"},
@@ -157,7 +157,6 @@ rule wen2017_make_table1:
     input:
         rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
         published="config/published/wen2017.csv",
-        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/table1/{settings}.csv",
@@ -171,6 +170,8 @@ rule wen2017_make_table1:
         "<logs>/wen2017/make_table1/{settings}.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.make_table1"),
     script:
         "../scripts/wen2017/make_table1.py"
 
@@ -179,7 +180,6 @@ rule wen2017_make_table2:
     input:
         rows="<wen2017>/rows/seeds.parquet",
         published="config/published/wen2017.csv",
-        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/table2.csv",
@@ -194,6 +194,7 @@ rule wen2017_make_table2:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.wen2017.make_table2"),
         features={dataset: REGISTRY[dataset].features for dataset in WEN2017_DATASETS},
     script:
         "../scripts/wen2017/make_table2.py"
@@ -203,7 +204,6 @@ rule wen2017_make_table3:
     input:
         rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
         published="config/published/wen2017.csv",
-        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/table3/{settings}.csv",
@@ -217,6 +217,8 @@ rule wen2017_make_table3:
         "<logs>/wen2017/make_table3/{settings}.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.make_table3"),
     script:
         "../scripts/wen2017/make_table3.py"
 
@@ -224,13 +226,14 @@ rule wen2017_make_table3:
 rule wen2017_make_figure2:
     input:
         rows=expand("<wen2017>/rows/{stage}.parquet", stage=["seeds", "libsvm"]),
-        code=lib("tables", "wen2017.exhibits"),
     output:
         csv="<wen2017>/figure2.csv",
     log:
         "<logs>/wen2017/make_figure2.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.make_figure2"),
     script:
         "../scripts/wen2017/make_figure2.py"
 
@@ -240,13 +243,14 @@ rule wen2017_make_seeds:
         rows="<wen2017>/rows/seeds.parquet",
         cached="<wen2017>/rows/cached.parquet",
         along_C="<wen2017>/rows/along_C.parquet",
-        code=lib("tables", "wen2017.exhibits"),
     output:
         csv="<wen2017>/seeds.csv",
     log:
         "<logs>/wen2017/make_seeds.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.make_seeds"),
     script:
         "../scripts/wen2017/make_seeds.py"
 
@@ -255,7 +259,6 @@ rule wen2017_make_folds:
     input:
         rows="<wen2017>/rows/variants.parquet",
         published="config/published/wen2017.csv",
-        code=lib("published", "tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/folds.csv",
@@ -268,6 +271,8 @@ rule wen2017_make_folds:
         "<logs>/wen2017/make_folds.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.make_folds"),
     script:
         "../scripts/wen2017/make_folds.py"
 
@@ -275,7 +280,6 @@ rule wen2017_make_folds:
 rule wen2017_make_agreement:
     input:
         rows="<wen2017>/rows/seeds.parquet",
-        code=lib("tables", "wen2017.exhibits", "wen2017.layout"),
     output:
         csv=report(
             "<wen2017>/agreement.csv",
@@ -290,6 +294,7 @@ rule wen2017_make_agreement:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.wen2017.make_agreement"),
         tie=limits(CLAIMS["wen2017"], config["preset"])["tie"],
     script:
         "../scripts/wen2017/make_agreement.py"
@@ -299,14 +304,6 @@ rule wen2017_plot_figure2:
     input:
         csv="<wen2017>/figure2.csv",
         caption="workflow/report/wen2017/figure2.rst",
-        code=lib(
-            "figures",
-            "tables",
-            "wen2017.claims",
-            "wen2017.exhibits",
-            "wen2017.layout",
-            "wen2017.plots",
-        ),
     output:
         pdf="<wen2017>/figure2.pdf",
         svg=report(
@@ -319,6 +316,8 @@ rule wen2017_plot_figure2:
         "<logs>/wen2017/plot_figure2.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.plot_figure2"),
     script:
         "../scripts/wen2017/plot_figure2.py"
 
@@ -327,14 +326,6 @@ rule wen2017_plot_seeds:
     input:
         csv="<wen2017>/seeds.csv",
         caption="workflow/report/wen2017/seeds.rst",
-        code=lib(
-            "figures",
-            "tables",
-            "wen2017.claims",
-            "wen2017.exhibits",
-            "wen2017.layout",
-            "wen2017.plots",
-        ),
     output:
         pdf="<wen2017>/seeds.pdf",
         svg=report(
@@ -347,6 +338,8 @@ rule wen2017_plot_seeds:
         "<logs>/wen2017/plot_seeds.log",
     conda:
         ENVIRONMENT
+    params:
+        code=code_of("scripts.wen2017.plot_seeds"),
     script:
         "../scripts/wen2017/plot_seeds.py"
 
@@ -360,7 +353,6 @@ rule wen2017_make_claims:
         folds="<wen2017>/folds.csv",
         agreement="<wen2017>/agreement.csv",
         published="config/published/wen2017.csv",
-        code=lib("claims", "published", "tables", "wen2017.claims", "wen2017.exhibits"),
     output:
         csv=report(
             "<wen2017>/claims.csv",
@@ -375,6 +367,7 @@ rule wen2017_make_claims:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.wen2017.make_claims"),
         settings=WEN2017_BOTH,
         claims=CLAIMS["wen2017"]["claims"],
         limits=limits(CLAIMS["wen2017"], config["preset"]),

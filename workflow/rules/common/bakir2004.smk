@@ -8,13 +8,6 @@ known(
         "bakir2004.growth.dataset": [BAKIR2004["growth"]["dataset"]],
     }
 )
-BAKIR2004_SOURCES = [
-    *SOLVER_SOURCES,
-    *CV_SOURCES,
-    *EDITING_SOURCES,
-    *SPLIT_SOURCES,
-    *expand("workflow/lib/bakir2004/{file}.py", file=["cells", "problem"]),
-]
 
 
 def bakir2004_mb(rows):
@@ -107,7 +100,6 @@ PAPERS["bakir2004"] = {
     "rows": BAKIR2004_ROWS,
     "results": BAKIR2004_RESULTS,
     "printed": ["<bakir2004>/table1.csv"],
-    "sources": BAKIR2004_SOURCES,
     "datasets": [
         BAKIR2004["figure4"]["dataset"],
         *(settings["dataset"] for settings in BAKIR2004["table1"]["sets"]),

@@ -11,13 +11,6 @@ known(
         for experiment in CHAPELLE1999_EXPERIMENTS
     }
 )
-CHAPELLE1999_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *SPLIT_SOURCES,
-    "workflow/lib/chapelle1999/cells.py",
-]
 
 
 def chapelle1999_models(experiment):
@@ -54,6 +47,5 @@ CHAPELLE1999_RESULTS = [
 PAPERS["chapelle1999"] = {
     "rows": CHAPELLE1999_ROWS,
     "results": CHAPELLE1999_RESULTS,
-    "sources": CHAPELLE1999_SOURCES,
     "datasets": CHAPELLE1999_DATASETS,
 }

@@ -3,14 +3,6 @@
 COMPARISON = config["comparison"]
 COMPARISON_DATASETS = {entry["name"]: entry["realisations"] for entry in COMPARISON["datasets"]}
 known({"comparison.datasets": COMPARISON_DATASETS})
-COMPARISON_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *CV_SOURCES,
-    *SPLIT_SOURCES,
-    *lib("attempts", "bakir2004.problem", "comparison.cells"),
-]
 # The models of every cell: a Gram matrix for each kernel.
 COMPARISON_KERNELS = [
     {"kernel": "linear", "gamma": None, "C": grid(COMPARISON["linear"]["C"])},
@@ -36,6 +28,5 @@ COMPARISON_RESULTS = [
 PAPERS["comparison"] = {
     "rows": COMPARISON_ROWS,
     "results": COMPARISON_RESULTS,
-    "sources": COMPARISON_SOURCES,
     "datasets": list(COMPARISON_DATASETS),
 }

@@ -7,12 +7,6 @@ known(
         "franc2008.figure1.datasets": FRANC2008["figure1"]["datasets"],
     }
 )
-FRANC2008_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *SPLIT_SOURCES,
-    "workflow/lib/franc2008/cells.py",
-]
 
 
 def franc2008_cells():
@@ -76,6 +70,5 @@ PAPERS["franc2008"] = {
     "rows": FRANC2008_ROWS,
     "results": FRANC2008_RESULTS,
     "printed": FRANC2008_TABLES,
-    "sources": FRANC2008_SOURCES,
     "datasets": [*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]],
 }

@@ -20,14 +20,6 @@ SARAFIS2018_FIGURES = {
 }
 for figure, (experiment, dataset) in SARAFIS2018_FIGURES.items():
     known({f"sarafis2018.figures.{figure}": [dataset]}, among=SARAFIS2018_DATASETS[experiment])
-SARAFIS2018_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *CV_SOURCES,
-    *SPLIT_SOURCES,
-    *expand("workflow/lib/sarafis2018/{module}.py", module=["cells", "grid"]),
-]
 
 
 def sarafis2018_cells():
@@ -94,6 +86,5 @@ PAPERS["sarafis2018"] = {
     "rows": SARAFIS2018_ROWS,
     "results": SARAFIS2018_RESULTS,
     "printed": expand("<sarafis2018>/table{table}.csv", table=range(1, 7)),
-    "sources": SARAFIS2018_SOURCES,
     "datasets": [dataset for datasets in SARAFIS2018_DATASETS.values() for dataset in datasets],
 }

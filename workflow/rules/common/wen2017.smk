@@ -12,17 +12,6 @@ known(
     },
     among=WEN2017_DATASETS,
 )
-WEN2017_LIBSVM_SOURCES = [
-    "src/svmselect/cv/folds.py",
-    *SPLIT_SOURCES,
-    *expand("workflow/lib/wen2017/{file}.py", file=["libsvm", "problem"]),
-]
-WEN2017_SOURCES = [
-    *SOLVER_SOURCES,
-    *CV_SOURCES,
-    *SPLIT_SOURCES,
-    *expand("workflow/lib/wen2017/{file}.py", file=["cache", "cells", "choice", "problem", "variants"]),
-]
 
 
 # What every cell of Wen et al. is given.
@@ -104,6 +93,5 @@ PAPERS["wen2017"] = {
         "<wen2017>/table2.csv",
         *expand("<wen2017>/{table}/published.csv", table=["table1", "table3"]),
     ],
-    "sources": [*WEN2017_SOURCES, *WEN2017_LIBSVM_SOURCES],
     "datasets": list(WEN2017_DATASETS),
 }

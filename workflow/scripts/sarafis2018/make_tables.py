@@ -14,7 +14,8 @@ for table, rows in tables(read_rows([snakemake.input.rows])).items():
 tidy = {table: read_tidy(output[f"{table}_csv"]) for table in TITLES}
 published = read_published(snakemake.input.published)
 published = {table: published[published["exhibit"] == table] for table in TITLES}
-for table, layout in layouts(tidy, published, **snakemake.params).items():
+params = snakemake.params
+for table, layout in layouts(tidy, published, params.published_rows, params.sv_share).items():
     number = table.removeprefix("table")
     write_markdown(output[f"{table}_md"], f"Table {number}. {TITLES[table]}", *layout)
     write_tex(output[f"{table}_tex"], TITLES[table], *layout)
