@@ -18,7 +18,7 @@ from lib.tables import read_tidy, write_tidy
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 CLAIMS = yaml.safe_load(Path(__file__).parents[2].joinpath("config/claims.yaml").read_text())["chapelle1999"][

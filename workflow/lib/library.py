@@ -19,8 +19,8 @@ def code_of(*modules):
     Parameters
     ----------
     *modules : str
-        Names below the folder ``workflow``, such as ``scripts.franc2008.run_loo``. What they import is found from
-        there, in the workflow's sources and in the installed library.
+        Names below the folder ``workflow``, such as ``scripts.franc2008.run_loo``. What they import is found
+        from there, in the workflow's sources and in the installed library.
 
     Returns
     -------
@@ -53,9 +53,8 @@ def library_id(code):
         If the code is another by now.
     """
     if code_of(*code["modules"]) != code:
-        raise RuntimeError(
-            f"the code of {', '.join(code['modules'])} has changed since snakemake was started: start it again"
-        )
+        changed = ", ".join(code["modules"])
+        raise RuntimeError(f"the code of {changed} has changed since snakemake was started: start it again")
     return f"{metadata.version('svmselect')}+{code['digest']}"
 
 
