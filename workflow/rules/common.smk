@@ -17,6 +17,7 @@ from lib.claims import check_claims, limits
 from lib.config import check_cache, check_config, check_datasets, check_writable, grid
 from lib.environment import cache_folder, set_job_environment
 from lib.marks import marked
+from lib.origins import present_code, stages_behind
 from lib.redraw import with_rows
 
 set_job_environment(WORKFLOW)

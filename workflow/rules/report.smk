@@ -16,6 +16,10 @@ if not config["redraw"]:
             ENVIRONMENT
         params:
             code=code_of("scripts.make_provenance"),
+            cells=lambda wildcards: {
+                f"{paper}/{stage}": digests
+                for (paper, stage), digests in zip(STAGES, present_codes(), strict=True)
+            },
             config=config,
         script:
             "../scripts/make_provenance.py"
@@ -39,6 +43,7 @@ rule make_report:
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
+        libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
@@ -54,5 +59,8 @@ rule make_report:
         claims=CLAIMS,
         run=JUDGED,
         marked=MARKED,
+        stages=lambda wildcards: [
+            stages_behind(workflow.rules, exhibit["file"], STAGE_ROWS) for exhibit in MARKED
+        ],
     script:
         "../scripts/make_report.py"

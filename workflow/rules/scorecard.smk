@@ -7,12 +7,52 @@ PRINTED = [name for name, paper in CLAIMS.items() if "figures" in paper]
 PRINTED_EXHIBITS = [(name, file) for name in JUDGED if name in PRINTED for file in PAPERS[name]["printed"]]
 
 
+def placed(paper, file):
+    """A file of a paper, as a rule's pattern is matched with."""
+    return file.replace(f"<{paper}>", f"results/{config['preset']}/{paper}")
+
+
+# The stages of all papers, the file of the rows of each, and those that each exhibit of the scorecard shows.
+STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper["rows"]]
+STAGE_ROWS = {placed(name, f"<{name}>/rows/{stage}.parquet"): stage for name, stage in STAGES}
+
+
+def shown_stages(paper, file):
+    return stages_behind(workflow.rules, placed(paper, f"<{paper}>/{file}"), STAGE_ROWS)
+
+
+def present_codes():
+    """Digests of the code that makes the rows of each stage now."""
+    return [
+        present_code(workflow.rules, (placed(name, file) for file in PAPERS[name]["rows"][stage]))
+        for name, stage in STAGES
+    ]
+
+
+rule make_libraries:
+    input:
+        rows=list(STAGE_ROWS),
+    output:
+        csv="<results>/libraries.csv",
+    log:
+        "<logs>/make_libraries.log",
+    conda:
+        ENVIRONMENT
+    params:
+        code=code_of("scripts.make_libraries"),
+        stages=STAGES,
+        present=lambda wildcards: present_codes(),
+    script:
+        "../scripts/make_libraries.py"
+
+
 rule make_scorecard:
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
         claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         published=expand("config/published/{paper}.csv", paper=PRINTED),
+        libraries="<results>/libraries.csv",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "scorecard"]),
     output:
         csv="<results>/scorecard.csv",
@@ -31,5 +71,12 @@ rule make_scorecard:
         run=JUDGED,
         printed=PRINTED,
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
+        stages=lambda wildcards: {
+            paper: {
+                exhibit: shown_stages(paper, shown["target"]) if paper in PAPERS else []
+                for exhibit, shown in entry["exhibits"].items()
+            }
+            for paper, entry in CLAIMS.items()
+        },
     script:
         "../scripts/make_scorecard.py"

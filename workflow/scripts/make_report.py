@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 from lib.figures import alt_text
 from lib.joblog import start_log
+from lib.origins import others
 from lib.pages import image, prose, write_page
 from lib.scorecard import page_values
 from lib.tables import read_markdown
@@ -13,7 +14,8 @@ from lib.tables import read_markdown
 log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
 sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
-for mark in snakemake.params.marked:
+libraries = pd.read_csv(inputs.libraries)
+for mark, stages in zip(snakemake.params.marked, snakemake.params.stages, strict=True):
     path = Path(mark["file"])
     name = mark["category"]
     section = sections.setdefault(
@@ -27,6 +29,7 @@ for mark in snakemake.params.marked:
         "caption": prose(mark["caption"], snakemake=context),
         "image": image(path) if path.suffix == ".svg" else "",
         "alt": alt_text(mark["caption"]),
+        "other_libraries": others(libraries, section["id"], stages),
         "table": None if path.suffix == ".svg" else read_markdown(path),
     }
     section["exhibits"].append(shown)
