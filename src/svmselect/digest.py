@@ -4,7 +4,8 @@ A module is digested by its tokens, without comments, docstrings and layout, and
 imports. Imports and cimports lead to modules, an ``#include`` or ``cdef extern from`` to a header, a header
 to the C file of its name, and every compiled module to ``meson.build``, which has the flags of its compiler.
 An ``__init__.py`` that only exports is looked through: ``from svmselect import span_rule`` depends on
-``svmselect.bounds.span_rule`` alone, and on nothing else that the package exports.
+``svmselect.bounds.span_rule`` alone, and on nothing else that the package exports. That Python runs the
+``__init__.py`` of the packages above a module as well is left out of account.
 
 The build runs this file as a program, which writes what it finds in the sources to
 ``svmselect/_digests.json``. So the installed library knows its own code, whatever becomes of the sources.
@@ -183,10 +184,8 @@ def read_module(files: Iterable[Path], name: str, is_package: bool = False) -> M
             tokens += [str(level), *statement, "\n"]
             found = list(_imports(statement, package))
             imports += [use for _, use in found]
-            if exports is not None and (found or statement[0] == "__all__") and "*" not in statement:
-                exports |= dict(found)
-            else:
-                exports = None
+            only_exports = statement[0] in ("from", "import", "__all__") and not {"*", ";"} & {*statement}
+            exports = exports | dict(found) if only_exports and exports is not None else None
     return Module(_digest(tokens), tuple(sorted(set(imports))), exports)
 
 
@@ -271,10 +270,11 @@ def _header(use: str, file: Path, folder: Path) -> str:
 def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
     """Statements of Python or Cython: how deep each is indented, and its tokens.
 
-    A string that is a statement is left out, and so is a comma before a closing bracket that says nothing.
+    A string that is a statement is left out, unless it is the C code of a ``cdef extern``, and so is a comma
+    before a closing bracket that says nothing.
     """
     widths, statement, brackets = [0], [], []
-    only_strings = True
+    only_strings, of_extern = True, False
     position = 0  # where the line begins
     for match in _PYTHON.finditer(text + "\n"):
         kind, token = match.lastgroup, match.group()
@@ -285,6 +285,10 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
             if statement and not brackets:
                 if not only_strings:
                     yield len(widths) - 1, statement
+                elif of_extern:
+                    code = "".join(string.strip("\"'") for string in statement)
+                    yield len(widths) - 1, [token for line in _c_lines(code) for token in line]
+                of_extern = statement[:2] == ["cdef", "extern"]
                 statement, only_strings = [], True
             continue
         if not statement:
@@ -308,29 +312,38 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
             brackets[-1][1] += 1
         only_strings = only_strings and kind == "string"
         statement.append(token)
+    if statement:  # in a bracket that is not closed
+        yield len(widths) - 1, statement
 
 
 def _imports(statement: list[str], package: str) -> Iterator[tuple[str, str]]:
     """What a statement imports: the name that it binds, and what is used, as `Module.imports` has it."""
-    for start, token in enumerate(statement):
-        first = start == 0 or statement[start - 1] in (":", ";")
-        rest = statement[start + 1 :]
-        if first and token in ("import", "cimport"):
+    starts = [0, *(i for i, before in enumerate(statement[:-1], 1) if before in (":", ";"))]
+    for start in starts:
+        word, rest = statement[start], statement[start + 1 :]
+        verbs = [i for i, token in enumerate(rest) if token in ("import", "cimport")]
+        if word in ("import", "cimport"):
             for part in _parts(rest):
                 dotted = part[: part.index("as")] if "as" in part else part
                 yield (part[-1] if "as" in part else part[0]), "".join(dotted)
-        elif first and token == "from" and {"import", "cimport"} & {*rest}:
-            end = next(i for i, word in enumerate(rest) if word in ("import", "cimport"))
-            origin = "".join(rest[:end])
-            dots = len(origin) - len(origin.lstrip("."))
-            if dots:
-                above = package.split(".")[: len(package.split(".")) - dots + 1]
-                origin = ".".join([*above, *filter(None, [origin[dots:]])])
-            for part in _parts(rest[end + 1 :]):
+        elif word == "from" and verbs:
+            origin = _absolute("".join(rest[: verbs[0]]), package)
+            for part in _parts(rest[verbs[0] + 1 :]):
                 yield part[-1], origin if part == ["*"] else f"{origin}:{part[0]}"
-        elif statement[: start + 1] in (["cdef", "extern", "from"], ["include"]) and rest[0][0] in "\"'":
-            header = rest[0][1:-1]
+    for place in (1, 3):
+        if statement[:place] in (["include"], ["cdef", "extern", "from"]) and statement[place] != "*":
+            header = statement[place][1:-1]
             yield header, f'"{header}"'
+
+
+def _absolute(origin: str, package: str) -> str:
+    """Name of a module that may be relative to a package."""
+    name = origin.lstrip(".")
+    dots = len(origin) - len(name)
+    if not dots:
+        return name
+    above = package.split(".")[: package.count(".") + 2 - dots]
+    return ".".join([*above, *filter(None, [name])])
 
 
 def _parts(tokens: list[str]) -> Iterator[list[str]]:
@@ -350,21 +363,21 @@ def _parts(tokens: list[str]) -> Iterator[list[str]]:
 
 def _read_c(file: Path) -> Module:
     """Read a C file; what it includes is written as `read_module` writes headers."""
-    tokens: list[str] = []
+    lines = list(_c_lines(file.read_text(encoding="utf-8")))
+    includes = {line[2] for line in lines if line[:2] == ["#", "include"] and line[2][0] == '"'}
+    return Module(_digest(token for line in lines for token in line), tuple(sorted(includes)))
+
+
+def _c_lines(text: str) -> Iterator[list[str]]:
+    """Tokens of the lines of C; that of a directive has an end."""
     line: list[str] = []
-    includes = set()
-    for match in _C.finditer(file.read_text(encoding="utf-8") + "\n"):
+    for match in _C.finditer(f"{text}\n"):
         kind, token = match.lastgroup, match.group()
         if kind == "token":
-            line.append("".join(token.split(maxsplit=1)) if token[0] == "#" else token)
+            line.append(" ".join(token.replace("#", "# ").split()) if token[0] == "#" else token)
         elif kind == "end" and line:
-            if line[:2] == ["#", "include"] and line[2][0] == '"':
-                includes.add(line[2])
-            if line[0][0] == "#":
-                line.append("\n")
-            tokens += line
+            yield [*line, "\n"] if line[0][0] == "#" else line
             line = []
-    return Module(_digest(tokens), tuple(sorted(includes)))
 
 
 def _load(file: Path) -> dict[str, Module]:
@@ -385,9 +398,12 @@ def _bake(folder: Path, output: Path) -> None:
         looks at dates, does not compile it again.
     """
     modules = read_package(folder)
-    if output.is_file():
+    before = _load(output) if output.is_file() else {}
+    own = f"{folder.name}.{Path(__file__).stem}"
+    # another version of this file may digest the same code otherwise
+    if before.get(own) == modules.get(own):
         files = {_FLAGS: [folder.parents[1] / _FLAGS], **_files(folder)}
-        for name in _changed(_load(output), modules):
+        for name in _changed(before, modules):
             of = [file for file in files.get(name, []) if file.suffix != ".py"]
             if of and max(file.stat().st_mtime for file in of) < output.stat().st_mtime:
                 raise ValueError(
