@@ -43,9 +43,8 @@ def test_a_change_that_the_build_would_not_see_is_refused(root: Path, tmp_path: 
     before = baked.read_text()
     for name in ("_smo.pxd", "_smo.pyx"):
         os.utime(sources / name, (0, 0))
-    assert main(arguments) == (
-        f"changed since the last build, but dated before it: touch {sources / '_smo.pxd'}, {sources / '_smo.pyx'}"
-    )
+    files = f"{sources / '_smo.pxd'}, {sources / '_smo.pyx'}"
+    assert main(arguments) == f"changed since the last build, but dated before it: touch {files}"
     assert baked.read_text() == before
     (sources / "_smo.pyx").touch()
     assert main(arguments) is None and baked.read_text() != before
