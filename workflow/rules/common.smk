@@ -136,3 +136,21 @@ EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" el
 # What the rules of each paper say of it: stages and the files of their rows, its results, those of them with figures that
 # the paper prints, its data sets.
 PAPERS = {}
+
+
+def placed(paper, file):
+    """A file of a paper, as a rule's pattern is matched with."""
+    return file.replace(f"<{paper}>", f"results/{config['preset']}/{paper}")
+
+
+def present_codes():
+    """Digests of the code that makes the rows of each stage now."""
+    return [
+        present_code(workflow.rules, (placed(name, file) for file in PAPERS[name]["rows"][stage]))
+        for name, stage in STAGES
+    ]
+
+
+def shown_stages(paper, file):
+    """The stages whose rows a file of a paper is made from."""
+    return stages_behind(workflow.rules, placed(paper, f"<{paper}>/{file}"), STAGE_ROWS)

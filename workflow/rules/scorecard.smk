@@ -6,27 +6,9 @@ PRINTED = [name for name, paper in CLAIMS.items() if "figures" in paper]
 # The exhibits that have them, and the paper of each.
 PRINTED_EXHIBITS = [(name, file) for name in JUDGED if name in PRINTED for file in PAPERS[name]["printed"]]
 
-
-def placed(paper, file):
-    """A file of a paper, as a rule's pattern is matched with."""
-    return file.replace(f"<{paper}>", f"results/{config['preset']}/{paper}")
-
-
-# The stages of all papers, the file of the rows of each, and those that each exhibit of the scorecard shows.
+# The stages of all papers, and the stage of each file of rows.
 STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper["rows"]]
 STAGE_ROWS = {placed(name, f"<{name}>/rows/{stage}.parquet"): stage for name, stage in STAGES}
-
-
-def shown_stages(paper, file):
-    return stages_behind(workflow.rules, placed(paper, f"<{paper}>/{file}"), STAGE_ROWS)
-
-
-def present_codes():
-    """Digests of the code that makes the rows of each stage now."""
-    return [
-        present_code(workflow.rules, (placed(name, file) for file in PAPERS[name]["rows"][stage]))
-        for name, stage in STAGES
-    ]
 
 
 rule make_libraries:
