@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, cross_training, solve_csvc
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 CLAIMS = yaml.safe_load(

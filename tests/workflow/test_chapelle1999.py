@@ -18,7 +18,7 @@ from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 CLAIMS = yaml.safe_load(

@@ -34,7 +34,7 @@ from svmselect import (
     xi_alpha,
 )
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 SETTINGS = {"tol": 1e-3, "max_iter": None, "folds": [3, 30], "timing": "shared"}

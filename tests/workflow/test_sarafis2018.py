@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc, span_bound, span_rule, xi_alpha
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 SETTINGS = {

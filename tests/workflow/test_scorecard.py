@@ -5,9 +5,12 @@ import importlib
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from lib.claims import check_claims, limits, verdict
+from lib.origins import libraries, others
 from lib.papers import load_papers
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
@@ -263,7 +266,9 @@ def test_totals_and_pages(root, claims):
     of_claims = verdicts(claims, {"franc2008": decided})
     assert len(of_claims) == sum(len(entry["claims"]) for entry in claims.values())
     assert set(of_claims.loc[of_claims["paper"] == "wen2017", "verdict"]) == {"not testable here"}
-    totals = exhibits(claims, of_figures, of_claims).set_index(["paper", "exhibit"])
+    other = {(paper, exhibit): "" for paper, entry in claims.items() for exhibit in entry["exhibits"]}
+    other["franc2008", "table3"] = "cells: 0.1+abc, 0.1+def"
+    totals = exhibits(claims, of_figures, of_claims, other).set_index(["paper", "exhibit"])
     assert len(totals) == sum(len(entry["exhibits"]) for entry in claims.values())
     # three claims of the paper are about Table 3, and its times are not compared
     names = ["figures", "reproduced", "compared", "within", "tests", "held", "verdict"]
@@ -272,6 +277,8 @@ def test_totals_and_pages(root, claims):
     assert totals.loc[("sarafis2018", "figure6"), "verdict"] == "nothing claimed"
 
     page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims)
+    part = page.split("## Rows of another library than the present one")[1].split("## ")[0]
+    assert part.count("\n| ") == 3 and "| cells: 0.1+abc, 0.1+def |" in part
     assert between(page).count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in between(page)
     assert (
         "figures: 182; a number of ours stands beside 182; of 156 that are compared, 156 are within" in page
@@ -282,6 +289,23 @@ def test_totals_and_pages(root, claims):
     values = page_values(claims, of_figures, totals.reset_index(), of_claims, numbers)
     assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""
     assert values["numbers"]["wen2017", "faster"] == []
+
+
+def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
+    for name, found in {"cells": ["1+a", "1+b", "1+b"], "test": ["2+b"]}.items():
+        pq.write_table(pa.table({"library": found}), tmp_path / f"{name}.parquet")
+    paths = [tmp_path / f"{name}.parquet" for name in ("cells", "test", "test")]
+    stages = [("one", "cells"), ("one", "test"), ("other", "cells")]
+    frame = libraries(paths, stages, [["b", "c"], ["b"], ["a"]])
+    assert frame.to_numpy().tolist() == [
+        ["one", "cells", "1+a", 1, "no"],
+        ["one", "cells", "1+b", 2, "yes"],
+        ["one", "test", "2+b", 1, "yes"],
+        ["other", "cells", "2+b", 1, "no"],
+    ]
+    assert others(frame, "one", ["cells", "test"]) == "cells: 1+a"
+    assert others(frame, "one", ["test"]) == others(frame, "none", []) == ""
+    assert others(frame, "other", ["cells"]) == "cells: 2+b"
 
 
 def test_markdown_tables_are_read_as_they_were_written(tmp_path):

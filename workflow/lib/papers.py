@@ -20,10 +20,6 @@ __all__ = ["Exhibit", "Paper", "load_papers"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 SCHEMAS = FOLDER.parent / "schemas"
-# what all exhibits are made with
-SHARED = [
-    FOLDER.parent / "lib" / f"{module}.py" for module in ("claims", "figures", "given", "published", "tables")
-]
 
 
 @dataclass(frozen=True)
@@ -144,13 +140,12 @@ class Paper:
     claims: dict
     rows: dict = field(default_factory=dict)
     datasets: list = field(default_factory=list)
-    sources: list = field(default_factory=list)
     facts: dict = field(default_factory=dict)
     inputs: dict = field(default_factory=dict)
 
-    def declare(self, rows, datasets, sources, facts=None, inputs=None, without=()):
+    def declare(self, rows, datasets, facts=None, inputs=None, without=()):
         """What the paper's rules say of it; `without` are exhibits that need what is not run."""
-        self.rows, self.datasets, self.sources = rows, list(datasets), list(sources)
+        self.rows, self.datasets = rows, list(datasets)
         self.facts, self.inputs = facts or {}, inputs or {}
         self.exhibits = {key: own for key, own in self.exhibits.items() if key not in without}
 
@@ -177,9 +172,15 @@ class Paper:
         """The exhibits whose rows figures draw."""
         return [self.exhibits[own.drawn_from or key] for key, own in self.figures.items()]
 
-    def code(self):
-        """Sources that exhibits depend on: the paper's own, and what papers share."""
-        return [*map(str, sorted((FOLDER / self.key).glob("*.py"))), *map(str, SHARED)]
+    def modules(self, *names):
+        """Those of some of its modules that it has, as `lib.library.code_of` names them."""
+        return [f"papers.{self.key}.{name}" for name in names if (FOLDER / self.key / f"{name}.py").exists()]
+
+    def stages_of(self, exhibit):
+        """The stages whose rows an exhibit shows; all of them where it is made from other exhibits."""
+        if exhibit.drawn_from:
+            return self.stages_of(self.exhibits[exhibit.drawn_from])
+        return [*exhibit.rows, *exhibit.beside] or list(self.rows)
 
     def made(self):
         """What is made from rows: key in the rule's output -> path."""
@@ -240,16 +241,16 @@ class Paper:
         -------
         list of dict
             ``file``, an image or a Markdown table; ``caption``, its path; ``paper``, ``category``,
-            ``exhibit`` and ``what``.
+            ``exhibit`` and ``what``; ``stages``, those whose rows it shows.
         """
         found = []
         for own in self.exhibits.values():
             for part in own.parts:
                 file = f"{own.key}.svg" if own.kind == "figure" else f"{own.stem(part)}.md"
                 what = ", ".join([own.what, *part.values()])
-                found.append((file, own.key, own.name, what))
+                found.append((file, own.key, own.name, what, self.stages_of(own)))
         if self.claims:
-            found.append(("claims.md", "claims", "Claims", "verdicts"))
+            found.append(("claims.md", "claims", "Claims", "verdicts", list(self.rows)))
         captions = FOLDER / self.key / "captions"
         return [
             {
@@ -259,8 +260,9 @@ class Paper:
                 "category": self.name,
                 "exhibit": name,
                 "what": what,
+                "stages": stages,
             }
-            for file, caption, name, what in found
+            for file, caption, name, what, stages in found
         ]
 
     def judged(self):

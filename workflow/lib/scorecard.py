@@ -247,7 +247,7 @@ def _limit(name, limit):
     return f"{name.replace('_', ' ')} {value}{presets}: {limit['why']}"
 
 
-def exhibits(claims, figures, verdicts):
+def exhibits(claims, figures, verdicts, other_rows):
     """Totals of every exhibit.
 
     Parameters
@@ -256,14 +256,17 @@ def exhibits(claims, figures, verdicts):
         As for `verdicts`.
     figures, verdicts : DataFrame
         Of all papers, from the functions of this module.
+    other_rows : dict of (str, str) to str
+        Paper and exhibit -> the libraries of its rows that are not of the present code, from
+        `lib.origins.others`.
 
     Returns
     -------
     DataFrame
         One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; ``figures``, those
         ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance; ``tests`` of the
-        paper's claims about it, and those that ``held``; and the ``verdict`` on what is compared and tested,
-        `NO_CLAIM` where there is neither.
+        paper's claims about it, and those that ``held``; the ``verdict`` on what is compared and tested,
+        `NO_CLAIM` where there is neither; and ``other_libraries``, of its rows.
     """
     rows = []
     for paper, entry in claims.items():
@@ -289,6 +292,7 @@ def exhibits(claims, figures, verdicts):
                     "tests": int(tests),
                     "held": int(held),
                     "verdict": verdict(compared + tests, within + held) if len(of) or names else NO_CLAIM,
+                    "other_libraries": other_rows[paper, exhibit],
                 }
             )
     return pd.DataFrame(rows)
@@ -351,17 +355,27 @@ def between(text):
 
 
 def markdown_page(preset, claims, figures, exhibits, verdicts):
-    """The scorecard as Markdown: a summary between the lines `SUMMARY`, the claims, the published figures."""
+    """The scorecard as Markdown: a summary between the lines `SUMMARY`, exhibits whose rows are not of the
+    present code, the claims, the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], "", *totals(exhibits, verdicts), ""]
     lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
     lines += [
         "Within: by no more than the tolerances of `claims.yaml` in `workflow/papers/<paper>`, with reasons.",
         "",
     ]
+    lines += ["## Rows of another library than the present one", "", *_others_part(claims, exhibits), ""]
     for paper, entry in claims.items():
         lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
         lines += [*_figures_part(figures[figures["paper"] == paper]), ""]
     return "\n".join(lines)
+
+
+def _others_part(claims, exhibits):
+    others = exhibits[exhibits["other_libraries"] != ""]
+    if others.empty:
+        return ["There are none: the present code computed every row."]
+    body = [[claims[row.paper]["name"], row.title, row.other_libraries] for row in others.itertuples()]
+    return markdown(["Paper", "Exhibit", "Stages and libraries of its rows"], body, left=3)
 
 
 def _claims_part(verdicts):

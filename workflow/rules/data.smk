@@ -27,7 +27,6 @@ rule download_data:
 rule prepare_data:
     input:
         unpack(raw),
-        library=DATA_SOURCES,
     output:
         data="resources/data/{dataset}.npz",
     log:
@@ -36,6 +35,7 @@ rule prepare_data:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.prepare_data"),
         wildcards=named,
         registry=config["registry"],
         contents=lambda wildcards: contents(wildcards.dataset),

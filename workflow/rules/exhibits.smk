@@ -45,7 +45,6 @@ for paper in PAPERS.values():
             **paper.rows_of(paper.tables.values()),
             **paper.inputs,
             **published_of(paper),
-            code=paper.code(),
         output:
             **made(paper),
         log:
@@ -55,8 +54,9 @@ for paper in PAPERS.values():
         conda:
             ENVIRONMENT
         params:
+            code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout")),
             paper=paper.key,
-            exhibits=list(paper.tables),
+            exhibits=list(map(asdict, paper.tables.values())),
             stages=[name.removeprefix("rows_") for name in paper.rows_of(paper.tables.values())],
             files=[*paper.inputs, *published_of(paper)],
             facts=facts_of(paper),
@@ -70,7 +70,6 @@ for paper in PAPERS.values():
             **paper.csv_of(paper.drawn()),
             **published_of(paper),
             captions=[exhibit.caption for exhibit in paper.figures.values()],
-            code=paper.code(),
         output:
             **plotted(paper),
         log:
@@ -80,8 +79,9 @@ for paper in PAPERS.values():
         conda:
             ENVIRONMENT
         params:
+            code=code_of("scripts.plot_figures", *paper.modules("plots")),
             paper=paper.key,
-            exhibits=list(paper.figures),
+            exhibits=list(map(asdict, paper.figures.values())),
             facts=facts_of(paper),
         script:
             "../scripts/plot_figures.py"
@@ -94,7 +94,6 @@ for paper in PAPERS.values():
             input:
                 **paper.csv_of(paper.tables.values()),
                 **published_of(paper),
-                code=paper.code(),
             output:
                 **paper.decided(),
             log:
@@ -104,8 +103,9 @@ for paper in PAPERS.values():
             conda:
                 ENVIRONMENT
             params:
+                code=code_of("scripts.decide_claims", *paper.modules("claims")),
                 paper=paper.key,
-                exhibits=list(paper.tables),
+                exhibits=list(map(asdict, paper.tables.values())),
                 claims=paper.claims["claims"],
                 facts=facts_of(paper),
             script:

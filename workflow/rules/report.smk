@@ -7,7 +7,6 @@ if not config["redraw"]:
         input:
             results=[paper.results() for paper in PAPERS.values()],
             data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-            library=sorted({source for paper in PAPERS.values() for source in paper.sources}),
         output:
             provenance="<results>/provenance.json",
             config="<results>/config.yaml",
@@ -16,6 +15,11 @@ if not config["redraw"]:
         conda:
             ENVIRONMENT
         params:
+            code=code_of("scripts.make_provenance"),
+            cells=lambda wildcards: {
+                f"{paper}/{stage}": digests
+                for (paper, stage), digests in zip(STAGES, present_codes(), strict=True)
+            },
             config=config,
         script:
             "../scripts/make_provenance.py"
@@ -34,10 +38,10 @@ rule make_report:
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=RUN),
+        libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
-        code=lib("figures", "pages", "scorecard", "tables"),
     output:
         html="<results>/report.html",
     log:
@@ -45,6 +49,7 @@ rule make_report:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.make_report"),
         config=config,
         claims={name: paper.judged() for name, paper in JUDGED.items()},
         run=RUN,

@@ -7,21 +7,21 @@ import pandas as pd
 from lib.claims import claims_layout, decide
 from lib.given import Given
 from lib.joblog import start_log
-from lib.papers import load_papers
+from lib.papers import Exhibit
 from lib.tables import TIDY_COLUMNS, write_markdown
 
 log = start_log(snakemake.log[0])
-paper = load_papers()[snakemake.params.paper]
 given = Given(snakemake.input.items(), snakemake.params.facts)
 tidy = []
-for key in snakemake.params.exhibits:
-    exhibit = paper.exhibits[key]
+for declared in snakemake.params.exhibits:
+    exhibit = Exhibit(**declared)
+    key = exhibit.key
     if exhibit.of:
         (name,) = exhibit.of
         given.values[key] = {part[name]: given[exhibit.stem(part)] for part in exhibit.parts}
     elif list(given[key].columns) == TIDY_COLUMNS:
         tidy.append(given[key])
-claims = import_module(f"papers.{paper.key}.claims")
+claims = import_module(f"papers.{snakemake.params.paper}.claims")
 results = given.call(claims.Results, tidy=pd.concat(tidy))
 verdicts, numbers = decide(snakemake.params.claims, claims.TESTS, results)
 verdicts.to_csv(snakemake.output.csv, index=False, lineterminator="\n")

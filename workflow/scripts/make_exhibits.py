@@ -5,23 +5,23 @@ from pathlib import Path
 
 from lib.given import Given
 from lib.joblog import start_log
-from lib.papers import load_papers
+from lib.papers import Exhibit
 from lib.rows import read_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 
 log = start_log(snakemake.log[0])
-paper = load_papers()[snakemake.params.paper]
 stages = {stage: snakemake.input[f"rows_{stage}"] for stage in snakemake.params.stages}
 files = {name: snakemake.input[name] for name in snakemake.params.files}
 given = Given(files, snakemake.params.facts)
 
 
 def module(name):
-    return import_module(f"papers.{paper.key}.{name}")
+    return import_module(f"papers.{snakemake.params.paper}.{name}")
 
 
-for key in snakemake.params.exhibits:
-    exhibit = paper.exhibits[key]
+for declared in snakemake.params.exhibits:
+    exhibit = Exhibit(**declared)
+    key = exhibit.key
     rows = {stage: read_rows([stages[stage]]) for stage in exhibit.beside}
     if exhibit.rows:
         rows["rows"] = read_rows([stages[stage] for stage in exhibit.rows])

@@ -7,6 +7,7 @@ import pandas as pd
 
 from lib.figures import alt_text
 from lib.joblog import start_log
+from lib.origins import others
 from lib.pages import image, prose, write_page
 from lib.scorecard import page_values
 from lib.tables import read_markdown
@@ -14,6 +15,7 @@ from lib.tables import read_markdown
 log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
 sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
+libraries = pd.read_csv(inputs.libraries)
 for mark in snakemake.params.shown:
     path = Path(mark["file"])
     section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
@@ -25,6 +27,7 @@ for mark in snakemake.params.shown:
         "caption": prose(mark["caption"], snakemake=context),
         "image": image(path) if path.suffix == ".svg" else "",
         "alt": alt_text(mark["caption"]),
+        "other_libraries": others(libraries, mark["paper"], mark["stages"]),
         "table": None if path.suffix == ".svg" else read_markdown(path),
     }
     section["exhibits"].append(shown)

@@ -8,13 +8,6 @@ known(
         "bakir2004.growth.dataset": [BAKIR2004["growth"]["dataset"]],
     }
 )
-BAKIR2004_SOURCES = [
-    *SOLVER_SOURCES,
-    *CV_SOURCES,
-    *EDITING_SOURCES,
-    *SPLIT_SOURCES,
-    *expand("workflow/papers/bakir2004/{file}.py", file=["cells", "problem"]),
-]
 
 
 def bakir2004_mb(rows):
@@ -105,13 +98,10 @@ PAPERS["bakir2004"].declare(
         *(settings["dataset"] for settings in BAKIR2004["table1"]["sets"]),
         BAKIR2004["growth"]["dataset"],
     ],
-    sources=BAKIR2004_SOURCES,
 )
 
 
 rule bakir2004_run_figure1:
-    input:
-        library=BAKIR2004_SOURCES,
     output:
         rows="<results>/bakir2004/cells/figure1.parquet",
     log:
@@ -123,14 +113,13 @@ rule bakir2004_run_figure1:
         mem_mb=growing(1000),
         runtime=growing(30),
     params:
+        code=code_of("papers.bakir2004.scripts.run_figure1"),
         cell=bakir2004_figure1(),
     script:
         "scripts/run_figure1.py"
 
 
 rule bakir2004_run_figure3:
-    input:
-        library=BAKIR2004_SOURCES,
     output:
         rows="<results>/bakir2004/cells/figure3/run-{realisation}.parquet",
     log:
@@ -142,6 +131,7 @@ rule bakir2004_run_figure3:
         mem_mb=growing(bakir2004_mb(max(BAKIR2004["figure3"]["sizes"]))),
         runtime=growing(60),
     params:
+        code=code_of("papers.bakir2004.scripts.run_figure3"),
         cell=bakir2004_figure3(),
     script:
         "scripts/run_figure3.py"
@@ -150,7 +140,6 @@ rule bakir2004_run_figure3:
 rule bakir2004_run_figure4:
     input:
         data="resources/data/{dataset}.npz",
-        library=BAKIR2004_SOURCES,
     output:
         rows="<results>/bakir2004/cells/figure4/{dataset}/run-{realisation}.parquet",
     log:
@@ -163,6 +152,7 @@ rule bakir2004_run_figure4:
         mem_mb=growing(bakir2004_mb(REGISTRY[BAKIR2004["figure4"]["dataset"]].rows)),
         runtime=growing(180),
     params:
+        code=code_of("papers.bakir2004.scripts.run_figure4"),
         wildcards=named,
         cell=bakir2004_figure4(),
     script:
@@ -172,7 +162,6 @@ rule bakir2004_run_figure4:
 rule bakir2004_run_table1:
     input:
         data="resources/data/{dataset}.npz",
-        library=BAKIR2004_SOURCES,
     output:
         rows="<results>/bakir2004/cells/table1/{dataset}/train-{train}.parquet",
     log:
@@ -185,6 +174,7 @@ rule bakir2004_run_table1:
         mem_mb=growing(lambda wildcards: bakir2004_mb(int(wildcards.train))),
         runtime=growing(720),
     params:
+        code=code_of("papers.bakir2004.scripts.run_table1"),
         wildcards=named,
         cell=lambda wildcards: bakir2004_table1(wildcards.dataset, int(wildcards.train)),
     script:
@@ -194,7 +184,6 @@ rule bakir2004_run_table1:
 rule bakir2004_run_growth:
     input:
         data="resources/data/{dataset}.npz",
-        library=BAKIR2004_SOURCES,
     output:
         rows="<results>/bakir2004/cells/growth/{dataset}.parquet",
     log:
@@ -207,6 +196,7 @@ rule bakir2004_run_growth:
         mem_mb=growing(bakir2004_mb(max(BAKIR2004["growth"]["methods"].values()))),
         runtime=growing(360),
     params:
+        code=code_of("papers.bakir2004.scripts.run_growth"),
         wildcards=named,
         cell=bakir2004_growth(),
     script:

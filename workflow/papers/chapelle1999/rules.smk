@@ -11,13 +11,6 @@ known(
         for experiment in CHAPELLE1999_EXPERIMENTS
     }
 )
-CHAPELLE1999_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *SPLIT_SOURCES,
-    "workflow/papers/chapelle1999/cells.py",
-]
 
 
 def chapelle1999_models(experiment):
@@ -45,15 +38,12 @@ CHAPELLE1999_ROWS = {
         for realisation in range(1, CHAPELLE1999[experiment]["realisations"] + 1)
     ],
 }
-PAPERS["chapelle1999"].declare(
-    rows=CHAPELLE1999_ROWS, datasets=CHAPELLE1999_DATASETS, sources=CHAPELLE1999_SOURCES
-)
+PAPERS["chapelle1999"].declare(rows=CHAPELLE1999_ROWS, datasets=CHAPELLE1999_DATASETS)
 
 
 rule chapelle1999_run_models:
     input:
         data="resources/data/{dataset}.npz",
-        library=CHAPELLE1999_SOURCES,
     output:
         rows="<results>/chapelle1999/cells/{experiment}/{dataset}/realisation-{realisation}.parquet",
     log:
@@ -65,6 +55,7 @@ rule chapelle1999_run_models:
         mem_mb=growing(1000),
         runtime=growing(5),
     params:
+        code=code_of("papers.chapelle1999.scripts.run_models"),
         cell=lambda wildcards: CHAPELLE1999_CELLS[wildcards.experiment],
         settings={
             **{key: CHAPELLE1999[key] for key in ("tol", "max_iter")},

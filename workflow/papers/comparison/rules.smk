@@ -3,16 +3,6 @@
 COMPARISON = config["comparison"]
 COMPARISON_DATASETS = {entry["name"]: entry["realisations"] for entry in COMPARISON["datasets"]}
 known({"comparison.datasets": COMPARISON_DATASETS})
-COMPARISON_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *CV_SOURCES,
-    *SPLIT_SOURCES,
-    *lib("attempts"),
-    *code_of("bakir2004", "problem"),
-    *code_of("comparison", "cells"),
-]
 # The models of every cell: a Gram matrix for each kernel.
 COMPARISON_KERNELS = [
     {"kernel": "linear", "gamma": None, "C": grid(COMPARISON["linear"]["C"])},
@@ -28,13 +18,12 @@ COMPARISON_ROWS = {
         for realisation in range(1, realisations + 1)
     ],
 }
-PAPERS["comparison"].declare(rows=COMPARISON_ROWS, datasets=COMPARISON_DATASETS, sources=COMPARISON_SOURCES)
+PAPERS["comparison"].declare(rows=COMPARISON_ROWS, datasets=COMPARISON_DATASETS)
 
 
 rule comparison_run_models:
     input:
         data="resources/data/{dataset}.npz",
-        library=COMPARISON_SOURCES,
     output:
         rows="<results>/comparison/cells/{dataset}/realisation-{realisation}.parquet",
     log:
@@ -46,6 +35,7 @@ rule comparison_run_models:
         mem_mb=growing(1000),
         runtime=growing(30),
     params:
+        code=code_of("papers.comparison.scripts.run_models"),
         kernels=COMPARISON_KERNELS,
         settings={
             **{key: COMPARISON[key] for key in ("tol", "max_iter", "folds")},

@@ -8,12 +8,6 @@ known(
         "franc2008.figure1.datasets": FRANC2008["figure1"]["datasets"],
     }
 )
-FRANC2008_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *SPLIT_SOURCES,
-    "workflow/papers/franc2008/cells.py",
-]
 
 
 def franc2008_cells():
@@ -63,7 +57,6 @@ FRANC2008_ROWS = {
 PAPERS["franc2008"].declare(
     rows=FRANC2008_ROWS,
     datasets=[*FRANC2008["datasets"], *FRANC2008["figure1"]["datasets"]],
-    sources=FRANC2008_SOURCES,
     facts={
         "datasets": FRANC2008["datasets"],
         "figure1_datasets": FRANC2008["figure1"]["datasets"],
@@ -78,7 +71,6 @@ PAPERS["franc2008"].declare(
 rule franc2008_run_loo:
     input:
         data="resources/data/{dataset}.npz",
-        library=FRANC2008_SOURCES,
     output:
         rows="<results>/franc2008/cells/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
@@ -91,6 +83,7 @@ rule franc2008_run_loo:
         mem_mb=growing(1000),
         runtime=growing(franc2008_minutes),
     params:
+        code=code_of("papers.franc2008.scripts.run_loo"),
         wildcards=named,
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
@@ -104,7 +97,6 @@ rule franc2008_run_loo:
 rule franc2008_run_stopping:
     input:
         data="resources/data/{dataset}.npz",
-        library=FRANC2008_SOURCES,
     output:
         rows="<results>/franc2008/stopping/{dataset}/realisation-{realisation}/{cell}.parquet",
     log:
@@ -116,6 +108,7 @@ rule franc2008_run_stopping:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
+        code=code_of("papers.franc2008.scripts.run_stopping"),
         cell=lambda wildcards: FRANC2008_CELLS[wildcards.cell],
         settings={
             "eps": [10**exponent for exponent in FRANC2008["figure1"]["log10_eps"]],
@@ -136,7 +129,6 @@ if not config["redraw"]:
                 realisation=range(1, FRANC2008["realisations"] + 1),
                 cell=FRANC2008_CELLS,
             ),
-            code=code_of("franc2008", "names", "selection"),
         output:
             selected="<results>/franc2008/selected/{dataset}.csv",
         log:
@@ -144,6 +136,7 @@ if not config["redraw"]:
         conda:
             ENVIRONMENT
         params:
+            code=code_of("papers.franc2008.scripts.select_models"),
             method=FRANC2008["methods"][0],
         script:
             "scripts/select_models.py"
@@ -153,7 +146,6 @@ rule franc2008_run_test:
     input:
         data="resources/data/{dataset}.npz",
         selected="<results>/franc2008/selected/{dataset}.csv",
-        library=FRANC2008_SOURCES,
     output:
         rows="<results>/franc2008/test/{dataset}/{kernel}.parquet",
     log:
@@ -165,6 +157,7 @@ rule franc2008_run_test:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
+        code=code_of("papers.franc2008.scripts.run_test"),
         n_realisations=lambda wildcards: franc2008_test_realisations(wildcards.dataset),
         settings={
             **{key: FRANC2008[key] for key in ("eps", "max_iter")},

@@ -21,14 +21,6 @@ SARAFIS2018_FIGURES = {
 }
 for figure, (experiment, dataset) in SARAFIS2018_FIGURES.items():
     known({f"sarafis2018.figures.{figure}": [dataset]}, among=SARAFIS2018_DATASETS[experiment])
-SARAFIS2018_SOURCES = [
-    *SOLVER_SOURCES,
-    *LOO_SOURCES,
-    *BOUNDS_SOURCES,
-    *CV_SOURCES,
-    *SPLIT_SOURCES,
-    *expand("workflow/papers/sarafis2018/{module}.py", module=["cells", "grid"]),
-]
 
 
 def sarafis2018_cells():
@@ -87,7 +79,6 @@ SARAFIS2018_PUBLISHED_ROWS = [
 PAPERS["sarafis2018"].declare(
     rows=SARAFIS2018_ROWS,
     datasets=[dataset for datasets in SARAFIS2018_DATASETS.values() for dataset in datasets],
-    sources=SARAFIS2018_SOURCES,
     facts={"figures": SARAFIS2018_FIGURES, "published_rows": SARAFIS2018_PUBLISHED_ROWS},
 )
 
@@ -95,7 +86,6 @@ PAPERS["sarafis2018"].declare(
 rule sarafis2018_run_models:
     input:
         data="resources/data/{dataset}.npz",
-        library=SARAFIS2018_SOURCES,
     output:
         rows="<results>/sarafis2018/cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet",
     log:
@@ -108,6 +98,7 @@ rule sarafis2018_run_models:
         mem_mb=growing(sarafis2018_mb),
         runtime=growing(60),
     params:
+        code=code_of("papers.sarafis2018.scripts.run_models"),
         wildcards=named,
         cell=sarafis2018_cell,
         settings={

@@ -13,17 +13,6 @@ known(
     },
     among=WEN2017_DATASETS,
 )
-WEN2017_LIBSVM_SOURCES = [
-    "src/svmselect/cv/folds.py",
-    *SPLIT_SOURCES,
-    *expand("workflow/papers/wen2017/{file}.py", file=["libsvm", "problem"]),
-]
-WEN2017_SOURCES = [
-    *SOLVER_SOURCES,
-    *CV_SOURCES,
-    *SPLIT_SOURCES,
-    *expand("workflow/papers/wen2017/{file}.py", file=["cache", "cells", "choice", "problem", "variants"]),
-]
 
 
 # What every cell of Wen et al. is given.
@@ -92,7 +81,6 @@ WEN2017_ROWS = {
 PAPERS["wen2017"].declare(
     rows=WEN2017_ROWS,
     datasets=WEN2017_DATASETS,
-    sources=[*WEN2017_SOURCES, *WEN2017_LIBSVM_SOURCES],
     facts={"features": {dataset: REGISTRY[dataset].features for dataset in WEN2017_DATASETS}},
 )
 
@@ -100,7 +88,6 @@ PAPERS["wen2017"].declare(
 rule wen2017_run_choice:
     input:
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         chosen="<results>/wen2017/chosen/{dataset}.csv",
     log:
@@ -112,6 +99,7 @@ rule wen2017_run_choice:
         mem_mb=growing(3000),
         runtime=growing(120),
     params:
+        code=code_of("papers.wen2017.scripts.run_choice"),
         choice={
             **{key: WEN2017["choice"][key] for key in ("rows", "folds")},
             **{key: grid(WEN2017["choice"][key]) for key in ("C", "gamma")},
@@ -125,7 +113,6 @@ rule wen2017_run_seeds:
     input:
         unpack(wen2017_chosen),
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<results>/wen2017/seeds/{dataset}/{settings}/k-{k}.parquet",
     log:
@@ -140,6 +127,7 @@ rule wen2017_run_seeds:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(720),
     params:
+        code=code_of("papers.wen2017.scripts.run_seeds"),
         wildcards=named,
         model=wen2017_model,
         cell=wen2017_seeds,
@@ -152,7 +140,6 @@ rule wen2017_run_cached:
     input:
         unpack(wen2017_chosen),
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<results>/wen2017/cached/{dataset}/{settings}/k-{k}.parquet",
     log:
@@ -165,6 +152,7 @@ rule wen2017_run_cached:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(360),
     params:
+        code=code_of("papers.wen2017.scripts.run_cached"),
         wildcards=named,
         model=wen2017_model,
         cell=wen2017_cached,
@@ -177,7 +165,6 @@ rule wen2017_run_libsvm:
     input:
         unpack(wen2017_chosen),
         data="resources/data/{dataset}.npz",
-        library=WEN2017_LIBSVM_SOURCES,
     output:
         rows="<results>/wen2017/libsvm/{dataset}/{settings}/k-{k}.parquet",
     log:
@@ -191,6 +178,7 @@ rule wen2017_run_libsvm:
         mem_mb=growing(4000),
         runtime=growing(360),
     params:
+        code=code_of("papers.wen2017.scripts.run_libsvm"),
         wildcards=named,
         model=wen2017_model,
         cell={"budget_s": WEN2017["libsvm_budget"]},
@@ -203,7 +191,6 @@ rule wen2017_run_along_C:
     input:
         chosen="<results>/wen2017/chosen/{dataset}.csv",
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<results>/wen2017/along_C/{dataset}.parquet",
     log:
@@ -215,6 +202,7 @@ rule wen2017_run_along_C:
         mem_mb=growing(3000),
         runtime=growing(120),
     params:
+        code=code_of("papers.wen2017.scripts.run_along_C"),
         cell={
             "n": WEN2017["along_C"]["rows"],
             "k": str(WEN2017["along_C"]["k"]),
@@ -229,7 +217,6 @@ rule wen2017_run_along_C:
 rule wen2017_run_variants:
     input:
         data="resources/data/{dataset}.npz",
-        library=WEN2017_SOURCES,
     output:
         rows="<results>/wen2017/variants/{dataset}.parquet",
     log:
@@ -241,6 +228,7 @@ rule wen2017_run_variants:
         mem_mb=growing(wen2017_whole_matrix_mb),
         runtime=growing(120),
     params:
+        code=code_of("papers.wen2017.scripts.run_variants"),
         model=wen2017_model,
         cell=wen2017_variants,
         settings={key: value for key, value in WEN2017_SETTINGS.items() if key != "seed"},

@@ -10,7 +10,7 @@ rows = run_figure1(
         "paper": "bakir2004",
         "dataset": "squares",
         "experiment": "figure1",
-        "library": library_id(snakemake.input.library),
+        "library": library_id(snakemake.params.code),
     },
     **snakemake.params.cell,
     log=start_log(snakemake.log[0]),

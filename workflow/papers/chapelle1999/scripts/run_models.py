@@ -11,7 +11,7 @@ rows = run_models(
         "paper": "chapelle1999",
         "dataset": snakemake.wildcards.dataset,
         "experiment": snakemake.wildcards.experiment,
-        "library": library_id(snakemake.input.library),
+        "library": library_id(snakemake.params.code),
     },
     realisation=int(snakemake.wildcards.realisation),
     **snakemake.params.cell,

@@ -14,7 +14,7 @@ rows = run_test(
     identity={
         "paper": "franc2008",
         "dataset": snakemake.wildcards.dataset,
-        "library": library_id(snakemake.input.library),
+        "library": library_id(snakemake.params.code),
     },
     realisations=list(range(1, snakemake.params.n_realisations + 1)),
     kernel=kernel,

@@ -10,7 +10,7 @@ rows = run_variants(
     identity={
         "paper": "wen2017",
         "dataset": snakemake.wildcards.dataset,
-        "library": library_id(snakemake.input.library),
+        "library": library_id(snakemake.params.code),
         "settings": "published",
     },
     model=snakemake.params.model,
