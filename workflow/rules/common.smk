@@ -82,7 +82,7 @@ wildcard_constraints:
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
-ENVIRONMENT = "../../environment.yml"
+ENVIRONMENT = str(WORKFLOW.parent / "environment.yml")
 
 
 def contents(dataset):
