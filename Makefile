@@ -1,5 +1,6 @@
 # Everything runs in .venv: the packages of requirements.lock plus svmselect itself, installed (not editable) and
-# reinstalled by make whenever a source of the library is newer, so that nothing ever runs against a stale library.
+# reinstalled by make whenever a source of the library is newer. Where the dates of files do not tell, "make env" compares the
+# sources with what is installed, as every call of snakemake does.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -40,6 +41,7 @@ all: report ## Environment, build, demo reproduction and its HTML report (the de
 
 .PHONY: env
 env: $(LIBRARY) ## Environment and build alone: .venv
+	@.venv/bin/python -m svmselect.digest src/svmselect || { rm $(LIBRARY); $(MAKE) --no-print-directory $(LIBRARY); }
 
 .PHONY: demo
 demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo

@@ -61,20 +61,16 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/common/franc2008.smk"
-include: "workflow/rules/common/chapelle1999.smk"
-include: "workflow/rules/common/wen2017.smk"
-include: "workflow/rules/common/sarafis2018.smk"
-include: "workflow/rules/common/bakir2004.smk"
-include: "workflow/rules/common/comparison.smk"
+
+
+for paper in DECLARED:
+
+    include: f"workflow/papers/{paper}/rules.smk"
+
+
 include: "workflow/rules/rows.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/franc2008.smk"
-include: "workflow/rules/chapelle1999.smk"
-include: "workflow/rules/wen2017.smk"
-include: "workflow/rules/sarafis2018.smk"
-include: "workflow/rules/bakir2004.smk"
-include: "workflow/rules/comparison.smk"
+include: "workflow/rules/exhibits.smk"
 include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/report.smk"
 
@@ -82,45 +78,25 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        [paper["results"] for paper in PAPERS.values()],
+        [paper.results() for paper in PAPERS.values()],
         "<results>/scorecard.csv",
         "<results>/provenance.json",
 
 
 rule figures:
     input:
-        [paper["results"] for paper in PAPERS.values()],
+        [paper.results() for paper in PAPERS.values()],
         "<results>/scorecard.csv",
 
 
-rule franc2008:
-    input:
-        FRANC2008_RESULTS,
+# one paper, or the comparison
+for paper in PAPERS.values():
 
-
-rule chapelle1999:
-    input:
-        CHAPELLE1999_RESULTS,
-
-
-rule wen2017:
-    input:
-        WEN2017_RESULTS,
-
-
-rule sarafis2018:
-    input:
-        SARAFIS2018_RESULTS,
-
-
-rule bakir2004:
-    input:
-        BAKIR2004_RESULTS,
-
-
-rule comparison:
-    input:
-        COMPARISON_RESULTS,
+    rule:
+        name:
+            paper.key
+        input:
+            paper.results(),
 
 
 rule download:

@@ -24,8 +24,8 @@ from svmselect.editing import train
 from svmselect.svm import misclassified
 
 sys.path.insert(0, str(ROOT / "workflow"))
-from lib.bakir2004.cells import ROWS_FLOAT32
-from lib.bakir2004.problem import of_dataset
+from papers.bakir2004.cells import ROWS_FLOAT32
+from papers.bakir2004.problem import of_dataset
 
 RESULTS = Path(__file__).resolve().parent / "results" / "final_C.csv"
 KEY = ("dataset", "train", "gamma", "realisation")

@@ -15,7 +15,7 @@ class Checkout:
 
     def __init__(self, folder):
         self.folder = folder
-        for name in ("Snakefile", "config", "environment.yml", "profiles", "src", "workflow"):
+        for name in ("Snakefile", "config", "environment.yml", "meson.build", "profiles", "src", "workflow"):
             (folder / name).symlink_to(ROOT / name)
 
     def snakemake(self, *arguments, config=None, **environment):

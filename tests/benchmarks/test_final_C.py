@@ -4,7 +4,7 @@ import final_C
 import numpy as np
 import pytest
 from csv_rows import read_rows, write_rows
-from lib.bakir2004.problem import Problem, gaussians
+from papers.bakir2004.problem import Problem, gaussians
 
 SETTINGS = {
     "dataset": "gaussians",

@@ -1,9 +1,12 @@
 """The library under test is the source tree's, whole and no more."""
 
+import os
+import shutil
 from importlib.metadata import version
 from pathlib import Path
 
 import svmselect
+from svmselect.digest import Code, main, read_package
 
 
 def test_library_is_not_imported_from_the_source_tree(root: Path) -> None:
@@ -18,6 +21,33 @@ def test_installed_modules_are_those_of_the_source_tree(root: Path) -> None:
     assert {
         path.relative_to(installed).parent / path.name.split(".")[0] for path in installed.rglob("*.so")
     } == cython
+
+
+def test_the_installed_library_knows_the_code_of_the_source_tree(root: Path) -> None:
+    assert Code.installed().modules == read_package(root / "src" / "svmselect")
+
+
+def test_a_change_that_the_build_would_not_see_is_refused(root: Path, tmp_path: Path) -> None:
+    """Ninja compiles what is newer than its last build: what is new to it but older would be left out."""
+    shutil.copy(root / "meson.build", tmp_path)
+    sources = shutil.copytree(root / "src" / "svmselect", tmp_path / "src" / "svmselect")
+    baked = tmp_path / "build" / "any" / "src" / "svmselect" / "_digests.json"
+    baked.parent.mkdir(parents=True)
+    arguments = [str(sources), str(baked)]
+    assert main(arguments) is None
+    for name in ("_smo.pyx", "svm.py"):
+        text = (sources / name).read_text()
+        (sources / name).write_text(text.replace("1e-", "2e-"))
+        assert (sources / name).read_text() != text
+        os.utime(sources / name, (0, 0))
+    before = baked.read_text()
+    for name in ("_smo.pxd", "_smo.pyx"):
+        os.utime(sources / name, (0, 0))
+    files = f"{sources / '_smo.pxd'}, {sources / '_smo.pyx'}"
+    assert main(arguments) == f"changed since the last build, but dated before it: touch {files}"
+    assert baked.read_text() == before
+    (sources / "_smo.pyx").touch()
+    assert main(arguments) is None and baked.read_text() != before
 
 
 def test_no_build_input_is_installed() -> None:

@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-import yaml
 from checkouts import ROOT, Checkout
 
 sys.path.insert(0, str(ROOT / "workflow"))
@@ -22,12 +21,16 @@ def root():
 @pytest.fixture(scope="session")
 def scorecard_of(root):
     """A function: the scorecard of tidy rows of a paper; it raises where a figure has no counterpart."""
-    from lib.published import read_printed, read_published
+    from lib.papers import load_papers
+    from lib.published import declared, read_printed, read_published
     from lib.scorecard import figures
 
+    papers = load_papers()
+
     def of(paper, tidy):
-        path = root / f"config/published/{paper}.csv"
-        rules = yaml.safe_load((root / "config/claims.yaml").read_text())[paper]["figures"]
-        return figures(paper, read_printed(path), read_published(path), tidy, rules)
+        path = root / f"workflow/papers/{paper}/published.csv"
+        extrapolated = {tuple(figure) for figure in declared(path)["extrapolated"]}
+        rules = papers[paper].claims["figures"]
+        return figures(paper, read_printed(path), read_published(path), tidy, rules, extrapolated)
 
     return of

@@ -9,28 +9,28 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.bakir2004 import cells
-from lib.bakir2004.claims import Results, decide
-from lib.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
-from lib.bakir2004.layout import table1_layout
-from lib.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
-from lib.bakir2004.problem import gaussians, of_dataset, scaled, squares, swapped
 from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.memory import measured_memory
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from papers.bakir2004 import cells
+from papers.bakir2004.claims import Results, decide
+from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
+from papers.bakir2004.layout import table1_layout
+from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
+from papers.bakir2004.problem import gaussians, of_dataset, scaled, squares, swapped
 from scipy import sparse
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, cross_training, solve_csvc
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
-CLAIMS = yaml.safe_load(Path(__file__).parents[2].joinpath("config/claims.yaml").read_text())["bakir2004"][
-    "claims"
-]
+CLAIMS = yaml.safe_load(
+    Path(__file__).parents[2].joinpath("workflow/papers/bakir2004/claims.yaml").read_text()
+)["claims"]
 LIMITS = {
     "slope": 0.1,
     "linear": 0.95,
@@ -422,7 +422,7 @@ def published(tmp_path):
 
 
 def test_figures_are_stable_and_described(tmp_path, root):
-    alt = alt_text(root / "workflow/report/bakir2004/figure3.rst")
+    alt = alt_text(root / "workflow/papers/bakir2004/captions/figure3.rst")
     panels = tidy(tmp_path, made_rows())
     plots = {
         "figure1": plot_figure1,
@@ -440,7 +440,7 @@ def test_figures_are_stable_and_described(tmp_path, root):
 
 def test_every_caption_begins_with_its_alt_text(root):
     for caption in ("figure1", "figure3", "figure4", "table1", "growth", "claims"):
-        text = alt_text(root / f"workflow/report/bakir2004/{caption}.rst")
+        text = alt_text(root / f"workflow/papers/bakir2004/captions/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
 
 

@@ -7,23 +7,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.chapelle1999 import cells
-from lib.chapelle1999.claims import Results, decide
-from lib.chapelle1999.exhibits import figure2, figure3, figure4
-from lib.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
+from papers.chapelle1999 import cells
+from papers.chapelle1999.claims import Results, decide
+from papers.chapelle1999.exhibits import figure2, figure3, figure4
+from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
-CLAIMS = yaml.safe_load(Path(__file__).parents[2].joinpath("config/claims.yaml").read_text())["chapelle1999"][
-    "claims"
-]
+CLAIMS = yaml.safe_load(
+    Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()
+)["claims"]
 LIMITS = {"excess": 1, "distance": 3, "distance_to_loo": 1, "speedup": 10, "correlation": 0.9}
 
 
@@ -159,7 +159,7 @@ def tidy(tmp_path, rows):
 
 
 def test_figures_are_stable_and_described(tmp_path, root):
-    alt = alt_text(root / "workflow/report/chapelle1999/figure2.rst")
+    alt = alt_text(root / "workflow/papers/chapelle1999/captions/figure2.rst")
     panels = tidy(tmp_path, made_rows())
     for plot, panel in zip((plot_figure2, plot_figure3, plot_figure4), panels, strict=True):
         for name in "ab":
@@ -171,7 +171,7 @@ def test_figures_are_stable_and_described(tmp_path, root):
 
 def test_every_caption_begins_with_its_alt_text(root):
     for caption in ("figure2", "figure3", "figure4", "claims"):
-        text = alt_text(root / f"workflow/report/chapelle1999/{caption}.rst")
+        text = alt_text(root / f"workflow/papers/chapelle1999/captions/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
 
 

@@ -5,13 +5,14 @@ import logging
 import numpy as np
 import pandas as pd
 import pytest
-from lib.comparison import cells
-from lib.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, per_set, summary
-from lib.comparison.layout import TITLES, answer, estimator_name, layouts
-from lib.comparison.plots import plot_tradeoff
 from lib.figures import alt_text, save
+from lib.papers import load_papers
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from papers.comparison import cells, layout
+from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, cost, estimators, regret, rmse
+from papers.comparison.layout import answer, estimator_name
+from papers.comparison.plots import plot_tradeoff
 from scipy import sparse
 
 from svmselect import (
@@ -33,7 +34,7 @@ from svmselect import (
     xi_alpha,
 )
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 SETTINGS = {"tol": 1e-3, "max_iter": None, "folds": [3, 30], "timing": "shared"}
@@ -189,43 +190,48 @@ def numbers(tidy, *columns):
 
 
 def test_regret_rmse_and_cost_of_a_data_set():
-    tables = per_set(made_rows())
-    regret = numbers(tables["regret"], "dataset", "method", "metric")
-    assert regret["a", "all", "realisations"] == 2 and regret["b", "all", "realisations"] == 1
-    assert regret["a", "all", "least_test_error"] == pytest.approx(10)
-    assert regret["a", "span_rule", "regret"] == pytest.approx(0)
+    rows = made_rows()
+    regrets = numbers(regret(rows), "dataset", "method", "metric")
+    assert regrets["a", "all", "realisations"] == 2 and regrets["b", "all", "realisations"] == 1
+    assert regrets["a", "all", "least_test_error"] == pytest.approx(10)
+    assert regrets["a", "span_rule", "regret"] == pytest.approx(0)
     # two models tie: the worst counts
-    assert regret["a", "loo", "regret"] == pytest.approx(10) and regret["a", "loo", "tied"] == 2
-    assert regret["a", "loo", "mean_regret"] == pytest.approx(5)
-    assert regret["b", "loo", "regret"] == pytest.approx(10) and regret["b", "loo", "failed"] == 1
-    assert regret["a", "kfold_5", "regret"] == pytest.approx(2)
-    assert regret["a", "span_bound", "regret"] == pytest.approx(10)
-    assert regret["a", RANDOM, "regret"] == pytest.approx(8)
-    rmse = numbers(tables["rmse"], "dataset", "method", "metric")
-    assert rmse["a", "span_rule", "rmse"] == rmse["a", "span_rule", "bias"] == pytest.approx(1)
-    assert rmse["a", "loo", "rmse"] == pytest.approx(5) and rmse["a", "loo", "bias"] == pytest.approx(-2.5)
-    assert ("a", "span_bound", "rmse") not in rmse.index
-    cost = numbers(tables["cost"], "dataset", "method", "metric")
+    assert regrets["a", "loo", "regret"] == pytest.approx(10) and regrets["a", "loo", "tied"] == 2
+    assert regrets["a", "loo", "mean_regret"] == pytest.approx(5)
+    assert regrets["b", "loo", "regret"] == pytest.approx(10) and regrets["b", "loo", "failed"] == 1
+    assert regrets["a", "kfold_5", "regret"] == pytest.approx(2)
+    assert regrets["a", "span_bound", "regret"] == pytest.approx(10)
+    assert regrets["a", RANDOM, "regret"] == pytest.approx(8)
+    distance = numbers(rmse(rows), "dataset", "method", "metric")
+    assert distance["a", "span_rule", "rmse"] == distance["a", "span_rule", "bias"] == pytest.approx(1)
+    assert distance["a", "loo", "rmse"] == pytest.approx(5) and distance["a", "loo", "bias"] == pytest.approx(
+        -2.5
+    )
+    assert ("a", "span_bound", "rmse") not in distance.index
+    costs = numbers(cost(rows), "dataset", "method", "metric")
     # two kernels, four models
-    assert cost["a", GRAM, "time"] == pytest.approx(4) and cost["a", FIT, "time"] == pytest.approx(1)
-    assert cost["a", "loo", "time"] == cost["a", "loo", "fits"] == pytest.approx(3)
-    assert cost["a", "kfold_5", "time"] == pytest.approx(2)
-    assert cost["a", "span_bound", "time"] == pytest.approx(4.2)
+    assert costs["a", GRAM, "time"] == pytest.approx(4) and costs["a", FIT, "time"] == pytest.approx(1)
+    assert costs["a", "loo", "time"] == costs["a", "loo", "fits"] == pytest.approx(3)
+    assert costs["a", "kfold_5", "time"] == pytest.approx(2)
+    assert costs["a", "span_bound", "time"] == pytest.approx(4.2)
 
 
 def tidy(folder):
-    tables = per_set(made_rows())
-    for table, rows in tables.items():
-        write_tidy(folder / f"{table}.csv", rows)
-    read = {table: read_tidy(folder / f"{table}.csv") for table in tables}
-    write_tidy(folder / "estimators.csv", summary(read))
-    return {**read, "estimators": read_tidy(folder / "estimators.csv")}
+    read = {}
+    for make in (regret, rmse, cost):
+        read[make.__name__] = written(folder, make.__name__, make(made_rows()))
+    return {**read, "estimators": written(folder, "estimators", estimators(**read))}
+
+
+def written(folder, table, rows):
+    write_tidy(folder / f"{table}.csv", rows)
+    return read_tidy(folder / f"{table}.csv")
 
 
 def test_estimators_are_compared_over_the_data_sets(tmp_path):
-    estimators = tidy(tmp_path)["estimators"]
-    assert set(estimators["dataset"]) == {ALL_SETS}
-    value = numbers(estimators, "method", "metric")
+    found = tidy(tmp_path)["estimators"]
+    assert set(found["dataset"]) == {ALL_SETS}
+    value = numbers(found, "method", "metric")
     assert value["all", "datasets"] == 2 and value["loo", "failed"] == 1
     assert value["loo", "regret"] == value["loo", "largest_regret"] == pytest.approx(10)
     assert value["span_rule", "rank"] == 1 and value["kfold_5", "rank"] == 2
@@ -236,12 +242,10 @@ def test_estimators_are_compared_over_the_data_sets(tmp_path):
 
 
 def test_tables_for_readers(tmp_path):
-    made = layouts(tidy(tmp_path))
-    assert set(made) == set(TITLES)
-    for table, layout in made.items():
-        write_markdown(tmp_path / f"{table}.md", TITLES[table], *layout)
-        write_tex(tmp_path / f"{table}.tex", TITLES[table], *layout)
-        columns, body, _ = layout
+    made = {table: getattr(layout, f"{table}_layout")(rows) for table, rows in tidy(tmp_path).items()}
+    for table, (columns, body, notes) in made.items():
+        write_markdown(tmp_path / f"{table}.md", table, columns, body, notes)
+        write_tex(tmp_path / f"{table}.tex", table, columns, body, notes)
         assert {len(line) for line in body} == {len(columns)}
     _, body, notes = made["estimators"]
     assert [line[0] for line in body] == [
@@ -270,7 +274,7 @@ def test_the_answer_is_in_sentences(tmp_path):
 
 
 def test_figure_is_stable_and_described(tmp_path, root):
-    alt = alt_text(root / "workflow/report/comparison/tradeoff.rst")
+    alt = alt_text(root / "workflow/papers/comparison/captions/tradeoff.rst")
     estimators = tidy(tmp_path)["estimators"]
     for name in "ab":
         save(plot_tradeoff(estimators), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
@@ -280,6 +284,6 @@ def test_figure_is_stable_and_described(tmp_path, root):
 
 
 def test_every_caption_begins_with_its_alt_text(root):
-    for caption in (*TITLES, "tradeoff"):
-        text = alt_text(root / f"workflow/report/comparison/{caption}.rst")
+    for caption in load_papers()["comparison"].exhibits:
+        text = alt_text(root / f"workflow/papers/comparison/captions/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text

@@ -1,4 +1,4 @@
-"""The rules: plans of the presets, style, listed sources, and a small run from data to exhibits."""
+"""The rules: plans of the presets, style, and a small run from data to exhibits."""
 
 import re
 
@@ -7,15 +7,8 @@ import pytest
 import yaml
 from checkouts import ROOT
 from lib.checkpoint import Checkpoint
-from lib.library import SUFFIXES, sources
 from lib.rows import OK, read_rows
 from lib.tables import TIDY_COLUMNS, read_tidy
-
-# Exports decide no number; what is fetched is verified by its hash; estimators and commands are not the
-# workflow's.
-NO_NUMBERS = {"__init__.py", "data/__init__.py", "data/fetch.py", "data/atomic.py"}
-# Reading and writing rows, logs and digests decides no number either.
-NO_EXHIBITS = {"joblog", "library", "rows"}
 
 SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
 
@@ -28,7 +21,7 @@ def planned(output):
 
 def rules(root):
     """Text of each rule by name."""
-    text = "\n".join(path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk")))
+    text = "\n".join(path.read_text() for path in sorted((root / "workflow").rglob("*.smk")))
     # some stand under an if
     found = re.findall(r"^( *)rule (\w+):\n(.*?)(?=^\1?\S|\Z)", text, flags=re.MULTILINE | re.DOTALL)
     return {name: body for _, name, body in found}
@@ -59,8 +52,9 @@ def test_selection_by_one_method_compares_none(checkout):
     done = checkout.snakemake("--dry-run", "--quiet", "rules", "--", "all", "report", config=config)
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
-    assert {"franc2008_make_table2", "franc2008_make_claims", "make_scorecard"} <= set(jobs)
-    assert not {"franc2008_make_table3", "franc2008_make_agreement", "franc2008_plot_speedup"} & set(jobs)
+    assert {"franc2008_make_exhibits", "franc2008_decide_claims", "make_scorecard"} <= set(jobs)
+    table3 = checkout.snakemake("--dry-run", "--", "results/small/franc2008/table3.csv", config=config)
+    assert "MissingRuleException" in table3.stdout + table3.stderr
 
 
 def test_mistake_in_the_configuration_is_one_sentence(checkout):
@@ -69,36 +63,6 @@ def test_mistake_in_the_configuration_is_one_sentence(checkout):
     assert done.returncode == 1
     assert "Unknown data set 'titanik' in the configuration's franc2008.datasets; the known ones" in output
     assert "titanic-table" in output and "Traceback" not in output
-
-
-def test_every_source_of_numbers_is_an_input(root, monkeypatch):
-    monkeypatch.chdir(root)
-    common = (root / "workflow/rules/common.smk").read_text()
-    library = root / "src/svmselect"
-    everything = {str(path.relative_to(root)) for path in library.rglob("*.*") if path.suffix in SUFFIXES}
-    listed = {path for folder in re.findall(r'sources\("(.*?)"\)', common) for path in sources(folder)}
-    assert "src/svmselect/_smo.pyx" in listed and "src/svmselect/loo/__init__.py" in listed
-    data = re.search(r"DATA_SOURCES = expand\(.*?\[(.*?)\]", common, flags=re.DOTALL).group(1)
-    listed |= {f"src/svmselect/data/{name}.py" for name in re.findall(r'"(\w+)"', data)}
-    other = ("src/svmselect/cli/", "src/svmselect/sklearn/")
-    unused = {path for path in everything if path.startswith(other)}
-    assert everything - listed - unused == {f"src/svmselect/{name}" for name in NO_NUMBERS}
-    for name, text in rules(root).items():
-        if "/run_" in text:
-            # the runs of another solver depend on less
-            assert re.search(rf"library={paper_of(name).upper()}(_LIBSVM)?_SOURCES", text), name
-    assert "library=DATA_SOURCES" in rules(root)["prepare_data"]
-
-
-def test_every_script_lists_the_modules_it_imports(root):
-    for name, text in rules(root).items():
-        script = re.search(r'"\.\./(scripts/[a-z]+(?:\d{4})?/(?!run_)\w+\.py)"', text)
-        if script is None:
-            continue
-        code = (root / "workflow" / script.group(1)).read_text()
-        imported = set(re.findall(r"^from lib\.([\w.]+) import", code, flags=re.MULTILINE)) - NO_EXHIBITS
-        call = re.search(r"code=lib\((.*?)\)", text, flags=re.DOTALL)
-        assert imported <= set(re.findall(r'"([\w.]+)"', call.group(1))), name
 
 
 def test_rule_script_and_log_have_one_name(root):
@@ -208,6 +172,12 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert "Data set | Setting" in (checkout.folder / "results/small/scorecard.md").read_text()
     provenance = (checkout.folder / "results/small/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
+    libraries = pd.read_csv(checkout.folder / "results/small/libraries.csv")
+    assert set(libraries["paper"]) == {name for name in SMALL if isinstance(SMALL[name], dict)}
+    assert set(libraries["present"]) == {"yes"} and "another library than" not in report.split("<h2")[3]
+    assert (
+        "the present code computed every row" in (checkout.folder / "results/small/scorecard.md").read_text()
+    )
 
     again = checkout.snakemake("--dry-run", config=SMALL)
     assert "Nothing to be done" in again.stdout + again.stderr

@@ -9,16 +9,17 @@ import pytest
 import yaml
 from lib.claims import claims_layout
 from lib.figures import alt_text, save
-from lib.franc2008 import cells
-from lib.franc2008.checks import agreement
-from lib.franc2008.claims import Results, decide
-from lib.franc2008.exhibits import ALL_SETS, METHODS, figure1, table2, table3
-from lib.franc2008.layout import agreement_layout, table2_layout, table3_layout
-from lib.franc2008.plots import plot_figure1, plot_speedup
-from lib.franc2008.selection import COLUMNS, select
 from lib.published import read_published
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
 from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
+from papers.franc2008 import cells
+from papers.franc2008.checks import agreement
+from papers.franc2008.claims import Results, decide
+from papers.franc2008.exhibits import figure1, table2, table3
+from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
+from papers.franc2008.names import ALL_SETS, METHODS
+from papers.franc2008.plots import plot_figure1, plot_speedup
+from papers.franc2008.selection import COLUMNS, select
 
 from svmselect import RBF, Gram
 from svmselect.data import Dataset
@@ -190,7 +191,7 @@ def test_totals_are_ratios_of_sums_and_methods_that_were_not_run_are_missing():
 
 
 def test_every_published_row_has_a_reproduced_one(root):
-    published = read_published(root / "config/published/franc2008.csv")
+    published = read_published(root / "workflow/papers/franc2008/published.csv")
     keys = set(map(tuple, published[["setting", "method", "metric", "unit"]].to_numpy()))
     tests = pd.DataFrame(test_rows("linear", [0.1]) + test_rows("rbf", [0.1]))
     rows = [
@@ -269,8 +270,8 @@ def test_figure1_has_a_gap_where_the_reference_model_failed():
 
 def test_figures_are_the_same_bytes_each_time(tmp_path, root):
     tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
-    published = read_published(root / "config/published/franc2008.csv")
-    alt = alt_text(root / "workflow/report/franc2008/figure1.rst")
+    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    alt = alt_text(root / "workflow/papers/franc2008/captions/figure1.rst")
     for name in ("a", "b"):
         save(plot_figure1(tidy, ["d"]), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure 1", alt)
         fig = plot_speedup(published, published, [*dict.fromkeys(published["dataset"]), ALL_SETS])
@@ -286,7 +287,7 @@ def test_figures_are_the_same_bytes_each_time(tmp_path, root):
 
 def test_every_caption_begins_with_its_alt_text(root):
     for caption in ("table2", "table3", "figure1", "speedup", "agreement", "claims"):
-        text = alt_text(root / f"workflow/report/franc2008/{caption}.rst")
+        text = alt_text(root / f"workflow/papers/franc2008/captions/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
 
 
@@ -368,9 +369,9 @@ def tidy_frame(*rows):
     return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows], columns=TIDY_COLUMNS)
 
 
-CLAIMS = yaml.safe_load(Path(__file__).parents[2].joinpath("config/claims.yaml").read_text())["franc2008"][
-    "claims"
-]
+CLAIMS = yaml.safe_load(
+    Path(__file__).parents[2].joinpath("workflow/papers/franc2008/claims.yaml").read_text()
+)["claims"]
 LIMITS = {
     "degenerate": 1e-6, "slower": 0.05, "speedup": 0.25, "breakdown": 0.25, "estimate": 1, "least_time": 0.05,
     "unlearn_speedup": {"linear": {"standard": 30, "proposed": 10}, "rbf": {"standard": 8, "proposed": 4}},
@@ -396,7 +397,7 @@ def claimed(rows=(), tidy=(), published=(), differences=None, methods=METHODS):
         datasets=["d"],
         methods=list(methods),
         limits=LIMITS,
-        differences=differences,
+        agreement_points=differences,
     )
     verdicts, numbers = decide(CLAIMS, results)
     return verdicts.set_index("claim"), numbers

@@ -15,7 +15,7 @@ RULE = re.compile(r"^ *rule (\w+):\n(.*?)(?=^\S|\Z)", flags=re.MULTILINE | re.DO
 @pytest.fixture
 def rules(root):
     """Text of each rule by name."""
-    return dict(RULE.findall("\n".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))))
+    return dict(RULE.findall("\n".join(path.read_text() for path in (root / "workflow").rglob("*.smk"))))
 
 
 def profile(root, name):
@@ -28,11 +28,6 @@ def test_groups_are_of_rules_that_exist_and_their_sizes_of_groups(root, rules):
     assert set(groups) <= set(rules)
     sizes = {entry.split("=")[0] for entry in settings["group-components"]}
     assert sizes <= set(groups.values())
-    # exhibits of a paper are made in one submission
-    exhibits = {name for name in rules if re.match(r"[a-z]+\d{4}_(gather|make|plot|compare)_", name)}
-    assert {name: groups.get(name) for name in exhibits} == {
-        name: f"{name.split('_')[0]}_exhibits" for name in exhibits
-    }
 
 
 def test_rules_that_run_cells_say_what_they_need(rules):

@@ -13,8 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from lib.redraw import with_rows
+from lib.rows import read_rows
 
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
@@ -75,6 +77,29 @@ def test_papers_without_rows_are_named(redrawn):
     for paper in ("franc2008", "chapelle1999", "wen2017", "sarafis2018", "bakir2004"):
         named = f"{paper} is not redrawn: results/paper/{paper}/rows/" in output
         assert named != (results / paper / "claims.csv").exists(), paper
+
+
+def test_exhibits_with_rows_of_other_code_are_marked(redrawn):
+    clone, _ = redrawn
+    results = clone / "results/paper"
+    libraries = pd.read_csv(results / "libraries.csv")
+    for (paper, stage), of in libraries.groupby(["paper", "stage"]):
+        rows = read_rows([results / paper / "rows" / f"{stage}.parquet"])["library"].value_counts()
+        assert of.set_index("library")["rows"].to_dict() == rows.to_dict()
+    report, *cards = [
+        (results / page).read_text() for page in ("report.html", "scorecard.html", "scorecard.md")
+    ]
+    assert all(library in report for library in libraries.loc[libraries["present"] == "no", "library"])
+    exhibits = pd.read_csv(results / "scorecard_exhibits.csv", keep_default_na=False)
+    marks = exhibits.set_index(["paper", "exhibit"])["other_libraries"]
+    assert all(mark in card for mark in marks for card in cards)
+    stale = {(row.paper, row.stage) for row in libraries.itertuples() if row.present == "no"}
+    for (paper, exhibit), stages in {
+        ("wen2017", "figure2"): {"seeds", "libsvm"},
+        ("franc2008", "figure1"): {"stopping"},
+    }.items():
+        marked = {part.split(":")[0] for part in marks[paper, exhibit].split("; ") if part}
+        assert marked == {stage for stage in stages if (paper, stage) in stale}
 
 
 def test_papers_with_all_their_rows(tmp_path):

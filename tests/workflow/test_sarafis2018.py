@@ -12,19 +12,20 @@ from lib.claims import claims_layout
 from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
-from lib.sarafis2018 import cells
-from lib.sarafis2018.claims import Results, decide
-from lib.sarafis2018.exhibits import curves, same_pairs, size_curves, tables
-from lib.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
-from lib.sarafis2018.layout import TITLES, layouts, lookup, sv_counts_agree
-from lib.sarafis2018.plots import plot_curves, plot_sizes, plot_times
 from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from papers.sarafis2018 import cells, layout
+from papers.sarafis2018 import exhibits as sarafis
+from papers.sarafis2018.claims import Results, decide
+from papers.sarafis2018.exhibits import curves, same_pairs
+from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
+from papers.sarafis2018.layout import lookup, sv_counts_agree
+from papers.sarafis2018.plots import plot_figure2, plot_figure5, plot_figure6
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc, span_bound, span_rule, xi_alpha
 from svmselect.data import Dataset
-from svmselect.data.registry import SplitRecipe
+from svmselect.data.splits import SplitRecipe
 
 LOG = logging.getLogger("test")
 SETTINGS = {
@@ -36,9 +37,9 @@ SETTINGS = {
     "timing": "shared",
 }
 AXES = {"log2_C": [-4, 0, 4], "A": [1, 5], "B": [0, 0.5]}
-CLAIMS = yaml.safe_load(Path(__file__).parents[2].joinpath("config/claims.yaml").read_text())["sarafis2018"][
-    "claims"
-]
+CLAIMS = yaml.safe_load(
+    Path(__file__).parents[2].joinpath("workflow/papers/sarafis2018/claims.yaml").read_text()
+)["claims"]
 LIMITS = {
     "at_least_as_good": 0.8,
     "best_predictor": 0.85,
@@ -267,8 +268,11 @@ def test_pairs_in_the_same_order():
     assert same_pairs(one, {rule: -error for rule, error in one.items()}) == 1
 
 
+TABLES = [f"table{number}" for number in range(1, 7)]
+
+
 def values_of(rows):
-    return {table: lookup(pd.DataFrame(own)) for table, own in tables(rows).items()}
+    return {table: lookup(pd.DataFrame(getattr(sarafis, table)(rows))) for table in TABLES}
 
 
 def test_tables():
@@ -318,28 +322,28 @@ def test_curves_pass_through_the_best_model():
 
 def exhibits(tmp_path, rows, root):
     """Tidy rows of all tables and of Figure 5, and the published ones."""
-    written = tables(rows) | dict(zip(("figure5", "figure6"), size_curves(rows), strict=True))
-    for name, own in written.items():
-        write_tidy(tmp_path / f"{name}.csv", own)
-    tidy = {name: read_tidy(tmp_path / f"{name}.csv") for name in written}
-    return tidy, read_published(root / "config/published/sarafis2018.csv")
+    tidy = {}
+    for name in (*TABLES, "figure5", "figure6"):
+        write_tidy(tmp_path / f"{name}.csv", getattr(sarafis, name)(rows))
+        tidy[name] = read_tidy(tmp_path / f"{name}.csv")
+    return tidy, read_published(root / "workflow/papers/sarafis2018/published.csv")
 
 
 def test_layouts_put_the_published_values_in_brackets(tmp_path, root):
     tidy, published = exhibits(tmp_path, made_rows(), root)
-    tidy = {table: tidy[table] for table in TITLES}
-    by_table = {table: published[published["exhibit"] == table] for table in TITLES}
-    found = layouts(tidy, by_table, published_rows=["splice-libsvm"], sv_share=0.1)
-    for table, layout in found.items():
-        write_markdown(tmp_path / f"{table}.md", TITLES[table], *layout)
-        write_tex(tmp_path / f"{table}.tex", TITLES[table], *layout)
-        columns, body, _ = layout
+    found = {}
+    for table in TABLES:
+        more = {"published_rows": ["splice-libsvm"], "sv_counts": 0.1} if table == "table5" else {}
+        found[table] = getattr(layout, f"{table}_layout")(tidy[table], published, **more)
+        write_markdown(tmp_path / f"{table}.md", table, *found[table])
+        write_tex(tmp_path / f"{table}.tex", table, *found[table])
+        columns, body, _ = found[table]
         assert all(len(line) == len(columns) for line in body)
     image = found["table2"][1][0]
     assert image[:4] == ["image", "0.1000 (0.0623)", "0.1400 (0.1158)", "0.1200 (0.0623)"]
     assert image[-3:] == ["R < K < B = X", "R = K < X < B", "4 of 6"]
     assert "splice-libsvm *" in (tmp_path / "table5.md").read_text()
-    own, printed = lookup(tidy["table5"]), lookup(by_table["table5"])
+    own, printed = lookup(tidy["table5"]), lookup(published[published["exhibit"] == "table5"])
     assert sv_counts_agree(own, printed, "image", 0.1) is False
     assert sv_counts_agree(printed, printed, "image", 0) is True
     assert sv_counts_agree(own, printed, "unheard-of", 0.1) is None
@@ -349,11 +353,11 @@ def test_figures_are_stable_and_described(tmp_path, root):
     rows = made_rows()
     tidy, _ = exhibits(tmp_path, rows, root)
     line = pd.DataFrame(curves("figure2", rows, CLASS_WEIGHTS, "image"))
-    alt = alt_text(root / "workflow/report/sarafis2018/figure2.rst")
+    alt = alt_text(root / "workflow/papers/sarafis2018/captions/figure2.rst")
     for plot in (
-        lambda: plot_curves(line, CLASS_WEIGHTS),
-        lambda: plot_times(tidy["figure5"]),
-        lambda: plot_sizes(tidy["figure6"]),
+        lambda: plot_figure2(line, {"figure2": (CLASS_WEIGHTS, "image")}),
+        lambda: plot_figure5(tidy["figure5"]),
+        lambda: plot_figure6(tidy["figure6"]),
     ):
         for name in "ab":
             save(plot(), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
@@ -364,7 +368,7 @@ def test_figures_are_stable_and_described(tmp_path, root):
 
 def test_every_caption_begins_with_its_alt_text(root):
     for caption in CAPTIONS:
-        text = alt_text(root / f"workflow/report/sarafis2018/{caption}.rst")
+        text = alt_text(root / f"workflow/papers/sarafis2018/captions/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
 
 
@@ -418,7 +422,7 @@ def test_claims_need_results(tmp_path, root):
 
 def test_published_figures_have_their_counterparts(tmp_path, root, scorecard_of):
     tidy, _ = exhibits(tmp_path, made_rows(), root)
-    card = scorecard_of("sarafis2018", pd.concat([tidy[table] for table in TITLES]))
+    card = scorecard_of("sarafis2018", pd.concat([tidy[table] for table in TABLES]))
     run = card["dataset"].isin(["splice", "image", "bank-marketing"])
     assert (card.loc[run, "reproduced"] != "").all() and (card.loc[~run, "reproduced"] == "").all()
     splice = card[card["dataset"] == "splice"].set_index(["exhibit", "method", "metric"])

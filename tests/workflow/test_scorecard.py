@@ -5,20 +5,24 @@ import importlib
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from lib.claims import check_claims, limits, verdict
-from lib.published import read_printed, read_published
+from lib.origins import libraries, others
+from lib.papers import load_papers
+from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
 from lib.tables import KEY, TIDY_COLUMNS, read_markdown, write_markdown
 
-PAPERS = ("franc2008", "chapelle1999", "wen2017", "sarafis2018", "bakir2004")
+PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
 PRINTED = {"franc2008": 182, "wen2017": 115, "sarafis2018": 224, "bakir2004": 54}
 
 
 @pytest.fixture(scope="module")
 def claims(root):
-    return yaml.safe_load((root / "config/claims.yaml").read_text())
+    return {key: paper.judged() for key, paper in load_papers().items() if paper.claims}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +33,7 @@ def schema(root):
 def test_every_claim_has_a_test_and_every_test_a_claim(claims):
     assert tuple(claims) == PAPERS
     for paper, entry in claims.items():
-        assert set(entry["claims"]) == set(importlib.import_module(f"lib.{paper}.claims").TESTS), paper
+        assert set(entry["claims"]) == set(importlib.import_module(f"papers.{paper}.claims").TESTS), paper
 
 
 def test_claims_file_is_valid(claims, schema):
@@ -93,7 +97,7 @@ def test_verdicts_of_counts():
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
-    path = root / f"config/published/{paper}.csv"
+    path = root / f"workflow/papers/{paper}/published.csv"
     printed, published = read_printed(path), read_published(path)
     assert len(printed) == PRINTED[paper]
     assert set(published.index) == set(printed.index) == set(range(len(printed)))
@@ -104,13 +108,13 @@ def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
 
 def test_registry_names_of_the_printed_data_sets(root, registry):
     for paper in PRINTED:
-        published = read_published(root / f"config/published/{paper}.csv")
+        published = read_published(root / f"workflow/papers/{paper}/published.csv")
         assert set(published["dataset"]) <= set(registry), paper
 
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper):
-    path = root / f"config/published/{paper}.csv"
+    path = root / f"workflow/papers/{paper}/published.csv"
     published = read_published(path)
     found = figures(paper, read_printed(path), published, published, claims[paper]["figures"])
     assert list(found.columns) == COLUMNS and len(found) == PRINTED[paper]
@@ -121,7 +125,7 @@ def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper)
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_a_paper_that_was_not_run_has_its_rows(root, claims, paper):
-    path = root / f"config/published/{paper}.csv"
+    path = root / f"workflow/papers/{paper}/published.csv"
     found = figures(paper, read_printed(path), read_published(path), None, claims[paper]["figures"])
     assert len(found) == PRINTED[paper] and (found["reproduced"] == "").all()
     assert set(found["reason"]) <= {"the paper was not run", "the unit of the other times"}
@@ -227,9 +231,12 @@ def test_units_have_to_be_the_same():
 
 
 def test_figures_that_a_paper_extrapolated(root, claims):
-    path = root / "config/published/wen2017.csv"
+    path = root / "workflow/papers/wen2017/published.csv"
     published = read_published(path)
-    found = figures("wen2017", read_printed(path), published, published, claims["wen2017"]["figures"])
+    extrapolated = {tuple(figure) for figure in declared(path)["extrapolated"]}
+    found = figures(
+        "wen2017", read_printed(path), published, published, claims["wen2017"]["figures"], extrapolated
+    )
     marked = found[found["extrapolated"] != "no"]
     assert marked[["exhibit", "dataset", "setting", "method"]].to_numpy().tolist() == [
         ["table3", "mnist", "k=100", "libsvm"],
@@ -238,7 +245,7 @@ def test_figures_that_a_paper_extrapolated(root, claims):
 
 
 def test_products_are_one_figure(root, claims):
-    path = root / "config/published/bakir2004.csv"
+    path = root / "workflow/papers/bakir2004/published.csv"
     published = read_published(path)
     ours = published.copy()
     banana = ours["dataset"].eq("banana") & ours["metric"].eq("subset_size")
@@ -250,7 +257,7 @@ def test_products_are_one_figure(root, claims):
 
 
 def test_totals_and_pages(root, claims):
-    path = root / "config/published/franc2008.csv"
+    path = root / "workflow/papers/franc2008/published.csv"
     published = read_published(path)
     of_figures = figures(
         "franc2008", read_printed(path), published, published, claims["franc2008"]["figures"]
@@ -259,7 +266,9 @@ def test_totals_and_pages(root, claims):
     of_claims = verdicts(claims, {"franc2008": decided})
     assert len(of_claims) == sum(len(entry["claims"]) for entry in claims.values())
     assert set(of_claims.loc[of_claims["paper"] == "wen2017", "verdict"]) == {"not testable here"}
-    totals = exhibits(claims, of_figures, of_claims).set_index(["paper", "exhibit"])
+    other = {(paper, exhibit): "" for paper, entry in claims.items() for exhibit in entry["exhibits"]}
+    other["franc2008", "table3"] = "cells: 0.1+abc, 0.1+def"
+    totals = exhibits(claims, of_figures, of_claims, other).set_index(["paper", "exhibit"])
     assert len(totals) == sum(len(entry["exhibits"]) for entry in claims.values())
     # three claims of the paper are about Table 3, and its times are not compared
     names = ["figures", "reproduced", "compared", "within", "tests", "held", "verdict"]
@@ -268,6 +277,8 @@ def test_totals_and_pages(root, claims):
     assert totals.loc[("sarafis2018", "figure6"), "verdict"] == "nothing claimed"
 
     page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims)
+    part = page.split("## Rows of another library than the present one")[1].split("## ")[0]
+    assert part.count("\n| ") == 3 and "| cells: 0.1+abc, 0.1+def |" in part
     assert between(page).count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in between(page)
     assert (
         "figures: 182; a number of ours stands beside 182; of 156 that are compared, 156 are within" in page
@@ -278,6 +289,23 @@ def test_totals_and_pages(root, claims):
     values = page_values(claims, of_figures, totals.reset_index(), of_claims, numbers)
     assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""
     assert values["numbers"]["wen2017", "faster"] == []
+
+
+def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
+    for name, found in {"cells": ["1+a", "1+b", "1+b"], "test": ["2+b"]}.items():
+        pq.write_table(pa.table({"library": found}), tmp_path / f"{name}.parquet")
+    paths = [tmp_path / f"{name}.parquet" for name in ("cells", "test", "test")]
+    stages = [("one", "cells"), ("one", "test"), ("other", "cells")]
+    frame = libraries(paths, stages, [["b", "c"], ["b"], ["a"]])
+    assert frame.to_numpy().tolist() == [
+        ["one", "cells", "1+a", 1, "no"],
+        ["one", "cells", "1+b", 2, "yes"],
+        ["one", "test", "2+b", 1, "yes"],
+        ["other", "cells", "2+b", 1, "no"],
+    ]
+    assert others(frame, "one", ["cells", "test"]) == "cells: 1+a"
+    assert others(frame, "one", ["test"]) == others(frame, "none", []) == ""
+    assert others(frame, "other", ["cells"]) == "cells: 2+b"
 
 
 def test_markdown_tables_are_read_as_they_were_written(tmp_path):
@@ -301,7 +329,7 @@ def test_committed_scorecard_has_every_figure_and_claim(root, claims):
     results = root / "results/paper"
     found = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
     printed = [
-        read_printed(root / f"config/published/{paper}.csv").assign(paper=paper)
+        read_printed(root / f"workflow/papers/{paper}/published.csv").assign(paper=paper)
         for paper in claims
         if "figures" in claims[paper]
     ]

@@ -13,23 +13,23 @@ from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
-from lib.wen2017 import cells, libsvm
-from lib.wen2017.cache import Cached
-from lib.wen2017.cells import run_along_C, run_cached, run_seeds
-from lib.wen2017.choice import run_choice
-from lib.wen2017.claims import Results, decide
-from lib.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
-from lib.wen2017.layout import (
+from papers.wen2017 import cells, libsvm
+from papers.wen2017.cache import Cached
+from papers.wen2017.cells import run_along_C, run_cached, run_seeds
+from papers.wen2017.choice import run_choice
+from papers.wen2017.claims import Results, decide
+from papers.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
+from papers.wen2017.layout import (
     agreement_layout,
     folds_layout,
     table1_layout,
     table2_layout,
     table3_layout,
 )
-from lib.wen2017.libsvm import run_libsvm
-from lib.wen2017.plots import plot_figure2, plot_seeds
-from lib.wen2017.problem import chosen_model, folds_of, load
-from lib.wen2017.variants import run_variants
+from papers.wen2017.libsvm import run_libsvm
+from papers.wen2017.plots import plot_figure2, plot_seeds
+from papers.wen2017.problem import chosen_model, folds_of, load
+from papers.wen2017.variants import run_variants
 from scipy import sparse
 from sklearn.svm import SVC
 
@@ -39,9 +39,9 @@ from svmselect.data import Dataset
 LOG = logging.getLogger("test")
 SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]
 MODEL = {"C": 2.0, "gamma": 0.5}
-CLAIMS = yaml.safe_load(Path(__file__).parents[2].joinpath("config/claims.yaml").read_text())["wen2017"][
-    "claims"
-]
+CLAIMS = yaml.safe_load(
+    Path(__file__).parents[2].joinpath("workflow/papers/wen2017/claims.yaml").read_text()
+)["claims"]
 LIMITS = {
     "tie": 1e-3,
     "several": 2,
@@ -426,7 +426,7 @@ def frame_of(tmp_path, rows):
 
 
 def test_tables(tmp_path, root):
-    rows, published = made_rows(), read_published(root / "config/published/wen2017.csv")
+    rows, published = made_rows(), read_published(root / "workflow/papers/wen2017/published.csv")
     first = frame_of(tmp_path, table1(rows, "published"))
     value = first.set_index(["method", "metric"])["value"]
     assert list(dict.fromkeys(first["method"])) == list(METHODS)
@@ -464,14 +464,16 @@ def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
     tidy = frame_of(tmp_path, table1(rows, "published"))
     own = tidy[tidy["method"] == "ato"].set_index("metric")["value"]
     assert own["failed"] == 1 and np.isnan(own["iterations"])
-    _, body, notes = table1_layout(tidy, read_published(root / "config/published/wen2017.csv"), "published")
+    _, body, notes = table1_layout(
+        tidy, read_published(root / "workflow/papers/wen2017/published.csv"), "published"
+    )
     assert "Failed: madelon, ATO, k=10." in notes
     assert next(line for line in body if line[1] == "ATO")[-2:] == ["n/a", "n/a"]
 
 
 def test_every_published_data_set_is_in_the_paper_preset(root):
 
-    published = read_published(root / "config/published/wen2017.csv")
+    published = read_published(root / "workflow/papers/wen2017/published.csv")
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())["wen2017"]
     models = published[published["exhibit"] == "table2"].pivot(
         index="dataset", columns="metric", values="value"
@@ -507,19 +509,21 @@ def test_agreement_lists_points_and_ties(tmp_path):
     agreement_layout(summary, points, 1e-3)
 
 
+def of_settings(tmp_path, rows, table):
+    return {settings: frame_of(tmp_path, table(rows, settings)) for settings in ("published", "chosen")}
+
+
 def exhibits(tmp_path, root, rows):
     """Results that claims are decided from."""
     cached = rows[(rows["method"] != "libsvm") & (rows["fold"] != "loo")]
     return Results(
-        tables={
-            settings: pd.concat([frame_of(tmp_path, table(rows, settings)) for table in (table1, table3)])
-            for settings in ("published", "chosen")
-        },
+        table1=of_settings(tmp_path, rows, table1),
+        table3=of_settings(tmp_path, rows, table3),
         figure2=frame_of(tmp_path, figure2(rows)),
         seeds=frame_of(tmp_path, seeds(rows, cached, made_along_C())),
         folds=frame_of(tmp_path, folds(made_variants())),
         agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
-        published=read_published(root / "config/published/wen2017.csv"),
+        published=read_published(root / "workflow/papers/wen2017/published.csv"),
         limits=LIMITS,
     )
 
@@ -573,7 +577,7 @@ def test_claims_that_do_not_hold(tmp_path, root):
 
 def test_folds_table(tmp_path, root):
     tidy = frame_of(tmp_path, folds(made_variants()))
-    published = read_published(root / "config/published/wen2017.csv")
+    published = read_published(root / "workflow/papers/wen2017/published.csv")
     columns, body, notes = folds_layout(tidy, published)
     assert body[0] == ["madelon", "cold", "9000", "9000", "9000 to 9000", "9000", "9000 to 9000"]
     assert body[4] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
@@ -585,7 +589,7 @@ def test_folds_table(tmp_path, root):
 def test_figures_are_stable_and_described(tmp_path, root):
     results = exhibits(tmp_path, root, made_rows())
     for plot, exhibit in ((plot_figure2, "figure2"), (plot_seeds, "seeds")):
-        alt = alt_text(root / f"workflow/report/wen2017/{exhibit}.rst")
+        alt = alt_text(root / f"workflow/papers/wen2017/captions/{exhibit}.rst")
         for name in "ab":
             fig = plot(getattr(results, exhibit))
             save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)

@@ -8,8 +8,9 @@ import os
 import warnings
 from pathlib import Path
 
-from lib.rows import ERROR
 from svmselect.data.atomic import replacing
+
+from lib.rows import ERROR
 
 __all__ = ["Checkpoint", "run_points"]
 

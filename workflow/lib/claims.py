@@ -28,7 +28,7 @@ REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
 
 
 def check_claims(papers, schema):
-    """Check what config/claims.yaml says of each paper.
+    """Check the claims of all papers.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def check_claims(papers, schema):
 
 
 def limits(paper, preset):
-    """The tolerances of a paper's tests in a preset: name -> value, from its entry in config/claims.yaml."""
+    """The tolerances of a paper's tests in a preset: name -> value, from its claims.yaml."""
     return {
         name: limit.get("presets", {}).get(preset, limit["value"]) for name, limit in paper["limits"].items()
     }
@@ -73,7 +73,7 @@ def decide(claims, tests, results):
     Parameters
     ----------
     claims : dict
-        Claim -> its entry in config/claims.yaml.
+        Claim -> its entry in claims.yaml.
     tests : dict
         Claim -> its test: a callable that yields the numbers (`number`) found in the results.
     results : object

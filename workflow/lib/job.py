@@ -25,7 +25,7 @@ def run_job(snakemake, run, schema, identity, **arguments):
     """
     log = start_log(snakemake.log[0])
     rows, checkpoint = run(
-        identity={**identity, "library": library_id(snakemake.input.library)},
+        identity={**identity, "library": library_id(snakemake.params.code)},
         **arguments,
         checkpoint=f"{snakemake.output.rows}.checkpoint.json",
         log=log,

@@ -1,46 +1,85 @@
-"""Which library the numbers come from."""
+"""Which code the numbers come from: that of the workflow as it stands, and that of the installed library."""
 
 from __future__ import annotations
 
-import hashlib
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["library_id", "sources"]
+from svmselect.digest import Code, difference
 
-SUFFIXES = {".py", ".pyx", ".pxd", ".c", ".h"}
+__all__ = ["check_installed", "code_of", "library_id"]
 
-
-def sources(folder):
-    """Sources in a folder of the library, not in those below it, that numbers may depend on, as sorted paths.
-
-    The package's own ``__init__.py`` only exports: it is not one of them.
-
-    Parameters
-    ----------
-    folder : str
-        Relative to the working directory.
-    """
-    return sorted(
-        str(path)
-        for path in Path(folder).iterdir()
-        if path.suffix in SUFFIXES and path.parts[-2:] != ("svmselect", "__init__.py")
-    )
+WORKFLOW = Path(__file__).resolve().parents[1]
 
 
-def library_id(sources):
-    """Version of svmselect and digest of the given source files, as one string ``version+digest``.
+def code_of(*modules):
+    """The code that a kind of job runs, as a parameter of its rule: what reruns the job when it changes.
 
     Parameters
     ----------
-    sources : iterable of path-like
-        The files that a rule lists as the ones its numbers depend on.
+    *modules : str
+        Names below the folder ``workflow``, such as ``scripts.franc2008.run_loo``. What they import is found
+        from there, in the workflow's sources and in the installed library.
+
+    Returns
+    -------
+    dict
+        ``modules``, as given, and ``digest``, of their code and all that it reaches.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module.
     """
-    digest = hashlib.sha256()
-    for path in sorted(map(str, sources)):
-        digest.update(Path(path).read_bytes())
-    try:
-        version = metadata.version("svmselect")
-    except metadata.PackageNotFoundError:
-        version = "not-installed"
-    return f"{version}+{digest.hexdigest()[:12]}"
+    code = _code()
+    for module in modules:
+        if code.module(module) is None:
+            raise ValueError(f"there is no module {module} in {WORKFLOW}")
+    return {"modules": list(modules), "digest": code.digest(modules)}
+
+
+def library_id(code):
+    """Version of svmselect and digest of the code that this job runs, as one string ``version+digest``.
+
+    Parameters
+    ----------
+    code : dict
+        From `code_of`, when the job was planned.
+
+    Raises
+    ------
+    RuntimeError
+        If the code is another by now.
+    """
+    if code_of(*code["modules"]) != code:
+        changed = ", ".join(code["modules"])
+        raise RuntimeError(f"the code of {changed} has changed since snakemake was started: start it again")
+    return f"{metadata.version('svmselect')}+{code['digest']}"
+
+
+def check_installed(sources):
+    """Refuse to run on a library that was not built from the sources as they are.
+
+    Parameters
+    ----------
+    sources : Path
+        Folder of the package ``svmselect``.
+
+    Raises
+    ------
+    ValueError
+        If a token of any module differs; comments, docstrings and layout may.
+    """
+    changed = difference(sources.resolve())
+    if changed:
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise ValueError(
+            f"The installed svmselect was not built from the sources in {sources}, from which it differs in "
+            f"{', '.join(changed[:3])}{more}: run `make env` first."
+        )
+
+
+@cache
+def _code():
+    return Code.installed([WORKFLOW])

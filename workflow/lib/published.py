@@ -6,20 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from lib.tables import TIDY_COLUMNS
 
-__all__ = ["EXTRAPOLATED", "read_printed", "read_published"]
+__all__ = ["declared", "read_printed", "read_published"]
 
-# data sets as a paper calls them -> as the registry does
-NAMES = {
-    "sarafis2018": {"adult": "a1a", "parkinsons-speech": "parkinson", "splice": "splice-libsvm"},
-    "wen2017": {"heart": "heart-statlog"},
-}
-# what a table without settings is about -> the setting that its reproduction has
-SETTINGS = {"wen2017": {"table2": "published"}}
-# figures that a paper extrapolated itself: paper -> exhibit, data set, setting, method
-EXTRAPOLATED = {"wen2017": {("table3", "mnist", "k=100", "libsvm")}}
+
+def declared(path):
+    """What the declaration beside a file of published figures says of them: ``datasets``, names that the
+    registry has others for; ``settings``, what exhibits without settings are about; ``extrapolated``, figures
+    that the paper extrapolated itself (exhibit, data set, setting and method)."""
+    own = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
+    return {"datasets": {}, "settings": {}, "extrapolated": [], **own}
 
 
 def read_printed(path):
@@ -42,7 +41,7 @@ def read_published(path):
     Parameters
     ----------
     path : path-like
-        ``config/published/<paper>.csv``.
+        ``papers/<paper>/published.csv``.
 
     Returns
     -------
@@ -51,10 +50,9 @@ def read_published(path):
         of the file: subsets printed as "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of
         the data set and no method.
     """
-    paper = Path(path).stem
-    frame = read_printed(path)
-    frame["dataset"] = frame["dataset"].replace(NAMES.get(paper, {}))
-    for exhibit, setting in SETTINGS.get(paper, {}).items():
+    own, frame = declared(path), read_printed(path)
+    frame["dataset"] = frame["dataset"].replace(own["datasets"])
+    for exhibit, setting in own["settings"].items():
         frame.loc[frame["exhibit"] == exhibit, "setting"] = setting
     products = frame["metric"] == "subsets"
     pair = frame.loc[products, "value"].str.split("x", expand=True)

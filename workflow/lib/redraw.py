@@ -10,8 +10,7 @@ def with_rows(papers, results):
 
     Parameters
     ----------
-    papers : dict of str to dict
-        Paper -> what its rules say of it; the keys of ``rows`` are its stages.
+    papers : dict of str to lib.papers.Paper
     results : Path
         Folder of the preset's results.
 
@@ -24,7 +23,7 @@ def with_rows(papers, results):
     """
     present, missing = {}, {}
     for name, paper in papers.items():
-        files = [results / name / "rows" / f"{stage}.parquet" for stage in paper["rows"]]
+        files = [results / name / "rows" / f"{stage}.parquet" for stage in paper.rows]
         absent = [file for file in files if not file.is_file()]
         if absent:
             missing[name] = absent[0]

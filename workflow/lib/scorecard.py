@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from lib.claims import VERDICTS, verdict
-from lib.published import EXTRAPOLATED
 from lib.tables import KEY, TIDY_COLUMNS, markdown, short
 
 __all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "totals", "verdicts"]
@@ -37,7 +36,7 @@ ROUNDING = 1e-9
 NO_CLAIM = "nothing claimed"
 
 
-def figures(paper, printed, published, reproduced, rules):
+def figures(paper, printed, published, reproduced, rules, extrapolated=()):
     """The published figures of one paper beside ours.
 
     Parameters
@@ -48,7 +47,9 @@ def figures(paper, printed, published, reproduced, rules):
     reproduced : DataFrame or None
         Tidy rows of the exhibits; None if the paper was not run.
     rules : dict
-        Metric -> its tolerance: ``figures`` of the paper's entry in config/claims.yaml.
+        Metric -> its tolerance: ``figures`` of the paper's claims.yaml.
+    extrapolated : collection of (str, str, str, str)
+        Exhibit, data set, setting and method of figures that the paper extrapolated itself.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def figures(paper, printed, published, reproduced, rules):
     rows = []
     for position, figure in printed.iterrows():
         parts = [
-            _compare(paper, part, ours, theirs, rules)
+            _compare(paper, part, ours, theirs, rules, extrapolated)
             for part in published.loc[[position]].fillna({name: "" for name in (*KEY, "unit")}).itertuples()
         ]
         rows.append({**dict.fromkeys(COLUMNS, ""), "paper": paper, **figure, **_joined(parts)})
@@ -113,16 +114,16 @@ class Reproduced:
         raise ValueError(f"the results have no {key[4]} of the published {key[:4]}")
 
 
-def _compare(paper, part, ours, theirs, rules):
+def _compare(paper, part, ours, theirs, rules, theirs_extrapolated):
     """Columns of one printed number beside ours."""
     if part.metric not in rules:
-        raise ValueError(f"config/claims.yaml has no tolerance of the published metric {paper} {part.metric}")
+        raise ValueError(f"claims.yaml has no tolerance of the published metric {paper} {part.metric}")
     rule = rules[part.metric]
     place = (part.exhibit, part.dataset, part.setting)
     value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)
     hardware = "factor" in rule or "hardware" in rule
     by = ["reproduced"] if extrapolated else []
-    by += ["published"] if (*place, part.method) in EXTRAPOLATED.get(paper, ()) else []
+    by += ["published"] if (*place, part.method) in theirs_extrapolated else []
     found = {"hardware_dependent": "yes" if hardware else "no", "reason": reason}
     kind = next((kind for kind in TOLERANCES if kind in rule), None)
     if kind:
@@ -140,7 +141,7 @@ def _compare(paper, part, ours, theirs, rules):
         base_value, _, base_extrapolated, base_reason = ours.find(*base)
         other = _ratio(other, base_value)
         by += ["reproduced"] if base_extrapolated else []
-        by += ["published"] if base[:4] in EXTRAPOLATED.get(paper, ()) else []
+        by += ["published"] if base[:4] in theirs_extrapolated else []
         found |= {"published_relative": one, "reproduced_relative": other}
         if base[3:] == (part.method, part.metric):
             kind, found["tolerance"] = None, ""
@@ -199,7 +200,7 @@ def verdicts(claims, decided):
     Parameters
     ----------
     claims : dict
-        Of config/claims.yaml: paper -> its entry.
+        Paper -> what `lib.papers.Paper.judged` says.
     decided : dict of str to DataFrame
         Paper -> its claims.csv; papers that were not run are missing.
 
@@ -246,23 +247,26 @@ def _limit(name, limit):
     return f"{name.replace('_', ' ')} {value}{presets}: {limit['why']}"
 
 
-def exhibits(claims, figures, verdicts):
+def exhibits(claims, figures, verdicts, other_rows):
     """Totals of every exhibit.
 
     Parameters
     ----------
     claims : dict
-        Of config/claims.yaml.
+        As for `verdicts`.
     figures, verdicts : DataFrame
         Of all papers, from the functions of this module.
+    other_rows : dict of (str, str) to str
+        Paper and exhibit -> the libraries of its rows that are not of the present code, from
+        `lib.origins.others`.
 
     Returns
     -------
     DataFrame
         One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; ``figures``, those
         ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance; ``tests`` of the
-        paper's claims about it, and those that ``held``; and the ``verdict`` on what is compared and tested,
-        `NO_CLAIM` where there is neither.
+        paper's claims about it, and those that ``held``; the ``verdict`` on what is compared and tested,
+        `NO_CLAIM` where there is neither; and ``other_libraries``, of its rows.
     """
     rows = []
     for paper, entry in claims.items():
@@ -288,6 +292,7 @@ def exhibits(claims, figures, verdicts):
                     "tests": int(tests),
                     "held": int(held),
                     "verdict": verdict(compared + tests, within + held) if len(of) or names else NO_CLAIM,
+                    "other_libraries": other_rows[paper, exhibit],
                 }
             )
     return pd.DataFrame(rows)
@@ -299,7 +304,7 @@ def page_values(claims, figures, exhibits, verdicts, numbers):
     Parameters
     ----------
     claims : dict
-        Of config/claims.yaml.
+        As for `verdicts`.
     figures, exhibits, verdicts : DataFrame
         Made by the functions of this module.
     numbers : dict of str to DataFrame
@@ -350,14 +355,27 @@ def between(text):
 
 
 def markdown_page(preset, claims, figures, exhibits, verdicts):
-    """The scorecard as Markdown: a summary between the lines `SUMMARY`, the claims, the published figures."""
+    """The scorecard as Markdown: a summary between the lines `SUMMARY`, exhibits whose rows are not of the
+    present code, the claims, the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], "", *totals(exhibits, verdicts), ""]
     lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
-    lines += ["Within: by no more than the tolerances of `config/claims.yaml`, which has the reasons.", ""]
+    lines += [
+        "Within: by no more than the tolerances of `claims.yaml` in `workflow/papers/<paper>`, with reasons.",
+        "",
+    ]
+    lines += ["## Rows of another library than the present one", "", *_others_part(claims, exhibits), ""]
     for paper, entry in claims.items():
         lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
         lines += [*_figures_part(figures[figures["paper"] == paper]), ""]
     return "\n".join(lines)
+
+
+def _others_part(claims, exhibits):
+    others = exhibits[exhibits["other_libraries"] != ""]
+    if others.empty:
+        return ["There are none: the present code computed every row."]
+    body = [[claims[row.paper]["name"], row.title, row.other_libraries] for row in others.itertuples()]
+    return markdown(["Paper", "Exhibit", "Stages and libraries of its rows"], body, left=3)
 
 
 def _claims_part(verdicts):

@@ -21,7 +21,7 @@ __all__ = [
     "write_tidy",
 ]
 
-# the columns of config/published/*.csv: reproduced and published values join row by row
+# the columns of papers/*/published.csv: reproduced and published values join row by row
 TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "spread", "unit"]
 KEY = TIDY_COLUMNS[:5]
 

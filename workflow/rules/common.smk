@@ -1,4 +1,4 @@
-# The configuration, checked; what jobs inherit; the sources that numbers depend on.
+# The configuration and the library, checked; what jobs inherit.
 
 import sys
 from dataclasses import asdict
@@ -7,7 +7,6 @@ from pathlib import Path
 import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version, validate
-from svmselect.data import load_registry
 
 min_version("9.20")
 
@@ -17,11 +16,25 @@ sys.path.insert(0, str(WORKFLOW))
 from lib.claims import check_claims, limits
 from lib.config import check_cache, check_config, check_datasets, check_writable, grid
 from lib.environment import cache_folder, set_job_environment
-from lib.library import sources
-from lib.marks import marked
+from lib.origins import present_code
+from lib.papers import load_papers
 from lib.redraw import with_rows
 
 set_job_environment(WORKFLOW)
+
+try:
+    from lib.library import check_installed, code_of
+    from svmselect.data import load_registry
+
+    # Only where a run starts: a job says itself which code it ran, so sources may change while jobs run.
+    if workflow.is_main_process:
+        check_installed(WORKFLOW.parent / "src/svmselect")
+except ImportError as error:
+    raise WorkflowError(
+        f"The installed svmselect is not that of this checkout ({error}): run `make env` first."
+    )
+except (ValueError, OSError) as error:
+    raise WorkflowError(str(error)) from None
 
 
 def schema(name):
@@ -29,8 +42,8 @@ def schema(name):
 
 
 def checked(config, claims):
-    """Check the configuration and the claims, in sentences; fill in the defaults of the configuration's schema; return
-    the registry of data sets."""
+    """Check the configuration and the claims of the papers, in sentences; fill in the defaults of the configuration's
+    schema; return the registry of data sets."""
     try:
         check_config(config, yaml.safe_load(schema("config").read_text()))
         validate(config, str(schema("config")))
@@ -44,20 +57,14 @@ def checked(config, claims):
     return registry
 
 
-# What counts as reproduced, by paper.
-CLAIMS = yaml.safe_load(Path("config/claims.yaml").read_text())
-REGISTRY = checked(config, CLAIMS)
+# What each paper declares; its rules add the rest.
+PAPERS = DECLARED = load_papers()
+REGISTRY = checked(config, {name: paper.judged() for name, paper in PAPERS.items() if paper.claims})
 
 
 pathvars:
     results=f"results/{config['preset']}",
     logs=f"logs/{config['preset']}",
-    franc2008=f"results/{config['preset']}/franc2008",
-    chapelle1999=f"results/{config['preset']}/chapelle1999",
-    wen2017=f"results/{config['preset']}/wen2017",
-    sarafis2018=f"results/{config['preset']}/sarafis2018",
-    bakir2004=f"results/{config['preset']}/bakir2004",
-    comparison=f"results/{config['preset']}/comparison",
 
 
 wildcard_constraints:
@@ -75,34 +82,7 @@ wildcard_constraints:
 
 
 # The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
-ENVIRONMENT = "../../environment.yml"
-
-# Sources that numbers depend on. They are inputs of the jobs that use them, so that an edit reruns those; tests/workflow
-# checks that none is missing in the rules. A method in a folder of its own is named by the papers that use it.
-SOLVER_SOURCES = sources("src/svmselect")
-LOO_SOURCES = sources("src/svmselect/loo")
-BOUNDS_SOURCES = sources("src/svmselect/bounds")
-CV_SOURCES = sources("src/svmselect/cv")
-EDITING_SOURCES = sources("src/svmselect/editing")
-DATA_SOURCES = expand(
-    "src/svmselect/data/{file}.py",
-    file=[
-        "bundled",
-        "dataset",
-        "formats",
-        "matlab",
-        "prepare",
-        "registry",
-        "splits",
-        "synthetic",
-    ],
-)
-SPLIT_SOURCES = expand("src/svmselect/data/{file}.py", file=["dataset", "splits"])
-
-
-def lib(*modules):
-    """Files of the modules of workflow/lib that a script imports, for the same reason."""
-    return [f"workflow/lib/{module.replace('.', '/')}.py" for module in modules]
+ENVIRONMENT = str(WORKFLOW.parent / "environment.yml")
 
 
 def contents(dataset):
@@ -147,6 +127,12 @@ CACHE = cache_folder() is not None
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
 
 
-# What the rules of each paper say of it: stages and the files of their rows, its results, those of them with figures that
-# the paper prints, the sources that they depend on, its data sets.
-PAPERS = {}
+def present_codes():
+    """Digests of the code that makes the rows of each stage now."""
+    results = f"results/{config['preset']}"
+    return [
+        present_code(
+            workflow.rules, (file.replace("<results>", results) for file in PAPERS[name].rows[stage])
+        )
+        for name, stage in STAGES
+    ]

@@ -1,6 +1,6 @@
 # Data sets: verified downloads, then one parsed file each. Generated and bundled sets need no download.
 
-DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper["datasets"]})
+DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper.datasets})
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
 
 
@@ -27,7 +27,6 @@ rule download_data:
 rule prepare_data:
     input:
         unpack(raw),
-        library=DATA_SOURCES,
     output:
         data="resources/data/{dataset}.npz",
     log:
@@ -36,6 +35,7 @@ rule prepare_data:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.prepare_data"),
         wildcards=named,
         registry=config["registry"],
         contents=lambda wildcards: contents(wildcards.dataset),

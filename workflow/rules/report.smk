@@ -5,9 +5,8 @@ if not config["redraw"]:
 
     rule make_provenance:
         input:
-            results=[paper["results"] for paper in PAPERS.values()],
+            results=[paper.results() for paper in PAPERS.values()],
             data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-            library=sorted({source for paper in PAPERS.values() for source in paper["sources"]}),
         output:
             provenance="<results>/provenance.json",
             config="<results>/config.yaml",
@@ -16,33 +15,33 @@ if not config["redraw"]:
         conda:
             ENVIRONMENT
         params:
+            code=code_of("scripts.make_provenance"),
+            cells=lambda wildcards: {
+                f"{paper}/{stage}": digests
+                for (paper, stage), digests in zip(STAGES, present_codes(), strict=True)
+            },
             config=config,
         script:
             "../scripts/make_provenance.py"
 
 
-# What rules mark with report(): a table is shown as its Markdown file has it, beside the CSV that is marked.
-TARGETS = {
-    target.replace(f"<{name}>", f"results/{config['preset']}/{name}")
-    for name, paper in PAPERS.items()
-    for target in paper["results"]
-}
-MARKED = marked(workflow.rules, workflow.basedir, TARGETS, {"settings": WEN2017_BOTH})
+# What the report shows of every exhibit.
+SHOWN = [exhibit for paper in PAPERS.values() for exhibit in paper.shown(f"results/{config['preset']}")]
 
 
 rule make_report:
     input:
-        shown=[exhibit["file"] for exhibit in MARKED],
-        captions=[exhibit["caption"] for exhibit in MARKED],
+        shown=[exhibit["file"] for exhibit in SHOWN],
+        captions=[exhibit["caption"] for exhibit in SHOWN],
         description="workflow/report/workflow.rst",
         scorecard="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=RUN),
+        libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
-        code=lib("figures", "pages", "scorecard", "tables"),
     output:
         html="<results>/report.html",
     log:
@@ -50,9 +49,11 @@ rule make_report:
     conda:
         ENVIRONMENT
     params:
+        code=code_of("scripts.make_report"),
         config=config,
-        claims=CLAIMS,
-        run=JUDGED,
-        marked=MARKED,
+        claims={name: paper.judged() for name, paper in JUDGED.items()},
+        run=RUN,
+        shown=SHOWN,
+        facts={name: facts_of(paper) for name, paper in PAPERS.items()},
     script:
         "../scripts/make_report.py"

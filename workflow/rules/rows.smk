@@ -11,8 +11,7 @@ else:
 
     rule gather_rows:
         input:
-            rows=lambda wildcards: PAPERS[wildcards.paper]["rows"][wildcards.stage],
-            code=lib("rows"),
+            rows=lambda wildcards: PAPERS[wildcards.paper].rows[wildcards.stage],
         output:
             rows="<results>/{paper}/rows/{stage}.parquet",
         log:
@@ -21,5 +20,7 @@ else:
             paper="|".join(PAPERS),
         conda:
             ENVIRONMENT
+        params:
+            code=code_of("scripts.gather_rows"),
         script:
             "../scripts/gather_rows.py"

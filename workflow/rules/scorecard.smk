@@ -1,20 +1,41 @@
 # Every published figure beside ours, and the verdict on every claim.
 
-# The papers that are run, and those that print numbers, run or not.
-JUDGED = [name for name in CLAIMS if name in PAPERS]
-PRINTED = [name for name, paper in CLAIMS.items() if "figures" in paper]
-# The exhibits that have them, and the paper of each.
-PRINTED_EXHIBITS = [(name, file) for name in JUDGED if name in PRINTED for file in PAPERS[name]["printed"]]
+# The papers with claims, and those that print numbers, run or not.
+JUDGED = {name: paper for name, paper in DECLARED.items() if paper.claims}
+PRINTED = {name: paper for name, paper in JUDGED.items() if paper.published}
+# Those that are run, and their exhibits that have printed numbers.
+RUN = [name for name in JUDGED if name in PAPERS]
+PRINTED_EXHIBITS = [(name, file) for name in PRINTED if name in PAPERS for file in PAPERS[name].printed()]
+
+# The stages of all papers.
+STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper.rows]
+
+
+rule make_libraries:
+    input:
+        rows=[f"<results>/{name}/rows/{stage}.parquet" for name, stage in STAGES],
+    output:
+        csv="<results>/libraries.csv",
+    log:
+        "<logs>/make_libraries.log",
+    conda:
+        ENVIRONMENT
+    params:
+        code=code_of("scripts.make_libraries"),
+        stages=STAGES,
+        present=lambda wildcards: present_codes(),
+    script:
+        "../scripts/make_libraries.py"
 
 
 rule make_scorecard:
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
-        claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
-        published=expand("config/published/{paper}.csv", paper=PRINTED),
+        claims=expand("<results>/{paper}/claims.csv", paper=RUN),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=RUN),
+        published=[paper.published for paper in PRINTED.values()],
+        libraries="<results>/libraries.csv",
         templates=expand("workflow/report/{name}.html", name=["macros", "page", "scorecard"]),
-        code=lib("claims", "pages", "published", "scorecard", "tables"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
@@ -26,10 +47,18 @@ rule make_scorecard:
     conda:
         ENVIRONMENT
     params:
-        claims=CLAIMS,
+        code=code_of("scripts.make_scorecard"),
+        claims={name: paper.judged() for name, paper in JUDGED.items()},
         preset=config["preset"],
-        run=JUDGED,
-        printed=PRINTED,
+        run=RUN,
+        printed=list(PRINTED),
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
+        stages={
+            name: {
+                key: paper.stages_of(exhibit) if name in PAPERS else []
+                for key, exhibit in paper.exhibits.items()
+            }
+            for name, paper in JUDGED.items()
+        },
     script:
         "../scripts/make_scorecard.py"

@@ -1,7 +1,8 @@
 """Download the raw files of a data set, verified against the registry."""
 
-from lib.joblog import start_log
 from svmselect.data import fetch, load_registry
+
+from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])
 entry = load_registry(snakemake.params.registry)[snakemake.wildcards.dataset]

@@ -1,4 +1,4 @@
-"""Write what the results were computed with: commit, machine, threads, versions, data, configuration."""
+"""Write what the results were computed with: code, machine, threads, versions, data, configuration."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from importlib import metadata
 from pathlib import Path
 
 import yaml
-from lib.joblog import start_log
-from lib.library import library_id
 from svmselect.data import Dataset
 from threadpoolctl import threadpool_info
+
+from lib.joblog import start_log
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 
@@ -42,7 +42,8 @@ provenance = {
     "written": datetime.now(UTC).isoformat(timespec="seconds"),
     "commit": git("rev-parse", "HEAD"),
     "uncommitted_changes": None if changes is None else bool(changes),
-    "library": library_id(snakemake.input.library),
+    "library": metadata.version("svmselect"),
+    "code": snakemake.params.cells,
     "cpu": cpu_model(),
     "cpus": os.cpu_count(),
     "platform": platform.platform(),
@@ -57,4 +58,4 @@ provenance = {
 }
 Path(snakemake.output.provenance).write_text(json.dumps(provenance, indent=2) + "\n")
 Path(snakemake.output.config).write_text(yaml.safe_dump(snakemake.params.config, sort_keys=False))
-log.info("library %s, commit %s", provenance["library"], provenance["commit"])
+log.info("commit %s, library %s", provenance["commit"], provenance["library"])

@@ -4,8 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+
 from lib.figures import alt_text
 from lib.joblog import start_log
+from lib.origins import others
 from lib.pages import image, prose, write_page
 from lib.scorecard import page_values
 from lib.tables import read_markdown
@@ -13,13 +15,11 @@ from lib.tables import read_markdown
 log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
 sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
-for mark in snakemake.params.marked:
+libraries = pd.read_csv(inputs.libraries)
+for mark in snakemake.params.shown:
     path = Path(mark["file"])
-    name = mark["category"]
-    section = sections.setdefault(
-        name, {"id": Path(mark["caption"]).parent.name, "paper": "", "exhibits": []}
-    )
-    context = SimpleNamespace(config=config, params=mark["params"])
+    section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
+    context = SimpleNamespace(config=config, params=snakemake.params.facts[mark["paper"]])
     shown = {
         "id": f"{section['id']}-{len(section['exhibits']) + 1}",
         "name": mark["exhibit"],
@@ -27,6 +27,7 @@ for mark in snakemake.params.marked:
         "caption": prose(mark["caption"], snakemake=context),
         "image": image(path) if path.suffix == ".svg" else "",
         "alt": alt_text(mark["caption"]),
+        "other_libraries": others(libraries, mark["paper"], mark["stages"]),
         "table": None if path.suffix == ".svg" else read_markdown(path),
     }
     section["exhibits"].append(shown)
@@ -53,4 +54,4 @@ write_page(
     configuration=Path(inputs.config).read_text(),
     **values,
 )
-log.info("%d exhibits", len(snakemake.params.marked))
+log.info("%d exhibits", len(snakemake.params.shown))

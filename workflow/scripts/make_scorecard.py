@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pandas as pd
+
 from lib.joblog import start_log
+from lib.origins import others
 from lib.pages import write_page
-from lib.published import read_printed, read_published
+from lib.published import declared, read_printed, read_published
 from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
 from lib.tables import read_tidy
 
@@ -23,12 +25,19 @@ parts = [
         read_published(path),
         pd.concat(tidy[paper]) if paper in tidy else None,
         claims[paper]["figures"],
+        {tuple(figure) for figure in declared(path)["extrapolated"]},
     )
     for paper, path in zip(snakemake.params.printed, snakemake.input.published, strict=True)
 ]
 of_figures = pd.concat(parts, ignore_index=True)
 of_claims = verdicts(claims, read["claims"])
-of_exhibits = exhibits(claims, of_figures, of_claims)
+libraries = pd.read_csv(snakemake.input.libraries)
+other_rows = {
+    (paper, exhibit): others(libraries, paper, stages)
+    for paper, shown in snakemake.params.stages.items()
+    for exhibit, stages in shown.items()
+}
+of_exhibits = exhibits(claims, of_figures, of_claims, other_rows)
 for frame, path in (
     (of_figures, snakemake.output.csv),
     (of_claims, snakemake.output.claims),

@@ -1,7 +1,8 @@
 """Parse or generate a data set into one .npz file."""
 
-from lib.joblog import start_log
 from svmselect.data import Dataset, load_registry, prepare
+
+from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])
 entry = load_registry(snakemake.params.registry)[snakemake.wildcards.dataset]

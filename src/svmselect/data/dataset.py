@@ -13,8 +13,7 @@ import scipy.sparse
 
 from svmselect.csr import as_csr
 from svmselect.data.atomic import replacing
-from svmselect.data.registry import SplitRecipe
-from svmselect.data.splits import OriginalSplits, Split, seeded_split
+from svmselect.data.splits import OriginalSplits, Split, SplitRecipe, seeded_split
 
 Matrix = np.ndarray | scipy.sparse.csr_matrix
 

@@ -12,6 +12,7 @@ import yaml
 
 from svmselect.data.bundled import BUNDLED
 from svmselect.data.formats import FORMATS
+from svmselect.data.splits import SplitRecipe
 from svmselect.data.synthetic import GENERATORS
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -54,22 +55,6 @@ class Source:
     options: Mapping[str, Any]
     rows: int
     classes: Mapping[int, int]
-
-
-@dataclass(frozen=True)
-class SplitRecipe:
-    """How the training and test parts are drawn.
-
-    Sizes and a seed; or the values of a column (`by`) that make the training part (`train_values`), the other
-    rows being the test part.
-    """
-
-    train: int
-    test: int
-    realisations: int
-    seed: int | None
-    by: str | None = None
-    train_values: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,22 @@ class OriginalSplits:
     test: np.ndarray
 
 
+@dataclass(frozen=True)
+class SplitRecipe:
+    """How the training and test parts are drawn.
+
+    Sizes and a seed; or the values of a column (`by`) that make the training part (`train_values`), the other
+    rows being the test part.
+    """
+
+    train: int
+    test: int
+    realisations: int
+    seed: int | None
+    by: str | None = None
+    train_values: tuple[float, ...] = ()
+
+
 def seeded_split(rows: int, train: int, test: int, seed: int, realisation: int) -> Split:
     """Draw `train` and `test` rows out of `rows`, uniformly without replacement.
 

@@ -1,0 +1,69 @@
+"""What the functions of a paper are given: each says by the names of its parameters what it wants."""
+
+from __future__ import annotations
+
+import inspect
+
+import pandas as pd
+
+from lib.published import read_published
+from lib.tables import TIDY_COLUMNS, read_tidy
+
+__all__ = ["Given"]
+
+
+class Given:
+    """Values by name, some of them read when they are first asked for.
+
+    Parameters
+    ----------
+    files : dict of str to path-like or list of path-like
+        Files to read: ``published`` as the paper's own figures, others as CSV files; a list of files stands
+        for all their rows.
+    values : dict
+        What is known already.
+    """
+
+    def __init__(self, files, values):
+        self.values, self._files = dict(values), dict(files)
+
+    def __contains__(self, name):
+        return name in self.values or name in self._files
+
+    def __getitem__(self, name):
+        if name not in self.values:
+            self.values[name] = self._read(name)
+        return self.values[name]
+
+    def _read(self, name):
+        files = self._files[name]
+        if name == "published":
+            return read_published(files)
+        return pd.concat(map(_read_csv, [files] if isinstance(files, str) else files))
+
+    def call(self, function, **own):
+        """Call a function with what it asks for, `own` values before others.
+
+        Raises
+        ------
+        TypeError
+            If it asks for something that there is not.
+        """
+        arguments = {}
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in own:
+                arguments[name] = own[name]
+            elif name in self:
+                arguments[name] = self[name]
+            elif parameter.default is parameter.empty:
+                there = ", ".join(sorted({*self.values, *self._files, *own}))
+                raise TypeError(
+                    f"{function.__module__}.{function.__name__} asks for {name!r}; there are: {there}"
+                )
+        return function(**arguments)
+
+
+def _read_csv(path):
+    """Tidy rows, or another table as it is."""
+    header = pd.read_csv(path, nrows=0)
+    return read_tidy(path) if list(header.columns) == TIDY_COLUMNS else pd.read_csv(path)

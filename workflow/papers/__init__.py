@@ -1,0 +1,1 @@
+"""The papers: each a folder with everything of it."""

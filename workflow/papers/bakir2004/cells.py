@@ -1,0 +1,544 @@
+"""The runs: each method on one problem, as a row.
+
+Hyper-parameters are chosen first. Then the classifier is trained once more with what was chosen, and that is
+what the clock and the memory are about: Gram matrices, editing and subsets included.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from svmselect import RBF, Linear, bagging, condense, cross_training, multiedit, stratified_folds
+from svmselect.data import Dataset
+from svmselect.editing import cross_validated_errors, draw_validation, train, train_best
+from svmselect.svm import misclassified
+
+from lib.checkpoint import Checkpoint, run_points
+from lib.memory import measured_memory
+from lib.rows import ERROR, OK, pack_bits
+from lib.timing import timed
+from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
+
+__all__ = ["METHODS", "Setup", "run_figure1", "run_figure3", "run_figure4", "run_growth", "run_table1"]
+
+# from so many rows on, Gram matrices are float32
+ROWS_FLOAT32 = 20_000
+
+# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
+# program or the machine and ends the job.
+NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How classifiers are trained.
+
+    Attributes
+    ----------
+    gamma : float or None
+        Of the RBF kernel; None for the linear one.
+    values, final_values : list of float
+        Of C or nu to choose from: for the SVM on all rows and those of the first stage; for the final SVM of
+        an edited set, which is nearly separable.
+    n_subsets, subset_size : int
+        The paper's s and r; a size of None cuts the training set into s parts.
+    adjust : bool
+        Thresholds and balance of section 4.3.
+    folds, cv_rows : int
+        The value of the SVM on all rows is chosen by cross-validation on at most so many of them.
+    parts, patience : int
+        Of MULTIEDIT.
+    tol : float
+    memory_mb : float
+        Of a Gram matrix.
+    timing : {"shared", "exclusive"}
+    seed : list of int
+        Of everything that is drawn.
+    formulation : {"C", "nu"}
+    """
+
+    gamma: float | None
+    values: list
+    final_values: list
+    n_subsets: int
+    subset_size: int | None
+    adjust: bool
+    folds: int
+    cv_rows: int
+    parts: int
+    patience: int
+    tol: float
+    memory_mb: float
+    timing: str
+    seed: list
+    formulation: str = "C"
+
+    @property
+    def kernel(self):
+        return Linear() if self.gamma is None else RBF(self.gamma)
+
+    def validation(self, m):
+        """Points set aside: a third of a subset's size (section 4.3)."""
+        return (m // self.n_subsets if self.subset_size is None else self.subset_size) // 3
+
+    def solver(self, m):
+        """Options of a fit on m rows."""
+        dtype = "float32" if m > ROWS_FLOAT32 and self.gamma is not None else "float64"
+        return {
+            "formulation": self.formulation,
+            "tol": self.tol,
+            "dtype": dtype,
+            "memory_mb": self.memory_mb,
+        }
+
+
+def choose_svm(problem, setup):
+    """The value with the fewest errors of cross-validation, of equal ones the least."""
+    if len(setup.values) == 1:
+        return {"value": setup.values[0]}
+    rows = np.random.default_rng(setup.seed).permutation(problem.y.size)[: setup.cv_rows]
+    values, errors = cross_validated_errors(
+        problem.X[rows],
+        problem.y[rows],
+        setup.kernel,
+        setup.values,
+        folds=stratified_folds(problem.y[rows], setup.folds, setup.seed),
+        **setup.solver(rows.size),
+    )
+    if np.isnan(errors).all():
+        raise ValueError(f"no nu of {values.tolist()} is feasible and leaves a margin in every fold")
+    return {"value": float(values[np.nanargmin(errors)])}
+
+
+def train_svm(problem, setup, value):
+    """The SVM on all rows."""
+    fits = list(train(problem.X, problem.y, setup.kernel, value, **setup.solver(problem.y.size)))
+    if not fits:
+        raise ValueError(f"nu = {value} is not feasible or leaves no margin")
+    return fits[0], {"n_kept": problem.y.size}, fits[0]
+
+
+def _cross_training(problem, setup, values, first_values):
+    return cross_training(
+        problem.X,
+        problem.y,
+        setup.kernel,
+        values,
+        first_values=first_values,
+        n_subsets=setup.n_subsets,
+        subset_size=setup.subset_size,
+        validation=setup.validation(problem.y.size),
+        tune_threshold=setup.adjust,
+        balance=setup.adjust,
+        seed=setup.seed,
+        **setup.solver(problem.y.size),
+    )
+
+
+def choose_cross_training(problem, setup):
+    """The values that the two stages choose (section 3)."""
+    if len(setup.values) == len(setup.final_values) == 1:
+        return {"value": setup.final_values[0], "first_value": setup.values[0]}
+    found = _cross_training(problem, setup, setup.final_values, setup.values)
+    return {"value": found.final.value, "first_value": found.first.value}
+
+
+def train_cross_training(problem, setup, value, first_value):
+    """Both stages with given values."""
+    found = _cross_training(problem, setup, [value], [first_value])
+    edited = {
+        "validation_rows": found.first.validation.size,
+        "n_misclassified": int(np.count_nonzero(found.misclassified)),
+        "n_recognised": int(np.count_nonzero(found.recognised)),
+        "n_reinserted": int(np.count_nonzero(found.reinserted)),
+        "n_kept": found.rows.size,
+    }
+    return found, edited, found.final
+
+
+def _bagging(problem, setup, values):
+    return bagging(
+        problem.X,
+        problem.y,
+        setup.kernel,
+        values,
+        n_subsets=setup.n_subsets,
+        subset_size=setup.subset_size,
+        validation=setup.validation(problem.y.size),
+        tune_threshold=setup.adjust,
+        seed=setup.seed,
+        **setup.solver(problem.y.size),
+    )
+
+
+def choose_bagging(problem, setup):
+    """The value that the first stage chooses."""
+    if len(setup.values) == 1:
+        return {"first_value": setup.values[0]}
+    return {"first_value": _bagging(problem, setup, setup.values).value}
+
+
+def train_bagging(problem, setup, first_value):
+    """The first stage with a given value."""
+    found = _bagging(problem, setup, [first_value])
+    used = np.unique(np.concatenate(found.subsets))
+    return found, {"validation_rows": found.validation.size, "n_kept": used.size}, None
+
+
+def _edited(problem, setup, values):
+    """MULTIEDIT and CONDENSE on what is not set aside, then an SVM as cross-training's final one."""
+    rng = np.random.default_rng(setup.seed)
+    X, y = problem.X, problem.y
+    held_out = draw_validation(y, setup.validation(y.size), rng)
+    rows = np.setdiff1d(np.arange(y.size), held_out)
+    clean = rows[multiedit(X[rows], y[rows], setup.parts, setup.patience, rng)]
+    if np.unique(y[clean]).size < 2:
+        raise ValueError(f"MULTIEDIT leaves points of one class only: {clean.size} of {rows.size}")
+    kept = clean[condense(X[clean], y[clean], rng)]
+    svm, _ = train_best(X, y, setup.kernel, values, kept, held_out, setup.adjust, **setup.solver(kept.size))
+    edited = {
+        "validation_rows": held_out.size,
+        "n_misclassified": rows.size - clean.size,
+        "n_recognised": clean.size - kept.size,
+        "n_reinserted": 0,
+        "n_kept": kept.size,
+    }
+    return svm, edited
+
+
+def choose_edited(problem, setup):
+    """The value that is best on the validation points."""
+    if len(setup.final_values) == 1:
+        return {"value": setup.final_values[0]}
+    return {"value": _edited(problem, setup, setup.final_values)[0].value}
+
+
+def train_edited(problem, setup, value):
+    """Editing and an SVM with a given value."""
+    svm, edited = _edited(problem, setup, [value])
+    return svm, edited, svm
+
+
+# method -> formulation (None: that of the setup), choice of values, training with these
+METHODS = {
+    "svm": ("C", choose_svm, train_svm),
+    "nu_svm": ("nu", choose_svm, train_svm),
+    "cross_training": (None, choose_cross_training, train_cross_training),
+    "bagging": (None, choose_bagging, train_bagging),
+    "multiedit_condense": ("C", choose_edited, train_edited),
+}
+
+
+def run_method(method, problem, setup, log):
+    """One row of a method on a problem, without what the cell's rows share.
+
+    Parameters
+    ----------
+    method : str
+        Of `METHODS`.
+    problem : Problem
+    setup : Setup
+    log : logging.Logger
+
+    Returns
+    -------
+    dict
+    """
+    formulation, choose, fit = METHODS[method]
+    setup = replace(setup, formulation=formulation or setup.formulation)
+    row = {
+        **problem.identity,
+        "fold": "test",
+        "kernel": setup.kernel.name,
+        "gamma": setup.gamma,
+        "tol": setup.tol,
+        "m": problem.y.size,
+        "rows_tested": problem.y_test.size,
+        "n_subsets": setup.n_subsets,
+        "subset_size": setup.subset_size or problem.y.size // setup.n_subsets,
+        "formulation": setup.formulation,
+        "timing_mode": setup.timing,
+    }
+    try:
+        with timed("shared") as search:
+            chosen = choose(problem, setup)
+        with measured_memory() as memory, timed(setup.timing) as clock:
+            classifier, edited, final = fit(problem, setup, **chosen)
+        with timed("shared") as prediction:
+            decision = classifier.decision_function(problem.X_test)
+    except NUMERICAL_ERRORS as error:
+        log.error("%s: %s", method, traceback.format_exc())
+        return {**row, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
+    wrong = misclassified(problem.y_test, decision)
+    row |= {
+        **chosen,
+        **edited,
+        "C": chosen.get("value") if setup.formulation == "C" else None,
+        "errors": int(np.count_nonzero(wrong)),
+        "estimate": float(np.mean(wrong)),
+        "error_pattern": pack_bits(wrong),
+        "n_sv": int(classifier.n_sv),
+        "search_cpu_s": search.cpu_s,
+        "cpu_s": clock.cpu_s,
+        "wall_s": clock.wall_s,
+        "predict_cpu_s": prediction.cpu_s,
+        "peak_mb": memory.peak_mb,
+        "status": OK,
+    }
+    if final is not None:
+        row |= {"n_inbound": final.n_sv - final.n_bounded, "n_iter": final.n_iter}
+    if problem.clean is not None:
+        row["clean_errors"] = int(np.count_nonzero(misclassified(problem.clean, decision)))
+    log.info("%s: %d SVs, %.2f %% errors", method, row["n_sv"], 100 * row["estimate"])
+    return row
+
+
+def warm_up():
+    """The first call of a method pays for what Python and BLAS load on first use: it is not timed."""
+    rng = np.random.default_rng(0)
+    X, y = gaussians(200, 2.0, rng)
+    cross_training(X, y, RBF(0.1), 1.0)
+    condense(X, y)
+    multiedit(X, y)
+
+
+def run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log):
+    """Rows of the points of a cell, a checkpoint after each.
+
+    Parameters
+    ----------
+    points : list of list
+        The last part of each is a method, the parts before name a problem.
+    problem_of : callable
+        Problem from the parts before the method; that of the last point is kept.
+    setup_of : callable
+        Setup from a whole point.
+    identity, settings : dict
+        Columns that name the run; what else the rows depend on.
+    checkpoint : path-like
+    log : logging.Logger
+
+    Returns
+    -------
+    rows : list of dict
+    checkpoint : Checkpoint
+    """
+    warm_up()
+    problem_of = lru_cache(maxsize=1)(problem_of)
+
+    def run(*point):
+        *key, method = point
+        return run_method(method, problem_of(*key), setup_of(*point), log)
+
+    saved = Checkpoint(checkpoint, {**identity, **settings})
+    rows = run_points(points, run, saved, log)
+    return [{**identity, **row, "method": point[-1]} for point, row in zip(points, rows, strict=True)], saved
+
+
+def run_figure1(identity, n, overlaps, runs, C, tol, timing, log):
+    """Support vectors of a linear SVM on two squares, for every overlap.
+
+    Parameters
+    ----------
+    identity : dict
+        Columns that name the run: paper, dataset, experiment, library.
+    n : int
+        Points of each class.
+    overlaps : list of float
+    runs : int
+    C, tol : float
+    timing : {"shared", "exclusive"}
+    log : logging.Logger
+
+    Returns
+    -------
+    list of dict
+        One row per overlap and run; errors are those on the training points.
+    """
+    rows = []
+    for overlap in overlaps:
+        for realisation in range(1, runs + 1):
+            seed = [SEED, 1, realisation, round(1000 * overlap)]
+            X, y = squares(n, overlap, np.random.default_rng(seed))
+            with timed(timing) as clock:
+                (svm,) = train(X, y, Linear(), C, tol=tol)
+            wrong = misclassified(y, svm.decision_function(X))
+            rows.append(
+                {
+                    **identity,
+                    "realisation": realisation,
+                    "seed": seed,
+                    "fold": "train",
+                    "method": "svm",
+                    "kernel": "linear",
+                    "formulation": "C",
+                    "value": C,
+                    "level": overlap,
+                    "tol": tol,
+                    "m": y.size,
+                    "rows_tested": y.size,
+                    "errors": int(np.count_nonzero(wrong)),
+                    "estimate": float(np.mean(wrong)),
+                    "n_sv": svm.n_sv,
+                    "n_inbound": svm.n_sv - svm.n_bounded,
+                    "n_iter": svm.n_iter,
+                    "cpu_s": clock.cpu_s,
+                    "wall_s": clock.wall_s,
+                    "timing_mode": timing,
+                    "status": OK,
+                }
+            )
+        log.info("overlap %g: %d SVs in the last run", overlap, svm.n_sv)
+    return rows
+
+
+def run_figure3(identity, realisation, sizes, deviations, test_rows, methods, setup, checkpoint, log):
+    """Every method on training sets of Gaussian classes, the smaller ones parts of the largest.
+
+    Parameters
+    ----------
+    identity : dict
+        Columns that name the run: paper, dataset, experiment, library.
+    realisation : int
+        Of the draw.
+    sizes : list of int
+    deviations : list of float
+    test_rows : int
+    methods : list of str
+    setup : dict
+        Of a `Setup`, but the seed.
+    checkpoint : path-like
+        File of finished points; the caller removes it with the returned object.
+    log : logging.Logger
+
+    Returns
+    -------
+    rows : list of dict
+        One per deviation, size and method.
+    checkpoint : Checkpoint
+    """
+
+    def seed_of(deviation):
+        return [SEED, 3, realisation, round(1000 * deviation)]
+
+    def problem_of(deviation, size):
+        seed = seed_of(deviation)
+        rng = np.random.default_rng(seed)
+        X, y = gaussians(max(sizes), deviation, rng)
+        X_test, y_test = gaussians(test_rows, deviation, rng)
+        drawn = {"realisation": realisation, "seed": seed, "level": deviation}
+        return Problem(X[:size], y[:size], X_test, y_test, drawn)
+
+    def setup_of(deviation, size, method):
+        return Setup(**setup, seed=[*seed_of(deviation), size])
+
+    points = [[deviation, size, method] for deviation in deviations for size in sizes for method in methods]
+    settings = {"realisation": realisation, "sizes": sizes, "test_rows": test_rows, **setup}
+    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+
+
+def run_figure4(data, identity, realisation, noise, scale, train_rows, methods, setup, nu, checkpoint, log):
+    """Every method on a data set a share of whose labels are swapped.
+
+    Parameters
+    ----------
+    data : path-like
+        Prepared data set.
+    identity, realisation, methods, setup, checkpoint, log
+        As in `run_figure3`; the realisation is that of the labels swapped.
+    noise : list of float
+        Shares of the labels.
+    scale, train_rows
+        See `of_dataset`.
+    nu : dict
+        ``values`` and ``final_values`` of nu, for all methods but "svm" and "multiedit_condense".
+
+    Returns
+    -------
+    rows : list of dict
+        One per share and method.
+    checkpoint : Checkpoint
+    """
+    whole = of_dataset(Dataset.load(data), realisation, train=train_rows, scale=scale)
+
+    def seed_of(share):
+        return [SEED, 4, realisation, round(1000 * share)]
+
+    def problem_of(share):
+        seed = seed_of(share)
+        noisy = swapped(whole, share, np.random.default_rng(seed))
+        return replace(
+            noisy, identity={**whole.identity, "realisation": realisation, "seed": seed, "level": share}
+        )
+
+    def setup_of(share, method):
+        own = setup if METHODS[method][0] == "C" else {**setup, **nu, "formulation": "nu"}
+        return Setup(**own, seed=seed_of(share))
+
+    points = [[share, method] for share in noise for method in methods]
+    settings = {"realisation": realisation, "scale": scale, "train_rows": train_rows, **setup, "nu": nu}
+    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+
+
+def run_table1(data, identity, realisations, train_rows, test_rows, scale, methods, setup, checkpoint, log):
+    """Every method on realisations of a data set.
+
+    Parameters
+    ----------
+    data, identity, methods, setup, checkpoint, log
+        As in `run_figure4`.
+    realisations : list of int
+    train_rows, test_rows, scale
+        See `of_dataset`.
+
+    Returns
+    -------
+    rows : list of dict
+        One per realisation and method.
+    checkpoint : Checkpoint
+    """
+    dataset = Dataset.load(data)
+
+    def problem_of(realisation):
+        return of_dataset(dataset, realisation, train_rows, test_rows, scale)
+
+    def setup_of(realisation, method):
+        return Setup(**setup, seed=[SEED, 5, realisation])
+
+    points = [[realisation, method] for realisation in realisations for method in methods]
+    settings = {"train_rows": train_rows, "test_rows": test_rows, "scale": scale, **setup}
+    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+
+
+def run_growth(data, identity, sizes, test_rows, scale, methods, setup, checkpoint, log):
+    """Every method, with one value of C, on growing training sets; a method runs up to its own size.
+
+    Parameters
+    ----------
+    data, identity, test_rows, scale, setup, checkpoint, log
+        As in `run_table1`.
+    sizes : list of int
+        Training rows of the first realisation.
+    methods : dict of str to int
+        Method -> its largest size.
+
+    Returns
+    -------
+    rows : list of dict
+        One per size and method.
+    checkpoint : Checkpoint
+    """
+    dataset = Dataset.load(data)
+
+    def problem_of(size):
+        return of_dataset(dataset, 1, size, test_rows, scale)
+
+    def setup_of(size, method):
+        return Setup(**setup, seed=[SEED, 6, size])
+
+    points = [[size, method] for size in sizes for method, most in methods.items() if size <= most]
+    settings = {"test_rows": test_rows, "scale": scale, **setup}
+    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)

@@ -1,0 +1,180 @@
+"""The comparison as tidy rows, computed from result rows. Errors are in percent, differences in points."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from lib.rows import OK
+from lib.selection import at_minimum
+
+__all__ = ["ALL_SETS", "FIT", "GRAM", "RANDOM", "cost", "estimators", "regret", "rmse"]
+
+ALL_SETS = "all sets"
+# what estimators are compared with: training and nothing else, the Gram matrix, a model drawn at random
+FIT, GRAM, RANDOM = "fit", "gram", "random"
+# what needs no fit on all points, and what also needs the smallest sphere
+WITHOUT_FIT = "kfold"
+WITH_SPHERE = ("span_bound", "radius_margin")
+# a model of the grid
+MODEL = ["kernel", "gamma", "C"]
+
+
+def regret(rows):
+    """What the choice by each estimator costs on the test part, for each data set.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of all cells.
+
+    Returns
+    -------
+    list of dict
+        Tidy rows, as of `rmse` and `cost`: means over the realisations, the spread their standard deviation.
+        Estimators are in the order of the rows.
+    """
+    return _per_set(rows, "regret")
+
+
+def rmse(rows):
+    """How far each estimate that is an error rate is from the test error, for each data set."""
+    return _per_set(rows, "rmse")
+
+
+def cost(rows):
+    """CPU times of a model, for each data set."""
+    return _per_set(rows, "cost")
+
+
+def _per_set(rows, table):
+    # the linear kernel has no gamma, which would be no key
+    rows = rows.assign(gamma=rows["gamma"].fillna(0), method=_names(rows))
+    tidy, key = [], ["table", "method", "metric", "unit"]
+    for dataset, of_set in rows.groupby("dataset", sort=False):
+        parts = [own for _, own in of_set.groupby("realisation")]
+        found = pd.DataFrame(chain.from_iterable(map(_realisation, parts)), columns=[*key, "value"])
+        found = found[found["table"] == table]
+        for (_, method, metric, unit), of in found.groupby(key, sort=False)["value"]:
+            tidy.append(_tidy(table, dataset, method, metric, unit, of.mean(), of.std(ddof=1)))
+        tidy.append(_tidy(table, dataset, "all", "realisations", "count", len(parts)))
+    return tidy
+
+
+def _names(rows):
+    """The estimator of each row: the method, of cross-validation with its number of folds."""
+    k = rows["k"].map(lambda k: "" if pd.isna(k) else f"_{k:.0f}")
+    return rows["method"] + k
+
+
+def _realisation(own):
+    """(table, method, metric, unit, value) of every number of one realisation of a data set."""
+    ok = own["status"] == OK
+    own = own.assign(value=own["estimate"].fillna(own["bound"]).where(ok), cpu_s=own["cpu_s"].where(ok))
+    values, seconds = (
+        own.pivot(index=MODEL, columns="method", values=column) for column in ("value", "cpu_s")
+    )
+    test = 100 * values["test"]
+    best = test.min()
+    yield "regret", "all", "train_rows", "count", own["m"].max()
+    yield "regret", "all", "test_rows", "count", own.loc[own["method"] == "test", "rows_tested"].max()
+    yield "regret", "all", "models", "count", test.count()
+    yield "regret", "all", "least_test_error", "percent", best
+    yield "cost", GRAM, "time", "s", _shared(own, "gram_cpu_s")
+    yield "cost", FIT, "time", "s", seconds["test"].mean()
+    for method in dict.fromkeys(own["method"]):
+        if method == "test":
+            continue
+        value = values[method]
+        choice = at_minimum(value, test) - best
+        yield "regret", method, "regret", "points", choice.max()
+        yield "regret", method, "mean_regret", "points", choice.mean()
+        yield "regret", method, "tied", "count", len(choice)
+        yield "regret", method, "failed", "count", value.isna().sum()
+        if own.loc[own["method"] == method, "bound"].isna().all():
+            difference = 100 * value - test
+            yield "rmse", method, "rmse", "points", np.sqrt((difference**2).mean())
+            yield "rmse", method, "bias", "points", difference.mean()
+        cost = seconds[method] + (0 if method.startswith(WITHOUT_FIT) else seconds["test"])
+        time = cost.mean() + (_shared(own, "sphere_cpu_s") if method in WITH_SPHERE else 0)
+        yield "cost", method, "time", "s", time
+        yield "cost", method, "fits", "ratio", time / seconds["test"].mean()
+    yield "regret", RANDOM, "regret", "points", (test - best).mean()
+    yield "regret", RANDOM, "mean_regret", "points", (test - best).mean()
+
+
+def _shared(own, column):
+    """CPU time that the models of a kernel share: that of one model."""
+    kernels = own.drop_duplicates(["kernel", "gamma"])
+    return kernels[column].sum() / len(own.drop_duplicates(MODEL))
+
+
+def estimators(regret, rmse, cost):
+    """All estimators: means over the data sets.
+
+    Parameters
+    ----------
+    regret, rmse, cost : DataFrame
+        Tidy rows of these tables.
+
+    Returns
+    -------
+    list of dict
+        Tidy rows of exhibit ``estimators``. The spread is the standard deviation over the data sets, of
+        ``time`` and ``fits``, which are geometric means, that of the natural logarithm. ``behind`` is the
+        regret minus that of the estimator whose mean regret is the least, on the same data set; ``rank`` the
+        place of an estimator by regret on a data set, those that tie all at the mean of their places.
+    """
+    row = partial(_tidy, "estimators", ALL_SETS)
+    regrets = _by_method(regret, "regret")
+    without_chance = regrets.drop(columns=RANDOM)
+    means = {
+        ("regret", "points"): regrets,
+        ("mean_regret", "points"): _by_method(regret, "mean_regret"),
+        ("tied", "count"): _by_method(regret, "tied"),
+        ("behind", "points"): without_chance.sub(without_chance[without_chance.mean().idxmin()], axis=0),
+        ("rank", "place"): without_chance.rank(axis=1),
+        ("rmse", "points"): _by_method(rmse, "rmse"),
+        ("bias", "points"): _by_method(rmse, "bias"),
+    }
+    logarithms = {
+        (metric, unit): np.log(_by_method(cost, metric))
+        for metric, unit in (("time", "s"), ("fits", "ratio"))
+    }
+    tidy = [
+        row(method, *metric, of.mean(), of.std(ddof=1))
+        for metric, values in means.items()
+        for method, of in values.items()
+    ]
+    tidy += [
+        row(method, *metric, np.exp(of.mean()), of.std(ddof=1))
+        for metric, values in logarithms.items()
+        for method, of in values.items()
+    ]
+    tidy += [row(method, "largest_regret", "points", worst) for method, worst in regrets.max().items()]
+    failed = _by_method(regret, "failed").sum()
+    tidy += [row(method, "failed", "count", number) for method, number in failed.items()]
+    return [*tidy, row("all", "datasets", "count", len(regrets))]
+
+
+def _by_method(tidy, metric):
+    """Values of one metric: data sets by methods, both in their order."""
+    own = tidy[tidy["metric"] == metric]
+    both = own.pivot(index="dataset", columns="method", values="value")
+    return both.reindex(index=own["dataset"].unique(), columns=own["method"].unique())
+
+
+def _tidy(exhibit, dataset, method, metric, unit, value, spread=np.nan):
+    return {
+        "exhibit": exhibit,
+        "dataset": dataset,
+        "setting": "",
+        "method": method,
+        "metric": metric,
+        "value": value,
+        "spread": spread,
+        "unit": unit,
+    }

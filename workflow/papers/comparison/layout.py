@@ -1,0 +1,248 @@
+"""Tables for readers: the tidy rows arranged, a row per estimator or per data set."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from lib.tables import number
+from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
+
+__all__ = [
+    "answer",
+    "cost_layout",
+    "estimator_name",
+    "estimators_layout",
+    "regret_layout",
+    "rmse_layout",
+]
+
+NAMES = {
+    "loo": "Exact LOO",
+    "span_rule": "Span rule",
+    "span_bound": "Span bound",
+    "xi_alpha": "xi-alpha bound",
+    "jaakkola_haussler": "Jaakkola-Haussler",
+    "opper_winther": "Opper-Winther",
+    "radius_margin": "Radius-margin",
+    "rescaled_radius_margin": "Rescaled radius-margin",
+    FIT: "Fit alone",
+    GRAM: "Gram matrix",
+    RANDOM: "A model drawn at random",
+}
+SHORT = {
+    "loo": "LOO",
+    "span_bound": "Span b.",
+    "xi_alpha": "xi-alpha",
+    "jaakkola_haussler": "J.-H.",
+    "opper_winther": "O.-W.",
+    "radius_margin": "R.-m.",
+    "rescaled_radius_margin": "Resc. r.-m.",
+    FIT: "Fit",
+    GRAM: "Gram",
+    RANDOM: "Random",
+}
+# percentage points of regret that hardly matter
+MARGIN = 1
+ASSUMPTIONS = (
+    "What the theorems assume: the span rule and Opper-Winther, that leaving a point out changes neither "
+    "the set of in-bound nor that of bounded support vectors; Jaakkola-Haussler and Opper-Winther, an SVM"
+    " without threshold, which ours has; xi-alpha, that some in-bound support vector fixes the threshold "
+    "without the point too; radius-margin, a hard margin without threshold; rescaled radius-margin, which"
+    " is a heuristic for a hard margin, no theorem. The span bound holds for any C. Where an assumption "
+    "fails the value is a heuristic."
+)
+INCLUDED = (
+    "Cost: CPU time of one thread for one model, the fit on all points and the sphere of the two bounds "
+    "that need it (divided by the models that share it) included; k-fold cross-validation needs no fit on"
+    " all points and is its k fits from zero. The Gram matrix of a kernel, which all share, is not "
+    "included."
+)
+
+
+def estimator_name(method, short=False):
+    """The name of an estimator for readers."""
+    if method.startswith("kfold_"):
+        return f"{method.removeprefix('kfold_')}-fold" + ("" if short else " CV")
+    return SHORT.get(method, NAMES[method]) if short else NAMES[method]
+
+
+def answer(tidy):
+    """What the table of estimators says to who has to choose one.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        Tidy rows of the table of estimators.
+
+    Returns
+    -------
+    list of str
+        Sentences in Markdown.
+    """
+    find = _lookup(tidy)
+    sets = find(ALL_SETS, "all", "datasets")[0]
+    random, _ = find(ALL_SETS, RANDOM, "regret")
+
+    def value(method, metric):
+        return find(ALL_SETS, method, metric)[0]
+
+    def listed(methods, metric, decimals, unit=""):
+        return ", ".join(
+            f"{estimator_name(method)} ({number(value(method, metric), decimals)}{unit})"
+            for method in methods
+        )
+
+    methods = [method for method in _methods(tidy, "regret") if method != RANDOM]
+    by_regret = sorted(methods, key=lambda method: value(method, "regret"))
+    by_cost = sorted(methods, key=lambda method: value(method, "fits"))
+    by_rmse = sorted(_methods(tidy, "rmse"), key=lambda method: value(method, "rmse"))
+    good = []
+    for method in by_cost:
+        behind, spread = find(ALL_SETS, method, "behind")
+        # a single data set has no spread
+        if behind + 2 * (0 if pd.isna(spread) else spread) / sets**0.5 <= MARGIN:
+            good.append(method)
+    chance = [method for method in by_regret if value(method, "regret") >= random]
+    first = by_regret[0]
+    sentences = [
+        f"**Which chooses best?** {estimator_name(first)}: on average over {sets:.0f} data sets its model "
+        f"makes {value(first, 'regret'):.2f} percentage points more errors on the test rows than the best "
+        f"model of the grid; a model drawn at random makes {random:.2f} more.",
+        f"**Which are less than {MARGIN:g} percentage point behind it, two standard errors allowed for, from "
+        f"the cheapest?** {listed(good, 'fits', 1, ' fits')}.",
+        f"**Which comes closest to the test error?** By RMSE: {listed(by_rmse, 'rmse', 2, ' points')}.",
+        f"**What do they cost, in fits on all points?** {listed(by_cost, 'fits', 1)}.",
+    ]
+    if chance:
+        sentences.append(
+            "**Which choose no better than chance on such a grid?** "
+            f"{listed(chance, 'regret', 2, ' points of regret')}."
+        )
+    return sentences
+
+
+def _lookup(tidy):
+    values = tidy.set_index(["dataset", "method", "metric"])[["value", "spread"]].to_dict("index")
+    missing = {"value": float("nan"), "spread": float("nan")}
+    return lambda *key: tuple(values.get(key, missing).values())
+
+
+def _methods(tidy, metric):
+    return list(tidy.loc[tidy["metric"] == metric, "method"].unique())
+
+
+def estimators_layout(tidy):
+    """Columns, body and notes for `lib.tables.write_markdown` and ``write_tex``, from tidy rows; so are those
+    of the other tables."""
+    find = _lookup(tidy)
+    columns = [
+        ("", "Estimator"),
+        ("Distance from the test error", "RMSE"),
+        ("Distance from the test error", "bias"),
+        ("Regret", "mean"),
+        ("Regret", "largest"),
+        ("Regret", "if ties are drawn"),
+        ("Regret", "behind the first"),
+        ("Regret", "place"),
+        ("CPU time", "ms"),
+        ("CPU time", "fits"),
+    ]
+    order = sorted(
+        _methods(tidy, "regret"), key=lambda method: (method == RANDOM, find(ALL_SETS, method, "regret"))
+    )
+    sets = find(ALL_SETS, "all", "datasets")[0]
+    body = []
+    for method in order:
+        rmse, sd = find(ALL_SETS, method, "rmse")
+        bias, _ = find(ALL_SETS, method, "bias")
+        regret, regret_sd = find(ALL_SETS, method, "regret")
+        behind, behind_sd = find(ALL_SETS, method, "behind")
+        body.append(
+            [
+                estimator_name(method),
+                number(rmse, 2, sd),
+                number(bias, 2) if pd.isna(bias) else f"{bias:+.2f}",
+                number(regret, 2, regret_sd),
+                number(find(ALL_SETS, method, "largest_regret")[0], 2),
+                number(find(ALL_SETS, method, "mean_regret")[0], 2),
+                number(behind, 2, behind_sd / sets**0.5),
+                number(find(ALL_SETS, method, "rank")[0], 1),
+                number(1000 * find(ALL_SETS, method, "time")[0], 2),
+                number(find(ALL_SETS, method, "fits")[0], 1),
+            ]
+        )
+    failed = [
+        f"{estimator_name(method)}: {find(ALL_SETS, method, 'failed')[0]:.1f}"
+        for method in _methods(tidy, "failed")
+        if find(ALL_SETS, method, "failed")[0] > 0
+    ]
+    notes = [
+        f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
+        " the model where the estimate is least, of several such models the largest, minus the least test"
+        " error on the grid; if ties are drawn: their mean instead. Behind the first: regret minus that of"
+        " the first row on the same data set, mean ± standard error. Place: mean place by regret on a data"
+        " set. RMSE and bias (estimate minus test error) over all models, of the estimates that are error"
+        " rates. CPU times are geometric means; fits: in units of one fit on all points.",
+        INCLUDED,
+        ASSUMPTIONS,
+    ]
+    if failed:
+        notes.append(
+            f"Models without a value, per realisation, summed over the data sets: {', '.join(failed)}."
+        )
+    return columns, body, notes
+
+
+def _per_set(tidy, metric, methods, decimals, factor=1, leading=()):
+    """Columns and body: a row per data set, with leading columns of (heading, metric, decimals)."""
+    find = _lookup(tidy)
+    columns = [
+        ("", "Data set"),
+        *(("", heading) for heading, _, _ in leading),
+        *(("", estimator_name(method, short=True)) for method in methods),
+    ]
+    body = [
+        [
+            dataset,
+            *(number(find(dataset, "all", name)[0], places) for _, name, places in leading),
+            *(number(factor * find(dataset, method, metric)[0], decimals) for method in methods),
+        ]
+        for dataset in tidy["dataset"].unique()
+    ]
+    return columns, body
+
+
+def regret_layout(tidy):
+    leading = [
+        ("Training rows", "train_rows", 0),
+        ("Test rows", "test_rows", 0),
+        ("Realisations", "realisations", 0),
+        ("Least test error (%)", "least_test_error", 2),
+    ]
+    columns, body = _per_set(tidy, "regret", _methods(tidy, "regret"), 2, leading=leading)
+    notes = [
+        "Means over the realisations. Regret: test error of the model where the estimate is least, of "
+        "several such models the largest, minus the least test error on the grid. Random: the mean over "
+        "all models of the grid.",
+        ASSUMPTIONS,
+    ]
+    return columns, body, notes
+
+
+def rmse_layout(tidy):
+    columns, body = _per_set(tidy, "rmse", _methods(tidy, "rmse"), 2)
+    notes = [
+        "Root mean square difference of the estimate and the test error over the models of the grid, "
+        "means over the realisations. The bounds whose value is no error rate are left out.",
+        ASSUMPTIONS,
+    ]
+    return columns, body, notes
+
+
+def cost_layout(tidy):
+    columns, body = _per_set(tidy, "time", _methods(tidy, "time"), 2, factor=1000)
+    return (
+        columns,
+        body,
+        [f"Means over the models and the realisations. {INCLUDED} Its share of a model is Gram."],
+    )

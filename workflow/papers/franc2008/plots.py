@@ -1,0 +1,158 @@
+"""Figures from tidy rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
+
+from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
+from papers.franc2008.names import ALL_SETS
+
+__all__ = ["plot_figure1", "plot_speedup"]
+
+FIGURE1_COLUMNS = 3
+# the curves of Figure 1 coincide up to some eps: open squares stay visible around the filled circles
+SAME_EPS = {"color": BLUE, "linestyle": "-", "marker": "o", "markersize": 3.5}
+SMALLEST_EPS = {
+    "color": VERMILLION, "linestyle": "--", "marker": "s", "markersize": 7, "markerfacecolor": "none"
+}  # fmt: skip
+TIME = {"color": GREY, "linestyle": ":", "marker": "^", "markersize": 4, "linewidth": 1.2}
+
+# what the speed-up figure shows of a data set: method and metric, label, style, place on the set's line
+SPEEDUPS = [
+    (
+        ("proposed", "kernel_column_speedup"),
+        "proposed, kernel columns",
+        {"color": BLUE, "marker": "o", "linestyle": "none"},
+        -0.25,
+    ),
+    (
+        ("proposed", "time_speedup"),
+        "proposed, CPU time",
+        {"color": VERMILLION, "marker": "D", "linestyle": "none"},
+        0,
+    ),
+    (
+        ("unlearn", "time_speedup"),
+        "unlearn, CPU time",
+        {"color": GREEN, "marker": "^", "linestyle": "none"},
+        0.25,
+    ),
+]
+REPRODUCED, PUBLISHED = {"markersize": 4}, {"markersize": 6.5, "markerfacecolor": "white"}
+
+
+def plot_figure1(tidy, figure1_datasets):
+    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, one panel per data set.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        Rows of `exhibits.figure1`.
+    figure1_datasets : list of str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    columns = min(FIGURE1_COLUMNS, len(figure1_datasets))
+    rows = -(-len(figure1_datasets) // columns)
+    fig, axes = figure(rows, columns, 3.3 * columns + 0.4, 2.7 * rows + 0.6)
+    for unused in axes.flat[len(figure1_datasets) :]:
+        unused.remove()
+    for ax, dataset in zip(axes.flat, figure1_datasets, strict=False):
+        panel = tidy[tidy["dataset"] == dataset]
+        time_ax = ax.twinx()
+        # the time is context: it lies behind the errors
+        ax.set_zorder(time_ax.get_zorder() + 1)
+        ax.patch.set_visible(False)
+        time_ax.plot(*_curve(panel, "standard", "time"), **TIME)
+        time_ax.set_ylim(0, None)
+        time_ax.spines["right"].set_visible(True)
+        time_ax.spines["right"].set_color(GREY)
+        time_ax.tick_params(axis="y", colors=GREY)
+        time_ax.yaxis.set_major_locator(MaxNLocator(5))
+        ax.plot(*_curve(panel, "selected_at_smallest_eps", "loo_error"), **SMALLEST_EPS)
+        ax.plot(*_curve(panel, "selected_at_eps", "loo_error"), **SAME_EPS)
+        ax.margins(y=0.12)
+        ax.set_title(dataset)
+        ax.set_xlabel(r"$\log_{10}\,\epsilon$")
+        if ax.get_subplotspec().is_first_col():
+            ax.set_ylabel("LOO error (%)")
+        if ax.get_subplotspec().is_last_col() or dataset == figure1_datasets[-1]:
+            time_ax.set_ylabel("CPU time (s)", color=GREY)
+    reference = min(tidy["setting"].astype(float))
+    handles = [
+        Line2D([], [], **SAME_EPS, label=r"LOO error, model selected with the same $\epsilon$"),
+        Line2D(
+            [], [], **SMALLEST_EPS, label=rf"LOO error, model selected with $\epsilon = 10^{{{reference:g}}}$"
+        ),
+        Line2D([], [], **TIME, label="CPU time, all models (right axis)"),
+    ]
+    fig.legend(handles=handles, loc="outside upper center", ncols=min(columns, 3))
+    return fig
+
+
+def _curve(panel, method, metric):
+    rows = panel[(panel["method"] == method) & (panel["metric"] == metric)]
+    x = rows["setting"].astype(float).to_numpy()
+    order = np.argsort(x)
+    return x[order], rows["value"].to_numpy()[order]
+
+
+def plot_speedup(tidy, published, datasets):
+    """Speed-up in kernel columns and CPU time per data set and kernel, beside the published one.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        Rows of `exhibits.table3`.
+    published : DataFrame
+        Tidy rows of the paper; data sets that it does not have get no published mark.
+    datasets : list of str
+        In the order of the lines; the totals follow.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    datasets = [*datasets, ALL_SETS]
+    fig, axes = figure(1, 2, 7.4, 0.42 * len(datasets) + 1.7, sharey=True, sharex=True)
+    published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
+    for ax, (kernel, title) in zip(
+        axes.flat, (("linear", "Linear kernel"), ("rbf", "RBF kernel")), strict=True
+    ):
+        for (method, metric), _, style, shift in SPEEDUPS:
+            ours, theirs = (_values(rows, kernel, method, metric, datasets) for rows in (tidy, published))
+            y = np.arange(len(datasets)) + shift
+            ax.hlines(
+                y, np.fmin(ours, theirs), np.fmax(ours, theirs), color=style["color"], linewidth=1, alpha=0.6
+            )
+            ax.plot(theirs, y, **style, **PUBLISHED)
+            ax.plot(ours, y, **style, **REPRODUCED)
+        ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
+        for y in range(0, len(datasets), 2):
+            ax.axhspan(y - 0.5, y + 0.5, color="#F2F2F2", zorder=-1)
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(FixedLocator(4.0 ** np.arange(-4, 7)))
+        ax.xaxis.set_minor_locator(FixedLocator(2.0 ** np.arange(-7, 12, 2)))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.grid(axis="x", linewidth=0.4, alpha=0.6)
+        ax.tick_params(axis="y", length=0)
+        ax.set_title(title)
+        ax.set_xlabel("Speed-up over standard (ratio)")
+    axes.flat[0].set_yticks(np.arange(len(datasets)), datasets)
+    axes.flat[0].set_ylim(len(datasets) - 0.5, -0.5)
+    shown = [(label, style, REPRODUCED) for _, label, style, _ in SPEEDUPS]
+    if len(published):
+        shown += [(f"{label}, paper", style, PUBLISHED) for _, label, style, _ in SPEEDUPS[:2]]
+    handles = [Line2D([], [], **style, **size, label=label) for label, style, size in shown]
+    fig.legend(handles=handles, loc="outside upper center", ncols=3)
+    return fig
+
+
+def _values(tidy, kernel, method, metric, datasets):
+    rows = tidy[(tidy["setting"] == kernel) & (tidy["method"] == method) & (tidy["metric"] == metric)]
+    return rows.set_index("dataset")["value"].reindex(datasets).to_numpy(dtype=float)

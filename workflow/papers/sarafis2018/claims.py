@@ -1,0 +1,185 @@
+"""What the paper claims, and svmselect: the numbers that decide each claim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+import lib.claims
+from lib.claims import at_least, at_most, number
+from papers.sarafis2018.exhibits import RULES, TABLES, same_pairs
+from papers.sarafis2018.layout import lookup
+
+__all__ = ["TESTS", "Results", "decide"]
+
+ALL_SETS = "all sets"
+
+
+@dataclass
+class Results:
+    """What claims are decided from.
+
+    Attributes
+    ----------
+    tidy : DataFrame
+        Rows of the tables and of Figure 5.
+    published : DataFrame
+        The published values.
+    published_rows : list of str
+        Data sets whose training rows are the paper's.
+    limits : dict
+        Limit -> its value, see `lib.claims.limits`.
+    """
+
+    tidy: pd.DataFrame
+    published: pd.DataFrame
+    published_rows: list
+    limits: dict
+
+    def of(self, exhibit):
+        """Data sets of an exhibit, and its `lookup`."""
+        rows = self.tidy[self.tidy["exhibit"] == exhibit]
+        return list(dict.fromkeys(rows["dataset"])), lookup(rows)
+
+    def printed(self, exhibit):
+        return lookup(self.published[self.published["exhibit"] == exhibit])
+
+    @cached_property
+    def selections(self):
+        """Table and data set -> test error at each rule's choice."""
+        found = {}
+        for table in TABLES:
+            datasets, own = self.of(table)
+            found |= {(table, d): {rule: own(d, rule, "test_error")[0] for rule in RULES} for d in datasets}
+        return found
+
+
+def decide(claims, results):
+    """Decide every claim from the `Results`; see `lib.claims.decide`."""
+    return lib.claims.decide(claims, TESTS, results)
+
+
+def _selects_best(results):
+    found = results.selections
+    for (_, dataset), errors in found.items():
+        for rule in RULES[1:]:
+            quantity = f"test error at the choice of the span rule minus {rule}, percentage points"
+            yield number(dataset, "rbf", quantity, 100 * (errors["span_rule"] - errors[rule]))
+    if found:
+        for rule in RULES[1:]:
+            share = sum(errors["span_rule"] <= errors[rule] for errors in found.values()) / len(found)
+            quantity = f"share of sets on which the span rule selects at least as well as {rule}"
+            yield at_least(ALL_SETS, "rbf", quantity, share, results.limits["at_least_as_good"])
+
+
+def _predicts_best(results):
+    datasets, own = results.of("table4")
+    best = 0
+    for dataset in datasets:
+        rmse = {m: own(dataset, m, "rmse_to_test_error")[0] for m in ("span_rule", "kfold", "xi_alpha")}
+        best += rmse["span_rule"] == min(rmse.values())
+        quantity = "RMSE of the span rule minus that of 5-fold CV, percentage points"
+        yield number(dataset, "rbf", quantity, 100 * (rmse["span_rule"] - rmse["kfold"]))
+    if datasets:
+        quantity = "share of sets on which the span rule has the least RMSE"
+        yield at_least(ALL_SETS, "rbf", quantity, best / len(datasets), results.limits["best_predictor"])
+
+
+def _rarely_empty(results):
+    datasets, own = results.of("table5")
+    for dataset in datasets:
+        mean = own(dataset, "span", "empty_span_sets")[0]
+        yield at_most(
+            dataset, "rbf", "mean number of empty span sets of a model", mean, results.limits["empty"]
+        )
+
+
+def _times(results, exhibit):
+    """Data set, training rows, and a function of two times of Table 6 or Figure 5 to their ratio."""
+    rows = results.tidy[(results.tidy["exhibit"] == exhibit) & (results.tidy["metric"] == "time")]
+    sizes = results.of("table1")[1]
+    for (dataset, setting), own in rows.fillna({"setting": ""}).groupby(["dataset", "setting"], sort=False):
+        time = own.set_index("method")["value"]
+        yield dataset, int(setting or sizes(dataset, "", "train_rows")[0]), time
+
+
+def _faster_than_cv(results):
+    for dataset, m, time in _times(results, "table6"):
+        ratio = time["kfold"] / time["span_rule"]
+        quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {m} rows"
+        if m >= results.limits["large"]:
+            yield at_least(dataset, "rbf", quantity, ratio, results.limits["speedup"])
+        else:
+            yield number(dataset, "rbf", quantity, ratio)
+    for dataset, m, time in _times(results, "figure5"):
+        ratio = time["kfold"] / time["span_rule"]
+        quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {m} rows"
+        if m > 2 ** results.limits["from_log2_m"]:
+            yield number(dataset, "rbf", quantity, ratio, "> 1", ratio > 1)
+        else:
+            yield number(dataset, "rbf", quantity, ratio)
+
+
+def _faster_shared(results):
+    for dataset, m, time in _times(results, "table6"):
+        ratio = time["kfold"] / time["span_rule_shared"]
+        quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule on the shared Gram matrix, {m} rows"
+        if m >= results.limits["large"]:
+            yield at_least(dataset, "rbf", quantity, ratio, results.limits["shared_speedup"])
+        else:
+            yield number(dataset, "rbf", quantity, ratio)
+        for method, name in (("kfold_shared", "5-fold CV"), ("loo_shared", "fit and exact LOO")):
+            ratio = time[method] / time["span_rule_shared"]
+            yield number(dataset, "rbf", f"CPU time, {name} / fit and span rule, both shared", ratio)
+
+
+def _sv_counts(results):
+    datasets, own = results.of("table5")
+    printed = results.printed("table5")
+    for dataset in datasets:
+        for metric in ("in_bound_svs", "svs"):
+            value, wanted = own(dataset, "svm", metric)[0], printed(dataset, "svm", metric)[0]
+            if pd.isna(wanted):
+                continue
+            quantity = f"mean {metric} / published"
+            share = results.limits["sv_counts"]
+            if dataset in results.published_rows:
+                limit = f"{1 - share:g} to {1 + share:g}"
+                yield number(
+                    dataset, "rbf", quantity, value / wanted, limit, abs(value / wanted - 1) <= share
+                )
+            else:
+                yield number(dataset, "rbf", quantity, value / wanted)
+
+
+def _order(results):
+    for (table, dataset), errors in results.selections.items():
+        printed = results.printed(table)
+        wanted = {rule: printed(dataset, rule, "test_error")[0] for rule in RULES}
+        if not pd.isna(wanted["span_rule"]):
+            quantity = "pairs of rules in the published order, of 6"
+            pairs = same_pairs(errors, wanted)
+            yield number(dataset, "rbf", quantity, pairs, "6", pairs == 6)
+
+
+def _same_cv(results):
+    datasets, own = results.of("table4")
+    for dataset in datasets:
+        gap = 100 * own(dataset, "kfold", "distance_to_kfold_libsvm")[0]
+        quantity = "mean distance of our 5-fold CV error from LIBSVM's, percentage points"
+        yield at_most(dataset, "rbf", quantity, gap, results.limits["same_errors"])
+
+
+# id in config/claims.yaml -> what decides it
+TESTS = {
+    "span-selects-best": _selects_best,
+    "span-predicts-best": _predicts_best,
+    "spans-exist": _rarely_empty,
+    "span-faster-than-cv": _faster_than_cv,
+    "published-sv-counts": _sv_counts,
+    "published-order": _order,
+    "shared-gram": _faster_shared,
+    "same-cv": _same_cv,
+}

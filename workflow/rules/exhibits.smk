@@ -1,0 +1,112 @@
+# From the rows of a paper to its exhibits, figures and verdicts: three rules for each, made from its declaration.
+
+
+def shown(paper, exhibit, file):
+    """A file for the report, with the caption of its exhibit."""
+    labels = {"exhibit": exhibit.name, "what": exhibit.what}
+    return report(file, caption=exhibit.caption, category=paper.name, labels=labels)
+
+
+def made(paper):
+    """Outputs made from rows; of a table the report has the CSV file."""
+    files = paper.made()
+    for exhibit in paper.tables.values():
+        for part in exhibit.parts if exhibit.kind == "table" else []:
+            csv = next(iter(exhibit.made(part)))
+            files[csv] = shown(paper, exhibit, files[csv])
+    return files
+
+
+def plotted(paper):
+    """Outputs that are plotted; the report has the SVG file."""
+    files = paper.plotted()
+    for exhibit in paper.figures.values():
+        _, svg = exhibit.plotted()
+        files[svg] = shown(paper, exhibit, files[svg])
+    return files
+
+
+def facts_of(paper):
+    """What the functions of a paper may ask for beside rows and files."""
+    tolerances = limits(paper.claims, config["preset"]) if paper.claims else {}
+    return {**paper.facts, **tolerances, "limits": tolerances}
+
+
+def published_of(paper):
+    return {"published": paper.published} if paper.published else {}
+
+
+for paper in PAPERS.values():
+
+    rule:
+        name:
+            f"{paper.key}_make_exhibits"
+        input:
+            **paper.rows_of(paper.tables.values()),
+            **paper.inputs,
+            **published_of(paper),
+        output:
+            **made(paper),
+        log:
+            f"<logs>/{paper.key}/make_exhibits.log",
+        group:
+            f"{paper.key}_exhibits"
+        conda:
+            ENVIRONMENT
+        params:
+            code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout")),
+            paper=paper.key,
+            exhibits=list(map(asdict, paper.tables.values())),
+            stages=[name.removeprefix("rows_") for name in paper.rows_of(paper.tables.values())],
+            files=[*paper.inputs, *published_of(paper)],
+            facts=facts_of(paper),
+        script:
+            "../scripts/make_exhibits.py"
+
+    rule:
+        name:
+            f"{paper.key}_plot_figures"
+        input:
+            **paper.csv_of(paper.drawn()),
+            **published_of(paper),
+            captions=[exhibit.caption for exhibit in paper.figures.values()],
+        output:
+            **plotted(paper),
+        log:
+            f"<logs>/{paper.key}/plot_figures.log",
+        group:
+            f"{paper.key}_exhibits"
+        conda:
+            ENVIRONMENT
+        params:
+            code=code_of("scripts.plot_figures", *paper.modules("plots")),
+            paper=paper.key,
+            exhibits=list(map(asdict, paper.figures.values())),
+            facts=facts_of(paper),
+        script:
+            "../scripts/plot_figures.py"
+
+    if paper.claims:
+
+        rule:
+            name:
+                f"{paper.key}_decide_claims"
+            input:
+                **paper.csv_of(paper.tables.values()),
+                **published_of(paper),
+            output:
+                **paper.decided(),
+            log:
+                f"<logs>/{paper.key}/decide_claims.log",
+            group:
+                f"{paper.key}_exhibits"
+            conda:
+                ENVIRONMENT
+            params:
+                code=code_of("scripts.decide_claims", *paper.modules("claims")),
+                paper=paper.key,
+                exhibits=list(map(asdict, paper.tables.values())),
+                claims=paper.claims["claims"],
+                facts=facts_of(paper),
+            script:
+                "../scripts/decide_claims.py"
