@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -103,7 +104,8 @@ def test_exhibits_with_rows_of_other_code_are_marked(redrawn):
 
 
 def test_papers_with_all_their_rows(tmp_path):
-    papers = {"one": {"rows": {"cells": [], "test": []}}, "other": {"rows": {"cells": []}}}
+    stages = {"one": ["cells", "test"], "other": ["cells"]}
+    papers = {name: SimpleNamespace(rows=dict.fromkeys(own, [])) for name, own in stages.items()}
     for file in ("one/rows/cells.parquet", "other/rows/cells.parquet"):
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).touch()
