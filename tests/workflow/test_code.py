@@ -62,7 +62,8 @@ def used_by_python(text):
         if isinstance(node, ast.ImportFrom) and re.match(r"(svmselect|lib|papers)\b", node.module):
             yield from (home(node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if re.match(r"(svmselect|lib|papers)\.", alias.name))
+            names = (alias.name for alias in node.names)
+            yield from (name for name in names if re.match(r"(svmselect|lib|papers)\.", name))
 
 
 @cache

@@ -105,7 +105,7 @@ def test_exhibits_with_rows_of_other_code_are_marked(redrawn):
 
 def test_papers_with_all_their_rows(tmp_path):
     stages = {"one": ["cells", "test"], "other": ["cells"]}
-    papers = {name: SimpleNamespace(rows=dict.fromkeys(own, [])) for name, own in stages.items()}
+    papers = {name: SimpleNamespace(rows={stage: [] for stage in own}) for name, own in stages.items()}
     for file in ("one/rows/cells.parquet", "other/rows/cells.parquet"):
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).touch()
