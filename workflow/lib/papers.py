@@ -1,10 +1,11 @@
 """Papers, each declared in a folder of its own.
 
-A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``rules.smk``, which computes its
-rows; ``exhibits.py`` with one function per exhibit, of its name, from rows to tidy rows; ``layout.py`` with
-``<exhibit>_layout`` for each table and ``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py``
-and ``claims.yaml``; ``published.csv``; a caption for each exhibit. These functions say by the names of their
-parameters what they want to be given (`lib.given.Given`).
+A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.smk``, which says what cells
+there are, and ``rules.smk``, which computes their rows; ``exhibits.py`` with one function per exhibit, of its
+name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and ``plots.py`` with
+``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``published.csv``; a caption for each
+exhibit. These functions say by the names of their parameters what they want to be given
+(`lib.given.Given`).
 """
 
 from __future__ import annotations

@@ -136,3 +136,38 @@ def present_codes():
         )
         for name, stage in STAGES
     ]
+
+
+def shown(paper, exhibit, file):
+    """A file for the report, with the caption of its exhibit."""
+    labels = {"exhibit": exhibit.name, "what": exhibit.what}
+    return report(file, caption=exhibit.caption, category=paper.name, labels=labels)
+
+
+def made(paper):
+    """Outputs made from rows; of a table the report has the CSV file."""
+    files = paper.made()
+    for exhibit in paper.tables.values():
+        for part in exhibit.parts if exhibit.kind == "table" else []:
+            csv = next(iter(exhibit.made(part)))
+            files[csv] = shown(paper, exhibit, files[csv])
+    return files
+
+
+def plotted(paper):
+    """Outputs that are plotted; the report has the SVG file."""
+    files = paper.plotted()
+    for exhibit in paper.figures.values():
+        _, svg = exhibit.plotted()
+        files[svg] = shown(paper, exhibit, files[svg])
+    return files
+
+
+def facts_of(paper):
+    """What the functions of a paper may ask for beside rows and files."""
+    tolerances = limits(paper.claims, config["preset"]) if paper.claims else {}
+    return {**paper.facts, **tolerances, "limits": tolerances}
+
+
+def published_of(paper):
+    return {"published": paper.published} if paper.published else {}
