@@ -94,7 +94,9 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
         assert same.any()
         pd.testing.assert_frame_equal(here[same], there[same], rtol=1e-9)
     # grouped: far fewer submissions than jobs
-    assert 0 < (done.stdout + done.stderr).count("has been submitted with SLURM jobid") < 35
+    plan = checkouts["here"].snakemake(*DEMO, "--dry-run", "--forceall", "--quiet", "rules", *targets)
+    jobs = int(re.search(r"^total +(\d+)$", plan.stdout, flags=re.MULTILINE)[1])
+    assert 0 < (done.stdout + done.stderr).count("has been submitted with SLURM jobid") < 0.75 * jobs
 
 
 # Timed in the exclusive mode: each cell has a node of its own, and who holds the lock makes it wait.
