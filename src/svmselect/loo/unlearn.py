@@ -260,7 +260,8 @@ class Start:
                 progress(part.size - rest.size)
             walked = np.arange(m) if m <= FEW else rest
             paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
-            for these in np.split(rest, range(len(self.ends.theta), rest.size, len(self.ends.theta))):
+            for few in slices(rest.size, len(self.ends.theta)):
+                these = rest[few]
                 found = paths.walk(part[these], stays[these], self.y, stop, self.ends)
                 value, bears_out = self.judged(part[these], stays[these])
                 found[~bears_out] = Outcome.UNDECIDED
