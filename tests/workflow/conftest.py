@@ -29,7 +29,7 @@ def scorecard_of(root):
 
     def of(paper, tidy):
         path = root / f"workflow/papers/{paper}/published.csv"
-        extrapolated = {tuple(figure) for figure in declared(path)["extrapolated"]}
+        extrapolated = declared(path)["extrapolated"]
         rules = papers[paper].claims["figures"]
         return figures(paper, read_printed(path), read_published(path), tidy, rules, extrapolated)
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import claims_layout
+from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.memory import measured_memory
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from papers.bakir2004 import cells
-from papers.bakir2004.claims import Results, decide
+from papers.bakir2004.claims import TESTS, Results
 from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
 from papers.bakir2004.layout import table1_layout
 from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
@@ -446,7 +446,7 @@ def test_every_caption_begins_with_its_alt_text(root):
 
 def verdicts_of(tmp_path, rows):
     results = Results(pd.concat(tidy(tmp_path, rows).values()), published(tmp_path), LIMITS)
-    verdicts, numbers = decide(CLAIMS, results)
+    verdicts, numbers = decide(CLAIMS, TESTS, results)
     return verdicts.set_index("claim"), numbers
 
 

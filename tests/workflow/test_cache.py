@@ -55,11 +55,14 @@ def test_three_checkouts_share_a_cache(tmp_path):
 
 
 def test_cache_knows_every_cell_by_its_wildcards(root):
-    for path in (root / "workflow/rules").glob("*.smk"):
+    cached = 0
+    for path in (root / "workflow").rglob("*.smk"):
         for name, text in re.findall(
             r"^rule (\w+):\n(.*?)(?=^\S|\Z)", path.read_text(), flags=re.MULTILINE | re.DOTALL
         ):
             assert ("cache: CACHE" in text) == ("wildcards=named" in text), name
+            cached += "cache: CACHE" in text
+    assert cached == 9
 
 
 def test_folder_of_the_cache_has_to_exist(checkout):

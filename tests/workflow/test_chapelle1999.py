@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import claims_layout
+from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
 from papers.chapelle1999 import cells
-from papers.chapelle1999.claims import Results, decide
+from papers.chapelle1999.claims import TESTS, Results
 from papers.chapelle1999.exhibits import figure2, figure3, figure4
 from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 
@@ -176,7 +176,7 @@ def test_every_caption_begins_with_its_alt_text(root):
 
 
 def test_claims(tmp_path):
-    verdicts, numbers = decide(CLAIMS, Results(pd.concat(tidy(tmp_path, made_rows())), LIMITS))
+    verdicts, numbers = decide(CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, made_rows())), LIMITS))
     verdicts = verdicts.set_index("claim")
     assert list(verdicts.index) == list(CLAIMS)
     assert verdicts["verdict"].drop(index="span-is-loo").eq("reproduced").all(), numbers
@@ -193,7 +193,7 @@ def test_claims_that_do_not_hold(tmp_path):
     late = (rows["method"] == "span_rule") & (rows["experiment"] == "width")
     rows.loc[late, "estimate"] = 0.4 - 0.5 * np.log(2 * rows.loc[late, "gamma"]) * -0.1
     rows.loc[rows["method"] == "rescaled_radius_margin", "bound"] *= -1
-    verdicts, numbers = decide(CLAIMS, Results(pd.concat(tidy(tmp_path, rows)), LIMITS))
+    verdicts, numbers = decide(CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, rows)), LIMITS))
     verdict = verdicts.set_index("claim")["verdict"]
     assert verdict["span-rule"] == verdict["rescaling"] == "partly"
     _, _, notes = claims_layout(verdicts, numbers)
@@ -202,6 +202,8 @@ def test_claims_that_do_not_hold(tmp_path):
 
 def test_claims_need_results(tmp_path):
     rows = made_rows()
-    verdicts, _ = decide(CLAIMS, Results(pd.concat(tidy(tmp_path, rows[rows["experiment"] == "C"])), LIMITS))
+    verdicts, _ = decide(
+        CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, rows[rows["experiment"] == "C"])), LIMITS)
+    )
     verdict = verdicts.set_index("claim")["verdict"]
     assert verdict["span-cost"] == verdict["rescaling"] == "not testable here"

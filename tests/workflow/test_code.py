@@ -157,7 +157,7 @@ def test_a_changed_token_of_a_module_reruns_the_jobs_that_use_it_and_no_other(mo
 
 def test_every_module_of_the_workflow_reruns_the_jobs_that_import_it(tmp_path, modules):
     before = digests(modules)
-    for path in sorted(WORKFLOW.glob("lib/**/[!_]*.py")):
+    for path in sorted([*WORKFLOW.glob("lib/[!_]*.py"), *WORKFLOW.glob("papers/**/[!_]*.py")]):
         (tmp_path / "changed.py").write_text(f"{path.read_text()}CHANGED = 1\n")
         name = named(path)
         after = digests({**modules, name: read_module([tmp_path / "changed.py"], name)})

@@ -53,8 +53,9 @@ def test_selection_by_one_method_compares_none(checkout):
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
     assert {"franc2008_make_exhibits", "franc2008_decide_claims", "make_scorecard"} <= set(jobs)
-    table3 = checkout.snakemake("--dry-run", "--", "results/small/franc2008/table3.csv", config=config)
-    assert "MissingRuleException" in table3.stdout + table3.stderr
+    for exhibit in ("table3.csv", "agreement.csv", "speedup.pdf"):
+        absent = checkout.snakemake("--dry-run", "--", f"results/small/franc2008/{exhibit}", config=config)
+        assert "MissingRuleException" in absent.stdout + absent.stderr
 
 
 def test_mistake_in_the_configuration_is_one_sentence(checkout):

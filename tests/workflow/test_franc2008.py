@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import claims_layout
+from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
 from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
 from papers.franc2008 import cells
 from papers.franc2008.checks import agreement
-from papers.franc2008.claims import Results, decide
+from papers.franc2008.claims import TESTS, Results
 from papers.franc2008.exhibits import figure1, table2, table3
 from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
 from papers.franc2008.names import ALL_SETS, METHODS
@@ -399,7 +399,7 @@ def claimed(rows=(), tidy=(), published=(), differences=None, methods=METHODS):
         limits=LIMITS,
         agreement_points=differences,
     )
-    verdicts, numbers = decide(CLAIMS, results)
+    verdicts, numbers = decide(CLAIMS, TESTS, results)
     return verdicts.set_index("claim"), numbers
 
 

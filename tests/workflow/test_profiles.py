@@ -30,12 +30,20 @@ def test_groups_are_of_rules_that_exist_and_their_sizes_of_groups(root, rules):
     assert sizes <= set(groups.values())
 
 
+def test_exhibits_of_a_paper_are_made_in_one_submission(root):
+    _, *exhibits = re.split(r"\n *rule:\n", (root / "workflow/rules/exhibits.smk").read_text())
+    assert len(exhibits) == 3
+    for text in exhibits:
+        assert re.search(r'group:\n +f"\{paper\.key\}_exhibits"\n', text)
+
+
 def test_rules_that_run_cells_say_what_they_need(rules):
-    for name, text in rules.items():
-        if "/run_" in text:
-            assert {"mem_mb=growing(", "runtime=growing(", "**EXCLUSIVE"} <= set(
-                re.findall(r"mem_mb=growing\(|runtime=growing\(|\*\*EXCLUSIVE", text)
-            ), name
+    runs = {name: text for name, text in rules.items() if "/run_" in text}
+    assert len(runs) == 16
+    for name, text in runs.items():
+        assert {"mem_mb=growing(", "runtime=growing(", "**EXCLUSIVE"} <= set(
+            re.findall(r"mem_mb=growing\(|runtime=growing\(|\*\*EXCLUSIVE", text)
+        ), name
 
 
 def test_profiles_give_defaults_for_the_other_rules(root):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.checkpoint import Checkpoint
-from lib.claims import claims_layout
+from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
@@ -16,7 +16,7 @@ from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from papers.sarafis2018 import cells, layout
 from papers.sarafis2018 import exhibits as sarafis
-from papers.sarafis2018.claims import Results, decide
+from papers.sarafis2018.claims import TESTS, Results
 from papers.sarafis2018.exhibits import curves, same_pairs
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
 from papers.sarafis2018.layout import lookup, sv_counts_agree
@@ -378,7 +378,7 @@ def results(tmp_path, rows, root, **limits):
 
 
 def test_claims(tmp_path, root):
-    verdicts, numbers = decide(CLAIMS, results(tmp_path, made_rows(), root))
+    verdicts, numbers = decide(CLAIMS, TESTS, results(tmp_path, made_rows(), root))
     verdict = verdicts.set_index("claim")["verdict"]
     assert list(verdict.index) == list(CLAIMS)
     good = (
@@ -407,14 +407,14 @@ def test_claims_that_do_not_hold(tmp_path, root):
     )
     rows.loc[rows["method"] == "span_bound", "n_empty"] = 2
     rows.loc[rows["method"] == "kfold_libsvm", ["cpu_s", "estimate"]] = [0.4, 0.9]
-    verdict = decide(CLAIMS, results(tmp_path, rows, root))[0].set_index("claim")["verdict"]
+    verdict = decide(CLAIMS, TESTS, results(tmp_path, rows, root))[0].set_index("claim")["verdict"]
     assert (verdict.drop("span-selects-best") == "not reproduced").all()
     assert verdict["span-selects-best"] == "partly"  # the bounds are as bad
 
 
 def test_claims_need_results(tmp_path, root):
     rows = made_rows()
-    verdict = decide(CLAIMS, results(tmp_path, rows[rows["experiment"] == "size"], root))[0].set_index(
+    verdict = decide(CLAIMS, TESTS, results(tmp_path, rows[rows["experiment"] == "size"], root))[0].set_index(
         "claim"
     )["verdict"]
     assert verdict["span-selects-best"] == verdict["shared-gram"] == "not testable here"

@@ -233,7 +233,7 @@ def test_units_have_to_be_the_same():
 def test_figures_that_a_paper_extrapolated(root, claims):
     path = root / "workflow/papers/wen2017/published.csv"
     published = read_published(path)
-    extrapolated = {tuple(figure) for figure in declared(path)["extrapolated"]}
+    extrapolated = declared(path)["extrapolated"]
     found = figures(
         "wen2017", read_printed(path), published, published, claims["wen2017"]["figures"], extrapolated
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import claims_layout
+from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
@@ -17,7 +17,7 @@ from papers.wen2017 import cells, libsvm
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds
 from papers.wen2017.choice import run_choice
-from papers.wen2017.claims import Results, decide
+from papers.wen2017.claims import TESTS, Results
 from papers.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
 from papers.wen2017.layout import (
     agreement_layout,
@@ -529,7 +529,7 @@ def exhibits(tmp_path, root, rows):
 
 
 def test_claims(tmp_path, root):
-    verdicts, numbers = decide(CLAIMS, exhibits(tmp_path, root, made_rows()))
+    verdicts, numbers = decide(CLAIMS, TESTS, exhibits(tmp_path, root, made_rows()))
     verdict = verdicts.set_index("claim")["verdict"]
     assert list(verdict.index) == list(CLAIMS)
     held = ["same-accuracy", "seeding-speed", "seeding-iterations", "cold-counts", "explained", "faster"]
@@ -552,7 +552,7 @@ def test_claims(tmp_path, root):
 
 def test_claims_without_libsvm_are_not_tested(tmp_path, root):
     rows = made_rows()
-    verdicts, _ = decide(CLAIMS, exhibits(tmp_path, root, rows[rows["method"] != "libsvm"]))
+    verdicts, _ = decide(CLAIMS, TESTS, exhibits(tmp_path, root, rows[rows["method"] != "libsvm"]))
     verdict = verdicts.set_index("claim")["verdict"]
     assert verdict["faster"] == verdict["seeding-speed"] == "not testable here"
     assert verdict["seeding-iterations"] == "reproduced"
@@ -567,7 +567,7 @@ def test_claims_that_do_not_hold(tmp_path, root):
     rows.loc[slow, "round_training_cpu_s"] = rows.loc[slow, "round_n_iter"].map(
         lambda counts: [0.1] * len(counts)
     )
-    verdicts, numbers = decide(CLAIMS, exhibits(tmp_path, root, rows))
+    verdicts, numbers = decide(CLAIMS, TESTS, exhibits(tmp_path, root, rows))
     verdict = verdicts.set_index("claim")["verdict"]
     for claim in ("seeding-speed", "seeding-iterations", "cold-counts", "faster"):
         assert verdict[claim] == "not reproduced", numbers[numbers["claim"] == claim]
@@ -599,7 +599,9 @@ def test_figures_are_stable_and_described(tmp_path, root):
 
 
 def test_every_caption_begins_with_its_alt_text(root):
-    for caption in sorted((root / "workflow/report/wen2017").glob("*.rst")):
+    captions = sorted((root / "workflow/papers/wen2017/captions").glob("*.rst"))
+    assert len(captions) == 8
+    for caption in captions:
         text = alt_text(caption)
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text, caption
 

@@ -161,17 +161,18 @@ class Paper:
         return str(path) if path.exists() else None
 
     @property
-    def tables(self):
-        """The exhibits that are made from rows."""
+    def to_make(self):
+        """The exhibits that have tidy rows of their own, by key."""
         return {key: own for key, own in self.exhibits.items() if not own.drawn_from}
 
     @property
-    def figures(self):
+    def to_plot(self):
+        """The figures, by key."""
         return {key: own for key, own in self.exhibits.items() if own.kind == "figure"}
 
     def drawn(self):
         """The exhibits whose rows figures draw."""
-        return [self.exhibits[own.drawn_from or key] for key, own in self.figures.items()]
+        return [self.exhibits[own.drawn_from or key] for key, own in self.to_plot.items()]
 
     def modules(self, *names):
         """Those of some of its modules that it has, as `lib.library.code_of` names them."""
@@ -186,7 +187,7 @@ class Paper:
     def made(self):
         """What is made from rows: key in the rule's output -> path."""
         made = {}
-        for own in self.tables.values():
+        for own in self.to_make.values():
             for part in own.parts:
                 made |= own.made(part)
         return self._paths(made)
@@ -194,7 +195,7 @@ class Paper:
     def plotted(self):
         """What is plotted, likewise."""
         return self._paths(
-            {key: file for own in self.figures.values() for key, file in own.plotted().items()}
+            {key: file for own in self.to_plot.values() for key, file in own.plotted().items()}
         )
 
     def decided(self):
@@ -206,15 +207,15 @@ class Paper:
     def _paths(self, files):
         return {key: f"{self.folder}/{file}" for key, file in files.items()}
 
-    def rows_of(self, tables):
+    def rows_of(self, exhibits):
         """The stages that some exhibits are made from: ``rows_<stage>`` -> file of rows."""
-        stages = dict.fromkeys(stage for own in tables for stage in (*own.rows, *own.beside))
+        stages = dict.fromkeys(stage for own in exhibits for stage in (*own.rows, *own.beside))
         return {f"rows_{stage}": f"{self.folder}/rows/{stage}.parquet" for stage in stages}
 
-    def csv_of(self, tables):
+    def csv_of(self, exhibits):
         """The CSV files of some exhibits, and what is made beside them: name -> path."""
-        files = {own.stem(part): f"{own.stem(part)}.csv" for own in tables for part in own.parts}
-        files |= {name: f"{name}.csv" for own in tables for name in own.also}
+        files = {own.stem(part): f"{own.stem(part)}.csv" for own in exhibits for part in own.parts}
+        files |= {name: f"{name}.csv" for own in exhibits for name in own.also}
         return self._paths(files)
 
     def results(self):
@@ -286,7 +287,7 @@ def load_papers(folder=FOLDER):
     """
     schema = yaml.safe_load((SCHEMAS / "paper.schema.yaml").read_text())
     papers = [_load(path, schema) for path in Path(folder).glob("*/paper.yaml")]
-    papers.sort(key=lambda paper: (paper.year is None, paper.year, paper.key))
+    papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
     return {paper.key: paper for paper in papers}
 
 

@@ -18,7 +18,8 @@ def declared(path):
     registry has others for; ``settings``, what exhibits without settings are about; ``extrapolated``, figures
     that the paper extrapolated itself (exhibit, data set, setting and method)."""
     own = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
-    return {"datasets": {}, "settings": {}, "extrapolated": [], **own}
+    extrapolated = {tuple(figure) for figure in own.get("extrapolated", [])}
+    return {"datasets": {}, "settings": {}, **own, "extrapolated": extrapolated}
 
 
 def read_printed(path):

@@ -72,7 +72,7 @@ wildcard_constraints:
     realisation=r"\d+",
     cell=r"linear|rbf-\d+",
     kernel=r"linear|rbf",
-    stage=r"cells|stopping|test|seeds|cached|libsvm|along_C|variants",
+    stage=r"\w+",
     experiment=r"width|C|class_weights|instance_weights|size",
     m=r"\d+",
     part=r"\d+",
@@ -147,7 +147,7 @@ def shown(paper, exhibit, file):
 def made(paper):
     """Outputs made from rows; of a table the report has the CSV file."""
     files = paper.made()
-    for exhibit in paper.tables.values():
+    for exhibit in paper.to_make.values():
         for part in exhibit.parts if exhibit.kind == "table" else []:
             csv = next(iter(exhibit.made(part)))
             files[csv] = shown(paper, exhibit, files[csv])
@@ -157,7 +157,7 @@ def made(paper):
 def plotted(paper):
     """Outputs that are plotted; the report has the SVG file."""
     files = paper.plotted()
-    for exhibit in paper.figures.values():
+    for exhibit in paper.to_plot.values():
         _, svg = exhibit.plotted()
         files[svg] = shown(paper, exhibit, files[svg])
     return files

@@ -6,7 +6,7 @@ for paper in PAPERS.values():
         name:
             f"{paper.key}_make_exhibits"
         input:
-            **paper.rows_of(paper.tables.values()),
+            **paper.rows_of(paper.to_make.values()),
             **paper.inputs,
             **published_of(paper),
         output:
@@ -20,9 +20,7 @@ for paper in PAPERS.values():
         params:
             code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout")),
             paper=paper.key,
-            exhibits=list(map(asdict, paper.tables.values())),
-            stages=[name.removeprefix("rows_") for name in paper.rows_of(paper.tables.values())],
-            files=[*paper.inputs, *published_of(paper)],
+            exhibits=list(map(asdict, paper.to_make.values())),
             facts=facts_of(paper),
         script:
             "../scripts/make_exhibits.py"
@@ -33,7 +31,7 @@ for paper in PAPERS.values():
         input:
             **paper.csv_of(paper.drawn()),
             **published_of(paper),
-            captions=[exhibit.caption for exhibit in paper.figures.values()],
+            captions=[exhibit.caption for exhibit in paper.to_plot.values()],
         output:
             **plotted(paper),
         log:
@@ -45,7 +43,7 @@ for paper in PAPERS.values():
         params:
             code=code_of("scripts.plot_figures", *paper.modules("plots")),
             paper=paper.key,
-            exhibits=list(map(asdict, paper.figures.values())),
+            exhibits=list(map(asdict, paper.to_plot.values())),
             facts=facts_of(paper),
         script:
             "../scripts/plot_figures.py"
@@ -56,7 +54,7 @@ for paper in PAPERS.values():
             name:
                 f"{paper.key}_decide_claims"
             input:
-                **paper.csv_of(paper.tables.values()),
+                **paper.csv_of(paper.to_make.values()),
                 **published_of(paper),
             output:
                 **paper.decided(),
@@ -69,7 +67,7 @@ for paper in PAPERS.values():
             params:
                 code=code_of("scripts.decide_claims", *paper.modules("claims")),
                 paper=paper.key,
-                exhibits=list(map(asdict, paper.tables.values())),
+                exhibits=list(map(asdict, paper.to_make.values())),
                 claims=paper.claims["claims"],
                 facts=facts_of(paper),
             script:

@@ -10,9 +10,8 @@ from lib.rows import read_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 
 log = start_log(snakemake.log[0])
-stages = {stage: snakemake.input[f"rows_{stage}"] for stage in snakemake.params.stages}
-files = {name: snakemake.input[name] for name in snakemake.params.files}
-given = Given(files, snakemake.params.facts)
+inputs = dict(snakemake.input.items())
+given = Given({name: inputs[name] for name in inputs if not name.startswith("rows_")}, snakemake.params.facts)
 
 
 def module(name):
@@ -22,9 +21,9 @@ def module(name):
 for declared in snakemake.params.exhibits:
     exhibit = Exhibit(**declared)
     key = exhibit.key
-    rows = {stage: read_rows([stages[stage]]) for stage in exhibit.beside}
+    rows = {stage: read_rows([inputs[f"rows_{stage}"]]) for stage in exhibit.beside}
     if exhibit.rows:
-        rows["rows"] = read_rows([stages[stage] for stage in exhibit.rows])
+        rows["rows"] = read_rows([inputs[f"rows_{stage}"] for stage in exhibit.rows])
     for part in exhibit.parts:
         csv, *others = (snakemake.output[name] for name in exhibit.made(part))
         found = given.call(getattr(module("exhibits"), key), **rows, **part)

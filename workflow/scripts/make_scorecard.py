@@ -25,7 +25,7 @@ parts = [
         read_published(path),
         pd.concat(tidy[paper]) if paper in tidy else None,
         claims[paper]["figures"],
-        {tuple(figure) for figure in declared(path)["extrapolated"]},
+        declared(path)["extrapolated"],
     )
     for paper, path in zip(snakemake.params.printed, snakemake.input.published, strict=True)
 ]

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-import lib.claims
 from lib.claims import at_least, at_most, number
 
-__all__ = ["TESTS", "Results", "decide"]
+__all__ = ["TESTS", "Results"]
 
 
 @dataclass
@@ -48,11 +47,6 @@ class Results:
         own = tidy[(tidy["exhibit"] == "table1") & (tidy["metric"] == metric)]
         own = own.assign(name=own["dataset"] + ", " + own["setting"]).fillna({"method": ""})
         return own.pivot(index="name", columns="method", values="value")
-
-
-def decide(claims, results):
-    """Decide every claim from the `Results`; see `lib.claims.decide`."""
-    return lib.claims.decide(claims, TESTS, results)
 
 
 def _column(frame, method):
@@ -166,7 +160,7 @@ def _edited(results):
                 yield number(name, "rbf", quantity, value)
 
 
-# id in config/claims.yaml -> what decides it
+# id in claims.yaml -> what decides it
 TESTS = {
     "svs-constant": _growth_of_svs,
     "accuracy": _accuracy,

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-import lib.claims
 from lib.claims import at_least, at_most, number
 from papers.chapelle1999.exhibits import PANELS
 
-__all__ = ["TESTS", "Results", "decide"]
+__all__ = ["TESTS", "Results"]
 
 
 @dataclass
@@ -37,11 +36,6 @@ class Results:
                 index="at", columns="method", values="value"
             )
             yield dataset, curves.dropna()
-
-
-def decide(claims, results):
-    """Decide every claim from the `Results`; see `lib.claims.decide`."""
-    return lib.claims.decide(claims, TESTS, results)
 
 
 def _excess(curve, test):
@@ -94,7 +88,7 @@ def _rescaling(results):
         yield number(dataset, "rbf", quantity, plain, "less than rescaled", plain < rescaled)
 
 
-# id in config/claims.yaml -> what decides it
+# id in claims.yaml -> what decides it
 TESTS = {
     "span-rule": _span_rule,
     "span-cost": _cost,

@@ -8,11 +8,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-import lib.claims
 from lib.claims import at_least, number
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS
 
-__all__ = ["TESTS", "Results", "decide"]
+__all__ = ["TESTS", "Results"]
 
 # "a breakdown point between 1e-3 and 1e-1": log10 eps
 BREAKDOWN = (-3, -1)
@@ -68,11 +67,6 @@ class Results:
 
     def sets_and_kernels(self):
         return [(dataset, kernel) for kernel in KERNELS for dataset in self.datasets]
-
-
-def decide(claims, results):
-    """Decide every claim from the `Results`; see `lib.claims.decide`."""
-    return lib.claims.decide(claims, TESTS, results)
 
 
 def _disagreements(results, methods):
@@ -208,7 +202,7 @@ def _ratio(above, below):
     return above / below if below else np.nan
 
 
-# id in config/claims.yaml -> what decides it
+# id in claims.yaml -> what decides it
 TESTS = {
     "identical-errors": _identical_errors,
     "never-slower": _never_slower,

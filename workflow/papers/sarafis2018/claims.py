@@ -7,12 +7,11 @@ from functools import cached_property
 
 import pandas as pd
 
-import lib.claims
 from lib.claims import at_least, at_most, number
 from papers.sarafis2018.exhibits import RULES, TABLES, same_pairs
 from papers.sarafis2018.layout import lookup
 
-__all__ = ["TESTS", "Results", "decide"]
+__all__ = ["TESTS", "Results"]
 
 ALL_SETS = "all sets"
 
@@ -54,11 +53,6 @@ class Results:
             datasets, own = self.of(table)
             found |= {(table, d): {rule: own(d, rule, "test_error")[0] for rule in RULES} for d in datasets}
         return found
-
-
-def decide(claims, results):
-    """Decide every claim from the `Results`; see `lib.claims.decide`."""
-    return lib.claims.decide(claims, TESTS, results)
 
 
 def _selects_best(results):
@@ -172,7 +166,7 @@ def _same_cv(results):
         yield at_most(dataset, "rbf", quantity, gap, results.limits["same_errors"])
 
 
-# id in config/claims.yaml -> what decides it
+# id in claims.yaml -> what decides it
 TESTS = {
     "span-selects-best": _selects_best,
     "span-predicts-best": _predicts_best,

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-import lib.claims
 from lib.claims import at_least, at_most, number
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS
 from papers.wen2017.problem import PUBLISHED
 
-__all__ = ["TESTS", "Results", "decide"]
+__all__ = ["TESTS", "Results"]
 
 KERNEL = "rbf"
 ALL_SETS = "all sets"  # no data set has a name like this
@@ -62,11 +61,6 @@ def wide(tidy, exhibit, metric):
     order = own[["dataset", "setting"]].drop_duplicates()
     frame = frame.reindex(pd.MultiIndex.from_frame(order))
     return frame.reindex(columns=[*METHODS, *(name for name in frame.columns if name not in METHODS)])
-
-
-def decide(claims, results):
-    """Decide every claim from the `Results`; see `lib.claims.decide`."""
-    return lib.claims.decide(claims, TESTS, results)
 
 
 def _same_accuracy(results):
@@ -220,7 +214,7 @@ def _ratio(above, below):
     return above / below if below else np.nan
 
 
-# id in config/claims.yaml -> what decides it
+# id in claims.yaml -> what decides it
 TESTS = {
     "same-accuracy": _same_accuracy,
     "seeding-speed": _speedup,
