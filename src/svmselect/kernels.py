@@ -125,8 +125,9 @@ def product_panels(A, B):
         Reused for the next panel.
     """
     itemsize = A.X.dtype.itemsize
-    rows = min(A.n, A.panel_rows, BLOCK_ROWS)
-    columns = min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64))
+    # either may have no rows: a model without support vectors
+    rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
+    columns = max(1, min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64)))
     sparse_product = B.sparse and B.X.nnz < SPARSE_DENSITY * B.n * B.d
     if B.sparse and not sparse_product:
         columns = min(columns, B.panel_rows)

@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numerics.problems import kkt_gap, solve_qp, two_classes
+from scipy import sparse
 from sklearn.svm import SVC
 from svmselect._smo import Dual
 
@@ -91,6 +93,15 @@ def test_decision_function_of_new_rows():
     np.testing.assert_allclose(decision_function(gram, y, solution, X), solution.decision, atol=1e-10)
     with pytest.raises(ValueError, match="X has 2 features, the Gram matrix was made from 3"):
         decision_function(gram, y, solution, Z[:, :2])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_model_without_support_vectors_decides_by_its_threshold(kind):
+    X = kind(np.random.default_rng(1).normal(size=(7, 3)))
+    y = np.tile([1.0, -1.0], 4)[:7]
+    gram = Gram(X, Linear())
+    none = replace(solve_csvc(gram, y, 1.0), alpha=np.zeros(7), b=0.25)
+    np.testing.assert_array_equal(decision_function(gram, y, none, X), 0.25)
 
 
 def test_left_out_points_are_as_if_absent():
