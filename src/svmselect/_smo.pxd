@@ -57,8 +57,8 @@ cdef class Dual:
     cdef double work
     # the scale of the kernel: its largest diagonal value, and the least curvature that a pair is given
     cdef double largest, least_curvature
-    # since f was computed from theta: the sum of |step| sqrt(K_tt), and the number of steps
-    cdef double travelled
+    # since f was computed from theta: what rounding took of the steps, times sqrt(K_tt), and their number
+    cdef double lost
     cdef long long stale
     cdef double inherited       # round-off that f had before
     cdef double total           # what theta is to sum to
@@ -71,6 +71,7 @@ cdef class Dual:
     cdef void set_theta(self, Py_ssize_t t, double value) noexcept nogil
     cdef void exclude(self, Py_ssize_t t) noexcept nogil
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil
+    cdef void lose(self, Py_ssize_t t, double before, double d) noexcept nogil
     cdef void select(self) noexcept nogil
     cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
                      bint single) noexcept nogil

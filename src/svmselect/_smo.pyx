@@ -14,10 +14,11 @@ al. 2001; LIBSVM's scale of tol).
 Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink
 again.
 
-Steps leave round-off in ``f``, about as much as they have travelled (``drift``). Where that is no longer
-small beside the tolerance, ``f`` is computed again from theta, and the gap that counts is the fresh one. What
-rounding leaves in a fresh ``f`` follows from theta and the diagonal (``widest``). No constant here depends on
-the units of the kernel: K s with theta / s takes the same steps.
+Steps leave round-off in ``f`` (``drift``): that of their products, and what a variable was rounded by, or put
+on its bound by, and ``f`` was not told. Where that is no longer small beside the tolerance, ``f`` is computed
+again from theta, and the gap that counts is the fresh one. What rounding leaves in a fresh ``f`` follows from
+theta and the diagonal (``widest``). No constant here depends on the units of the kernel: K s with theta / s
+takes the same steps.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -95,7 +96,7 @@ cdef class Dual:
         self.largest = gram.diagonal.max()
         # a kernel that is zero everywhere has no scale: steps then go to the next bound
         self.least_curvature = VEC_MIN_CURVATURE * self.largest if self.largest > 0 else 1e-300
-        self.travelled = self.stale = self.inherited = 0
+        self.lost = self.stale = self.inherited = 0
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.totals = [(slice(None), 0.0)]
 
@@ -105,7 +106,7 @@ cdef class Dual:
         memcpy(self.lo, other.lo, 2 * self.n * sizeof(double))
         memcpy(self.up, other.up, 2 * self.n // 8)
         self.pair = other.pair
-        self.travelled, self.stale, self.inherited = other.travelled, other.stale, other.inherited
+        self.lost, self.stale, self.inherited = other.lost, other.stale, other.inherited
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.n_iter = 0
 
@@ -134,11 +135,16 @@ cdef class Dual:
 
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil:
         """Add d to theta_t and its share to f; the pair is stale until the next select()."""
+        cdef double before = self.theta[t]
         vec_axpy(self.columns.single, self.n, self.f, d, self.columns.get(t))
-        self.set_theta(t, self.theta[t] + d)
-        self.travelled += fabs(d) * sqrt(self.diagonal[t])
+        self.set_theta(t, before + d)
+        self.lose(t, before, d)
         self.stale += 1
         return 0
+
+    cdef void lose(self, Py_ssize_t t, double before, double d) noexcept nogil:
+        """Count what rounding takes when f moves by d and theta_t by as much of it as it can."""
+        self.lost += (EPS * fabs(d) + fabs(self.theta[t] - before - d)) * sqrt(self.diagonal[t])
 
     cdef void select(self) noexcept nogil:
         """Maximal violating pair of the present f."""
@@ -157,14 +163,14 @@ cdef class Dual:
 
     cdef double drift(self) noexcept nogil:
         """Round-off that may have come into f since it was computed from theta: that of each step's two
-        products, and of adding them."""
+        products, of adding them, and of adding the step to theta."""
         cdef Py_ssize_t t
         cdef double most = 0
         if self.stale == 0:
             return self.inherited
         for t in range(self.m):
             most = max(most, fabs(self.f[t]))
-        return self.inherited + EPS * (self.travelled * sqrt(self.largest) + self.stale * most)
+        return self.inherited + self.lost * sqrt(self.largest) + EPS * self.stale * most
 
     cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil:
         """The largest M+ - M- that f may have without its round-off: that of the last steps, and that of f
@@ -233,7 +239,7 @@ cdef class Dual:
         cdef Py_ssize_t i = self.pair.i, j = self.pair.j
         cdef const void *Ki = self.column(i)
         cdef const void *Kj
-        cdef double eta, d, room_i, room_j
+        cdef double eta, d, room_i, room_j, before_i, before_j
         cdef bint single = self.columns.single
         if rule == WSS2:
             j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.pair.f_j, self.diagonal[i], Ki,
@@ -246,22 +252,24 @@ cdef class Dual:
             d = VEC_OUT   # the rows are the same: one of the two goes to its bound
         else:
             d = (self.f[j] - self.f[i]) / max(eta, self.least_curvature)
-        room_i = self.hi[i] - self.theta[i]
-        room_j = self.theta[j] - self.lo[j]
+        before_i, before_j = self.theta[i], self.theta[j]
+        room_i = self.hi[i] - before_i
+        room_j = before_j - self.lo[j]
         # the variable that reaches its bound is put exactly on it
         if d >= room_i and room_i <= room_j:
             d = room_i
             self.set_theta(i, self.hi[i])
-            self.set_theta(j, self.theta[j] - d)
+            self.set_theta(j, before_j - d)
         elif d >= room_j:
             d = room_j
             self.set_theta(j, self.lo[j])
-            self.set_theta(i, self.theta[i] + d)
+            self.set_theta(i, before_i + d)
         else:
-            self.set_theta(i, self.theta[i] + d)
-            self.set_theta(j, self.theta[j] - d)
+            self.set_theta(i, before_i + d)
+            self.set_theta(j, before_j - d)
         self.update(d, Ki, -d, Kj, single)
-        self.travelled += d * (sqrt(self.diagonal[i]) + sqrt(self.diagonal[j]))
+        self.lose(i, before_i, d)
+        self.lose(j, before_j, -d)
         self.stale += 1
         self.n_iter += 1
         self.work += self.n
@@ -347,7 +355,7 @@ cdef class Dual:
         is then computed from where the variables differ, if that is less work than from all of them.
         """
         origin, f, self.inherited = 0.0, -self._buffer[2, :self.m], 0
-        self.travelled = self.stale = 0
+        self.lost = self.stale = 0
         if known is not None and np.count_nonzero(theta != known[0]) < np.count_nonzero(theta):
             origin, f, self.inherited = known
         change = theta - origin
@@ -434,12 +442,12 @@ cdef class Dual:
         cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
         part.n_iter = self.n_iter
-        part.travelled, part.stale, part.inherited = self.travelled, self.stale, self.inherited
+        part.lost, part.stale, part.inherited = self.lost, self.stale, self.inherited
         part.member()
         part.select()
         part.descend(rule, tol, last)
         self.n_iter = part.n_iter
-        self.travelled, self.stale = part.travelled, part.stale
+        self.lost, self.stale = part.lost, part.stale
         # f elsewhere follows from the thetas that changed
         theta = self.view(self.theta)
         change = part.view(part.theta) - theta[rows]

@@ -15,11 +15,13 @@ __all__ = [
     "check_hopeless",
     "check_origin",
     "check_solution",
+    "left_by_steps",
     "require",
 ]
 
 SNAP = 1e-12  # a variable that is so close to its bound is put on it
 STALE = 1e-8  # relative: what is said of a solution that ran out of steps
+STEPS_LEAVE = 0.01, 1e-9  # in a gap: of the tolerance, and of the margin; Dual.solve computes f anew beyond
 GAVE_UP = 100  # a tolerance so many times above what rounding leaves has to be reached
 
 
@@ -37,6 +39,13 @@ def require(condition, what, sentence):
     """A Wrong unless the condition holds."""
     if not condition:
         raise kind(what)(sentence)
+
+
+def left_by_steps(tol):
+    """Most that rounding in a solver's steps leaves in a difference of decision values, beyond that of
+    computing them from the alphas."""
+    of_tol, of_margin = STEPS_LEAVE
+    return min(of_tol * tol, of_margin)
 
 
 def worst(excess):
@@ -91,7 +100,8 @@ def check_solution(said, solution, tol, C=None, limit=None):
     up = np.where(y > 0, alpha < C, alpha > 0) & (C > 0)
     low = np.where(y > 0, alpha > 0, alpha < C) & (C > 0)
     most, least = breakpoints[up].max(initial=-np.inf), breakpoints[low].min(initial=np.inf)
-    gap, rounding = float(most - least), 2 * float(noise.max())
+    gap, of_steps = float(most - least), left_by_steps(tol)
+    rounding = 2 * float(noise.max()) + of_steps
     if solution.converged:
         require(
             gap <= tol + rounding,
@@ -116,7 +126,7 @@ def check_solution(said, solution, tol, C=None, limit=None):
         require(inside, "threshold", f"{float(b):.9g} is outside of {[float(end) for end in ends]}")
     require(abs(b - solution.b) <= rounding, "b", f"b is {solution.b!r}, the threshold {float(b)!r}")
     objective = float(theta @ f / 2 - abs(theta).sum())
-    most = float(noise @ abs(theta)) + float(alpha.size * EPS * abs(theta).sum())
+    most = float(noise @ abs(theta)) + float((alpha.size * EPS + of_steps / 4) * abs(theta).sum())
     off = abs(solution.objective / said.factor - objective)
     require(off <= most, "objective", f"off by {off:.3g} from {objective:.9g}, rounding leaves {most:.3g}")
     return solution.converged

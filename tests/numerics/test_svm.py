@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -180,6 +181,19 @@ def test_what_steps_round_off_is_that_of_the_largest_row():
         found.append(drift)
         assert np.abs(f + labels - rows @ (rows.T @ theta)).max() <= drift + 1e-13
     assert found[0] == found[1] > 0
+
+
+@pytest.mark.parametrize("working_set", WORKING_SETS)
+def test_steps_that_rounding_cuts_short_leave_no_error_in_decision_values(working_set):
+    """SMO creeps towards the bound, and loses a part of the last bit of alpha with every step."""
+    X, y, C = np.array([-2.421875, 3.703125, 0.59375]), np.array([-1.0, -1.0, 1.0]), 1e4
+    fit = solve_csvc(Gram(X[:, None], Linear()), y, C, tol=1e-3, working_set=working_set, active_set=False)
+    assert fit.converged and fit.n_iter > 10_000
+    theta = [int(label) * Fraction(alpha) for label, alpha in zip(y, fit.alpha.tolist(), strict=True)]
+    weight = sum(t * Fraction(x) for t, x in zip(theta, X.tolist(), strict=True))
+    b = [Fraction(f) - weight * Fraction(x) for f, x in zip(fit.decision.tolist(), X.tolist(), strict=True)]
+    # a billionth of the margin, and what a fresh sum of three terms leaves
+    assert max(b) - min(b) <= 1e-9 + 16 * 2.0**-52 * 2 * C * np.abs(X).max() ** 2
 
 
 @pytest.mark.parametrize("C", [1.0, [1.0, 0.5]])
