@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fuzz import estimates, faces, methods
-from fuzz.cases import cases
+from fuzz.cases import CORPUS, Case, cases
 from fuzz.judge import Wrong
+from fuzz.truth import Truth
 from hypothesis import HealthCheck, Phase, given, settings
 
 from svmselect import gram
@@ -157,3 +158,14 @@ def test_wrong_answers_are_found(monkeypatch, method, module, name, wrong):
 def test_wrong_answers_are_found_for_some_rows(monkeypatch, kind, method, module, name, wrong):
     monkeypatch.setattr(module, name, wrong(getattr(module, name)))
     check_found(method, ways=("as it is",), kinds=(kind,))
+
+
+def test_the_optimum_beside_a_far_row_is_known():
+    """Alphas up to 1e10 in the float64 that solvers have: within a billionth, whoever made them."""
+    case = Case.read(CORPUS / "cross-validation-ato-swapped-labels-83e713cd.json")
+    truth, C = Truth(case.problem), case.problem.C * (np.arange(case.problem.m) != 4)
+    best = truth.reference(C).best
+    assert best.max() > 1e9
+    theta = truth.y * best
+    value = best.sum() - theta @ truth.K @ theta / 2
+    assert 0 <= truth.gap(best, C, exact=True) <= 1e-9 * value

@@ -1,13 +1,13 @@
 """What is true of a problem whoever solves it: intervals that hold every optimal decision value.
 
-The arithmetic is long double, rows are centred (which changes no C-SVC), and the library's kernel matrix may
-be any within `Truth.E` of ours, of rows measured from another point. Let a be feasible alphas, w their weight
-vector and G the duality gap between them and the best threshold for w. The primal is strongly convex in w, so
-the optimal one is at most sqrt(2 G) away, and the differences of w between two rows are those of ours up to
-that times the rows' distance. Given w, the optimal thresholds are the minimisers of a piecewise linear
-function, a weighted median of the breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that
-are known up to their radii thus give an interval, and nothing need be assumed on who made a, on margins or on
-the rank of the matrix.
+The arithmetic is long double, rows are centred at their median (which changes no C-SVC, and takes no digits
+from the others where a row is far), and the library's kernel matrix may be any within `Truth.E` of ours, of
+rows measured from another point. Let a be feasible alphas, w their weight vector and G the duality gap
+between them and the best threshold for w. The primal is strongly convex in w, so the optimal one is at most
+sqrt(2 G) away, and the differences of w between two rows are those of ours up to that times the rows'
+distance. Given w, the optimal thresholds are the minimisers of a piecewise linear function, a weighted median
+of the breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that are known up to their radii
+thus give an interval, and nothing need be assumed on who made a, on margins or on the rank of the matrix.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Truth:
         self.y, self.C = problem.y.astype(LONG), problem.C.astype(LONG)
         self.gamma, self.m = problem.gamma, problem.m
         X = problem.X.astype(LONG)
-        centred, moved = X - X.mean(axis=0), X - origin
+        centred, moved = X - np.median(X, axis=0), X - origin
         norms = (moved**2).sum(axis=1)
         if inexact:  # they were rounded before they were moved
             norms = np.maximum(norms, (X**2).sum(axis=1))
