@@ -46,7 +46,7 @@ cdef double LOOSE = 0.3            # a round is solved to this part of the gap i
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
 cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch, and
 cdef long long STEPS = 1000        # more: in a small problem they take as long as starting a round
-cdef int MOST_LEVEL = 50           # rounds without a lower gap, where rounding can have made all of it
+cdef int MOST_LEVEL = 50           # rounds without a lower gap, or a higher value and a gap beyond doubt
 cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
 
 cdef enum:
@@ -507,7 +507,7 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
     """
     cdef ActiveSet block = ActiveSet(dual, min(dual.m, MAX_ROWS))
     cdef int idle = 0, n_level = 0
-    cdef double gap, best_gap = INF
+    cdef double gap, value, best_gap = INF, best_value = -INF
     while block.work <= budget and dual.n_iter < last and idle <= 3 and n_level <= MOST_LEVEL:
         if block.capacity <= dual.m and block.s > block.capacity - MIN_ROWS // 2:
             break
@@ -524,9 +524,14 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
         if gain >= -noise:
             block.store()
         idle = 0 if gain > noise else idle + 1
-        # once rounding can have made all of the gap, a gain may be round-off, too: the gap has to fall
-        n_level = 0 if gap < 0.9 * best_gap or 2 * gap > dual.gap_bound() else n_level + 1
-        best_gap = min(best_gap, gap)
+        # once rounding can have made all of the gap, a gain may be round-off, too: the gap has to fall. Gains
+        # that are may lead to and fro between points of which one has a gap beyond doubt
+        value = dual.value()
+        if gap < 0.9 * best_gap or (value > best_value and 2 * gap > dual.gap_bound()):
+            n_level = 0
+        else:
+            n_level += 1
+        best_gap, best_value = min(best_gap, gap), max(best_value, value)
         dual.n_iter += block.moves
         block.moves = 0
     dual.refresh()

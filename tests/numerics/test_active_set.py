@@ -195,3 +195,10 @@ def test_unlearning_starts_from_it():
     X, y, kernel, C = problem("linear")
     loo = leave_one_out(Gram(X, kernel), y, C)
     assert loo.solution.kkt_gap <= 1e-9
+
+
+def test_gains_of_rounding_do_not_lead_to_and_fro_between_two_points():
+    """A curvature of 2 beside kernel values of 2^54: alphas of 0 have a gap of 2, others one of rounding."""
+    gram = Gram(sparse.csr_array([[2.0**27], [2.0**27 + 45 / 32]]), Linear())
+    solution = solve_csvc(gram, [1, -1], 10.0, tol=1e-6)
+    assert not solution.converged and solution.n_iter < 1000
