@@ -89,9 +89,9 @@ class Said:
         exact = np.frexp(self.scale)[0] == 0.5
         return Truth(self.base, point, inexact=0.0 if exact else float(EPS))
 
-    def bounds(self, left_out):
-        """Bounds in `base` without some of the rows, given as a mask."""
-        kept = np.where(left_out, 0, self.problem.C) / self.factor
+    def bounds(self, left_out, C=None):
+        """Bounds in `base` without some of the rows, given as a mask; all are `C`, or the problem's."""
+        kept = np.where(left_out, 0, self.problem.C if C is None else C) / self.factor
         return np.bincount(self.rows, kept, self.base.m)
 
     def alphas(self, alpha):

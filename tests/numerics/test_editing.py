@@ -146,6 +146,15 @@ def test_blocks_of_decision_values_are_those_of_the_whole(monkeypatch):
     np.testing.assert_allclose(svm.decision_function(X), whole, rtol=0, atol=1e-12)
 
 
+def test_an_svm_without_support_vectors_decides_by_its_threshold():
+    X = sparse.csr_array([[2.0**27], [2.0**27 + 45 / 32]])
+    (svm,) = train(X, np.array([1.0, -1.0]), Linear(), 10.0, tol=1e-6)
+    assert svm.n_sv == 0
+    np.testing.assert_array_equal(svm.decision_function(X), svm.b)
+    with pytest.raises(ValueError, match="X has 2 features, the SVM was made from 1"):
+        svm.decision_function([[1.0, 2.0]])
+
+
 def test_nu_without_a_classifier_is_skipped():
     X, y = two_classes(np.random.default_rng(6), 60, 2)
     y[:] = -1

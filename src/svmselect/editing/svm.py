@@ -90,6 +90,10 @@ class SVM:
             If `X` is not finite or has another number of features.
         """
         X = as_rows(X)
+        if X.shape[1] != self.vectors.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features, the SVM was made from {self.vectors.shape[1]}")
+        if self.n_sv == 0:  # where rounding hides every gain, the solver leaves all alphas 0
+            return np.full(X.shape[0], self.b)
         origin = np.zeros(X.shape[1]) if self.origin is None else self.origin
         gram = Gram(self.vectors, self.kernel, copy=False, origin=origin)
         support = np.arange(self.n_sv)
