@@ -90,6 +90,8 @@ def values_at(X, kernel, support_vectors, coef):
         X = sparse.csr_array(X) if sparse.issparse(support_vectors) else X.toarray()
     if isinstance(kernel, Linear):
         return X @ (coef @ support_vectors).T
+    if not support_vectors.shape[0]:  # fits that rounding stopped before their first step
+        return np.zeros((X.shape[0], len(coef)))
     rows, support = Rows(as_rows(X)), Rows(as_rows(support_vectors))
     out = np.empty((rows.n, len(coef)))
     step = max(1, CROSS_VALUES // support.n)
