@@ -1,44 +1,55 @@
-"""What Table 1 of Bakir et al. (2004) would be with each C: results/final_C.csv and final_C.md.
+"""What Table 1 would be with each C: ``benchmark_final_C.csv`` and ``.md`` beside this file. To repeat it:
 
-python benchmarks/final_C.py
-python benchmarks/final_C.py --sets waveform-400 --widen 2
+PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C
+PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C --sets waveform-400 --widen 2
 
-Sets, widths, subsets and grids are those of config/paper.yaml. The first stage of cross-training chooses its
-own C from the grid, as in the table. What the CSV file has already is not measured again.
+The paper does not print its C. The SVM, and the final SVM of cross-training, are trained with every C of the
+grid in config/paper.yaml, which also has the sets, kernel widths and subsets. The first stage of
+cross-training chooses its own C from the grid, as in the table. What the CSV file has already is not measured
+again.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 import yaml
-from csv_rows import read_rows, write_rows
-from problems import ROOT, registered
-from threadpoolctl import threadpool_limits
-
 from svmselect import RBF, cross_training
+from svmselect.data import Dataset, fetch, load_registry, prepare
+from svmselect.data.atomic import replacing
 from svmselect.editing import train
 from svmselect.svm import misclassified
+from threadpoolctl import threadpool_limits
 
-sys.path.insert(0, str(ROOT / "workflow"))
 from papers.bakir2004.cells import ROWS_FLOAT32
 from papers.bakir2004.problem import of_dataset
 
-RESULTS = Path(__file__).resolve().parent / "results" / "final_C.csv"
-KEY = ("dataset", "train", "gamma", "realisation")
+ROOT = Path(__file__).resolve().parents[3]
+RESULTS = Path(__file__).with_suffix(".csv")
+KEY = ["dataset", "train", "gamma", "realisation"]
 
 
-def table1():
+def table1(path=ROOT / "config/paper.yaml"):
     """Settings of the rows of Table 1 with at most 50,000 training rows, by name."""
-    bakir2004 = yaml.safe_load((ROOT / "config" / "paper.yaml").read_text())["bakir2004"]
+    bakir2004 = yaml.safe_load(path.read_text())["bakir2004"]
     return {
         f"{own['dataset']}-{own['train']}": {**own, "memory_mb": bakir2004["memory_mb"]}
         for own in bakir2004["table1"]["sets"]
         if own["train"] <= 50_000
     }
+
+
+def prepared(dataset):
+    """A data set of the registry, whose file is made where the workflow has it if it is not there yet."""
+    path = ROOT / "resources/data" / f"{dataset}.npz"
+    if not path.exists():
+        entry = load_registry(ROOT / "config/datasets.yaml")[dataset]
+        raw = ROOT / "resources/raw" / dataset
+        fetch(entry, raw)
+        prepare(entry, raw, path)
+    return Dataset.load(path)
 
 
 def measure(settings, gamma, dataset, realisation):
@@ -92,20 +103,28 @@ def report(rows):
         "| data set | rows | gamma | C | realisations | SVM: accuracy (%) | SVs | CT: accuracy (%) | SVs |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    groups = {}
-    for row in rows:
-        model = float(row["gamma"]), float(row["C"])
-        groups.setdefault((row["dataset"], row["train"], *model), []).append(row)
-    for (dataset, size, gamma, C), own in groups.items():
+    for (dataset, size, gamma, C), own in rows.groupby(["dataset", "train", "gamma", "C"], sort=False):
         cells = [dataset, str(size), f"{gamma:.4g}", f"{C:g}", str(len(own))]
         for method in ("svm", "cross_training"):
-            for column, digits in (("accuracy", 1), ("svs", 0)):
-                cells.append(f"{np.mean([float(row[f'{method}_{column}']) for row in own]):.{digits}f}")
+            cells += [f"{own[f'{method}_accuracy'].mean():.1f}", f"{own[f'{method}_svs'].mean():.0f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
-def main():
+def read(path):
+    """Rows of the CSV file; none where there is no file yet."""
+    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=KEY)
+
+
+def write(path, rows):
+    """Write the rows and their report, each complete or not at all."""
+    contents = {path: rows.to_csv(index=False, lineterminator="\n"), path.with_suffix(".md"): report(rows)}
+    for name, text in contents.items():
+        with replacing(name) as file:
+            file.write(text.encode())
+
+
+def main(arguments=None):
     sets = table1()
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
@@ -114,18 +133,19 @@ def main():
     parser.add_argument("--realisations", type=int, default=5, metavar="N")
     parser.add_argument("--widen", type=float, default=1, metavar="FACTOR", help="what gamma is divided by")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
-    options = parser.parse_args()
-    rows = read_rows(options.output)
-    done = {tuple(str(row[column]) for column in KEY) for row in rows}
+    options = parser.parse_args(arguments)
+    rows = read(options.output)
+    done = set(rows[KEY].itertuples(index=False, name=None))
     with threadpool_limits(1):
         for name in options.sets:
             settings = sets[name]
-            dataset, gamma = registered(settings["dataset"]), settings["gamma"] / options.widen
+            gamma = settings["gamma"] / options.widen
             for realisation in range(1, min(options.realisations, settings["realisations"]) + 1):
-                if (settings["dataset"], str(settings["train"]), str(gamma), str(realisation)) in done:
+                if (settings["dataset"], settings["train"], gamma, realisation) in done:
                     continue
-                rows += measure(settings, gamma, dataset, realisation)
-                write_rows(options.output, rows, report(rows))
+                found = pd.DataFrame(measure(settings, gamma, prepared(settings["dataset"]), realisation))
+                rows = pd.concat([rows, found]) if len(rows) else found
+                write(options.output, rows)
                 print(name, f"realisation {realisation}", flush=True)
 
 

@@ -1,0 +1,73 @@
+"""What may import what: the library, the workflow and the benchmarks."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from svmselect.digest import read_module
+
+# A helper of the solvers for which the library has no public name yet.
+KNOWN = {"workflow/papers/wen2017/cache.py"}
+
+
+def imports(path: Path) -> set[str]:
+    """What a file of Python or Snakemake imports, as "module" or "module:name"."""
+    return set(read_module([path], "module").imports)
+
+
+def of_the_workflow(use: str, root: Path) -> bool:
+    """Whether it is a module below the folder workflow."""
+    top = root / "workflow" / re.split("[.:]", use)[0]
+    return top.is_dir() or top.with_suffix(".py").is_file()
+
+
+def private(use: str) -> bool:
+    """Whether it is a private module, or a private name, of the library."""
+    return use.startswith("svmselect") and re.search(r"[.:]_", use) is not None
+
+
+def sources(root: Path, folder: str) -> list[Path]:
+    found = [path for path in (root / folder).rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".smk")]
+    assert len(found) > 10
+    return found
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "src"])
+def test_nothing_of_the_workflow_is_imported(root, folder):
+    found = {
+        path: [use for use in imports(path) if of_the_workflow(use, root)] for path in sources(root, folder)
+    }
+    assert {path: uses for path, uses in found.items() if uses} == {}
+
+
+def test_the_workflow_imports_nothing_private_of_the_library(root):
+    found = {
+        path.relative_to(root).as_posix(): sorted(filter(private, imports(path)))
+        for path in sources(root, "workflow")
+    }
+    assert {path: uses for path, uses in found.items() if uses and path not in KNOWN} == {}
+    # those that are used by their full name, too
+    written = {path for path in found if re.search(r"\bsvmselect(\.\w+)*\._\w", (root / path).read_text())}
+    assert written <= KNOWN
+
+
+@pytest.mark.parametrize(
+    ("line", "of_workflow", "of_library"),
+    [
+        ("from lib.figures import figure", True, False),
+        ("def f():\n    from papers.bakir2004 import cells", True, False),
+        ("import lib.rows as r, os", True, False),
+        ("from svmselect import _active_set", False, True),
+        ("from svmselect._smo import Dual", False, True),
+        ("import svmselect._columns as c", False, True),
+        ("from svmselect.gram import Gram, _Slots", False, True),
+        ("from svmselect import Gram\nfrom library import lib", False, False),
+        ('rule a:\n    params:\n        b="_c",\n\n\nfrom lib.papers import load_papers', True, False),
+    ],
+)
+def test_such_imports_are_seen(root, tmp_path, line, of_workflow, of_library):
+    path = tmp_path / "file.py"
+    path.write_text(f"{line}\n")
+    assert any(of_the_workflow(use, root) for use in imports(path)) == of_workflow
+    assert any(map(private, imports(path))) == of_library
