@@ -1,78 +1,55 @@
 # Five papers on choosing an SVM's hyper-parameters, reproduced: Franc, Laskov and Mueller (2008); Chapelle and Vapnik
 # (1999); Wen et al. (2017); Sarafis, Diou and Delopoulos (2018); Bakir, Bottou and Weston (2004).
 #
-#   snakemake --cores 2                                      the demo: offline, minutes
-#   snakemake --cores 2 --configfile config/paper.yaml       the papers' full scale
-#   snakemake --cores 2 franc2008                            one paper
-#   snakemake --cores 2 comparison                           all estimators of the test error on the same models
-#   snakemake --cores 2 report                               the exhibits as one HTML page
+#   snakemake --cores 2                                        the demo: offline, minutes
+#   snakemake --cores 2 report                                 its exhibits as one HTML page
+#   snakemake --cores 2 franc2008                              one paper; comparison: all estimators on the same models
+#   snakemake --cores 2 verify                                 some cells again, compared with the rows that are kept
+#   snakemake --cores 2 --profile profiles/paper all           the papers' full scale
+#   snakemake --cores 2 --profile profiles/paper results/paper/wen2017/figure2.pdf         one exhibit of it
 #
-# Path grammar. {preset} is the configuration's name, written <results> = results/{preset} in the rules.
+# Path grammar. The configuration names the preset and the folders results, resources and logs.
 #
-#   resources/raw/{dataset}/                                 verified downloads
-#   resources/data/{dataset}.npz                             parsed or generated data
-#   results/{preset}/config.yaml, provenance.json            what was run, with what
-#   results/{preset}/scorecard.*, scorecard_*.csv            published beside reproduced; totals per exhibit; verdicts
-#   results/{preset}/report.html                             all exhibits with their captions, and the scorecard
-#   results/{preset}/franc2008/
-#     cells/{dataset}/realisation-{realisation}/{cell}.parquet      rows of every LOO method and C of the cell
-#     stopping/{dataset}/realisation-{realisation}/{cell}.parquet   rows of Figure 1, every C and eps of the cell
-#     selected/{dataset}.csv                                        the selected model of each kernel
-#     test/{dataset}/{kernel}.parquet                               rows of the selected model's test errors
-#     rows/{stage}.parquet                                          all rows of cells, of stopping, of test
-#     table2.*, table3.*, figure1.*, speedup.*                      exhibits: csv, md and tex, or pdf and svg
-#     agreement.*, claims.*                                         method against method; verdicts
-#   results/{preset}/chapelle1999/
-#     cells/{experiment}/{dataset}/realisation-{realisation}.parquet   rows of every method and model: over the width, over C
-#     rows/cells.parquet                                            all rows
-#     figure2.*, figure3.*, figure4.*, claims.*                     exhibits: csv, pdf and svg; verdicts
-#   results/{preset}/wen2017/
-#     chosen/{dataset}.csv                                          models tried on scaled data, and the chosen one
-#     seeds/{dataset}/{settings}/k-{k}.parquet                      rows of every seed on one Gram matrix
-#     libsvm/{dataset}/{settings}/k-{k}.parquet                     rows of LIBSVM, on as many whole folds as its budget holds
-#     cached/{dataset}/{settings}/k-{k}.parquet                     rows of every seed with a cache of kernel columns
-#     along_C/{dataset}.parquet                                     rows of every seed and C
-#     variants/{dataset}.parquet                                    rows of every seed and assignment to folds
-#     rows/{stage}.parquet                                          all rows of a stage
-#     table1/, table3/{settings}.*, table2.*, figure2.*, seeds.*, folds.*    exhibits: csv, md and tex, or pdf and svg
-#     agreement.*, claims.*                                         seed against seed; verdicts
-#   results/{preset}/sarafis2018/
-#     cells/{experiment}/{dataset}/rows-{m}/part-{part}.parquet        rows of every method and model of some stripes of a grid
-#     rows/cells.parquet                                               all rows
-#     table1.* to table6.*, figure2.* to figure6.*, claims.*           exhibits: csv, md and tex, or pdf and svg; verdicts
-#   results/{preset}/bakir2004/
-#     cells/figure1.parquet, cells/figure3/run-{realisation}.parquet    rows of generated classes
-#     cells/figure4/{dataset}/run-{realisation}.parquet             rows of every label noise and method
-#     cells/table1/{dataset}/train-{train}.parquet                  rows of every realisation and method
-#     cells/growth/{dataset}.parquet                                rows of every training size and method
-#     rows/cells.parquet                                            all rows
-#     table1.*, figure1.*, figure3.*, figure4.*, growth.*, claims.* exhibits: csv, md and tex, or pdf and svg; verdicts
-#   results/{preset}/comparison/
-#     cells/{dataset}/realisation-{realisation}.parquet             rows of every estimator and model
-#     rows/cells.parquet                                            all rows
-#     estimators.*, regret.*, rmse.*, cost.*, tradeoff.*            exhibits: csv, md and tex, or pdf and svg
-#   logs/{preset}/...                                        one log per job, named after the rule
+#   resources/raw/{dataset}/                    verified downloads
+#   resources/data/{dataset}.npz                parsed or generated data
+#   results/{preset}/                           written <results> in the rules
+#     {paper}/{stage}/{cell}.parquet            rows of one cell: what one job computes
+#     {paper}/rows/{stage}.parquet              rows of all cells of a stage; these files are committed in results/paper
+#     {paper}/{exhibit}.*                       tables: csv, md and tex; figures: csv, pdf and svg; the parts of an exhibit
+#                                               that has several: {exhibit}/{part}.*
+#     {paper}/claims.*, claims_numbers.csv      verdicts on the paper's claims, and the numbers that decide them
+#     {paper}/again/{stage}/{cell}.parquet      a cell that verify computes; removed when it has been compared
+#     scorecard.*, scorecard_*.csv              published beside reproduced; totals per exhibit; verdicts
+#     libraries.csv                             which library computed the rows of each stage
+#     config.yaml, provenance.json              what was run, with what
+#     report.html                               all exhibits with their captions, and the scorecard
+#   logs/{preset}/                              written <logs>; one log per job, and verify.csv
 #
-# {settings} are "published", or "chosen" on scaled data; {k} is a number of folds, or "loo".
-# A {cell} is one kernel with its parameter: "linear", or "rbf-{i}" with gamma the i-th value of the configuration's grid.
+# {paper} is a folder of workflow/papers, whose paper.yaml names the exhibits and whose plan.py names the cells. A {cell} is
+# named by the values of its parameters:
+#
+#   franc2008     cells, stopping               {dataset}/realisation-{r}/linear, .../rbf-gamma{gamma}, as in rbf-gamma0.125
+#                 test                          {dataset}/linear, {dataset}/rbf
+#   chapelle1999  cells                         {experiment}/{dataset}/realisation-{r}
+#   wen2017       choice, along_C, variants     {dataset}
+#                 seeds, libsvm, cached         {dataset}/{settings}/k-{k}: published or chosen settings; k folds, or loo
+#   sarafis2018   cells                         {experiment}/{dataset}/rows-{m}/part-{i}-of-{n}
+#   bakir2004     cells                         figure1, figure3/run-{r}, figure4/{dataset}/run-{r},
+#                                               table1/{dataset}/train-{rows}, growth/{dataset}
+#   comparison    cells                         {dataset}/realisation-{r}
 
 
-configfile: "config/config.yaml"
+# The file is found also where another folder is the working directory, or another workflow uses this one as a module.
+configfile: workflow.source_path("config/config.yaml")
 
 
 include: "workflow/rules/common.smk"
-
-
-for paper in DECLARED:
-
-    include: f"workflow/papers/{paper}/rules.smk"
-
-
-include: "workflow/rules/rows.smk"
 include: "workflow/rules/data.smk"
+include: "workflow/rules/cells.smk"
 include: "workflow/rules/exhibits.smk"
 include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/verify.smk"
 
 
 rule all:
@@ -89,7 +66,7 @@ rule figures:
         "<results>/scorecard.csv",
 
 
-# one paper, or the comparison
+# One paper, or the comparison of all estimators.
 for paper in PAPERS.values():
 
     rule:
@@ -101,7 +78,7 @@ for paper in PAPERS.values():
 
 rule download:
     input:
-        expand("resources/raw/{dataset}", dataset=DOWNLOADED),
+        expand("<resources>/raw/{dataset}", dataset=DOWNLOADED),
 
 
 rule report:

@@ -1,6 +1,7 @@
 """A checkout in a temporary folder in which snakemake runs."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ class Checkout:
         return subprocess.run(
             self._command(arguments, config),
             cwd=self.folder,
-            env=self._environment(environment),
+            env=self.environment(**environment),
             capture_output=True,
             text=True,
             check=False,
@@ -38,7 +39,7 @@ class Checkout:
             return subprocess.Popen(
                 self._command(arguments, config),
                 cwd=self.folder,
-                env=self._environment(environment),
+                env=self.environment(**environment),
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -47,10 +48,21 @@ class Checkout:
     def _command(self, arguments, config):
         command = [sys.executable, "-m", "snakemake"]
         if config is not None:
-            path = self.folder / "test.yaml"
-            path.write_text(yaml.safe_dump(config))
-            command += ["--configfile", str(path)]
+            command += ["--configfile", str(self.configuration(config))]
         return [*command, *arguments]
 
-    def _environment(self, more):
+    def configuration(self, config):
+        """A file of this configuration."""
+        path = self.folder / "test.yaml"
+        path.write_text(yaml.safe_dump(config))
+        return path
+
+    def environment(self, **more):
+        """Variables of processes that run in it."""
         return {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), **more}
+
+
+def planned(output):
+    """Number of jobs per rule in the table that a dry run prints; none where there is nothing to do."""
+    table = output.partition("Job stats:")[2].partition("Reasons:")[0]
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, flags=re.MULTILINE)}

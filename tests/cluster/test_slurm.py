@@ -103,6 +103,7 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
 LONG = {
     "preset": "lost",
     "timing": "exclusive",
+    "minutes_per_job": None,
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],
@@ -111,7 +112,7 @@ LONG = {
         "rbf": {"C": [1], "gamma": [1]},
     },
 }
-CELLS = ["linear", "rbf-0"]
+CELLS = ["linear", "rbf-gamma1"]
 
 
 def test_cancelled_job_and_lost_node(slurm, checkout):
@@ -129,7 +130,7 @@ def test_cancelled_job_and_lost_node(slurm, checkout):
         apart = ["--group-components", "franc2008_cells=1"]
         run = checkout.start(*HERE, *apart, "--", *cells, config=LONG, **environment)
         try:
-            logs = checkout.folder / "logs/lost/franc2008/run_loo/titanic-table/realisation-1"
+            logs = checkout.folder / "logs/lost/franc2008/cells/titanic-table/realisation-1"
             for cell in CELLS:
                 wait_for("Gram matrix", logs / f"{cell}.log", run, log)
             (cancelled, _), (lost, node) = slurm.running().items()

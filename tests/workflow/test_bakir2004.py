@@ -1,9 +1,9 @@
 """Problems, runs on small ones, exhibits and claims on rows made by hand."""
 
-import logging
 from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,12 @@ from lib.figures import alt_text, save
 from lib.memory import measured_memory
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.bakir2004 import cells
+from papers.bakir2004 import benchmark_final_C, cells
 from papers.bakir2004.claims import TESTS, Results
 from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
 from papers.bakir2004.layout import table1_layout
 from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
-from papers.bakir2004.problem import gaussians, of_dataset, scaled, squares, swapped
+from papers.bakir2004.problem import Problem, gaussians, of_dataset, scaled, squares, swapped
 from scipy import sparse
 from sklearn.svm import SVC
 
@@ -27,7 +27,6 @@ from svmselect import RBF, Gram, cross_training, solve_csvc
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
-LOG = logging.getLogger("test")
 CLAIMS = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/bakir2004/claims.yaml").read_text()
 )["claims"]
@@ -56,9 +55,7 @@ SETUP = {
     "patience": 1,
     "tol": 1e-3,
     "memory_mb": 100,
-    "timing": "shared",
 }
-IDENTITY = {"paper": "bakir2004", "dataset": "d", "library": "x"}
 
 
 @pytest.fixture
@@ -145,24 +142,32 @@ def test_memory_of_a_block():
     assert nothing.peak_mb < 5 < 25 < some.peak_mb < 60
 
 
-def run_table1(data, tmp_path, methods, **changed):
-    return cells.run_table1(
-        data / "splits.npz",
-        {**IDENTITY, "experiment": "table1"},
-        [1, 2],
-        100,
-        50,
-        "none",
-        methods,
-        {**SETUP, **changed},
-        tmp_path / "checkpoint.json",
-        LOG,
-    )
+@pytest.fixture
+def run(job_of):
+    """A function: the rows of a stage, its setup changed."""
+
+    def rows(stage, data=None, arguments=None, changed=None, **settings):
+        job = job_of(data, paper="bakir2004", experiment=stage)
+        settings = SimpleNamespace(**settings, setup={**SETUP, **(changed or {})})
+        return job.rows(getattr(cells, f"run_{stage}"), **(arguments or {}), settings=settings)
+
+    return rows
 
 
-def test_rows_are_those_of_the_library(data, tmp_path):
+@pytest.fixture
+def run_table1(run, data):
+    """A function: the rows of two realisations."""
+
+    def rows(methods, **changed):
+        sizes = {"realisations": [1, 2], "train_rows": 100, "test_rows": 50}
+        return run("table1", data / "splits.npz", changed=changed, **sizes, scale="none", methods=methods)
+
+    return rows
+
+
+def test_rows_are_those_of_the_library(data, run_table1, tmp_path):
     methods = ["svm", "cross_training", "bagging", "multiedit_condense"]
-    rows, checkpoint = run_table1(data, tmp_path, methods)
+    rows = run_table1(methods)
     write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
     frame = read_rows([tmp_path / "rows.parquet"]).set_index(["realisation", "method"])
     assert (frame["status"] == OK).all() and len(frame) == 8
@@ -192,53 +197,48 @@ def test_rows_are_those_of_the_library(data, tmp_path):
     assert 2 <= edited["n_sv"] <= edited["n_kept"] < 87
     assert (frame[["cpu_s", "search_cpu_s", "predict_cpu_s"]] >= 0).all(axis=None)
     # a killed job resumes after the points that it finished
-    again, _ = run_table1(data, tmp_path, methods)
-    assert again == rows
-    checkpoint.remove()
+    assert run_table1(methods) == rows
 
 
-def test_rows_do_not_depend_on_the_other_methods(data, tmp_path):
-    (alone, *_), checkpoint = run_table1(data, tmp_path, ["cross_training"])
-    checkpoint.remove()
-    rows, _ = run_table1(data, tmp_path, ["svm", "cross_training"])
+def test_rows_do_not_depend_on_the_other_methods(run_table1, tmp_path):
+    alone, *_ = run_table1(["cross_training"])
+    (tmp_path / "checkpoint.json").unlink()
+    rows = run_table1(["svm", "cross_training"])
     assert rows[1]["method"] == "cross_training"
     assert (rows[1]["error_pattern"], rows[1]["n_kept"]) == (alone["error_pattern"], alone["n_kept"])
 
 
-def test_failures_are_rows_too(data, tmp_path, monkeypatch):
+def test_failures_are_rows_too(run_table1, tmp_path, monkeypatch, cold):
     def fails(*arguments, **options):
         raise ValueError("no")
 
     monkeypatch.setattr(cells, "multiedit", fails)
-    monkeypatch.setattr(cells, "warm_up", lambda: None)
-    rows, _ = run_table1(data, tmp_path, ["svm", "multiedit_condense"])
+    rows = run_table1(["svm", "multiedit_condense"])
     assert [row["status"] for row in rows] == [OK, ERROR] * 2
     assert rows[1]["reason"] == "ValueError: no"
     write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
 
 
-def test_one_value_is_not_searched_for(data, tmp_path, monkeypatch):
+def test_one_value_is_not_searched_for(run_table1, monkeypatch):
     def searches(*arguments, **options):
         raise AssertionError
 
     monkeypatch.setattr(cells, "cross_validated_errors", searches)
-    rows, _ = run_table1(data, tmp_path, ["svm", "cross_training"], values=[5.0], final_values=[2.0])
+    rows = run_table1(["svm", "cross_training"], values=[5.0], final_values=[2.0])
     assert [row["value"] for row in rows] == [5.0, 2.0] * 2 and rows[1]["first_value"] == 5.0
 
 
-def test_figure4_has_nu_and_clean_labels(data, tmp_path):
-    rows, _ = cells.run_figure4(
+def test_figure4_has_nu_and_clean_labels(data, run, tmp_path):
+    rows = run(
+        "figure4",
         data / "own.npz",
-        {**IDENTITY, "experiment": "figure4"},
-        2,
-        [0, 0.1],
-        "none",
-        None,
-        ["nu_svm", "svm", "cross_training"],
-        {**SETUP, "adjust": False, "subset_size": None},
-        {"values": [0.3, 0.4], "final_values": [0.2, 0.4]},
-        tmp_path / "checkpoint.json",
-        LOG,
+        {"realisation": 2},
+        {"adjust": False, "subset_size": None},
+        noise=[0, 0.1],
+        scale="none",
+        train_rows=None,
+        methods=["nu_svm", "svm", "cross_training"],
+        nu={"values": [0.3, 0.4], "final_values": [0.2, 0.4]},
     )
     assert [row["formulation"] for row in rows[:3]] == ["nu", "C", "nu"]
     assert rows[2]["value"] in (0.2, 0.4) and rows[2]["first_value"] in (0.3, 0.4)
@@ -248,36 +248,34 @@ def test_figure4_has_nu_and_clean_labels(data, tmp_path):
     write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
 
 
-def test_figures_of_generated_classes(tmp_path):
-    rows, _ = cells.run_figure3(
-        {**IDENTITY, "experiment": "figure3"},
-        1,
-        [60, 120],
-        [1.0, 2.0],
-        100,
-        ["svm", "cross_training"],
-        {**SETUP, "gamma": None, "adjust": False, "subset_size": None},
-        tmp_path / "checkpoint.json",
-        LOG,
+def test_figures_of_generated_classes(run):
+    rows = run(
+        "figure3",
+        None,
+        {"realisation": 1},
+        {"gamma": None, "adjust": False, "subset_size": None},
+        sizes=[60, 120],
+        deviations=[1.0, 2.0],
+        test_rows=100,
+        methods=["svm", "cross_training"],
     )
     assert [(row["level"], row["m"]) for row in rows[::2]] == [(1, 60), (1, 120), (2, 60), (2, 120)]
     assert all(row["kernel"] == "linear" and row["status"] == OK for row in rows)
-    squares = cells.run_figure1(IDENTITY, 50, [0, 0.5], 2, 10.0, 1e-3, "shared", LOG)
+    squares = run("figure1", n=50, overlaps=[0, 0.5], runs=2, C=10.0, tol=1e-3)
     assert [row["level"] for row in squares] == [0, 0, 0.5, 0.5]
     assert squares[3]["n_sv"] - squares[3]["n_inbound"] > squares[0]["n_sv"] - squares[0]["n_inbound"]
 
 
-def test_growth_ends_where_each_method_does(data, tmp_path):
-    rows, _ = cells.run_growth(
+def test_growth_ends_where_each_method_does(data, run):
+    rows = run(
+        "growth",
         data / "own.npz",
-        {**IDENTITY, "experiment": "growth"},
-        [50, 100, 150],
-        60,
-        "none",
-        {"svm": 100, "cross_training": 150},
-        {**SETUP, "values": [1.0], "final_values": [1.0], "subset_size": None},
-        tmp_path / "checkpoint.json",
-        LOG,
+        None,
+        {"values": [1.0], "final_values": [1.0], "subset_size": None},
+        sizes=[50, 100, 150],
+        test_rows=60,
+        scale="none",
+        methods={"svm": 100, "cross_training": 150},
     )
     assert [(row["m"], row["method"]) for row in rows] == [
         (50, "svm"),
@@ -507,3 +505,50 @@ def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
     assert "adult" in set(card.loc[card["reason"] == "data set not run: adult", "dataset"])
     assert large.loc[("svm", "svs"), "extrapolated"] == "reproduced"
     assert large.loc[("svm", "accuracy"), "reason"] == "not run at this size, and not extrapolated"
+
+
+def test_the_benchmark_of_C_measures_what_is_missing(tmp_path, monkeypatch, capsys):
+    def two_classes(dataset, realisation, train, test, scale):
+        rng = np.random.default_rng(realisation)
+        return Problem(*gaussians(train, 2.0, rng), *gaussians(test, 2.0, rng), {})
+
+    settings = {
+        **{
+            "dataset": "gaussians",
+            "train": 200,
+            "test": 300,
+            "scale": "none",
+            "realisations": 2,
+            "gamma": 0.1,
+        },
+        **{"subsets": 3, "subset_size": 60, "C": [0.1, 10], "memory_mb": 100},
+    }
+    monkeypatch.setattr(benchmark_final_C, "of_dataset", two_classes)
+    monkeypatch.setattr(benchmark_final_C, "prepared", lambda dataset: None)
+    monkeypatch.setattr(benchmark_final_C, "table1", lambda: {"gaussians-200": settings})
+    path = tmp_path / "final_C.csv"
+    for number in ("1", "2", "2"):
+        benchmark_final_C.main(["--realisations", number, "--widen", "2", "--output", str(path)])
+    assert capsys.readouterr().out.splitlines() == [f"gaussians-200 realisation {r}" for r in (1, 2)]
+    rows = pd.read_csv(path)
+    assert rows[["realisation", "C"]].to_numpy().tolist() == [[1, 0.1], [1, 10], [2, 0.1], [2, 10]]
+    assert set(rows["gamma"]) == {0.05} and (rows.groupby("realisation")["first_C"].nunique() == 1).all()
+    # a larger C bounds fewer
+    bounded, free = (rows[rows["C"] == C].set_index("realisation") for C in (0.1, 10))
+    assert (bounded["svm_svs"] > free["svm_svs"]).all()
+    assert (rows["cross_training_svs"] < rows["svm_svs"]).all()
+    assert rows[["svm_accuracy", "cross_training_accuracy"]].min(axis=None) > 70
+    (line,) = [line for line in path.with_suffix(".md").read_text().splitlines() if "| 0.1 | 2 |" in line]
+    assert float(line.split("|")[-2]) == pytest.approx(bounded["cross_training_svs"].mean(), abs=0.5)
+
+
+def test_the_benchmark_of_C_has_the_sets_of_table_1_and_repeats_its_own_bytes(tmp_path):
+    sets = benchmark_final_C.table1()
+    assert "forest-50000" in sets and "forest-200000" not in sets
+    committed = benchmark_final_C.RESULTS
+    rows = benchmark_final_C.read(committed)
+    assert set(rows["dataset"] + "-" + rows["train"].astype(str)) <= set(sets)
+    benchmark_final_C.write(tmp_path / "final_C.csv", rows)
+    for suffix in (".csv", ".md"):
+        copy = tmp_path / f"final_C{suffix}"
+        assert copy.read_bytes() == committed.with_suffix(suffix).read_bytes()

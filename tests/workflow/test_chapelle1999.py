@@ -1,12 +1,13 @@
 """Runs on small problems, figures and claims on rows made by hand."""
 
-import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from lib import cell
 from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
@@ -20,7 +21,6 @@ from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
-LOG = logging.getLogger("test")
 CLAIMS = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()
 )["claims"]
@@ -44,40 +44,50 @@ def data(tmp_path):
     return tmp_path
 
 
-def run(path, experiment, models, realisation=1, parts=1, max_iter=None):
-    identity = {"paper": "chapelle1999", "dataset": "d", "library": "x", "experiment": experiment}
-    return cells.run_models(path, identity, realisation, parts, models, 1e-3, max_iter, "shared", LOG)
+@pytest.fixture
+def run(job_of, tmp_path):
+    """A function: the rows of a cell."""
+
+    def rows(path, experiment, models, max_iter=None, **part):
+        (tmp_path / "checkpoint.json").unlink(missing_ok=True)
+        job = job_of(path, paper="chapelle1999", experiment=experiment)
+        part = {"realisation": 1, "parts": 1, **part}
+        settings = SimpleNamespace(tol=1e-3, max_iter=max_iter)
+        return job.rows(cells.run_models, **part, models=models, settings=settings)
+
+    return rows
 
 
 def test_parts_of_a_training_set_share_no_row_and_leave_none(data):
     dataset = Dataset.load(data / "own.npz")
     parts = [cells.training_part(dataset, r, 7) for r in range(1, 8)]
-    assert sorted({len(part[1]) for part in parts}) == [8, 9]
-    together = np.vstack([part[0] for part in parts])
+    assert sorted({len(part.y) for part in parts}) == [8, 9]
+    together = np.vstack([part.X for part in parts])
     assert len(np.unique(together, axis=0)) == 60
-    assert all(part[3] is not None and len(part[3]) == 30 for part in parts)
-    assert parts[2][4]["origin"] == "seeded" and parts[2][4]["seed"] == [cells.SEED]
+    assert all(part.y_test is not None and len(part.y_test) == 30 for part in parts)
+    assert parts[2].identity["origin"] == "seeded" and parts[2].identity["seed"] == [cells.SEED]
     again = cells.training_part(dataset, 3, 7)
-    np.testing.assert_array_equal(again[0], parts[2][0])
+    np.testing.assert_array_equal(again.X, parts[2].X)
     with pytest.raises(ValueError, match="realisation must be at most parts = 7, got 8"):
         cells.training_part(dataset, 8, 7)
 
 
 def test_a_data_set_with_splits_is_not_cut(data):
     dataset = Dataset.load(data / "splits.npz")
-    _, y, _, y_test, identity = cells.training_part(dataset, 2, 1)
-    assert (len(y), len(y_test)) == (40, 20) and identity["seed"] == [7, 2]
+    part = cells.training_part(dataset, 2, 1)
+    assert (len(part.y), len(part.y_test)) == (40, 20) and part.identity["seed"] == [7, 2]
     with pytest.raises(ValueError, match="parts must be 1 for data set 'splits', which has splits, got 3"):
         cells.training_part(dataset, 2, 3)
 
 
-def test_rows_are_those_of_the_library(data, tmp_path):
+def test_rows_are_those_of_the_library(data, run, tmp_path):
     models = [{"C": 1e10, "gamma": gamma} for gamma in (0.1, 2.0)]
     rows = run(data / "own.npz", "width", models, realisation=2, parts=2)
     write_rows(tmp_path / "rows.parquet", rows, BOUND_ROWS)
     frame = read_rows([tmp_path / "rows.parquet"])
     assert len(frame) == 2 * len(cells.EXPERIMENTS["width"]) and (frame["status"] == OK).all()
-    X, y, *_ = cells.training_part(Dataset.load(data / "own.npz"), 2, 2)
+    part = cells.training_part(Dataset.load(data / "own.npz"), 2, 2)
+    X, y = part.X, part.y
     for model in models:
         own = frame[frame["gamma"] == model["gamma"]].set_index("method")
         gram = Gram(X, RBF(model["gamma"]))
@@ -90,23 +100,28 @@ def test_rows_are_those_of_the_library(data, tmp_path):
         assert (own["cpu_s"] >= 0).all() and own["n_inbound"]["test"] == solution.n_inbound
 
 
-def test_unfinished_fits_are_rows_too(data):
+def test_unfinished_fits_are_rows_too(data, run):
     rows = run(data / "splits.npz", "C", [{"C": 10.0, "gamma": 0.5}], max_iter=2)
     assert [row["method"] for row in rows] == list(cells.EXPERIMENTS["C"])
     assert [row["status"] for row in rows] == [NOT_CONVERGED] * 3
     assert all("iteration limit" in row["reason"] for row in rows)
 
 
-def test_failures_are_rows_too(data, monkeypatch):
+def test_failures_are_rows_too(data, run, monkeypatch, cold):
     def fails(*arguments, **options):
         raise ValueError("no")
 
     monkeypatch.setattr(cells, "leave_one_out", fails)
-    monkeypatch.setattr(cells, "warm_up", lambda gram, y: None)
     rows = run(data / "splits.npz", "C", [{"C": 10.0, "gamma": 0.5}])
     assert [row["status"] for row in rows] == [OK, OK, ERROR]
     assert rows[2]["reason"] == "ValueError: no"
-    monkeypatch.setattr(cells, "solve_csvc", fails)
+
+    def no_fit(*arguments, **options):
+        # not the one that pays for page faults
+        if "max_iter" in options:
+            raise ValueError("no")
+
+    monkeypatch.setattr(cell, "solve_csvc", no_fit)
     rows = run(data / "splits.npz", "C", [{"C": 10.0, "gamma": 0.5}])
     assert [row["status"] for row in rows] == [ERROR] * 3
 

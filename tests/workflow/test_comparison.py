@@ -1,15 +1,20 @@
 """Runs on small problems against the library, the tables and the figure on rows made by hand."""
 
-import logging
+import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from lib.figures import alt_text, save
+from lib import cell
+from lib.checkpoint import Checkpoint
+from lib.figures import COLORS, alt_text, save
 from lib.papers import load_papers
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from papers.comparison import cells, layout
+from papers.comparison.estimator import TEST, estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, cost, estimators, regret, rmse
 from papers.comparison.layout import answer, estimator_name
 from papers.comparison.plots import plot_tradeoff
@@ -36,11 +41,12 @@ from svmselect import (
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
-LOG = logging.getLogger("test")
-SETTINGS = {"tol": 1e-3, "max_iter": None, "folds": [3, 30], "timing": "shared"}
+SETTINGS = {"tol": 1e-3, "max_iter": None, "folds": [3, 30]}
+# of a model: its fit, and the estimators, of which one has two numbers of folds
+ROWS = 1 + len(load_estimators()) + 1
 KERNELS = [
-    {"kernel": "linear", "gamma": None, "C": [0.1, 1.0]},
-    {"kernel": "rbf", "gamma": 0.3, "C": [0.5, 20.0]},
+    {"gamma": None, "C": [0.1, 1.0]},
+    {"gamma": 0.3, "C": [0.5, 20.0]},
 ]
 
 
@@ -57,29 +63,34 @@ def data(tmp_path):
     return tmp_path
 
 
-def run(folder, name="d", kernels=KERNELS, **settings):
-    identity = {"paper": "comparison", "dataset": name, "library": "x"}
-    rows, saved = cells.run_models(
-        folder / f"{name}.npz",
-        identity,
-        2,
-        kernels,
-        {**SETTINGS, **settings},
-        folder / "checkpoint.json",
-        LOG,
-    )
-    saved.remove()
+@pytest.fixture
+def run(data, job_of):
+    """A function: the rows of the cells of one realisation, with some settings changed; the checkpoint of the
+    last one is left."""
+
+    def rows(*estimators, **settings):
+        settings = SimpleNamespace(**{**SETTINGS, **settings})
+        given = {"realisation": 2, "kernels": KERNELS, "settings": settings}
+        return [
+            row
+            for name in estimators or (TEST, *load_estimators())
+            for row in job_of(data / "d.npz", paper="comparison").rows(
+                cells.run_estimator, estimator=name, **given
+            )
+        ]
+
     return rows
 
 
 def test_features_are_scaled_by_the_training_rows(data):
-    X, y, X_test, y_test, identity = cells.training_part(Dataset.load(data / "d.npz"), 2)
+    part = cells.training_part(Dataset.load(data / "d.npz"), 2)
+    X, y, X_test, y_test, identity = part.X, part.y, part.X_test, part.y_test, part.identity
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), [1, 1, 0])
     assert (len(y), len(y_test), identity["seed"]) == (50, 30, [7, 2]) and not X_test[:, 2].any()
     of_sparse = cells.training_part(Dataset.load(data / "s.npz"), 2)
-    np.testing.assert_allclose(of_sparse[0], X, atol=1e-12)
-    np.testing.assert_allclose(of_sparse[2], X_test, atol=1e-12)
+    np.testing.assert_allclose(of_sparse.X, X, atol=1e-12)
+    np.testing.assert_allclose(of_sparse.X_test, X_test, atol=1e-12)
 
 
 def test_folds_are_stratified_where_they_can_be():
@@ -90,17 +101,21 @@ def test_folds_are_stratified_where_they_can_be():
 
 
 @pytest.mark.parametrize("block", [2**24, 60])
-def test_rows_are_those_of_the_library(data, monkeypatch, block):
-    monkeypatch.setattr(cells, "BLOCK_VALUES", block)
-    write_rows(data / "rows.parquet", run(data), COMPARISON_ROWS)
+def test_rows_are_those_of_the_library(data, run, monkeypatch, block):
+    monkeypatch.setattr(cell, "BLOCK_VALUES", block)
+    write_rows(data / "rows.parquet", run(), COMPARISON_ROWS)
     frame = read_rows([data / "rows.parquet"])
-    assert len(frame) == 4 * (len(cells.METHODS) + 1) and (frame["status"] == OK).all()
-    assert (frame["cpu_s"] >= 0).all() and (frame["sphere_cpu_s"] >= 0).all()
-    X, y, X_test, y_test, _ = cells.training_part(Dataset.load(data / "d.npz"), 2)
+    assert len(frame) == 4 * ROWS and (frame["status"] == OK).all()
+    assert (frame["cpu_s"] >= 0).all() and (frame["gram_cpu_s"] >= 0).all()
+    with_sphere = {name for name, estimator in load_estimators().items() if estimator.needs_sphere}
+    assert set(frame.loc[frame["sphere_cpu_s"] >= 0, "method"]) == with_sphere
+    part = cells.training_part(Dataset.load(data / "d.npz"), 2)
+    X, y, X_test, y_test = part.X, part.y, part.X_test, part.y_test
     for kernel in KERNELS:
-        gram = Gram(X, Linear() if kernel["gamma"] is None else RBF(kernel["gamma"]))
+        name = "linear" if kernel["gamma"] is None else "rbf"
+        gram = Gram(X, Linear() if name == "linear" else RBF(kernel["gamma"]))
         for C in kernel["C"]:
-            own = frame[(frame["kernel"] == kernel["kernel"]) & (frame["C"] == C)]
+            own = frame[(frame["kernel"] == name) & (frame["C"] == C)]
             cv = own[own["method"] == "kfold"].set_index("k")["errors"]
             own = own[own["method"] != "kfold"].set_index("method")
             solution = solve_csvc(gram, y, C)
@@ -117,41 +132,43 @@ def test_rows_are_those_of_the_library(data, monkeypatch, block):
                 assert cv[k] == np.count_nonzero(cross_validate(gram, y, C, folds).errors)
 
 
-def test_unfinished_fits_are_rows_too(data):
-    rows = run(data, max_iter=1)
+def test_unfinished_fits_are_rows_too(run):
+    rows = run(max_iter=1)
     assert {row["status"] for row in rows} == {NOT_CONVERGED}
     assert all("iteration limit" in row["reason"] for row in rows)
 
 
-def test_failures_are_rows_too(data, monkeypatch):
+def test_failures_are_rows_too(data, run, monkeypatch, cold):
     def fails(*arguments, **options):
         raise ValueError("no")
 
-    monkeypatch.setattr(cells.Cell, "warm_up", lambda cell: None)
-    monkeypatch.setattr(cells, "leave_one_out", fails)
-    rows = run(data)
+    broken = {**load_estimators(), "loo": replace(load_estimators()["loo"], run=fails)}
+    monkeypatch.setattr(cells, "load_estimators", lambda: broken)
+    rows = run()
     assert {row["method"] for row in rows if row["status"] == ERROR} == {"loo"}
     assert {row["reason"] for row in rows if row["method"] == "loo"} == {"ValueError: no"}
-    monkeypatch.setattr(cells, "solve_csvc", fails)
-    rows = run(data)
+
+    def no_fit(*arguments, **options):
+        # not the one that pays for page faults
+        if "max_iter" in options:
+            raise ValueError("no")
+
+    monkeypatch.setattr(cell, "solve_csvc", no_fit)
+    rows = run()
     write_rows(data / "rows.parquet", rows, COMPARISON_ROWS)
     assert {row["method"] for row in rows if row["status"] == OK} == {"kfold"}
-    assert len(rows) == 4 * (len(cells.METHODS) + 1)
+    assert len(rows) == 4 * ROWS
 
 
-def test_a_killed_job_resumes(data):
-    whole = run(data)
-    identity = {"paper": "comparison", "dataset": "d", "library": "x"}
-    arguments = (data / "d.npz", identity, 2, KERNELS, SETTINGS, data / "checkpoint.json", LOG)
-    _, saved = cells.run_models(*arguments)
+def test_a_killed_job_resumes(data, run):
+    whole = run("loo")
+    path = data / "checkpoint.json"
+    saved = Checkpoint(path, json.loads(path.read_text())["identity"])
     saved.results = {key: value for key, value in saved.results.items() if key == "[0]"}
     saved.results["[0]"]["rows"][0]["errors"] = 29
     saved.add([0], saved.results["[0]"])
-    rows, _ = cells.run_models(*arguments)
-    assert rows[0]["errors"] == 29
-    assert [row["errors"] for row in rows if "errors" in row][1:] == [
-        row["errors"] for row in whole if "errors" in row
-    ][1:]
+    rows = run("loo")
+    assert [row["errors"] for row in rows] == [29, *(row["errors"] for row in whole[1:])]
 
 
 # test error, and what each estimator says of the four models
@@ -287,3 +304,26 @@ def test_every_caption_begins_with_its_alt_text(root):
     for caption in load_papers()["comparison"].exhibits:
         text = alt_text(root / f"workflow/papers/comparison/captions/{caption}.rst")
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+
+
+def test_the_figure_has_every_estimator_in_its_mark(tmp_path, monkeypatch):
+    estimators = tidy(tmp_path)["estimators"]
+    legend = [text.get_text() for text in plot_tradeoff(estimators).legends[0].get_texts()]
+    assert legend == [
+        "Span rule",
+        "k-fold CV, k beside",
+        "Exact LOO",
+        "Span bound",
+        "A model drawn at random",
+    ]
+    # one of the library's colours, and no mark twice
+    assert {own.color for own in load_estimators().values()} <= set(COLORS)
+    marks = [(own.color, own.marker) for own in load_estimators().values()]
+    assert len(set(marks)) == len(marks)
+
+
+def test_an_unknown_estimator_is_named():
+    assert estimator_of("kfold_10") == (load_estimators()["kfold"], "10")
+    for method in ("span", "loo_10", "kfold"):
+        with pytest.raises(ValueError, match=rf"unknown estimator '{method}'; those in .* are: span_rule, "):
+            estimator_of(method)

@@ -1,16 +1,20 @@
 """The configuration: presets, schema, messages, documentation."""
 
 import copy
+import re
+import shutil
 
 import pytest
 import yaml
-from lib.config import check_config, check_datasets, grid
+from lib.config import check_config, check_datasets, fill_defaults, grid, load_schema, read_texts
 from lib.published import read_published
+from snakemake.cli import parse_config
+from snakemake.utils import update_config
 
 
 @pytest.fixture
-def schema(root):
-    return yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text())
+def schema():
+    return load_schema()
 
 
 @pytest.fixture(params=["config", "paper"])
@@ -51,6 +55,110 @@ def test_every_key_is_documented(root, schema):
     assert missing == []
 
 
+def keys_of_items(schema):
+    """Keys of the objects in lists."""
+    for value in schema.get("properties", {}).values():
+        yield from value.get("items", {}).get("properties", {})
+        yield from keys_of_items(value)
+        yield from keys_of_items(value.get("items", {}))
+
+
+def test_every_documented_key_is_in_a_schema(root, schema):
+    known, found = {*properties(schema)}, 0
+    for section in (root / "config/README.md").read_text().split("\n## ")[1:]:
+        paper = re.match(r"`(\w+)`", section)
+        of_items = {*keys_of_items(schema["properties"][paper[1]])} if paper else set()
+        for table in re.findall(r"(?m)^\| key \|.*\n\|.*\n((?:\|.*\n)+)", section):
+            keys = re.findall(r"(?m)^\| `(.*?)` \|", table)
+            assert [key for key in keys if key not in known | of_items] == []
+            assert len(keys) == table.count("\n")
+            found += len(keys)
+    assert found >= len(known)
+
+
+@pytest.fixture
+def workflow(root, tmp_path):
+    """A folder with nothing but schemas."""
+    for path in (root / "workflow").glob("**/*schema.yaml"):
+        copied = tmp_path / path.relative_to(root / "workflow")
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copied)
+    return tmp_path
+
+
+def test_the_section_of_a_paper_is_found_by_its_folder(workflow, preset):
+    check_config(preset, load_schema(workflow))
+    shutil.rmtree(workflow / "papers/chapelle1999")
+    with pytest.raises(
+        ValueError, match=r"^Unknown key 'chapelle1999' in the configuration's top level; the"
+    ):
+        check_config(preset, load_schema(workflow))
+    del preset["chapelle1999"]
+    check_config(preset, load_schema(workflow))
+
+    (workflow / "papers/toy2026").mkdir()
+    toy = workflow / "papers/toy2026/schema.yaml"
+    toy.write_text(
+        "{description: the settings of a toy, type: object, additionalProperties: false, properties: {"
+        "C: {description: a grid, $ref: '#/$defs/grid'},"
+        "size: {description: small, $ref: '#/$defs/toy_size'},"
+        "seed: {description: a seed, type: integer, default: 3}},"
+        "$defs: {toy_size: {description: small, enum: [small]}}}"
+    )
+    with pytest.raises(ValueError, match=r"^The configuration's top level lacks the key 'toy2026'\.$"):
+        check_config(preset, load_schema(workflow))
+    for section, sentence in [
+        ({"C": [1], "size": "small"}, ""),
+        ({"C": [-1]}, "toy2026.C is [-1], which is not valid; wanted: a list of different numbers above 0"),
+        ({"size": "large"}, "toy2026.size is 'large'; the valid values are: small."),
+        ({"D": 1}, "Unknown key 'D' in the configuration's toy2026; the valid keys are: C, seed, size."),
+    ]:
+        config = {**preset, "toy2026": section}
+        if sentence:
+            with pytest.raises(ValueError, match=re.escape(sentence)):
+                check_config(config, load_schema(workflow))
+        else:
+            check_config(config, load_schema(workflow))
+            fill_defaults(config, load_schema(workflow))
+            assert section == {"C": [1], "size": "small", "seed": 3}
+
+    toy.write_text(toy.read_text().replace("toy_size", "grid"))
+    with pytest.raises(
+        ValueError, match=r"^The definition 'grid' in .*toy2026/schema\.yaml is there already;"
+    ):
+        load_schema(workflow)
+
+
+def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
+    keys = [
+        "mirror",
+        "folders",
+        "rows_of_other_code",
+        "franc2008.efficiency_test",
+        "chapelle1999.width.parts",
+    ]
+    keys += ["papers", "verify", "verify_tolerance", "minutes_per_job"]
+    for key in keys:
+        preset = changed(changed(preset, key, 5), key, ...)
+    preset["timing"] = "exclusive"
+    check_config(preset, schema)
+    filled = copy.deepcopy(preset)
+    fill_defaults(filled, schema)
+    assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
+    assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
+    assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
+    assert (filled["verify"], filled["verify_tolerance"]) == (0.01, 1e-6)
+    assert filled["franc2008"]["efficiency_test"] == 10 and filled["chapelle1999"]["width"]["parts"] == 1
+    for key in keys:
+        filled = changed(filled, key, ...)
+    assert filled == preset
+
+
+def test_no_definition_of_the_schema_is_idle(schema):
+    used = set(re.findall(r"#/\$defs/(\w+)", str(schema)))
+    assert used == set(schema["$defs"])
+
+
 def test_every_property_has_a_description(schema):
     def undescribed(node, where=""):
         for name, value in node.get("properties", {}).items():
@@ -67,7 +175,11 @@ def test_every_property_has_a_description(schema):
         (
             "presett",
             "x",
-            ["Unknown key 'presett'", "top level", "mirror, preset, redraw, registry, sarafis2018, timing"],
+            [
+                "Unknown key 'presett'",
+                "top level",
+                "folders, franc2008, minutes_per_job, mirror, papers, preset, registry, rows_of_other_code",
+            ],
         ),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
         ("franc2008.eps", ..., ["franc2008 lacks the key 'eps'"]),
@@ -115,6 +227,39 @@ def test_mistakes_give_a_sentence(preset, schema, key, value, words):
     message = str(caught.value)
     assert "\n" not in message and message.endswith(".")
     assert [word for word in words if word not in message] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "key", "value"),
+    [
+        (["verify=0.1"], "verify", 0.1),
+        (["verify=franc2008/*"], "verify", "franc2008/*"),
+        (["papers=[franc2008, wen2017]"], "papers", ["franc2008", "wen2017"]),
+        (["mirror="], "mirror", None),
+        (["franc2008={realisations: 3, eps: 1e-4}"], "franc2008.realisations", 3),
+        (["franc2008={realisations: 3, eps: 1e-4}"], "franc2008.eps", 1e-4),
+        (["franc2008={max_iter: null}"], "franc2008.max_iter", None),
+        (["chapelle1999={width: {log_sigma: [0, 1.5]}}"], "chapelle1999.width.log_sigma", [0, 1.5]),
+        (["folders={results: /scratch/mine}"], "folders.results", "/scratch/mine"),
+    ],
+)
+def test_values_of_the_command_line_mean_what_they_mean_in_a_file(preset, schema, words, key, value):
+    update_config(preset, parse_config(words))
+    read_texts(preset, schema)
+    check_config(preset, schema)
+    found = preset
+    for part in key.split("."):
+        found = found[part]
+    assert found == value and type(found) is type(value)
+
+
+def test_values_of_the_command_line_that_mean_nothing_are_named(preset, schema):
+    update_config(preset, parse_config(["papers=franc2008", "franc2008={realisations: few}"]))
+    read_texts(preset, schema)
+    with pytest.raises(ValueError) as caught:
+        check_config(preset, schema)
+    few, papers = sorted(str(caught.value).splitlines())
+    assert "realisations is 'few'" in few and "papers is 'franc2008', which is not valid" in papers
 
 
 def test_every_mistake_is_reported(preset, schema):

@@ -33,11 +33,12 @@ def paper_of(rule):
 
 
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
-    ([], 0, 32, 12, 9, 190),
-    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 5 * 8, 118, 1900),
+    ([], 0, 32, 12, 9, 240),
+    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 5 * 8, 118, 2200),
 ])  # fmt: skip
 def test_plan(checkout, arguments, download, loo, stopping, weights, most):
-    done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments)
+    alone = ["--config", "minutes_per_job=null"]
+    done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments, *alone)
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
     assert jobs.get("download_data", 0) == download
@@ -45,6 +46,17 @@ def test_plan(checkout, arguments, download, loo, stopping, weights, most):
     assert jobs["sarafis2018_run_models"] == weights
     assert jobs["total"] <= most
     assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
+
+
+def test_cells_that_take_little_share_jobs(checkout):
+    done = checkout.snakemake("--dry-run", "--quiet", "rules")
+    assert done.returncode == 0, done.stderr
+    jobs = planned(done.stdout)
+    # one for each of the four data sets
+    assert {name: n for name, n in jobs.items() if name.startswith("franc2008_run_loo")} == {
+        f"franc2008_run_loo_{number}": 1 for number in range(1, 5)
+    }
+    assert jobs["total"] <= 90
 
 
 def test_selection_by_one_method_compares_none(checkout):
@@ -183,7 +195,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     again = checkout.snakemake("--dry-run", config=SMALL)
     assert "Nothing to be done" in again.stdout + again.stderr
 
-    output = results / "cells/titanic-table/realisation-1/rbf-0.parquet"
+    output = results / "cells/titanic-table/realisation-1/rbf-gamma0.5.parquet"
     rows = read_rows([output])
     first = rows.iloc[0]
     identity = {
@@ -191,18 +203,20 @@ def test_small_run_from_data_to_exhibits(checkout):
         "realisation": 1,
         "origin": first["origin"],
         "seed": [int(part) for part in first["seed"]],
+        "m": 150,
         "fold": "loo",
         "kernel": "rbf",
         "gamma": 0.5,
         "efficiency_test": 10,
         "max_iter": None,
-        "timing": "shared",
+        "timing_mode": "shared",
         "eps": 0.001,
     }
     checkpoint = Checkpoint(f"{output}.checkpoint.json", identity)
     kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0, "alpha": [0.0] * 150}
     checkpoint.add([1.0, "unlearn"], kept)
     output.unlink()
+    (results / "rows/cells.parquet").unlink()  # it has the rows, too
     done = checkout.snakemake(
         "--cores",
         "1",
@@ -217,5 +231,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     resumed = read_rows([output])
     assert resumed["errors"].tolist() == [149, *rows["errors"].tolist()[1:]]
     assert not checkpoint.path.exists()
-    log = (checkout.folder / "logs/small/franc2008/run_loo/titanic-table/realisation-1/rbf-0.log").read_text()
-    assert "resumed: 1 of 6 points" in log
+    # the other cells of the job were there
+    name = "cells/titanic-table/realisation-1/linear-and-2-more.log"
+    log = (checkout.folder / "logs/small/franc2008" / name).read_text()
+    assert "resumed: 1 of 6 points" in log and log.count("has the rows of this cell already") == 2

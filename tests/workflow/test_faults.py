@@ -24,6 +24,7 @@ from svmselect import RBF, Gram
 CELLS = {
     "preset": "faults",
     "timing": "exclusive",
+    "minutes_per_job": None,
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],
@@ -33,8 +34,8 @@ CELLS = {
     },
 }
 FOLDER = "franc2008/cells/titanic-table/realisation-1"
-LOGS = "logs/faults/franc2008/run_loo/titanic-table/realisation-1"
-OUTPUTS = [f"results/faults/{FOLDER}/{cell}.parquet" for cell in ("linear", "rbf-0", "rbf-1")]
+LOGS = f"logs/faults/{FOLDER}"
+OUTPUTS = [f"results/faults/{FOLDER}/{cell}.parquet" for cell in ("linear", "rbf-gamma1", "rbf-gamma0.5")]
 RUN = ("--cores", "1", "--quiet", "rules", "--", *OUTPUTS)
 
 
@@ -235,11 +236,13 @@ def test_cells_that_do_not_converge(checkout):
 
 
 def test_a_budget_within_the_job_is_not_that_of_the_job():
-    job = SimpleNamespace(rule="wen2017_run_seeds", wildcards={"dataset": "heart", "k": "10"})
+    params = {"cells": [{"dataset": "heart", "cell": "heart/published/k-10"}]}
+    job = SimpleNamespace(params=params, rule="wen2017_run_seeds", wildcards={})
     with pytest.raises(MemoryError) as caught:
         np.empty(10**16)
     said = explanation(caught.value, job, 300)
-    assert re.match(r"Data set 'heart' \(wen2017_run_seeds, k 10\) needs at least \d{11} MB of memory", said)
+    named = r"Data set 'heart' \(wen2017_run_seeds, cell heart/published/k-10\)"
+    assert re.match(named + r" needs at least \d{11} MB of memory", said)
     with pytest.raises(MemoryError) as caught:
         Gram(np.eye(100), RBF(1.0), memory_mb=0.02).matrix()
     assert explanation(caught.value, job, 300) is None
@@ -279,7 +282,7 @@ def test_cell_that_needs_more_memory_than_it_may_take(checkout):
             },
         },
     }
-    output = "results/faults/sarafis2018/cells/size/skewed-ringnorm-20/rows-8192/part-1.parquet"
+    output = "results/faults/sarafis2018/cells/size/skewed-ringnorm-20/rows-8192/part-1-of-1.parquet"
     done = checkout.snakemake(
         "--cores",
         "1",
@@ -294,12 +297,13 @@ def test_cell_that_needs_more_memory_than_it_may_take(checkout):
     assert done.returncode == 1
     said = re.search(r"^Data set .* MB of memory.*$", done.stdout + done.stderr, flags=re.MULTILINE).group()
     assert re.fullmatch(
-        r"Data set 'skewed-ringnorm-20' \(sarafis2018_run_models, experiment size, m 8192, part 1\) needs at "
+        r"Data set 'skewed-ringnorm-20' \(sarafis2018_run_models, "
+        r"cell size/skewed-ringnorm-20/rows-8192/part-1-of-1\) needs at "
         r"least (\d+) MB of memory, and its budget is mem_mb=300; give it more with --set-resources "
         r"sarafis2018_run_models:mem_mb=N, or take it out of the configuration\.",
         said,
     )
     assert int(re.search(r"(\d+) MB", said).group(1)) >= 512
     assert not (checkout.folder / output).exists()
-    log = "logs/faults/sarafis2018/run_models/size/skewed-ringnorm-20/rows-8192/part-1.log"
+    log = "logs/faults/sarafis2018/cells/size/skewed-ringnorm-20/rows-8192/part-1-of-1.log"
     assert said in (checkout.folder / log).read_text()

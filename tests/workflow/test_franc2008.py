@@ -1,7 +1,7 @@
 """Selection, tables, figure, agreement and comparison on rows made by hand; runs on small problems."""
 
-import logging
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write
 from papers.franc2008 import cells
 from papers.franc2008.checks import agreement
 from papers.franc2008.claims import TESTS, Results
-from papers.franc2008.exhibits import figure1, table2, table3
+from papers.franc2008.exhibits import errors_of_selected, figure1, table2, table3
 from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
 from papers.franc2008.names import ALL_SETS, METHODS
 from papers.franc2008.plots import plot_figure1, plot_speedup
@@ -23,8 +23,6 @@ from papers.franc2008.selection import COLUMNS, select
 
 from svmselect import RBF, Gram
 from svmselect.data import Dataset
-
-LOG = logging.getLogger("test")
 
 
 def loo_row(realisation, C, gamma, estimate, method="standard", status=OK, **more):
@@ -116,7 +114,7 @@ def values(tidy):
 
 def test_table2_is_in_percent_with_the_sample_standard_deviation():
     tests = pd.DataFrame(test_rows("linear", [0.1, 0.2, 0.3]) + test_rows("rbf", [0.1]))
-    value = values(table2(selected(), tests, ["d"]))
+    value = values(errors_of_selected(selected(), tests, ["d"]))
     assert value["linear", "loo", "test_error"] == pytest.approx((20, 10))
     assert value["linear", "loo", "loo_error"] == pytest.approx((20, 1))
     assert value["linear", "loo", "loo_error_min_of_mean"] == pytest.approx((25, 2))
@@ -130,7 +128,7 @@ def test_table2_without_a_model_still_has_its_rows():
     tests = pd.DataFrame(test_rows("linear", [None], SKIPPED) + test_rows("rbf", [0.1, 0.2])).astype(
         {"estimate": float}
     )
-    tidy = table2(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"])
+    tidy = errors_of_selected(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"])
     assert np.isnan(values(tidy)["linear", "loo", "test_error"][0])
     columns, body, notes = table2_layout(pd.DataFrame(tidy), ["d"])
     assert len(columns) == len(body[0]) == 5
@@ -199,7 +197,7 @@ def test_every_published_row_has_a_reproduced_one(root):
         for gamma in (None, 0.5)
         for method in cells.METHODS
     ]
-    ours = table2(selected(), tests, ["d"]) + table3(frame(rows), ["d"])
+    ours = errors_of_selected(selected(), tests, ["d"]) + table3(frame(rows), ["d"])
     assert keys <= {(row["setting"], row["method"], row["metric"], row["unit"]) for row in ours}
 
 
@@ -501,28 +499,28 @@ def prepared(tmp_path_factory, root):
     return path
 
 
-def run_loo(prepared, folder, **changes):
-    arguments = {
-        "data": prepared,
-        "identity": {"paper": "franc2008", "dataset": "titanic-table", "library": "1"},
-        "realisation": 1,
-        "kernel": "rbf",
-        "gamma": 0.5,
-        "C": [1.0, 10.0],
-        "methods": ["unlearn", "standard", "proposed"],
-        "eps": 1e-3,
-        "efficiency_test": 10,
-        "max_iter": None,
-        "timing": "shared",
-        "checkpoint": folder / "cell.json",
-        "log": LOG,
-    }
-    return cells.run_loo(**{**arguments, **changes})
+@pytest.fixture
+def run_loo(prepared, job_of):
+    """A function: the rows of a cell with some arguments or settings changed."""
+
+    def run(timing="shared", **changes):
+        job = job_of(prepared, timing, paper="franc2008", dataset="titanic-table")
+        settings = {"eps": 1e-3, "efficiency_test": 10, "max_iter": None}
+        arguments = {
+            "realisation": 1,
+            "gamma": 0.5,
+            "C": [1.0, 10.0],
+            "methods": ["unlearn", "standard", "proposed"],
+        }
+        for name, value in changes.items():
+            (arguments if name in arguments else settings)[name] = value
+        return job.rows(cells.run_loo, **arguments, settings=SimpleNamespace(**settings))
+
+    return run
 
 
-def test_cell_rows_hold_identity_result_cost_and_status(prepared, tmp_path):
-    rows, checkpoint = run_loo(prepared, tmp_path, timing="exclusive")
-    checkpoint.remove()
+def test_cell_rows_hold_identity_result_cost_and_status(run_loo, tmp_path):
+    rows = run_loo(timing="exclusive")
     write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
     table = read_rows([tmp_path / "rows.parquet"])
     assert table[["C", "method"]].to_numpy().tolist() == [
@@ -542,7 +540,7 @@ def test_cell_rows_hold_identity_result_cost_and_status(prepared, tmp_path):
     assert summary.set_index("kernel").loc["rbf", ["models_compared", "points_compared"]].tolist() == [2, 300]
 
 
-def test_points_that_differ_are_retrained(prepared, tmp_path, monkeypatch):
+def test_points_that_differ_are_retrained(prepared, run_loo, monkeypatch):
     """One method is made to err at a point: both rows list it, with the decision value without it."""
     original = cells.leave_one_out
 
@@ -553,7 +551,7 @@ def test_points_that_differ_are_retrained(prepared, tmp_path, monkeypatch):
         return loo
 
     monkeypatch.setattr(cells, "leave_one_out", erring)
-    rows, _ = run_loo(prepared, tmp_path, C=[1.0])
+    rows = run_loo(C=[1.0])
     X, y, *_ = Dataset.load(prepared).realisation(1)
     gram = Gram(X, RBF(0.5))
     exact = original(gram, y, 1.0, method="retrain", tol=1e-10)
@@ -563,10 +561,9 @@ def test_points_that_differ_are_retrained(prepared, tmp_path, monkeypatch):
         assert row["differing_exact"] == pytest.approx([exact.decision[7]], abs=1e-6)
 
 
-def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "_warm_up", lambda methods: None)
-    whole, checkpoint = run_loo(prepared, tmp_path)
-    checkpoint.remove()
+def test_killed_cell_resumes(run_loo, tmp_path, monkeypatch, cold):
+    whole = run_loo()
+    (tmp_path / "checkpoint.json").unlink()
     original, calls = cells.leave_one_out, []
 
     def killed(*arguments, **options):
@@ -579,8 +576,8 @@ def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
     starts = []
     monkeypatch.setattr(cells, "leave_one_out", killed)
     with pytest.raises(KeyboardInterrupt):
-        run_loo(prepared, tmp_path)
-    resumed, checkpoint = run_loo(prepared, tmp_path)
+        run_loo()
+    resumed = run_loo()
     methods = ["unlearn", "retrain", "certified"]
     assert calls == [*methods, "unlearn", *methods]
     # the solution that the killed job had found starts the next model
@@ -588,34 +585,27 @@ def test_killed_cell_resumes(prepared, tmp_path, monkeypatch):
     assert 0 < starts[3].max() == 10
     patterns = [[row["error_pattern"] for row in rows] for rows in (whole, resumed)]
     assert patterns[0] == patterns[1]
-    checkpoint.remove()
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, tmp_path):
+def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, run_loo, job_of, tmp_path):
     """One iteration is not enough: rows say so, no model is selected, the tables come without numbers."""
     rows = []
-    for kernel, gamma in (("linear", None), ("rbf", 0.5)):
-        cell, checkpoint = run_loo(prepared, tmp_path, kernel=kernel, gamma=gamma, max_iter=1)
-        checkpoint.remove()
-        rows += cell
+    for gamma in (None, 0.5):
+        rows += run_loo(gamma=gamma, max_iter=1)
     write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
     table = read_rows([tmp_path / "rows.parquet"])
     assert set(table["status"]) == {NOT_CONVERGED} and table["reason"].str.contains("iteration limit").all()
-    chosen, tests = [], []
+    tests = []
     for kernel in ("linear", "rbf"):
-        own = table[(table["kernel"] == kernel) & (table["method"] == "standard")]
-        model = select(own)
-        chosen.append({"dataset": "titanic-table", "kernel": kernel, **model})
-        identity = {"paper": "franc2008", "dataset": "titanic-table", "library": "1"}
-        tests += cells.run_test(prepared, identity, [1, 2], kernel, model, 1e-3, 1, "shared", LOG)
+        job = job_of(prepared, paper="franc2008", dataset="titanic-table")
+        settings = SimpleNamespace(method="standard", eps=1e-3, max_iter=1)
+        given = {"kernel": kernel, "realisations": [1, 2], "cells": table, "settings": settings}
+        tests += job.rows(cells.run_test, **given)
     assert {row["status"] for row in tests} == {SKIPPED}
     write_rows(tmp_path / "tests.parquet", tests, TEST_ROWS)
     write_tidy(
         tmp_path / "table2.csv",
-        table2(
-            pd.DataFrame(chosen, columns=COLUMNS), read_rows([tmp_path / "tests.parquet"]), ["titanic-table"]
-        ),
+        table2(table, read_rows([tmp_path / "tests.parquet"]), ["titanic-table"], "standard"),
     )
     write_tidy(tmp_path / "table3.csv", table3(table, ["titanic-table"]))
     for layout, name in ((table2_layout, "table2"), (table3_layout, "table3")):
@@ -624,23 +614,22 @@ def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, tmp_path):
         write_markdown(tmp_path / f"{name}.md", name, columns, body, notes)
 
 
-def test_numerical_failure_is_a_row_and_a_fault_is_not(prepared, tmp_path, monkeypatch):
+def test_numerical_failure_is_a_row_and_a_fault_is_not(run_loo, tmp_path, monkeypatch, cold):
     def singular(*arguments, **options):
         raise FloatingPointError("overflow")
 
-    monkeypatch.setattr(cells, "_warm_up", lambda methods: None)
     monkeypatch.setattr(cells, "leave_one_out", singular)
-    rows, checkpoint = run_loo(prepared, tmp_path)
+    rows = run_loo()
     assert {row["status"] for row in rows} == {ERROR}
     assert {row["reason"] for row in rows} == {"FloatingPointError: overflow"}
-    assert not checkpoint.path.exists()
+    assert not (tmp_path / "checkpoint.json").exists()
 
     def broken(*arguments, **options):
         raise AttributeError("no such thing")
 
     monkeypatch.setattr(cells, "leave_one_out", broken)
     with pytest.raises(AttributeError):
-        run_loo(prepared, tmp_path)
+        run_loo()
 
 
 def test_tables_know_the_methods_that_cells_run():

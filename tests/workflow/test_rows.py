@@ -16,8 +16,12 @@ from lib.rows import (
     LOO_ROWS,
     OK,
     TEST_ROWS,
+    Made,
+    cells_to_compute,
     gather_rows,
+    made_cells,
     pack_bits,
+    read_cell,
     read_rows,
     unpack_bits,
     write_rows,
@@ -54,13 +58,43 @@ def test_rows_survive_the_file(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["rows.parquet"]
 
 
+def one_cell(folder, name, points, parameters="p", library="l"):
+    """The file of a cell with a row for each point."""
+    path = folder / f"{name}.parquet"
+    rows = [{"dataset": name, "errors": 3, "differing_points": [point], "status": OK} for point in points]
+    write_rows(path, rows, LOO_ROWS, Made(name, parameters, library))
+    return path
+
+
 def test_gathered_rows_are_those_of_the_files(tmp_path):
-    paths = [tmp_path / f"{name}.parquet" for name in "ab"]
-    for path, point in zip(paths, (4, 5), strict=True):
-        row = {"dataset": path.stem, "errors": 3, "differing_points": [point], "status": OK}
-        write_rows(path, [row], LOO_ROWS)
-    assert gather_rows(paths, tmp_path / "rows" / "all.parquet") == 2
-    pd.testing.assert_frame_equal(read_rows([tmp_path / "rows" / "all.parquet"]), read_rows(paths))
+    paths = {"a": one_cell(tmp_path, "a", [4]), "b": one_cell(tmp_path, "b", [5, 6])}
+    gathered = tmp_path / "rows" / "all.parquet"
+    assert gather_rows(gathered, ["a", "b"], paths, LOO_ROWS) == 3
+    pd.testing.assert_frame_equal(read_rows([gathered]), read_rows(paths.values()))
+    assert made_cells(gathered) == {"a": Made("a", "p", "l", 1), "b": Made("b", "p", "l", 2)}
+
+
+def test_rows_of_cells_without_a_file_are_taken_from_the_gathered_ones(tmp_path):
+    gathered = tmp_path / "rows.parquet"
+    before = {name: one_cell(tmp_path, name, points) for name, points in (("a", [4]), ("b", [5, 6]))}
+    gather_rows(gathered, list(before), before, LOO_ROWS)
+    new = {"c": one_cell(tmp_path, "c", [7]), "a": one_cell(tmp_path, "a", [8, 9], library="later")}
+    assert gather_rows(gathered, ["c", "b", "a"], new, LOO_ROWS) == 5
+    found = read_rows([gathered])
+    assert found["dataset"].tolist() == ["c", "b", "b", "a", "a"]
+    assert [point for points in found["differing_points"] for point in points] == [7, 5, 6, 8, 9]
+    pd.testing.assert_frame_equal(read_cell(gathered, "b"), read_rows([before["b"]]))
+    assert [own.library for own in made_cells(gathered).values()] == ["l", "l", "later"]
+
+
+def test_cells_of_other_parameters_or_code_or_without_rows_are_computed(tmp_path):
+    path = one_cell(tmp_path, "a", [4])
+    wanted = [Made("a", "p", "l"), Made("b", "p", "l")]
+    assert cells_to_compute(path, wanted, any_code=False) == ["b"]
+    assert cells_to_compute(tmp_path / "none.parquet", wanted, any_code=False) == ["a", "b"]
+    assert cells_to_compute(path, [Made("a", "q", "l")], any_code=True) == ["a"]
+    assert cells_to_compute(path, [Made("a", "p", "later")], any_code=False) == ["a"]
+    assert cells_to_compute(path, [Made("a", "p", "later")], any_code=True) == []
 
 
 @pytest.mark.parametrize(
@@ -97,9 +131,9 @@ def test_checkpoint_resumes_and_tries_errors_again(tmp_path):
 
     points = [[0.1, "a"], [0.1, "b"], [7.0, "a"]]
     with pytest.raises(KeyboardInterrupt):
-        run_points(points, run, Checkpoint(path, {"library": "1"}), LOG)
+        list(run_points(points, run, Checkpoint(path, {"library": "1"}), LOG))
     checkpoint = Checkpoint(path, {"library": "1"})
-    rows = run_points(points, run, checkpoint, LOG)
+    rows = list(run_points(points, run, checkpoint, LOG))
     assert calls[3:] == [(0.1, "b"), (7.0, "a")]
     assert [row.get("value") for row in rows] == [0.1 / 3, None, 7.0 / 3]
     checkpoint.remove()
@@ -146,7 +180,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_its_points_run_again(tmp_path, da
     assert len(caught) == 1 and "\n" not in str(caught[0].message)
     assert (tmp_path / "cell.checkpoint.json.damaged").read_bytes() == DAMAGED[damage]
     assert not path.exists() and checkpoint.get([1.0]) is None
-    rows = run_points([[1.0]], lambda C: {"status": OK, "value": C}, checkpoint, LOG)
+    rows = list(run_points([[1.0]], lambda C: {"status": OK, "value": C}, checkpoint, LOG))
     assert rows == [{"status": OK, "value": 1.0}]
     assert Checkpoint(path, {"a": 1}).get([1.0]) == rows[0]
 

@@ -279,7 +279,11 @@ def test_totals_and_pages(root, claims):
     page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims)
     part = page.split("## Rows of another library than the present one")[1].split("## ")[0]
     assert part.count("\n| ") == 3 and "| cells: 0.1+abc, 0.1+def |" in part
-    assert between(page).count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in between(page)
+    part = page.split("## Exhibits")[1].split("## ")[0]
+    assert part.count("\n| ") == len(totals) + 2 and "104 of 104 (26 not compared)" in part
+    assert between(page).count("\n| ") == len(claims) + 2
+    assert "| Franc et al. (2008) | 3 | 156 of 156 | 6 of 6 | 0 | 0 |" in between(page)
+    assert "| Wen et al. (2017) | 4 | n/a | 0 of 4 | 0 | 0 |" in between(page)
     assert (
         "figures: 182; a number of ours stands beside 182; of 156 that are compared, 156 are within" in page
     )

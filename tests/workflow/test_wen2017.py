@@ -1,13 +1,15 @@
 """Runs on small problems, exhibits, layouts and claims on rows made by hand."""
 
-import logging
+import json
 from collections import OrderedDict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from lib.checkpoint import Checkpoint
 from lib.claims import claims_layout, decide
 from lib.figures import alt_text, save
 from lib.published import read_published
@@ -28,7 +30,7 @@ from papers.wen2017.layout import (
 )
 from papers.wen2017.libsvm import run_libsvm
 from papers.wen2017.plots import plot_figure2, plot_seeds
-from papers.wen2017.problem import chosen_model, folds_of, load
+from papers.wen2017.problem import chosen_model, folds_of, load, training_rows
 from papers.wen2017.variants import run_variants
 from scipy import sparse
 from sklearn.svm import SVC
@@ -36,7 +38,6 @@ from sklearn.svm import SVC
 from svmselect import RBF, Gram, cross_validate, stratified_folds
 from svmselect.data import Dataset
 
-LOG = logging.getLogger("test")
 SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]
 MODEL = {"C": 2.0, "gamma": 0.5}
 CLAIMS = yaml.safe_load(
@@ -66,15 +67,17 @@ def data(tmp_path):
     return tmp_path
 
 
-def identity(settings="published"):
-    return {"paper": "wen2017", "dataset": "d", "library": "x", "settings": settings}
+@pytest.fixture
+def run(job_of):
+    """A function: the rows of a cell, some of its settings changed."""
 
+    def rows(path, function=run_seeds, k="5", of="chosen", settings=None, **given):
+        job = job_of(path, paper="wen2017", settings=of)
+        shared = {"dtype": "float64", "rounds": None, "tol": 1e-3, "max_iter": None, "seed": 0}
+        settings = SimpleNamespace(**{**shared, **(settings or {})})
+        return job.rows(function, k=k, settings=settings, **given)
 
-def run(path, tmp_path, k="5", rounds=None, seedings=SEEDS, max_iter=None, cached=False, settings="chosen"):
-    common = (seedings, 1e-3, max_iter, 0, "shared", tmp_path / "checkpoint.json", LOG)
-    if cached:
-        return run_cached(path, identity(settings), MODEL, k, rounds, *common)
-    return run_seeds(path, identity(settings), MODEL, "float64", k, rounds, *common)
+    return rows
 
 
 def test_chosen_settings_scale_every_feature(data):
@@ -88,20 +91,9 @@ def test_chosen_settings_scale_every_feature(data):
     np.testing.assert_allclose(thin.toarray(), scaled)
 
 
-def test_rows_are_those_of_the_library_and_of_libsvm(data, tmp_path):
-    rows, checkpoint = run(data / "dense.npz", tmp_path)
-    single, _ = run_libsvm(
-        data / "dense.npz",
-        identity("chosen"),
-        MODEL,
-        "5",
-        60,
-        1e-3,
-        0,
-        "shared",
-        tmp_path / "libsvm.json",
-        LOG,
-    )
+def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
+    rows = run(data / "dense.npz", model=MODEL, seedings=SEEDS)
+    single = run(data / "dense.npz", run_libsvm, model=MODEL, settings={"budget_s": 60})
     write_rows(tmp_path / "rows.parquet", [*rows, *single], CV_ROWS)
     frame = read_rows([tmp_path / "rows.parquet"]).set_index("method")
     assert list(frame.index) == [*SEEDS, "libsvm"] and (frame["status"] == OK).all()
@@ -123,21 +115,22 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, tmp_path):
     own = frame.loc["libsvm"]
     assert (own["errors"], list(own["round_n_iter"]), own["rounds"]) == (wrong, n_iter, 5)
     assert (frame["errors"] == wrong).all()
-    checkpoint.remove()
-    assert not (tmp_path / "checkpoint.json").exists()
 
 
-def test_a_cell_resumes_and_is_not_written_with_decision_values(data, tmp_path):
-    rows, checkpoint = run(data / "sparse.npz", tmp_path, seedings=["cold", "sir"])
+def test_a_cell_resumes_and_is_not_written_with_decision_values(data, run, tmp_path):
+    rows = run(data / "sparse.npz", model=MODEL, seedings=["cold", "sir"])
+    path = tmp_path / "checkpoint.json"
+    checkpoint = Checkpoint(path, json.loads(path.read_text())["identity"])
     kept = checkpoint.get(["sir"])
     checkpoint.add(["sir"], {**kept, "n_iter": -1})
-    again, _ = run(data / "sparse.npz", tmp_path, seedings=["cold", "sir"])
+    again = run(data / "sparse.npz", model=MODEL, seedings=["cold", "sir"])
     assert [row["n_iter"] for row in again] == [rows[0]["n_iter"], -1]
     assert "decision" in kept and not any("decision" in row for row in rows)
 
 
-def test_leave_one_out_of_some_rows(data, tmp_path):
-    rows, _ = run(data / "dense.npz", tmp_path, "loo", rounds=4, seedings=["cold", "top"])
+def test_leave_one_out_of_some_rows(data, run):
+    seedings = ["cold", "top"]
+    rows = run(data / "dense.npz", k="loo", model=MODEL, seedings=seedings, settings={"rounds": 4})
     assert [(row["k"], row["rounds"], row["rows_tested"]) for row in rows] == [(60, 4, 4)] * 2
     y = np.ones(60)
     np.testing.assert_array_equal(np.sort(folds_of(y, "loo", 0)), np.arange(60))
@@ -179,9 +172,9 @@ def test_cached_columns_are_counted_as_an_lru_cache_computes_them(data):
     assert not cached.columns.holds(slice(None)).any()
 
 
-def test_a_cache_costs_kernel_values_and_changes_nothing_else(data, tmp_path):
+def test_a_cache_costs_kernel_values_and_changes_nothing_else(data, run):
     X, y, _ = load(data / "dense.npz", "chosen")
-    rows, _ = run(data / "dense.npz", tmp_path, rounds=3, seedings=SEEDS, cached=True)
+    rows = run(data / "dense.npz", run_cached, model=MODEL, seedings=SEEDS, settings={"rounds": 3})
     for row in rows:
         gram = Gram(X, RBF(0.5), dtype="float32")
         cv = cross_validate(
@@ -193,8 +186,9 @@ def test_a_cache_costs_kernel_values_and_changes_nothing_else(data, tmp_path):
     assert all(0 < value <= 3600 and value % 60 == 0 for value in values["cold"])
 
 
-def test_failures_and_unfinished_fits_are_rows_too(data, tmp_path, monkeypatch):
-    rows, _ = run(data / "dense.npz", tmp_path, seedings=["cold", "sir"], max_iter=1)
+def test_failures_and_unfinished_fits_are_rows_too(data, run, tmp_path, monkeypatch, cold):
+    given = {"model": MODEL, "seedings": ["cold", "sir"]}
+    rows = run(data / "dense.npz", **given, settings={"max_iter": 1})
     assert [row["status"] for row in rows] == [NOT_CONVERGED] * 2
     assert "iteration limit reached by 5 fits" in rows[0]["reason"]
 
@@ -202,43 +196,37 @@ def test_failures_and_unfinished_fits_are_rows_too(data, tmp_path, monkeypatch):
         raise ValueError("no")
 
     monkeypatch.setattr(cells, "cross_validate", fails)
-    monkeypatch.setattr(cells, "_warm_up", lambda *arguments: None)
-    rows, checkpoint = run(data / "dense.npz", tmp_path, seedings=["cold"])
+    (tmp_path / "checkpoint.json").unlink()
+    rows = run(data / "dense.npz", **given)
     assert rows[0]["status"] == ERROR and rows[0]["reason"] == "ValueError: no"
-    assert checkpoint.get(["cold"]) is None
+    assert not (tmp_path / "checkpoint.json").exists()
 
 
-def test_libsvm_runs_whole_folds_within_its_budget(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        libsvm,
-        "_libsvm_fold",
-        lambda *arguments: {"n_iter": 7, "training_cpu_s": 2.0, "errors": 1, "rows_tested": 12},
-    )
+def test_libsvm_runs_whole_folds_within_its_budget(data, run, monkeypatch):
+    asked = []
+
+    def fold(*arguments):
+        asked.append(1)
+        return {"n_iter": 7, "cpu_s": 2.0, "errors": 1, "rows_tested": 12, "status": OK}
+
+    monkeypatch.setattr(libsvm, "_fold", fold)
+    # the folds of a smaller budget come from the checkpoint
     for budget, rounds in ((1, 1), (5, 2), (6, 3), (100, 5)):
-        path = tmp_path / f"{budget}.json"
-        (row,), _ = run_libsvm(
-            data / "dense.npz", identity(), MODEL, "5", budget, 1e-3, 0, "shared", path, LOG
+        (row,) = run(
+            data / "dense.npz", run_libsvm, of="published", model=MODEL, settings={"budget_s": budget}
         )
+        assert len(asked) == rounds
         assert (row["rounds"], row["n_iter"], row["cpu_s"]) == (rounds, 7 * rounds, 2 * rounds)
         assert row["round_training_cpu_s"] == [2.0] * rounds
 
 
-def test_path_starts_from_the_c_before(data, tmp_path):
-    rows, _ = run_along_C(
-        data / "dense.npz",
-        identity("chosen"),
-        MODEL,
-        40,
-        "4",
-        [0.1, 1.0, 10.0],
-        ["cold", "top"],
-        1e-3,
-        None,
-        0,
-        "shared",
-        tmp_path / "checkpoint.json",
-        LOG,
+def test_path_starts_from_the_c_before(data, run, tmp_path):
+    worse = {"C": 7.0, "gamma": 7.0, "errors": 2}
+    choice = pd.DataFrame(
+        [{"dataset": "d", **worse}, {"dataset": "d", **MODEL, "errors": 1}, {"dataset": "e", "errors": 0}]
     )
+    given = {"C": [0.1, 1.0, 10.0], "seedings": ["cold", "top"], "choice": choice}
+    rows = run(data / "dense.npz", run_along_C, k="4", settings={"rows": 40}, **given)
     frame = pd.DataFrame(rows)
     assert len(frame) == 2 * 3 * 3 and (frame["m"] == 40).all() and (frame["status"] == OK).all()
     own = frame[frame["cache_mb"].isna()].pivot(index="C", columns="method", values="n_iter")
@@ -247,34 +235,30 @@ def test_path_starts_from_the_c_before(data, tmp_path):
     assert (errors.nunique(axis=1) == 1).all()
 
 
-def test_choice_takes_the_first_of_the_best(data, tmp_path):
-    models = run_choice(data / "dense.npz", 50, 5, [0.1, 1.0], [0.1, 1.0], 1e-3, 0, None)
-    frame = pd.DataFrame(models)
-    assert len(frame) == 4 and (frame["rows"] == 50).all() and (frame["chosen"] == "yes").sum() == 1
+def test_choice_takes_the_first_of_the_best(data, job_of, tmp_path):
+    grid = {"C": [0.1, 1.0], "gamma": [0.1, 1.0]}
+    job = job_of(data / "dense.npz", paper="wen2017", settings="chosen")
+    settings = SimpleNamespace(rows=50, folds=5, **grid, tol=1e-3, seed=0)
+    write_rows(tmp_path / "rows.parquet", job.rows(run_choice, settings=settings), CV_ROWS)
+    frame = read_rows([tmp_path / "rows.parquet"])
+    assert len(frame) == 4 and (frame["rows_tested"] == 50).all()
+    X, y, _ = load(data / "dense.npz", "chosen")
+    X, y = training_rows(X, y, 50, 0)
+    for row in frame.itertuples():
+        cv = cross_validate(Gram(X, RBF(row.gamma)), y, row.C, stratified_folds(y, 5, 0), "cold")
+        assert abs(row.errors - np.count_nonzero(cv.errors)) <= 1
     best = frame[frame["errors"] == frame["errors"].min()].iloc[0]
-    frame.to_csv(tmp_path / "chosen.csv", index=False)
-    assert chosen_model(tmp_path / "chosen.csv") == {"C": best["C"], "gamma": best["gamma"]}
+    assert chosen_model(frame[::-1]) == {"C": best["C"], "gamma": best["gamma"]}
 
 
-def test_variants_of_an_identity_matrix(tmp_path):
+def test_variants_of_an_identity_matrix(run, tmp_path):
     """With K = I the two seeds of our own start all points that enter at 0: |T| / 2 steps per fold, as
     published on madelon."""
     y = np.where(np.arange(40) % 2, 1, -1).astype(np.int8)
     Dataset("far", 100.0 * np.arange(40)[:, None], y, None, None, "generated").save(tmp_path / "far.npz")
-    rows = run_variants(
-        tmp_path / "far.npz",
-        identity(),
-        {"C": 1.0, "gamma": 1.0},
-        "float64",
-        "4",
-        ["cold", "sir"],
-        2,
-        1,
-        1e-3,
-        None,
-        "shared",
-        LOG,
-    )
+    given = {"model": {"C": 1.0, "gamma": 1.0}, "seedings": ["cold", "sir"]}
+    shuffles = {"stratified": 2, "unstratified": 1}
+    rows = run(tmp_path / "far.npz", run_variants, k="4", of="published", settings=shuffles, **given)
     write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
     frame = pd.DataFrame(rows)
     n_iter = frame[frame["folds"] == "stratified"].groupby("method")["n_iter"].unique()
@@ -292,12 +276,12 @@ def test_variants_of_an_identity_matrix(tmp_path):
     }
 
 
-def test_a_file_sorted_by_class_has_no_folds_in_its_order(tmp_path):
+def test_a_file_sorted_by_class_has_no_folds_in_its_order(run, tmp_path):
     y = np.repeat(np.array([1, -1], dtype=np.int8), 6)
     Dataset("sorted", np.arange(12.0)[:, None], y, None, None, "generated").save(tmp_path / "sorted.npz")
-    model = {"C": 1.0, "gamma": 1.0}
-    options = ("float64", "2", ["cold"], 1, 0, 1e-3, None, "shared", LOG)
-    rows = run_variants(tmp_path / "sorted.npz", identity(), model, *options)
+    given = {"model": {"C": 1.0, "gamma": 1.0}, "seedings": ["cold"]}
+    shuffles = {"stratified": 1, "unstratified": 0}
+    rows = run(tmp_path / "sorted.npz", run_variants, k="2", of="published", settings=shuffles, **given)
     write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
     failed = [row for row in rows if row["status"] == ERROR]
     assert {row["folds"] for row in failed} == {"unstratified, file order"} and len(failed) == 3

@@ -96,14 +96,14 @@ def run_points(points, run, checkpoint, log):
         Rows are added as they come; those with status ``error`` are not, a resumed job tries them again.
     log : logging.Logger
 
-    Returns
-    -------
-    list of dict
+    Yields
+    ------
+    dict
+        The row of each point.
     """
     found = sum(checkpoint.get(point) is not None for point in points)
     if found:
         log.info("resumed: %d of %d points come from %s", found, len(points), checkpoint.path)
-    rows = []
     for number, point in enumerate(points, start=1):
         row = checkpoint.get(point)
         if row is None:
@@ -113,5 +113,4 @@ def run_points(points, run, checkpoint, log):
             cost = "" if row.get("cpu_s") is None else f", {row['cpu_s']:.3f} s of CPU time"
             reason = f" ({row['reason']})" if row.get("reason") else ""
             log.info("point %d of %d, %s: %s%s%s", number, len(points), point, row["status"], reason, cost)
-        rows.append(row)
-    return rows
+        yield row

@@ -4,11 +4,76 @@ from __future__ import annotations
 
 import math
 import os
+from copy import deepcopy
 from pathlib import Path
 
-from jsonschema import Draft202012Validator
+import yaml
+from jsonschema import Draft202012Validator, validators
 
-__all__ = ["check_cache", "check_config", "check_datasets", "check_writable", "grid"]
+__all__ = [
+    "check_cache",
+    "check_config",
+    "check_datasets",
+    "check_names",
+    "check_writable",
+    "fill_defaults",
+    "grid",
+    "load_schema",
+    "project_file",
+    "read_texts",
+]
+
+WORKFLOW = Path(__file__).resolve().parents[1]
+
+
+def load_schema(workflow=WORKFLOW):
+    """The schema of the configuration: the keys that all papers share, and a section for each paper.
+
+    Parameters
+    ----------
+    workflow : Path, optional
+        The folder with ``schemas/config.schema.yaml`` and ``papers/<paper>/schema.yaml``. All of these files
+        can refer to a definition in the ``$defs`` of any of them as ``#/$defs/<name>``.
+
+    Returns
+    -------
+    dict
+        JSON schema (draft 2020-12).
+
+    Raises
+    ------
+    ValueError
+        If a paper defines what is defined already.
+    """
+    schema = yaml.safe_load((workflow / "schemas/config.schema.yaml").read_text())
+    for path in sorted(workflow.glob("papers/*/schema.yaml")):
+        section, paper = yaml.safe_load(path.read_text()), path.parent.name
+        for name, definition in section.pop("$defs", {}).items():
+            if name in schema["$defs"]:
+                raise ValueError(f"The definition {name!r} in {path} is there already; give it another name.")
+            schema["$defs"][name] = definition
+        schema["properties"][paper] = section
+        schema["required"].append(paper)
+    return schema
+
+
+def fill_defaults(config, schema):
+    """Set the keys that a valid configuration lacks and for which the schema has a ``default``, in place.
+
+    Parameters
+    ----------
+    config : dict
+    schema : dict
+        See `check_config`.
+    """
+
+    def properties(validator, properties, instance, schema):
+        for name, declared in properties.items():
+            if "default" in declared:
+                instance.setdefault(name, deepcopy(declared["default"]))
+        yield from Draft202012Validator.VALIDATORS["properties"](validator, properties, instance, schema)
+
+    validators.extend(Draft202012Validator, {"properties": properties})(schema).validate(config)
 
 
 def check_config(config, schema, name="configuration"):
@@ -37,8 +102,48 @@ def check_config(config, schema, name="configuration"):
         raise ValueError("\n".join(dict.fromkeys(sentences)))
 
 
+def read_texts(config, schema):
+    """Read, in place, texts that stand where the schema wants another type, and numbers where it wants a
+    text: Snakemake guesses what its option ``--config`` says (``preset=2026``), and all that it finds in
+    braces or brackets is a text to it (``franc2008={realisations: 3}``).
+
+    Parameters
+    ----------
+    config : dict
+        The merged configuration.
+    schema : dict
+        See `check_config`.
+    """
+    for error in list(Draft202012Validator(schema).iter_errors(config)):
+        if not error.absolute_path:
+            continue
+        number = isinstance(error.instance, int | float) and error.schema.get("type") == "string"
+        value = str(error.instance) if number else _read(error.instance)
+        if Draft202012Validator({**error.schema, "$defs": schema["$defs"]}).is_valid(value):
+            *parents, key = error.absolute_path
+            holder = config
+            for parent in parents:
+                holder = holder[parent]
+            holder[key] = value
+
+
+def _read(value):
+    """A value in which every text is read as YAML, and as a number where YAML wants a point (1e-3)."""
+    if isinstance(value, dict):
+        return {key: _read(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return list(map(_read, value))
+    if not isinstance(value, str):
+        return value
+    try:
+        read = yaml.safe_load(value)
+        return float(read) if isinstance(read, str) else read
+    except (ValueError, yaml.YAMLError):
+        return value
+
+
 def _not_finite(value, name, where=""):
-    """Sentences about the numbers that no schema minds: NaN and infinity."""
+    """A sentence for each number that is NaN or infinite, which a JSON schema lets pass."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _not_finite(item, name, f"{where}.{key}" if where else str(key))
@@ -91,6 +196,22 @@ def check_datasets(named, known):
             )
 
 
+def check_names(key, named, known):
+    """Check that everything that a key of the configuration names is known.
+
+    Raises
+    ------
+    ValueError
+        One sentence with the names that are unknown, and the known ones.
+    """
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise ValueError(
+            f"Unknown {', '.join(map(repr, unknown))} in the configuration's {key}; the known ones are: "
+            f"{', '.join(known)}."
+        )
+
+
 def check_writable(folders):
     """Check that files can be written below some folders, or below what exists of their paths.
 
@@ -110,7 +231,7 @@ def check_writable(folders):
 
 
 def check_cache(folder):
-    """A ValueError unless the folder of Snakemake's cache, if there is one (None: no), exists.
+    """Check that the folder of Snakemake's cache exists, if there is to be one (None: there is not).
 
     Raises
     ------
@@ -136,3 +257,9 @@ def grid(spec):
         return [first]
     middle = [first * (last / first) ** (i / (count - 1)) for i in range(1, count - 1)]
     return [first, *middle, last]
+
+
+def project_file(path, project):
+    """The path of a file that the configuration names: below the working directory if it is there, or else
+    below the project's folder."""
+    return Path(path) if Path(path).exists() else Path(project, path)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import platform
+from pathlib import Path
 
-__all__ = ["cache_folder", "set_job_environment"]
+__all__ = ["cache_folder", "cpu_model", "set_job_environment"]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
@@ -30,3 +32,13 @@ def set_job_environment(workflow_dir):
 def cache_folder():
     """The folder of the cache that checkouts share, which SNAKEMAKE_OUTPUT_CACHE names; None without one."""
     return os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
+
+
+def cpu_model():
+    """Model of this machine's processor, in words."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )

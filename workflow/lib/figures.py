@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 __all__ = [
     "BLUE",
+    "COLORS",
     "GREEN",
     "GREY",
     "ORANGE",
@@ -23,6 +24,16 @@ __all__ = [
 # of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
 ORANGE, PURPLE, SKY = "#E69F00", "#CC79A7", "#56B4E9"
+# By their names, for what declares its colour without drawing.
+COLORS = {
+    "blue": BLUE,
+    "vermillion": VERMILLION,
+    "green": GREEN,
+    "grey": GREY,
+    "orange": ORANGE,
+    "purple": PURPLE,
+    "sky": SKY,
+}
 
 STYLE = {
     "font.family": "DejaVu Sans",

@@ -1,34 +1,200 @@
-"""One job of many runs: from what its rule says to one file of rows."""
+"""One cell: what its function is given, and the one way in which each of its methods is run."""
 
-from lib.joblog import start_log
+from __future__ import annotations
+
+import traceback
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+import lib.rows
+from lib.checkpoint import Checkpoint, run_points
+from lib.environment import cpu_model
 from lib.library import library_id
-from lib.rows import write_rows
+from lib.rows import ERROR, OK, Made, copy_cell, made_cells, read_rows, write_rows
+from lib.timing import timed
 
-__all__ = ["run_job"]
+__all__ = ["Job", "function_of", "run_cell"]
+
+# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
+# program or the machine and ends the job.
+NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
 
-def run_job(snakemake, run, schema, identity, **arguments):
-    """Write the rows of one cell; a killed job goes on from its checkpoint.
+class Job:
+    """What the function of a cell is given.
 
     Parameters
     ----------
-    snakemake : object
-        What Snakemake gives the script of a rule.
-    run : callable
-        Gives the rows and their `lib.checkpoint.Checkpoint`.
-    schema : pyarrow.Schema
-        Of the rows.
     identity : dict
-        Columns that name the run; the library is added.
-    **arguments
-        Of `run`, beside ``identity``, ``checkpoint`` and ``log``.
+        Columns that all rows of the cell share: paper, dataset, library and whatever else names the run. The
+        function adds what it finds out, such as the rows of the data set that it uses.
+    timing : {"shared", "exclusive"}
+        See `lib.timing.timed`; the rows have it as ``timing_mode``.
+    log : logging.Logger
+    checkpoint : path-like
+        File of finished points.
+    data : path-like, optional
+        The prepared data set.
     """
-    log = start_log(snakemake.log[0])
-    rows, checkpoint = run(
-        identity={**identity, "library": library_id(snakemake.params.code)},
-        **arguments,
-        checkpoint=f"{snakemake.output.rows}.checkpoint.json",
-        log=log,
+
+    def __init__(self, identity, timing, log, checkpoint, data=None):
+        self.identity = {**identity, "timing_mode": timing}
+        self.timing, self.log, self.checkpoint, self.data = timing, log, Path(checkpoint), data
+        self.cpu = cpu_model()
+
+    def attempt(self, method, run, at="", timing=None):
+        """Run a method under the clock.
+
+        Parameters
+        ----------
+        method : str
+        run : callable
+            Called without arguments.
+        at : str
+            Names the model in the log, if the method fails.
+        timing : {"shared", "exclusive"}, optional
+            That of the job by default.
+
+        Returns
+        -------
+        result : object
+            What the method returned; None if it failed.
+        row : dict
+            The method, its status, and what it cost or why it failed.
+        """
+        try:
+            with timed(timing or self.timing) as clock:
+                result = run()
+        except NUMERICAL_ERRORS as error:
+            self.log.error("%s, %s: %s", at, method, traceback.format_exc())
+            return None, {"method": method, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
+        return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
+
+    def points(self, points, run, **asked):
+        """Run points one after the other, each finished one kept in the checkpoint.
+
+        Parameters
+        ----------
+        points : list of list
+            Numbers and strings that name a point.
+        run : callable
+            Called with the parts of a point; returns its row.
+        **asked
+            What the rows depend on beside the identity.
+
+        Yields
+        ------
+        dict
+            The row of each point. Who needs no more may stop.
+        """
+
+        def run_here(*point):
+            # in the row, not in the identity: a job may go on elsewhere
+            return {"cpu": self.cpu, **run(*point)}
+
+        return run_points(points, run_here, Checkpoint(self.checkpoint, {**self.identity, **asked}), self.log)
+
+    def batches(self, batches, run, **asked):
+        """All rows of some batches, each finished one kept in the checkpoint.
+
+        Parameters
+        ----------
+        batches : list
+            What the rows of a batch are of, as JSON can hold it.
+        run : callable
+            Called with a batch; returns its rows.
+        **asked
+            See `points`.
+        """
+
+        def run_batch(number):
+            with timed("shared") as clock:
+                rows = run(batches[number])
+            failed = sum(row["status"] == ERROR for row in rows)
+            status = {"status": ERROR, "reason": f"{failed} runs failed"} if failed else {"status": OK}
+            return {**status, "cpu_s": clock.cpu_s, "rows": [{"cpu": self.cpu, **row} for row in rows]}
+
+        numbers = [[number] for number in range(len(batches))]
+        return [
+            row for done in self.points(numbers, run_batch, batches=batches, **asked) for row in done["rows"]
+        ]
+
+    def warm_up(self, *runs):
+        """Call methods, each on 60 rows and their labels, for what Python and LAPACK load on first use: no
+        clock should run meanwhile."""
+        y = np.tile([-1.0, 1.0], 30)
+        X = np.random.default_rng(0).standard_normal((60, 2)) + y[:, None] / 2
+        for run in runs:
+            run(X, y)
+
+    def rows(self, function, **given):
+        """Rows of the cell: those that its function returns, and in each of them the identity."""
+        rows = function(self, **given)
+        return [{"cpu": self.cpu, **self.identity, **row} for row in rows]
+
+
+def run_cell(cell, inputs, output, log):
+    """Write the rows of one cell, unless the file or that of its gathered rows has them.
+
+    Parameters
+    ----------
+    cell : dict
+        ``cell``, its name in the stage; ``paper`` and ``run``, which name the function, see `function_of`;
+        ``schema``, the name of one in `lib.rows`; ``dataset``, or None; ``identity``, further columns of all
+        rows; ``arguments`` of the function by name; ``settings``, the attributes of its argument
+        ``settings``, and ``timing``; ``parameters``, a digest of these; ``code``, from `lib.library.code_of`.
+    inputs : dict of str to path-like
+        ``data``, if the cell has any, is that of the job; others are files of rows, arguments of the
+        function.
+    output : path-like
+        Beside it lies the checkpoint from which a killed job goes on.
+    log : logging.Logger
+
+    Returns
+    -------
+    Path
+        The checkpoint, to be removed when the job has ended well.
+
+    Raises
+    ------
+    RuntimeError
+        If the code has changed since the job was planned.
+    TypeError
+        If the function does not take what it is given.
+    """
+    files, settings = dict(inputs), dict(cell["settings"])
+    library = library_id(cell["code"])
+    checkpoint = Path(f"{output}.checkpoint.json")
+    made = Made(cell["cell"], cell["parameters"], library)
+    there = made_cells(output).get(cell["cell"])
+    if there is not None and there.is_of(made, any_code=False):
+        log.info("%s has the rows of this cell already", output)
+        return checkpoint
+    path, any_code = cell.get("kept") or (output, False)
+    gathered = made_cells(path).get(cell["cell"])
+    if gathered is not None and gathered.is_of(made, any_code):
+        copy_cell(path, cell["cell"], output, getattr(lib.rows, cell["schema"]))
+        log.info("%s has the rows of this cell", path)
+        return checkpoint
+    named = {} if cell["dataset"] is None else {"dataset": cell["dataset"]}
+    job = Job(
+        {"paper": cell["paper"], **named, **cell["identity"], "library": library},
+        settings.pop("timing"),
+        log,
+        checkpoint,
+        files.pop("data", None),
     )
-    write_rows(snakemake.output.rows, rows, schema)
-    checkpoint.remove()
+    function = function_of(cell["paper"], cell["run"])
+    given = {stage: read_rows([path]) for stage, path in files.items()}
+    rows = job.rows(function, **cell["arguments"], **given, settings=SimpleNamespace(**settings))
+    write_rows(output, rows, getattr(lib.rows, cell["schema"]), made)
+    return checkpoint
+
+
+def function_of(paper, name):
+    """A function of a paper, such as ``cells.run_loo`` of a module in its folder."""
+    module, _, function = name.rpartition(".")
+    return getattr(import_module(f"papers.{paper}.{module}"), function)

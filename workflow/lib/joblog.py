@@ -62,9 +62,9 @@ def explanation(error, job, budget):
     own = error.args and not hasattr(error, "shape")
     if job is None or not isinstance(error, MemoryError) or own:
         return None
-    wildcards = dict(job.wildcards.items())
-    dataset = wildcards.pop("dataset", None)
-    what = job.rule + "".join(f", {name} {value}" for name, value in wildcards.items())
+    cells = job.params.get("cells", [])
+    dataset = cells[0]["dataset"] if cells else job.wildcards.get("dataset")
+    what = ", ".join([job.rule, *(f"cell {cell['cell']}" for cell in cells)])
     if dataset is not None:
         what = f"Data set {dataset!r} ({what})"
     needed = needed_mb(error, budget)

@@ -19,7 +19,7 @@ def code_of(*modules):
     Parameters
     ----------
     *modules : str
-        Names below the folder ``workflow``, such as ``scripts.franc2008.run_loo``. What they import is found
+        Names below the folder ``workflow``, such as ``papers.franc2008.cells``. What they import is found
         from there, in the workflow's sources and in the installed library.
 
     Returns
@@ -32,11 +32,7 @@ def code_of(*modules):
     ValueError
         If there is no such module.
     """
-    code = _code()
-    for module in modules:
-        if code.module(module) is None:
-            raise ValueError(f"there is no module {module} in {WORKFLOW}")
-    return {"modules": list(modules), "digest": code.digest(modules)}
+    return {"modules": list(modules), "digest": _digest(modules)}
 
 
 def library_id(code):
@@ -55,7 +51,7 @@ def library_id(code):
     if code_of(*code["modules"]) != code:
         changed = ", ".join(code["modules"])
         raise RuntimeError(f"the code of {changed} has changed since snakemake was started: start it again")
-    return f"{metadata.version('svmselect')}+{code['digest']}"
+    return f"{_version()}+{code['digest']}"
 
 
 def check_installed(sources):
@@ -78,6 +74,20 @@ def check_installed(sources):
             f"The installed svmselect was not built from the sources in {sources}, from which it differs in "
             f"{', '.join(changed[:3])}{more}: run `make env` first."
         )
+
+
+@cache
+def _digest(modules):
+    code = _code()
+    for module in modules:
+        if code.module(module) is None:
+            raise ValueError(f"there is no module {module} in {WORKFLOW}")
+    return code.digest(modules)
+
+
+@cache
+def _version():
+    return metadata.version("svmselect")
 
 
 @cache

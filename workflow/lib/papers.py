@@ -1,23 +1,26 @@
 """Papers, each declared in a folder of its own.
 
-A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.smk``, which says what cells
-there are, and ``rules.smk``, which computes their rows; ``exhibits.py`` with one function per exhibit, of its
-name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and ``plots.py`` with
-``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``published.csv``; a caption for each
-exhibit. These functions say by the names of their parameters what they want to be given
+A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.py``, which says what cells
+there are (`lib.plan`), and ``cells.py``, which computes their rows; ``exhibits.py`` with one function per
+exhibit, of its name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and
+``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``published.csv``; a
+caption for each exhibit. These functions say by the names of their parameters what they want to be given
 (`lib.given.Given`).
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import yaml
 
 from lib.config import check_config
+from lib.plan import Plan
 
-__all__ = ["Exhibit", "Paper", "load_papers"]
+__all__ = ["Exhibit", "Paper", "from_here", "load_papers"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 SCHEMAS = FOLDER.parent / "schemas"
@@ -82,7 +85,7 @@ class Exhibit:
 
     @property
     def caption(self):
-        return str(FOLDER / self.paper / "captions" / f"{self.key}.rst")
+        return from_here(FOLDER / self.paper / "captions" / f"{self.key}.rst")
 
     @property
     def title(self):
@@ -106,6 +109,11 @@ class Exhibit:
         return f"{self.key}.pdf" if self.kind == "figure" else f"{self.stem(self.parts[0])}.csv"
 
 
+def from_here(path):
+    """A path as text, relative to the working directory if it is below it: so a checkout may be moved."""
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+
+
 def _key(file):
     """A file's name as that of an output in a rule."""
     return file.replace("/", "_").replace(".", "_")
@@ -125,13 +133,8 @@ class Paper:
         Those that the configuration asks for.
     claims : dict
         What `claims.yaml` says: ``claims``, ``limits`` and ``figures``; empty where there are no claims.
-    rows : dict of str to list of str
-        Stage -> the files of rows of its cells.
-    datasets : list of str
-    facts : dict
-        Of the configuration, what the functions may ask for.
-    inputs : dict
-        Further files that exhibits are made from.
+    plan : lib.plan.Plan
+        What it runs.
     """
 
     key: str
@@ -139,26 +142,32 @@ class Paper:
     year: int | None
     exhibits: dict
     claims: dict
-    rows: dict = field(default_factory=dict)
-    datasets: list = field(default_factory=list)
-    facts: dict = field(default_factory=dict)
-    inputs: dict = field(default_factory=dict)
+    plan: Plan | None = None
 
-    def declare(self, rows, datasets, facts=None, inputs=None, without=()):
-        """What the paper's rules say of it; `without` are exhibits that need what is not run."""
-        self.rows, self.datasets = rows, list(datasets)
-        self.facts, self.inputs = facts or {}, inputs or {}
-        self.exhibits = {key: own for key, own in self.exhibits.items() if key not in without}
+    def set_plan(self, config, registry):
+        """Find out what the paper runs, and leave out exhibits that need what is not run.
+
+        Raises
+        ------
+        ValueError
+            In a sentence, if the configuration names what there is not.
+        """
+        self.plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
+        self.exhibits = {key: own for key, own in self.exhibits.items() if key not in self.plan.without}
 
     @property
     def folder(self):
         return f"<results>/{self.key}"
 
+    def gathered(self, stage):
+        """The file of all rows of a stage."""
+        return f"{self.folder}/rows/{stage}.parquet"
+
     @property
     def published(self):
         """The file of published figures, or None."""
         path = FOLDER / self.key / "published.csv"
-        return str(path) if path.exists() else None
+        return from_here(path) if path.exists() else None
 
     @property
     def to_make(self):
@@ -175,14 +184,25 @@ class Paper:
         return [self.exhibits[own.drawn_from or key] for key, own in self.to_plot.items()]
 
     def modules(self, *names):
-        """Those of some of its modules that it has, as `lib.library.code_of` names them."""
-        return [f"papers.{self.key}.{name}" for name in names if (FOLDER / self.key / f"{name}.py").exists()]
+        """Those of some of its modules that it has, and the modules of its packages, which it finds by their
+        folders and not by imports; as `lib.library.code_of` names them."""
+        folder = FOLDER / self.key
+        found = [path for name in names if (path := folder / f"{name}.py").exists()]
+        for package in sorted(folder.glob("*/__init__.py")):
+            found += sorted(package.parent.glob("[!_]*.py"))
+        return [".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in found]
+
+    def modules_of(self, run, cell):
+        """The modules that a cell of a run executes, and those of the runs before it, likewise."""
+        upstream = [own.module for own in self.plan.runs if own.stage in run.after]
+        modules = dict.fromkeys([run.module, *run.cells[cell].modules, *upstream])
+        return ["scripts.run_cells", *(f"papers.{self.key}.{module}" for module in modules)]
 
     def stages_of(self, exhibit):
         """The stages whose rows an exhibit shows; all of them where it is made from other exhibits."""
         if exhibit.drawn_from:
             return self.stages_of(self.exhibits[exhibit.drawn_from])
-        return [*exhibit.rows, *exhibit.beside] or list(self.rows)
+        return [*exhibit.rows, *exhibit.beside] or self.plan.stages
 
     def made(self):
         """What is made from rows: key in the rule's output -> path."""
@@ -210,7 +230,7 @@ class Paper:
     def rows_of(self, exhibits):
         """The stages that some exhibits are made from: ``rows_<stage>`` -> file of rows."""
         stages = dict.fromkeys(stage for own in exhibits for stage in (*own.rows, *own.beside))
-        return {f"rows_{stage}": f"{self.folder}/rows/{stage}.parquet" for stage in stages}
+        return {f"rows_{stage}": self.gathered(stage) for stage in stages}
 
     def csv_of(self, exhibits):
         """The CSV files of some exhibits, and what is made beside them: name -> path."""
@@ -220,7 +240,7 @@ class Paper:
 
     def results(self):
         """What the paper's target asks for."""
-        rows = [f"{self.folder}/rows/{stage}.parquet" for stage in self.rows]
+        rows = [self.gathered(stage) for stage in self.plan.stages]
         return [*rows, *self.made().values(), *self.plotted().values(), *self.decided().values()]
 
     def printed(self):
@@ -252,12 +272,12 @@ class Paper:
                 what = ", ".join([own.what, *part.values()])
                 found.append((file, own.key, own.name, what, self.stages_of(own)))
         if self.claims:
-            found.append(("claims.md", "claims", "Claims", "verdicts", list(self.rows)))
+            found.append(("claims.md", "claims", "Claims", "verdicts", self.plan.stages))
         captions = FOLDER / self.key / "captions"
         return [
             {
                 "file": f"{results}/{self.key}/{file}",
-                "caption": str(captions / f"{caption}.rst"),
+                "caption": from_here(captions / f"{caption}.rst"),
                 "paper": self.key,
                 "category": self.name,
                 "exhibit": name,

@@ -7,6 +7,8 @@ a solver stopped early, partial.
 
 from __future__ import annotations
 
+import json
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +28,13 @@ __all__ = [
     "SKIPPED",
     "TEST_ROWS",
     "WEIGHT_ROWS",
+    "Made",
+    "cells_to_compute",
+    "copy_cell",
     "gather_rows",
+    "made_cells",
     "pack_bits",
+    "read_cell",
     "read_rows",
     "unpack_bits",
     "write_rows",
@@ -35,7 +42,10 @@ __all__ = [
 
 OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
 
-# Columns in which no value comes twice: their bytes are stored apart, which takes less than a dictionary.
+# Key under which the metadata of a file list its cells.
+CELLS = b"svmselect_cells"
+
+# Columns whose values are all different. Storing their bytes apart takes less room than a dictionary of them.
 ALL_DIFFERENT = ("objective", "kkt_gap", "bound")
 
 _BASE = [
@@ -44,6 +54,7 @@ _BASE = [
     ("dataset", pa.string()),
     ("data_sha256", pa.string()),
     ("library", pa.string()),  # version and digest of the sources that the numbers depend on
+    ("cpu", pa.string()),  # model of the processor that they were computed on
     ("realisation", pa.int64()),
     ("origin", pa.string()),  # of the split: "original" or "seeded"
     ("seed", pa.list_(pa.int64())),  # of a seeded split, as given to the random generator
@@ -188,7 +199,7 @@ EDIT_ROWS = pa.schema(
 )
 
 
-def write_rows(path, rows, schema):
+def write_rows(path, rows, schema, cell=None):
     """Write rows to a Parquet file, atomically.
 
     Parameters
@@ -198,6 +209,8 @@ def write_rows(path, rows, schema):
         Columns that a row does not name are null.
     schema : pyarrow.Schema
         ``LOO_ROWS`` or another one of this module.
+    cell : Made, optional
+        The cell that the rows belong to.
 
     Raises
     ------
@@ -218,13 +231,86 @@ def write_rows(path, rows, schema):
         if row["status"] != OK and not row.get("reason"):
             raise ValueError(f"row for {path} is {row['status']!r} but gives no reason")
     rows = [{name: row.get(name) for name in schema.names} for row in rows]
-    _write(path, pa.Table.from_pylist(rows, schema=schema))
+    made = [] if cell is None else [replace(cell, rows=len(rows))]
+    _write(path, pa.Table.from_pylist(rows, schema=schema), made)
 
 
-def gather_rows(paths, path):
-    """Write the rows of many Parquet files to one, atomically, in their order; return their number."""
-    table = _read(paths)
-    _write(path, table)
+@dataclass(frozen=True)
+class Made:
+    """A cell in a file of rows: what its rows were made from. They stand together, in the order of the cells.
+
+    Attributes
+    ----------
+    cell : str
+        Name of the cell in its stage.
+    parameters : str
+        Digest of everything that the numbers depend on, except the code (`lib.plan.Plan.parameters`).
+    library : str
+        Version of the library and digest of the code.
+    rows : int
+        How many rows of the file belong to the cell.
+    """
+
+    cell: str
+    parameters: str
+    library: str
+    rows: int = 0
+
+    def is_of(self, wanted, any_code):
+        """Whether the rows have the parameters of the cell that is wanted (a Made), and were computed by its
+        code; with `any_code` the code does not matter."""
+        return self.parameters == wanted.parameters and (any_code or self.library == wanted.library)
+
+
+def made_cells(path):
+    """The cells of a file of rows (Made) by name; an empty dict if there is no such file."""
+    if not Path(path).is_file():
+        return {}
+    stored = (pq.read_metadata(path).metadata or {}).get(CELLS, b"[]")
+    return {entry[0]: Made(*entry) for entry in json.loads(stored)}
+
+
+def cells_to_compute(path, wanted, any_code):
+    """The names of the `wanted` cells (list of Made) whose rows have to be computed, because the file lacks
+    them or they are not what is wanted (`Made.is_of`)."""
+    there = made_cells(path)
+    return [own.cell for own in wanted if own.cell not in there or not there[own.cell].is_of(own, any_code)]
+
+
+def gather_rows(path, wanted, files, schema):
+    """Put the rows of all cells of a stage into one file, atomically.
+
+    Parameters
+    ----------
+    path : path-like
+        The file of the stage. It is replaced; the rows of cells that are not in `files` are taken over from
+        it.
+    wanted : list of str
+        Names of the stage's cells, in the order in which their rows are to stand.
+    files : dict of str to path-like
+        The files of single cells, by the names of the cells.
+    schema : pyarrow.Schema
+        The schema of the rows. Columns that older rows lack are null.
+
+    Returns
+    -------
+    int
+        Number of rows of the file.
+    """
+    kept, kept_rows = made_cells(path), None
+    tables, made = [], []
+    for name in wanted:
+        if name in files:
+            (own,) = made_cells(files[name]).values()
+            tables.append(_read([files[name]], schema))
+        else:
+            own = kept[name]
+            kept_rows = _read([path], schema) if kept_rows is None else kept_rows
+            before = list(kept)[: list(kept).index(name)]
+            tables.append(kept_rows.slice(sum(kept[other].rows for other in before), own.rows))
+        made.append(own)
+    table = pa.concat_tables(tables) if tables else schema.empty_table()
+    _write(path, table, made)
     return table.num_rows
 
 
@@ -233,22 +319,53 @@ def read_rows(paths):
     return _read(paths).to_pandas()
 
 
-def _read(paths):
-    return pa.concat_tables(pq.read_table(path, partitioning=None) for path in paths)
+def read_cell(path, name):
+    """The rows of one cell of a file, as one DataFrame."""
+    made = made_cells(path)
+    before = list(made)[: list(made).index(name)]
+    return _read([path]).slice(sum(made[other].rows for other in before), made[name].rows).to_pandas()
 
 
-def _write(path, table):
-    with replacing(Path(path)) as file:
-        pq.write_table(
-            table,
-            file,
-            compression="zstd",
-            compression_level=12,
-            use_dictionary=[name for name in table.column_names if name not in ALL_DIFFERENT],
-            use_byte_stream_split=[name for name in ALL_DIFFERENT if name in table.column_names],
-            write_statistics=False,
-            store_schema=False,
-        )
+def copy_cell(path, name, output, schema):
+    """Put the rows of one cell of a file into a file of its own, atomically."""
+    made = made_cells(path)
+    before = list(made)[: list(made).index(name)]
+    rows = _read([path], schema).slice(sum(made[other].rows for other in before), made[name].rows)
+    _write(output, rows, [made[name]])
+
+
+def _read(paths, schema=None):
+    """The rows of files as one table; with a schema, columns that a file lacks are null."""
+    tables = [pq.read_table(path, partitioning=None).replace_schema_metadata() for path in paths]
+    if schema is not None:
+        tables = [
+            pa.table(
+                [
+                    table[field.name].cast(field.type)
+                    if field.name in table.column_names
+                    else pa.nulls(len(table), field.type)
+                    for field in schema
+                ],
+                schema=schema,
+            )
+            for table in tables
+        ]
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def _write(path, table, made):
+    options = {
+        "compression": "zstd",
+        "compression_level": 12,
+        "use_dictionary": [name for name in table.column_names if name not in ALL_DIFFERENT],
+        "use_byte_stream_split": [name for name in ALL_DIFFERENT if name in table.column_names],
+        "write_statistics": False,
+        "store_schema": False,
+    }
+    cells = json.dumps([list(astuple(own)) for own in made])
+    with replacing(Path(path)) as file, pq.ParquetWriter(file, table.schema, **options) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({CELLS: cells})
 
 
 def pack_bits(errors):

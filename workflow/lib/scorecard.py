@@ -338,7 +338,7 @@ def _remarks(row):
     return "; ".join(part for part in parts if part)
 
 
-# around the table that README.md repeats
+# around the totals, which README.md repeats
 SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 
 
@@ -355,10 +355,12 @@ def between(text):
 
 
 def markdown_page(preset, claims, figures, exhibits, verdicts):
-    """The scorecard as Markdown: a summary between the lines `SUMMARY`, exhibits whose rows are not of the
-    present code, the claims, the published figures."""
-    lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], "", *totals(exhibits, verdicts), ""]
-    lines += [*markdown(*_summary(preset, claims, exhibits), left=7), "", SUMMARY[1], ""]
+    """The scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those of them whose rows
+    are not of the present code, the claims, the published figures."""
+    lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
+    lines += [*markdown(*_papers(claims, exhibits, verdicts), left=1), "", SUMMARY[1], ""]
+    lines += [*totals(exhibits, verdicts), ""]
+    lines += ["## Exhibits", "", *markdown(*_exhibits(preset, claims, exhibits), left=7), ""]
     lines += [
         "Within: by no more than the tolerances of `claims.yaml` in `workflow/papers/<paper>`, with reasons.",
         "",
@@ -431,7 +433,23 @@ def totals(exhibits, verdicts):
         yield f"- Claims {whose}: {len(own)}; {', '.join(counts)}."
 
 
-def _summary(preset, claims, exhibits):
+def _papers(claims, exhibits, verdicts):
+    """Headings and body of the table of papers."""
+    headings = ["Paper", "Tables and figures", "Printed numbers within tolerance"]
+    headings += ["Claims reproduced", "In part", "Not"]
+    body = []
+    for paper, entry in claims.items():
+        of = exhibits[exhibits["paper"] == paper]
+        compared = of["compared"].sum()
+        own = verdicts[(verdicts["paper"] == paper) & (verdicts["by"] == "paper")]["verdict"].value_counts()
+        reproduced, *others = [own.get(word, 0) for word in VERDICTS[:3]]
+        within = f"{of['within'].sum()} of {compared}" if compared else "n/a"
+        body.append([entry["name"], len(of), within, f"{reproduced} of {own.sum()}", *others])
+    body = [[str(cell) for cell in cells] for cells in body]
+    return headings, body
+
+
+def _exhibits(preset, claims, exhibits):
     """Headings and body of the table of exhibits."""
     headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published figures within tolerance"]
     headings += ["Tests of the paper's claims that hold", "Verdict"]

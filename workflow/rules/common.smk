@@ -1,32 +1,45 @@
-# The configuration and the library, checked; what jobs inherit.
+# Checks the configuration and the installed library before anything runs, and has the functions that the rules use.
 
+import os
 import sys
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version, update_config
 
 min_version("9.20")
 
-WORKFLOW = Path(workflow.basedir, "workflow")
+# The folder workflow/, which is found also where another workflow uses this one as a module.
+WORKFLOW = Path(os.path.normpath(workflow.current_basedir.get_path_or_uri(secret_free=False))).parent
 sys.path.insert(0, str(WORKFLOW))
 
 from lib.claims import check_claims, limits
-from lib.config import check_cache, check_config, check_datasets, check_writable, grid
+from lib.config import (
+    check_cache,
+    check_config,
+    check_names,
+    check_writable,
+    fill_defaults,
+    load_schema,
+    project_file,
+    read_texts,
+)
 from lib.environment import cache_folder, set_job_environment
-from lib.origins import present_code
-from lib.papers import load_papers
-from lib.redraw import with_rows
+from lib.papers import from_here, load_papers
+from lib.plan import contents
+from lib.verify import drawn
 
 set_job_environment(WORKFLOW)
 
 try:
-    from lib.library import check_installed, code_of
+    from lib.library import check_installed, code_of, library_id
+    from lib.rows import Made, cells_to_compute
     from svmselect.data import load_registry
 
-    # Only where a run starts: a job says itself which code it ran, so sources may change while jobs run.
+    # Only the process that starts a run checks this. Each job compares its own code, so sources may change while jobs run.
     if workflow.is_main_process:
         check_installed(WORKFLOW.parent / "src/svmselect")
 except ImportError as error:
@@ -37,115 +50,202 @@ except (ValueError, OSError) as error:
     raise WorkflowError(str(error)) from None
 
 
-def schema(name):
-    return WORKFLOW / "schemas" / f"{name}.schema.yaml"
-
-
-def checked(config, claims):
-    """Check the configuration and the claims of the papers, in sentences; fill in the defaults of the configuration's
-    schema; return the registry of data sets."""
+def checked(config, declared):
+    """Check the configuration and the claims of the papers, and fill in the defaults of the configuration's schema. What is
+    wrong ends the run in sentences. Return the papers that the configuration asks for, with their plans, and the registry
+    of data sets."""
     try:
-        check_config(config, yaml.safe_load(schema("config").read_text()))
-        validate(config, str(schema("config")))
-        check_claims(claims, yaml.safe_load(schema("claims").read_text()))
-        registry = load_registry(config["registry"])
-        check_writable(f"{folder}/{config['preset']}" for folder in ("results", "logs"))
-        check_writable(["resources"])
+        schema = load_schema(WORKFLOW)
+        read_texts(config, schema)
+        check_config(config, schema)
+        fill_defaults(config, schema)
+        claims = {name: paper.judged() for name, paper in declared.items() if paper.claims}
+        check_claims(claims, yaml.safe_load((WORKFLOW / "schemas/claims.schema.yaml").read_text()))
+        registry = load_registry(project_file(config["registry"], WORKFLOW.parent))
+        check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
+        check_writable([config["folders"]["resources"]])
         check_cache(cache_folder())
+        check_names("papers", config["papers"] or [], declared)
+        papers = {name: own for name, own in declared.items() if name in (config["papers"] or declared)}
+        for paper in papers.values():
+            paper.set_plan(config, registry)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
-    return registry
+    return papers, registry
 
 
-# What each paper declares; its rules add the rest.
-PAPERS = DECLARED = load_papers()
-REGISTRY = checked(config, {name: paper.judged() for name, paper in PAPERS.items() if paper.claims})
+# Where another workflow uses this one as a module, its configuration takes the place of the file that the Snakefile names. It is
+# laid over the demo's here, as a file on the command line is.
+settings = yaml.safe_load((WORKFLOW.parent / "config/config.yaml").read_text())
+update_config(settings, config)
+config.update(settings)
+
+PAPERS, REGISTRY = checked(config, load_papers())
+RESULTS = f"{config['folders']['results']}/{config['preset']}"
 
 
 pathvars:
-    results=f"results/{config['preset']}",
-    logs=f"logs/{config['preset']}",
+    results=RESULTS,
+    logs=f"{config['folders']['logs']}/{config['preset']}",
+    resources=config["folders"]["resources"],
+    log_of_data=config["folders"]["logs"],
 
 
 wildcard_constraints:
     dataset=r"[a-z0-9-]+",
-    realisation=r"\d+",
-    cell=r"linear|rbf-\d+",
-    kernel=r"linear|rbf",
     stage=r"\w+",
-    experiment=r"width|C|class_weights|instance_weights|size",
-    m=r"\d+",
-    part=r"\d+",
-    train=r"\d+",
-    settings=r"published|chosen",
-    k=r"\d+|loo",
+    paper="|".join(PAPERS),
 
 
-# The software of every job, for the record: run snakemake inside this environment, with svmselect installed.
+# The stages of all papers, each a pair of paper and stage.
+STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper.plan.stages]
+
+# The software of every job, for the record. Snakemake itself has to run inside this environment, with svmselect installed.
 ENVIRONMENT = str(WORKFLOW.parent / "environment.yml")
-
-
-def contents(dataset):
-    """What the registry says of a data set's contents, as text; a change of it prepares the set anew."""
-    remarks = ("title", "licence", "citation", "notes", "homepage")
-    return repr({key: value for key, value in asdict(REGISTRY[dataset]).items() if key not in remarks})
 
 
 def raw(wildcards):
     """The raw files of a data set as a named input, if it has any."""
-    return {"raw": f"resources/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
+    return {"raw": f"<resources>/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
 
 
-def known(names, among=REGISTRY):
-    """Check data sets that the configuration names: key -> names; in sentences."""
+def named(wildcards, output):
+    """The wildcards of a job as a parameter. Snakemake's cache knows a job by its script, parameters and inputs; without the
+    wildcards it would take two cells of one data set for the same. The argument `output` keeps Snakemake from comparing
+    the parameter with that of the last run."""
+    return dict(wildcards.items())
+
+
+# Whether prepared data and cells may come from a cache that checkouts share, and go there.
+CACHE = cache_folder() is not None
+
+# Wall-clock times are taken where nothing else runs: on a cluster each job gets a node of its own.
+EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
+
+
+def described_cell(paper, run, name):
+    """What a job has to know about a cell, as a parameter of its rule."""
+    parameters = paper.plan.parameters(run, name, REGISTRY)
+    return {**run.described(name), "parameters": parameters, "code": code_of(*paper.modules_of(run, name))}
+
+
+def described(paper, run):
+    """A function of the wildcards: the same for their cell, as a list of one."""
+    return lambda wildcards: [described_cell(paper, run, run.name(wildcards.cell))]
+
+
+def mem_mb_of(run):
+    return lambda wildcards: run.cells[run.name(wildcards.cell)].mem_mb
+
+
+def minutes_of(run):
+    return lambda wildcards: run.cells[run.name(wildcards.cell)].minutes
+
+
+def growing(need):
+    """A resource that grows with the attempts. `need`, a number or a function of the wildcards, is what the first attempt gets;
+    each further one gets as much more."""
+    return lambda wildcards, attempt: attempt * (need(wildcards) if callable(need) else need)
+
+
+def dated(renewed, file):
+    """A file as an input whose date says nothing, unless the job that reads it is renewed anyway: behind a job that runs,
+    Snakemake starts one for the date of its file alone, whatever else there is to start it."""
+    return file if renewed else ancient(file)
+
+
+def inputs_of_cell(paper, run, *names):
+    """An input function: the files that some cells of one data set read, which are the data and the gathered rows that they
+    are given, by the names of their stages. What these are made of is part of the cells' parameters, so that they compute
+    nothing when they are written anew."""
+
+    def inputs(wildcards):
+        renewed = workflow.is_main_process and not missing_cells(paper.key, run.stage).isdisjoint(names)
+        dataset = run.cells[names[0]].dataset
+        data = {} if dataset is None else {"data": dated(renewed, f"<resources>/data/{dataset}.npz")}
+        return data | {stage: dated(renewed, paper.gathered(stage)) for stage in run.after}
+
+    return inputs
+
+
+def inputs_of(paper, run):
+    """The same of the cell of the wildcards."""
+    return lambda wildcards: inputs_of_cell(paper, run, run.name(wildcards.cell))(wildcards)
+
+
+def wanted(paper, stage):
+    """The cells of a stage in their order, each with the parameters and the code that its rows have to be made from."""
+    return [
+        Made(
+            name,
+            paper.plan.parameters(run, name, REGISTRY),
+            library_id(code_of(*paper.modules_of(run, name))),
+        )
+        for name, run in paper.plan.of_stage(stage).items()
+    ]
+
+
+def file_of_cell(paper, stage, name):
+    return f"{RESULTS}/{paper.key}/{stage}/{name}.parquet"
+
+
+EVERY_CODE = config["rows_of_other_code"] == "keep"
+
+
+@cache
+def missing_cells(key, stage):
+    """The cells of a stage that its gathered rows lack, or have of other data, parameters or code."""
+    path = PAPERS[key].gathered(stage).replace("<results>", RESULTS)
+    return frozenset(cells_to_compute(path, wanted(PAPERS[key], stage), EVERY_CODE))
+
+
+def to_gather(wildcards):
+    """The files of single cells that go into the gathered rows: those that have to be computed, and those that are there."""
+    paper, stage = PAPERS[wildcards.paper], wildcards.stage
+    missing = missing_cells(paper.key, stage)
+    cells = {file_of_cell(paper, stage, own.cell): own for own in wanted(paper, stage)}
+    if missing and workflow.is_main_process:
+        # Snakemake does not ask what a file contains, and one that is there is as good to it without its inputs.
+        own_files = {file: own for file, own in cells.items() if own.cell in missing}
+        stale = [file for file, own in own_files.items() if cells_to_compute(file, [own], EVERY_CODE)]
+        workflow.dag.forcefiles.update([paper.gathered(stage).replace("<results>", RESULTS), *stale])
+    return [file for file, own in cells.items() if own.cell in missing or Path(file).exists()]
+
+
+@cache
+def cells_to_verify():
+    """The cells that verify computes. They are drawn once, so that input and parameter of the rule agree."""
+    cells = [f"{name}/{stage}/{cell}" for name, stage in STAGES for cell in PAPERS[name].plan.of_stage(stage)]
     try:
-        check_datasets(names, among)
+        return drawn(cells, config["verify"])
     except ValueError as error:
         raise WorkflowError(str(error)) from None
 
 
-def growing(need):
-    """A resource: a number, or a function of the wildcards, and as much again with each further attempt."""
-
-    def of_attempt(wildcards, attempt):
-        return attempt * (need(wildcards) if callable(need) else need)
-
-    return of_attempt
-
-
-def named(wildcards, output):
-    """The wildcards of a job as a parameter: Snakemake's cache, which knows a job by its script, parameters and
-    inputs, would take two cells of one data set for the same. With `output` in the signature the parameter is not
-    compared with that of the last run."""
-    return dict(wildcards.items())
-
-
-# Whether jobs that are dear may come from a cache that checkouts share, and go there.
-CACHE = cache_folder() is not None
-
-# Wall-clock times are taken where nothing else runs: on a cluster, a node of its own for each job.
-EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
+def to_verify(wildcards):
+    """Inputs of verify: the gathered rows of each paper and stage, and the files of the cells that are computed again."""
+    names = [name.split("/", 2) for name in cells_to_verify()]
+    kept = {f"{paper}_{stage}": PAPERS[paper].gathered(stage) for paper, stage, _ in names}
+    again = [f"<results>/{paper}/again/{stage}/{cell}.parquet" for paper, stage, cell in names]
+    return {**kept, "again": again}
 
 
 def present_codes():
-    """Digests of the code that makes the rows of each stage now."""
-    results = f"results/{config['preset']}"
+    """For each of the STAGES, digests of the code that computes its rows at present."""
     return [
-        present_code(
-            workflow.rules, (file.replace("<results>", results) for file in PAPERS[name].rows[stage])
-        )
+        sorted({own.library.rpartition("+")[2] for own in wanted(PAPERS[name], stage)})
         for name, stage in STAGES
     ]
 
 
 def shown(paper, exhibit, file):
-    """A file for the report, with the caption of its exhibit."""
+    """A file marked for Snakemake's own report, with the caption of its exhibit."""
     labels = {"exhibit": exhibit.name, "what": exhibit.what}
     return report(file, caption=exhibit.caption, category=paper.name, labels=labels)
 
 
 def made(paper):
-    """Outputs made from rows; of a table the report has the CSV file."""
+    """The files that a paper makes from rows. Snakemake's own report gets the CSV file of each table."""
     files = paper.made()
     for exhibit in paper.to_make.values():
         for part in exhibit.parts if exhibit.kind == "table" else []:
@@ -155,7 +255,7 @@ def made(paper):
 
 
 def plotted(paper):
-    """Outputs that are plotted; the report has the SVG file."""
+    """The figures of a paper. Snakemake's own report gets the SVG file of each."""
     files = paper.plotted()
     for exhibit in paper.to_plot.values():
         _, svg = exhibit.plotted()
@@ -164,10 +264,16 @@ def plotted(paper):
 
 
 def facts_of(paper):
-    """What the functions of a paper may ask for beside rows and files."""
+    """Values that the functions of a paper may ask for by name, beside rows and files: facts of its plan, and tolerances of its
+    claims."""
     tolerances = limits(paper.claims, config["preset"]) if paper.claims else {}
-    return {**paper.facts, **tolerances, "limits": tolerances}
+    return {**paper.plan.facts, **tolerances, "limits": tolerances}
 
 
 def published_of(paper):
     return {"published": paper.published} if paper.published else {}
+
+
+def templates(*names):
+    """The templates of HTML pages, as inputs."""
+    return [from_here(WORKFLOW / "report" / f"{name}.html") for name in names]

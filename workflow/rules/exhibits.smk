@@ -1,4 +1,5 @@
-# From the rows of a paper to its exhibits, figures and verdicts: three rules for each, made from its declaration.
+# Three rules for each paper, made from its declaration: from rows to tables and the CSV files of figures, from these to figures,
+# and from the same CSV files to the verdicts on its claims.
 
 for paper in PAPERS.values():
 
@@ -7,7 +8,6 @@ for paper in PAPERS.values():
             f"{paper.key}_make_exhibits"
         input:
             **paper.rows_of(paper.to_make.values()),
-            **paper.inputs,
             **published_of(paper),
         output:
             **made(paper),

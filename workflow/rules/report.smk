@@ -1,47 +1,49 @@
-# What every preset ends with: provenance and the HTML report.
+# What every preset ends with: its provenance, which names configuration, versions and machine, and the report in HTML.
 
 
-if not config["redraw"]:
+# Inputs are ancient: rows that are written anew from the same cells do not change the provenance. The configuration and the code,
+# which do, are parameters.
+rule make_provenance:
+    input:
+        rows=lambda wildcards: [
+            dated(missing_cells(name, stage), PAPERS[name].gathered(stage)) for name, stage in STAGES
+        ],
+        data=ancient(expand("<resources>/data/{dataset}.npz", dataset=DATASETS)),
+    output:
+        provenance="<results>/provenance.json",
+        config="<results>/config.yaml",
+    log:
+        "<logs>/make_provenance.log",
+    conda:
+        ENVIRONMENT
+    params:
+        code=code_of("scripts.make_provenance"),
+        cells=lambda wildcards: {
+            f"{paper}/{stage}": digests
+            for (paper, stage), digests in zip(STAGES, present_codes(), strict=True)
+        },
+        config=config,
+    script:
+        "../scripts/make_provenance.py"
 
-    rule make_provenance:
-        input:
-            results=[paper.results() for paper in PAPERS.values()],
-            data=expand("resources/data/{dataset}.npz", dataset=DATASETS),
-        output:
-            provenance="<results>/provenance.json",
-            config="<results>/config.yaml",
-        log:
-            "<logs>/make_provenance.log",
-        conda:
-            ENVIRONMENT
-        params:
-            code=code_of("scripts.make_provenance"),
-            cells=lambda wildcards: {
-                f"{paper}/{stage}": digests
-                for (paper, stage), digests in zip(STAGES, present_codes(), strict=True)
-            },
-            config=config,
-        script:
-            "../scripts/make_provenance.py"
 
-
-# What the report shows of every exhibit.
-SHOWN = [exhibit for paper in PAPERS.values() for exhibit in paper.shown(f"results/{config['preset']}")]
+# The files of every exhibit that the report shows, with their captions.
+SHOWN = [exhibit for paper in PAPERS.values() for exhibit in paper.shown(RESULTS)]
 
 
 rule make_report:
     input:
         shown=[exhibit["file"] for exhibit in SHOWN],
         captions=[exhibit["caption"] for exhibit in SHOWN],
-        description="workflow/report/workflow.rst",
+        description=from_here(WORKFLOW / "report/workflow.rst"),
         scorecard="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=RUN),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
-        templates=expand("workflow/report/{name}.html", name=["macros", "page", "report"]),
+        templates=templates("macros", "page", "report"),
     output:
         html="<results>/report.html",
     log:
@@ -52,7 +54,7 @@ rule make_report:
         code=code_of("scripts.make_report"),
         config=config,
         claims={name: paper.judged() for name, paper in JUDGED.items()},
-        run=RUN,
+        run=list(JUDGED),
         shown=SHOWN,
         facts={name: facts_of(paper) for name, paper in PAPERS.items()},
     script:

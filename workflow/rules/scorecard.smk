@@ -1,19 +1,14 @@
-# Every published figure beside ours, and the verdict on every claim.
+# The scorecard: every published number beside ours, and the verdict on every claim.
 
-# The papers with claims, and those that print numbers, run or not.
-JUDGED = {name: paper for name, paper in DECLARED.items() if paper.claims}
+# The papers with claims; those of them whose printed numbers we have; and the exhibits that these numbers stand in.
+JUDGED = {name: paper for name, paper in PAPERS.items() if paper.claims}
 PRINTED = {name: paper for name, paper in JUDGED.items() if paper.published}
-# Those that are run, and their exhibits that have printed numbers.
-RUN = [name for name in JUDGED if name in PAPERS]
-PRINTED_EXHIBITS = [(name, file) for name in PRINTED if name in PAPERS for file in PAPERS[name].printed()]
-
-# The stages of all papers.
-STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper.rows]
+PRINTED_EXHIBITS = [(name, file) for name, paper in PRINTED.items() for file in paper.printed()]
 
 
 rule make_libraries:
     input:
-        rows=[f"<results>/{name}/rows/{stage}.parquet" for name, stage in STAGES],
+        rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
     output:
         csv="<results>/libraries.csv",
     log:
@@ -31,11 +26,11 @@ rule make_libraries:
 rule make_scorecard:
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
-        claims=expand("<results>/{paper}/claims.csv", paper=RUN),
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=RUN),
+        claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         published=[paper.published for paper in PRINTED.values()],
         libraries="<results>/libraries.csv",
-        templates=expand("workflow/report/{name}.html", name=["macros", "page", "scorecard"]),
+        templates=templates("macros", "page", "scorecard"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
@@ -50,14 +45,11 @@ rule make_scorecard:
         code=code_of("scripts.make_scorecard"),
         claims={name: paper.judged() for name, paper in JUDGED.items()},
         preset=config["preset"],
-        run=RUN,
+        run=list(JUDGED),
         printed=list(PRINTED),
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
         stages={
-            name: {
-                key: paper.stages_of(exhibit) if name in PAPERS else []
-                for key, exhibit in paper.exhibits.items()
-            }
+            name: {key: paper.stages_of(exhibit) for key, exhibit in paper.exhibits.items()}
             for name, paper in JUDGED.items()
         },
     script:

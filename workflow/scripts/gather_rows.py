@@ -1,8 +1,11 @@
-"""Gather the rows of many cells in one file, which is small enough to keep."""
+"""Gather the rows of the cells of a stage in one file, which is small enough to keep."""
 
+import lib.rows
 from lib.joblog import start_log
-from lib.rows import gather_rows
+from lib.rows import gather_rows, made_cells
 
 log = start_log(snakemake.log[0])
-n_rows = gather_rows(snakemake.input.rows, snakemake.output.rows)
-log.info("%d rows of %d files", n_rows, len(snakemake.input.rows))
+files = {next(iter(made_cells(path))): path for path in snakemake.input.rows}
+schema = getattr(lib.rows, snakemake.params.schema)
+n_rows = gather_rows(snakemake.output.rows, snakemake.params.names, files, schema)
+log.info("%d rows of %d cells, %d of them anew", n_rows, len(snakemake.params.names), len(files))

@@ -12,6 +12,7 @@ import yaml
 from svmselect.data import Dataset
 from threadpoolctl import threadpool_info
 
+from lib.environment import cpu_model
 from lib.joblog import start_log
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
@@ -20,15 +21,6 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib",
 def git(*arguments):
     done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def cpu_model():
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
-        platform.processor(),
-    )
 
 
 log = start_log(snakemake.log[0])

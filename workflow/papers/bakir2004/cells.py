@@ -6,9 +6,8 @@ what the clock and the memory are about: Gram matrices, editing and subsets incl
 
 from __future__ import annotations
 
-import traceback
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from svmselect import RBF, Linear, bagging, condense, cross_training, multiedit, stratified_folds
@@ -16,9 +15,10 @@ from svmselect.data import Dataset
 from svmselect.editing import cross_validated_errors, draw_validation, train, train_best
 from svmselect.svm import misclassified
 
-from lib.checkpoint import Checkpoint, run_points
+from lib.cell import kernel_of
+from lib.columns import error_count
 from lib.memory import measured_memory
-from lib.rows import ERROR, OK, pack_bits
+from lib.rows import pack_bits
 from lib.timing import timed
 from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
 
@@ -26,10 +26,6 @@ __all__ = ["METHODS", "Setup", "run_figure1", "run_figure3", "run_figure4", "run
 
 # from so many rows on, Gram matrices are float32
 ROWS_FLOAT32 = 20_000
-
-# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
-# program or the machine and ends the job.
-NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,6 @@ class Setup:
     tol : float
     memory_mb : float
         Of a Gram matrix.
-    timing : {"shared", "exclusive"}
     seed : list of int
         Of everything that is drawn.
     formulation : {"C", "nu"}
@@ -72,13 +67,12 @@ class Setup:
     patience: int
     tol: float
     memory_mb: float
-    timing: str
     seed: list
     formulation: str = "C"
 
     @property
     def kernel(self):
-        return Linear() if self.gamma is None else RBF(self.gamma)
+        return kernel_of(self.gamma)
 
     def validation(self, m):
         """Points set aside: a third of a subset's size (section 4.3)."""
@@ -92,6 +86,17 @@ class Setup:
             "tol": self.tol,
             "dtype": dtype,
             "memory_mb": self.memory_mb,
+        }
+
+    def subsets(self, m):
+        """Options of a first stage on subsets of m rows."""
+        return {
+            "n_subsets": self.n_subsets,
+            "subset_size": self.subset_size,
+            "validation": self.validation(m),
+            "tune_threshold": self.adjust,
+            "seed": self.seed,
+            **self.solver(m),
         }
 
 
@@ -122,19 +127,9 @@ def train_svm(problem, setup, value):
 
 
 def _cross_training(problem, setup, values, first_values):
+    X, y, options = problem.X, problem.y, setup.subsets(problem.y.size)
     return cross_training(
-        problem.X,
-        problem.y,
-        setup.kernel,
-        values,
-        first_values=first_values,
-        n_subsets=setup.n_subsets,
-        subset_size=setup.subset_size,
-        validation=setup.validation(problem.y.size),
-        tune_threshold=setup.adjust,
-        balance=setup.adjust,
-        seed=setup.seed,
-        **setup.solver(problem.y.size),
+        X, y, setup.kernel, values, first_values=first_values, balance=setup.adjust, **options
     )
 
 
@@ -160,18 +155,7 @@ def train_cross_training(problem, setup, value, first_value):
 
 
 def _bagging(problem, setup, values):
-    return bagging(
-        problem.X,
-        problem.y,
-        setup.kernel,
-        values,
-        n_subsets=setup.n_subsets,
-        subset_size=setup.subset_size,
-        validation=setup.validation(problem.y.size),
-        tune_threshold=setup.adjust,
-        seed=setup.seed,
-        **setup.solver(problem.y.size),
-    )
+    return bagging(problem.X, problem.y, setup.kernel, values, **setup.subsets(problem.y.size))
 
 
 def choose_bagging(problem, setup):
@@ -232,16 +216,16 @@ METHODS = {
 }
 
 
-def run_method(method, problem, setup, log):
+def run_method(job, method, problem, setup):
     """One row of a method on a problem, without what the cell's rows share.
 
     Parameters
     ----------
+    job : Job
     method : str
         Of `METHODS`.
     problem : Problem
     setup : Setup
-    log : logging.Logger
 
     Returns
     -------
@@ -260,165 +244,129 @@ def run_method(method, problem, setup, log):
         "n_subsets": setup.n_subsets,
         "subset_size": setup.subset_size or problem.y.size // setup.n_subsets,
         "formulation": setup.formulation,
-        "timing_mode": setup.timing,
     }
-    try:
-        with timed("shared") as search:
-            chosen = choose(problem, setup)
-        with measured_memory() as memory, timed(setup.timing) as clock:
-            classifier, edited, final = fit(problem, setup, **chosen)
-        with timed("shared") as prediction:
-            decision = classifier.decision_function(problem.X_test)
-    except NUMERICAL_ERRORS as error:
-        log.error("%s: %s", method, traceback.format_exc())
-        return {**row, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
+    chosen, search = job.attempt(method, partial(choose, problem, setup), "choice", timing="shared")
+    if chosen is None:
+        return {**row, **search}
+    with measured_memory() as memory:
+        trained, cost = job.attempt(method, partial(fit, problem, setup, **chosen), str(chosen))
+    if trained is None:
+        return {**row, **cost}
+    classifier, edited, final = trained
+    with timed("shared") as prediction:
+        decision = classifier.decision_function(problem.X_test)
     wrong = misclassified(problem.y_test, decision)
     row |= {
+        **cost,
         **chosen,
         **edited,
+        **error_count(wrong),
         "C": chosen.get("value") if setup.formulation == "C" else None,
-        "errors": int(np.count_nonzero(wrong)),
-        "estimate": float(np.mean(wrong)),
         "error_pattern": pack_bits(wrong),
         "n_sv": int(classifier.n_sv),
-        "search_cpu_s": search.cpu_s,
-        "cpu_s": clock.cpu_s,
-        "wall_s": clock.wall_s,
+        "search_cpu_s": search["cpu_s"],
         "predict_cpu_s": prediction.cpu_s,
         "peak_mb": memory.peak_mb,
-        "status": OK,
     }
     if final is not None:
         row |= {"n_inbound": final.n_sv - final.n_bounded, "n_iter": final.n_iter}
     if problem.clean is not None:
         row["clean_errors"] = int(np.count_nonzero(misclassified(problem.clean, decision)))
-    log.info("%s: %d SVs, %.2f %% errors", method, row["n_sv"], 100 * row["estimate"])
+    job.log.info("%s: %d SVs, %.2f %% errors", method, row["n_sv"], 100 * row["estimate"])
     return row
 
 
-def warm_up():
-    """The first call of a method pays for what Python and BLAS load on first use: it is not timed."""
-    rng = np.random.default_rng(0)
-    X, y = gaussians(200, 2.0, rng)
+def _small(X, y):
     cross_training(X, y, RBF(0.1), 1.0)
     condense(X, y)
     multiedit(X, y)
 
 
-def run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log):
+def run_points(job, points, problem_of, setup_of, asked):
     """Rows of the points of a cell, a checkpoint after each.
 
     Parameters
     ----------
+    job : Job
     points : list of list
         The last part of each is a method, the parts before name a problem.
     problem_of : callable
         Problem from the parts before the method; that of the last point is kept.
     setup_of : callable
         Setup from a whole point.
-    identity, settings : dict
-        Columns that name the run; what else the rows depend on.
-    checkpoint : path-like
-    log : logging.Logger
+    asked : dict
+        See `lib.job.Job.points`.
 
     Returns
     -------
-    rows : list of dict
-    checkpoint : Checkpoint
+    list of dict
     """
-    warm_up()
+    job.warm_up(_small)
     problem_of = lru_cache(maxsize=1)(problem_of)
 
     def run(*point):
         *key, method = point
-        return run_method(method, problem_of(*key), setup_of(*point), log)
+        return run_method(job, method, problem_of(*key), setup_of(*point))
 
-    saved = Checkpoint(checkpoint, {**identity, **settings})
-    rows = run_points(points, run, saved, log)
-    return [{**identity, **row, "method": point[-1]} for point, row in zip(points, rows, strict=True)], saved
+    return list(job.points(points, run, **asked))
 
 
-def run_figure1(identity, n, overlaps, runs, C, tol, timing, log):
+def run_figure1(job, settings):
     """Support vectors of a linear SVM on two squares, for every overlap.
 
     Parameters
     ----------
-    identity : dict
-        Columns that name the run: paper, dataset, experiment, library.
-    n : int
-        Points of each class.
-    overlaps : list of float
-    runs : int
-    C, tol : float
-    timing : {"shared", "exclusive"}
-    log : logging.Logger
+    job : Job
+    settings : SimpleNamespace
+        ``n``, points of each class; ``overlaps``; ``runs``; ``C``; ``tol``.
 
     Returns
     -------
     list of dict
         One row per overlap and run; errors are those on the training points.
     """
+    shared = {"fold": "train", "kernel": "linear", "formulation": "C", "value": settings.C}
+    shared["tol"] = settings.tol
     rows = []
-    for overlap in overlaps:
-        for realisation in range(1, runs + 1):
+    for overlap in settings.overlaps:
+        for realisation in range(1, settings.runs + 1):
             seed = [SEED, 1, realisation, round(1000 * overlap)]
-            X, y = squares(n, overlap, np.random.default_rng(seed))
-            with timed(timing) as clock:
-                (svm,) = train(X, y, Linear(), C, tol=tol)
-            wrong = misclassified(y, svm.decision_function(X))
-            rows.append(
-                {
-                    **identity,
-                    "realisation": realisation,
-                    "seed": seed,
-                    "fold": "train",
-                    "method": "svm",
-                    "kernel": "linear",
-                    "formulation": "C",
-                    "value": C,
-                    "level": overlap,
-                    "tol": tol,
-                    "m": y.size,
-                    "rows_tested": y.size,
-                    "errors": int(np.count_nonzero(wrong)),
-                    "estimate": float(np.mean(wrong)),
+            X, y = squares(settings.n, overlap, np.random.default_rng(seed))
+            svm, row = job.attempt("svm", partial(_linear_svm, X, y, settings), f"overlap {overlap:g}")
+            row |= {**shared, "realisation": realisation, "seed": seed, "level": overlap, "m": y.size}
+            if svm is not None:
+                row |= {
+                    **error_count(misclassified(y, svm.decision_function(X))),
                     "n_sv": svm.n_sv,
                     "n_inbound": svm.n_sv - svm.n_bounded,
                     "n_iter": svm.n_iter,
-                    "cpu_s": clock.cpu_s,
-                    "wall_s": clock.wall_s,
-                    "timing_mode": timing,
-                    "status": OK,
                 }
-            )
-        log.info("overlap %g: %d SVs in the last run", overlap, svm.n_sv)
+            rows.append(row)
+        job.log.info("overlap %g: %s SVs in the last run", overlap, row.get("n_sv"))
     return rows
 
 
-def run_figure3(identity, realisation, sizes, deviations, test_rows, methods, setup, checkpoint, log):
+def _linear_svm(X, y, settings):
+    (svm,) = train(X, y, Linear(), settings.C, tol=settings.tol)
+    return svm
+
+
+def run_figure3(job, realisation, settings):
     """Every method on training sets of Gaussian classes, the smaller ones parts of the largest.
 
     Parameters
     ----------
-    identity : dict
-        Columns that name the run: paper, dataset, experiment, library.
+    job : Job
     realisation : int
         Of the draw.
-    sizes : list of int
-    deviations : list of float
-    test_rows : int
-    methods : list of str
-    setup : dict
-        Of a `Setup`, but the seed.
-    checkpoint : path-like
-        File of finished points; the caller removes it with the returned object.
-    log : logging.Logger
+    settings : SimpleNamespace
+        ``sizes``, list of int; ``deviations``, list of float; ``test_rows``; ``methods``, of `METHODS`;
+        ``setup``, the attributes of a `Setup` but the seed.
 
     Returns
     -------
-    rows : list of dict
-        One per deviation, size and method.
-    checkpoint : Checkpoint
+    list of dict
+        One row per deviation, size and method.
     """
 
     def seed_of(deviation):
@@ -427,42 +375,43 @@ def run_figure3(identity, realisation, sizes, deviations, test_rows, methods, se
     def problem_of(deviation, size):
         seed = seed_of(deviation)
         rng = np.random.default_rng(seed)
-        X, y = gaussians(max(sizes), deviation, rng)
-        X_test, y_test = gaussians(test_rows, deviation, rng)
+        X, y = gaussians(max(settings.sizes), deviation, rng)
+        X_test, y_test = gaussians(settings.test_rows, deviation, rng)
         drawn = {"realisation": realisation, "seed": seed, "level": deviation}
         return Problem(X[:size], y[:size], X_test, y_test, drawn)
 
     def setup_of(deviation, size, method):
-        return Setup(**setup, seed=[*seed_of(deviation), size])
+        return Setup(**settings.setup, seed=[*seed_of(deviation), size])
 
-    points = [[deviation, size, method] for deviation in deviations for size in sizes for method in methods]
-    settings = {"realisation": realisation, "sizes": sizes, "test_rows": test_rows, **setup}
-    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+    points = [
+        [deviation, size, method]
+        for deviation in settings.deviations
+        for size in settings.sizes
+        for method in settings.methods
+    ]
+    asked = {"realisation": realisation, **_asked(settings, "sizes", "test_rows")}
+    return run_points(job, points, problem_of, setup_of, asked)
 
 
-def run_figure4(data, identity, realisation, noise, scale, train_rows, methods, setup, nu, checkpoint, log):
+def run_figure4(job, realisation, settings):
     """Every method on a data set a share of whose labels are swapped.
 
     Parameters
     ----------
-    data : path-like
-        Prepared data set.
-    identity, realisation, methods, setup, checkpoint, log
-        As in `run_figure3`; the realisation is that of the labels swapped.
-    noise : list of float
-        Shares of the labels.
-    scale, train_rows
-        See `of_dataset`.
-    nu : dict
-        ``values`` and ``final_values`` of nu, for all methods but "svm" and "multiedit_condense".
+    job : Job
+    realisation : int
+        Of the labels swapped.
+    settings : SimpleNamespace
+        ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `of_dataset`; ``methods`` and
+        ``setup``, see `run_figure3`; ``nu``, a dict of ``values`` and ``final_values`` of nu, for all methods
+        but "svm" and "multiedit_condense".
 
     Returns
     -------
-    rows : list of dict
-        One per share and method.
-    checkpoint : Checkpoint
+    list of dict
+        One row per share and method.
     """
-    whole = of_dataset(Dataset.load(data), realisation, train=train_rows, scale=scale)
+    whole = of_dataset(Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale)
 
     def seed_of(share):
         return [SEED, 4, realisation, round(1000 * share)]
@@ -470,75 +419,74 @@ def run_figure4(data, identity, realisation, noise, scale, train_rows, methods, 
     def problem_of(share):
         seed = seed_of(share)
         noisy = swapped(whole, share, np.random.default_rng(seed))
-        return replace(
-            noisy, identity={**whole.identity, "realisation": realisation, "seed": seed, "level": share}
-        )
+        drawn = {"realisation": realisation, "seed": seed, "level": share}
+        return replace(noisy, identity={**whole.identity, **drawn})
 
     def setup_of(share, method):
-        own = setup if METHODS[method][0] == "C" else {**setup, **nu, "formulation": "nu"}
-        return Setup(**own, seed=seed_of(share))
+        of_nu = {} if METHODS[method][0] == "C" else {**settings.nu, "formulation": "nu"}
+        return Setup(**{**settings.setup, **of_nu}, seed=seed_of(share))
 
-    points = [[share, method] for share in noise for method in methods]
-    settings = {"realisation": realisation, "scale": scale, "train_rows": train_rows, **setup, "nu": nu}
-    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+    points = [[share, method] for share in settings.noise for method in settings.methods]
+    asked = {"realisation": realisation, **_asked(settings, "scale", "train_rows", "nu")}
+    return run_points(job, points, problem_of, setup_of, asked)
 
 
-def run_table1(data, identity, realisations, train_rows, test_rows, scale, methods, setup, checkpoint, log):
+def run_table1(job, settings):
     """Every method on realisations of a data set.
 
     Parameters
     ----------
-    data, identity, methods, setup, checkpoint, log
-        As in `run_figure4`.
-    realisations : list of int
-    train_rows, test_rows, scale
-        See `of_dataset`.
+    job : Job
+    settings : SimpleNamespace
+        ``realisations``, list of int; ``train_rows``, ``test_rows`` and ``scale``, see `of_dataset`;
+        ``methods`` and ``setup``, see `run_figure3`.
 
     Returns
     -------
-    rows : list of dict
-        One per realisation and method.
-    checkpoint : Checkpoint
+    list of dict
+        One row per realisation and method.
     """
-    dataset = Dataset.load(data)
+    dataset = Dataset.load(job.data)
 
     def problem_of(realisation):
-        return of_dataset(dataset, realisation, train_rows, test_rows, scale)
+        return of_dataset(dataset, realisation, settings.train_rows, settings.test_rows, settings.scale)
 
     def setup_of(realisation, method):
-        return Setup(**setup, seed=[SEED, 5, realisation])
+        return Setup(**settings.setup, seed=[SEED, 5, realisation])
 
-    points = [[realisation, method] for realisation in realisations for method in methods]
-    settings = {"train_rows": train_rows, "test_rows": test_rows, "scale": scale, **setup}
-    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+    points = [[realisation, method] for realisation in settings.realisations for method in settings.methods]
+    return run_points(job, points, problem_of, setup_of, _asked(settings, "train_rows", "test_rows", "scale"))
 
 
-def run_growth(data, identity, sizes, test_rows, scale, methods, setup, checkpoint, log):
+def run_growth(job, settings):
     """Every method, with one value of C, on growing training sets; a method runs up to its own size.
 
     Parameters
     ----------
-    data, identity, test_rows, scale, setup, checkpoint, log
-        As in `run_table1`.
-    sizes : list of int
-        Training rows of the first realisation.
-    methods : dict of str to int
-        Method -> its largest size.
+    job : Job
+    settings : SimpleNamespace
+        ``sizes``, training rows of the first realisation; ``test_rows`` and ``scale``, see `of_dataset`;
+        ``methods``, method -> its largest size; ``setup``, see `run_figure3`.
 
     Returns
     -------
-    rows : list of dict
-        One per size and method.
-    checkpoint : Checkpoint
+    list of dict
+        One row per size and method.
     """
-    dataset = Dataset.load(data)
+    dataset = Dataset.load(job.data)
 
     def problem_of(size):
-        return of_dataset(dataset, 1, size, test_rows, scale)
+        return of_dataset(dataset, 1, size, settings.test_rows, settings.scale)
 
     def setup_of(size, method):
-        return Setup(**setup, seed=[SEED, 6, size])
+        return Setup(**settings.setup, seed=[SEED, 6, size])
 
-    points = [[size, method] for size in sizes for method, most in methods.items() if size <= most]
-    settings = {"test_rows": test_rows, "scale": scale, **setup}
-    return run_cell(points, problem_of, setup_of, identity, settings, checkpoint, log)
+    points = [
+        [size, method] for size in settings.sizes for method, most in settings.methods.items() if size <= most
+    ]
+    return run_points(job, points, problem_of, setup_of, _asked(settings, "test_rows", "scale"))
+
+
+def _asked(settings, *names):
+    """What all points of a cell depend on: a longer list of points keeps those that are finished."""
+    return {name: getattr(settings, name) for name in (*names, "setup")}

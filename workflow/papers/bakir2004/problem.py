@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from lib.part import Part, load_part
+
 __all__ = ["SEED", "Problem", "gaussians", "of_dataset", "squares", "swapped"]
 
 SEED = 2004
@@ -14,24 +16,15 @@ SCALES = ("none", "largest", "range", "deviation")
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Training and test rows of one realisation.
+class Problem(Part):
+    """Training and test rows of one realisation, or of generated classes.
 
     Attributes
     ----------
-    X, y, X_test, y_test : ndarray or csr_matrix
-        Labels are -1.0 and +1.0.
     clean : ndarray, shape (n_test,), or None
         Labels of the test rows before noise.
-    identity : dict
-        Columns that name the rows used.
     """
 
-    X: np.ndarray | sparse.csr_matrix
-    y: np.ndarray
-    X_test: np.ndarray | sparse.csr_matrix
-    y_test: np.ndarray
-    identity: dict
     clean: np.ndarray | None = None
 
 
@@ -106,24 +99,18 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
         If there are not so many rows, the scale is unknown, or a sparse set is to be centred.
     """
     own_test = dataset.recipe is None
-    X, y, X_test, y_test, split = dataset.realisation(1 if own_test else realisation)
+    part = load_part(dataset, 1 if own_test else realisation)
+    X, y, X_test, y_test = part.X, part.y, part.X_test, part.y_test
     for wanted, found, name in ((train, len(y), "training"), (test, len(y_test), "test")):
         if wanted is not None and wanted > found:
             raise ValueError(f"data set {dataset.name!r} has {found} {name} rows, {wanted} are wanted")
-    origin, seed = split.origin, split.seed
+    identity = {**part.identity, "realisation": realisation}
     rows = np.arange(len(y) if train is None else train)
     if own_test and rows.size < len(y):
-        origin, seed = "seeded", [SEED, realisation]
-        rows = np.sort(np.random.default_rng(seed).permutation(len(y))[: rows.size])
-    X, y, X_test, y_test = X[rows], y[rows], X_test[:test], y_test[:test]
-    X, X_test = scaled(X, X_test, scale)
-    identity = {
-        "data_sha256": dataset.sha256,
-        "realisation": realisation,
-        "origin": origin,
-        "seed": None if seed is None else [int(part) for part in seed],
-    }
-    return Problem(X, y.astype(float), X_test, y_test.astype(float), identity)
+        identity |= {"origin": "seeded", "seed": [SEED, realisation]}
+        rows = np.sort(np.random.default_rng(identity["seed"]).permutation(len(y))[: rows.size])
+    X, X_test = scaled(X[rows], X_test[:test], scale)
+    return Problem(X, y[rows], X_test, y_test[:test], identity)
 
 
 def scaled(X, X_test, scale):

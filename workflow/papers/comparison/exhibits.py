@@ -10,15 +10,13 @@ import pandas as pd
 
 from lib.rows import OK
 from lib.selection import at_minimum
+from papers.comparison.estimator import TEST, estimator_of
 
 __all__ = ["ALL_SETS", "FIT", "GRAM", "RANDOM", "cost", "estimators", "regret", "rmse"]
 
 ALL_SETS = "all sets"
 # what estimators are compared with: training and nothing else, the Gram matrix, a model drawn at random
 FIT, GRAM, RANDOM = "fit", "gram", "random"
-# what needs no fit on all points, and what also needs the smallest sphere
-WITHOUT_FIT = "kfold"
-WITH_SPHERE = ("span_bound", "radius_margin")
 # a model of the grid
 MODEL = ["kernel", "gamma", "C"]
 
@@ -77,38 +75,39 @@ def _realisation(own):
     values, seconds = (
         own.pivot(index=MODEL, columns="method", values=column) for column in ("value", "cpu_s")
     )
-    test = 100 * values["test"]
+    test = 100 * values[TEST]
     best = test.min()
     yield "regret", "all", "train_rows", "count", own["m"].max()
-    yield "regret", "all", "test_rows", "count", own.loc[own["method"] == "test", "rows_tested"].max()
+    yield "regret", "all", "test_rows", "count", own.loc[own["method"] == TEST, "rows_tested"].max()
     yield "regret", "all", "models", "count", test.count()
     yield "regret", "all", "least_test_error", "percent", best
     yield "cost", GRAM, "time", "s", _shared(own, "gram_cpu_s")
-    yield "cost", FIT, "time", "s", seconds["test"].mean()
+    yield "cost", FIT, "time", "s", seconds[TEST].mean()
     for method in dict.fromkeys(own["method"]):
-        if method == "test":
+        if method == TEST:
             continue
+        estimator, _ = estimator_of(method)
         value = values[method]
         choice = at_minimum(value, test) - best
         yield "regret", method, "regret", "points", choice.max()
         yield "regret", method, "mean_regret", "points", choice.mean()
         yield "regret", method, "tied", "count", len(choice)
         yield "regret", method, "failed", "count", value.isna().sum()
-        if own.loc[own["method"] == method, "bound"].isna().all():
+        if not estimator.is_bound:
             difference = 100 * value - test
             yield "rmse", method, "rmse", "points", np.sqrt((difference**2).mean())
             yield "rmse", method, "bias", "points", difference.mean()
-        cost = seconds[method] + (0 if method.startswith(WITHOUT_FIT) else seconds["test"])
-        time = cost.mean() + (_shared(own, "sphere_cpu_s") if method in WITH_SPHERE else 0)
+        cost = seconds[method] + (seconds[TEST] if estimator.needs_fit else 0)
+        time = cost.mean() + (_shared(own, "sphere_cpu_s") if estimator.needs_sphere else 0)
         yield "cost", method, "time", "s", time
-        yield "cost", method, "fits", "ratio", time / seconds["test"].mean()
+        yield "cost", method, "fits", "ratio", time / seconds[TEST].mean()
     yield "regret", RANDOM, "regret", "points", (test - best).mean()
     yield "regret", RANDOM, "mean_regret", "points", (test - best).mean()
 
 
 def _shared(own, column):
     """CPU time that the models of a kernel share: that of one model."""
-    kernels = own.drop_duplicates(["kernel", "gamma"])
+    kernels = own.dropna(subset=[column]).drop_duplicates(["kernel", "gamma"])
     return kernels[column].sum() / len(own.drop_duplicates(MODEL))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from lib.tables import number
+from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 
 __all__ = [
@@ -16,54 +17,44 @@ __all__ = [
     "rmse_layout",
 ]
 
-NAMES = {
-    "loo": "Exact LOO",
-    "span_rule": "Span rule",
-    "span_bound": "Span bound",
-    "xi_alpha": "xi-alpha bound",
-    "jaakkola_haussler": "Jaakkola-Haussler",
-    "opper_winther": "Opper-Winther",
-    "radius_margin": "Radius-margin",
-    "rescaled_radius_margin": "Rescaled radius-margin",
-    FIT: "Fit alone",
-    GRAM: "Gram matrix",
-    RANDOM: "A model drawn at random",
-}
-SHORT = {
-    "loo": "LOO",
-    "span_bound": "Span b.",
-    "xi_alpha": "xi-alpha",
-    "jaakkola_haussler": "J.-H.",
-    "opper_winther": "O.-W.",
-    "radius_margin": "R.-m.",
-    "rescaled_radius_margin": "Resc. r.-m.",
-    FIT: "Fit",
-    GRAM: "Gram",
-    RANDOM: "Random",
+# what is no estimator: the name for readers, and the short one
+OTHERS = {
+    FIT: ("Fit alone", "Fit"),
+    GRAM: ("Gram matrix", "Gram"),
+    RANDOM: ("A model drawn at random", "Random"),
 }
 # percentage points of regret that hardly matter
 MARGIN = 1
-ASSUMPTIONS = (
-    "What the theorems assume: the span rule and Opper-Winther, that leaving a point out changes neither "
-    "the set of in-bound nor that of bounded support vectors; Jaakkola-Haussler and Opper-Winther, an SVM"
-    " without threshold, which ours has; xi-alpha, that some in-bound support vector fixes the threshold "
-    "without the point too; radius-margin, a hard margin without threshold; rescaled radius-margin, which"
-    " is a heuristic for a hard margin, no theorem. The span bound holds for any C. Where an assumption "
-    "fails the value is a heuristic."
-)
-INCLUDED = (
-    "Cost: CPU time of one thread for one model, the fit on all points and the sphere of the two bounds "
-    "that need it (divided by the models that share it) included; k-fold cross-validation needs no fit on"
-    " all points and is its k fits from zero. The Gram matrix of a kernel, which all share, is not "
-    "included."
-)
 
 
 def estimator_name(method, short=False):
     """The name of an estimator for readers."""
-    if method.startswith("kfold_"):
-        return f"{method.removeprefix('kfold_')}-fold" + ("" if short else " CV")
-    return SHORT.get(method, NAMES[method]) if short else NAMES[method]
+    if method in OTHERS:
+        return OTHERS[method][short]
+    estimator, k = estimator_of(method)
+    return (estimator.short if short else estimator.name).format(k=k)
+
+
+def _assumptions():
+    """What the estimators assume, a sentence each."""
+    sentences = [estimator.assumption for estimator in load_estimators().values() if estimator.assumption]
+    return " ".join([*sentences, "Where an assumption fails the value is a heuristic."])
+
+
+def _included():
+    """What the CPU time of an estimator includes."""
+
+    def listed(those):
+        return ", ".join(estimator.name.format(k="k") for estimator in those)
+
+    estimators = load_estimators().values()
+    with_sphere = listed(estimator for estimator in estimators if estimator.needs_sphere)
+    without_fit = listed(estimator for estimator in estimators if not estimator.needs_fit)
+    return (
+        "Cost: CPU time of one thread for one model. The fit on all points is included, except where none is "
+        f"needed ({without_fit}), and so is the smallest sphere where it is needed ({with_sphere}), divided "
+        "by the models that share it. The Gram matrix of a kernel, which all share, is not included."
+    )
 
 
 def answer(tidy):
@@ -183,8 +174,8 @@ def estimators_layout(tidy):
         " the first row on the same data set, mean ± standard error. Place: mean place by regret on a data"
         " set. RMSE and bias (estimate minus test error) over all models, of the estimates that are error"
         " rates. CPU times are geometric means; fits: in units of one fit on all points.",
-        INCLUDED,
-        ASSUMPTIONS,
+        _included(),
+        _assumptions(),
     ]
     if failed:
         notes.append(
@@ -224,7 +215,7 @@ def regret_layout(tidy):
         "Means over the realisations. Regret: test error of the model where the estimate is least, of "
         "several such models the largest, minus the least test error on the grid. Random: the mean over "
         "all models of the grid.",
-        ASSUMPTIONS,
+        _assumptions(),
     ]
     return columns, body, notes
 
@@ -234,7 +225,7 @@ def rmse_layout(tidy):
     notes = [
         "Root mean square difference of the estimate and the test error over the models of the grid, "
         "means over the realisations. The bounds whose value is no error rate are left out.",
-        ASSUMPTIONS,
+        _assumptions(),
     ]
     return columns, body, notes
 
@@ -244,5 +235,5 @@ def cost_layout(tidy):
     return (
         columns,
         body,
-        [f"Means over the models and the realisations. {INCLUDED} Its share of a model is Gram."],
+        [f"Means over the models and the realisations. {_included()} Its share of a model is Gram."],
     )

@@ -6,28 +6,31 @@ clock starts.
 
 from __future__ import annotations
 
-import time
-import traceback
+from functools import partial
 
 import numpy as np
-from svmselect import RBF, Gram, Linear, decision_function, leave_one_out, solve_csvc
+import pandas as pd
+from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc
 from svmselect.data import Dataset
+from svmselect.svm import misclassified
 
-from lib.checkpoint import Checkpoint, run_points
-from lib.rows import ERROR, NOT_CONVERGED, OK, SKIPPED, pack_bits, unpack_bits
-from lib.timing import timed
+from lib.cell import Cell, kernel_of
+from lib.columns import COST, FIT, error_count, taken, unfinished
+from lib.joblog import Progress
+from lib.part import load_part
+from lib.rows import OK, SKIPPED, pack_bits, unpack_bits
+from papers.franc2008.selection import selected_models
 
 __all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 
 # the paper's two methods and ours -> the library's names
 METHODS = {"standard": "retrain", "proposed": "certified", "unlearn": "unlearn"}
 
+# how points are resolved without a classifier of their own
+CHECKS = ("check1", "check2", "check3")
+
 # KKT gap of the classifiers that decide where methods disagree, and their most steps
 EXACT, EXACT_STEPS = 1e-8, 10_000_000
-
-# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
-# program or the machine and ends the job.
-NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
 
 def tolerance(eps):
@@ -39,21 +42,7 @@ def tolerance(eps):
     return 2 * eps
 
 
-def run_loo(
-    data,
-    identity,
-    realisation,
-    kernel,
-    gamma,
-    C,
-    methods,
-    eps,
-    efficiency_test,
-    max_iter,
-    timing,
-    checkpoint,
-    log,
-):
+def run_loo(job, realisation, gamma, C, methods, settings):
     """Leave-one-out errors by each method for every C of a cell.
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
@@ -61,203 +50,129 @@ def run_loo(
 
     Parameters
     ----------
-    data : path-like
-        Prepared data set.
-    identity : dict
-        Columns that name the run: paper, dataset, library.
+    job : Job
     realisation : int
-    kernel : {"linear", "rbf"}
     gamma : float or None
+        Of the RBF kernel; None for the linear one.
     C : list of float
     methods : list of str
         Of `METHODS`.
-    eps : float
-        The paper's; see `tolerance`.
-    efficiency_test : int
-        The paper's M.
-    max_iter : int or None
-    timing : {"shared", "exclusive"}
-    checkpoint : path-like
-        File of finished points; the caller removes it with the returned object.
-    log : logging.Logger
+    settings : SimpleNamespace
+        ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; ``max_iter``, int or None.
 
     Returns
     -------
-    rows : list of dict
-        One per C and method.
-    checkpoint : Checkpoint
+    list of dict
+        One row per C and method.
     """
-    gram, y, identity, gram_cpu_s = _problem(data, identity, realisation, kernel, gamma)
-    settings = {"eps": eps, "efficiency_test": efficiency_test, "max_iter": max_iter, "timing": timing}
-    log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
-
-    _warm_up(methods)
-    saved = Checkpoint(checkpoint, {**identity, **settings})
+    cell = _cell(job, realisation, gamma)
+    job.warm_up(*(partial(_small, method=METHODS[method]) for method in methods))
+    options = {"efficiency_test": settings.efficiency_test, "max_iter": settings.max_iter}
     before = dict(zip(C[1:], C, strict=False))
+    # what is finished comes from the checkpoint, also that of a job that was killed
+    results = {}
 
     def run(c, method):
-        options = {"efficiency_test": efficiency_test, "max_iter": max_iter}
-        # finished models are in the checkpoint, also those of a job that was killed
-        model = saved.get([before.get(c), method]) if method == "unlearn" else None
-        if model is not None:
-            options["start"] = np.minimum(np.array(model["alpha"]) * (c / before[c]), c)
-        row = _leave_one_out(gram, y, c, METHODS[method], eps, timing, log, **options)
-        return {**row, "start_C": None if model is None else before[c]}
+        start, alpha = {}, results.get((before.get(c), method), {}).get("alpha")
+        if method == "unlearn" and alpha is not None:
+            start["start"] = np.minimum(np.array(alpha) * (c / before[c]), c)
+        row = _leave_one_out(cell, c, method, settings.eps, **options, **start)
+        return {**row, "start_C": before[c] if start else None}
 
-    points = [[c, method] for c in C for method in methods]
-    results = run_points(points, run, saved, log)
-    for i in range(0, len(points), len(methods)):
-        _mark_differences(results[i : i + len(methods)], gram, y, points[i][0])
-    shared = {**identity, "gram_dtype": "float64", "gram_cpu_s": gram_cpu_s}
-    rows = [
-        _without_vectors({**shared, "C": c, "method": method, **result})
-        for (c, method), result in zip(points, results, strict=True)
-    ]
-    return rows, saved
+    points = [(c, method) for c in C for method in methods]
+    for point, row in zip(points, job.points(list(map(list, points)), run, **vars(settings)), strict=True):
+        results[point] = row
+    for c in C:
+        _mark_differences([results[c, method] for method in methods], cell, c)
+    return [{**cell.columns, "C": c, **_without_vectors(row)} for (c, _), row in results.items()]
 
 
-def run_stopping(data, identity, realisation, kernel, gamma, C, eps, max_iter, timing, checkpoint, log):
-    """Leave-one-out errors of the standard method for every C and eps of a cell; else as `run_loo`."""
-    gram, y, identity, gram_cpu_s = _problem(data, identity, realisation, kernel, gamma)
-    log.info("cell %s, %d points, Gram matrix in %.3f s of CPU time", identity, gram.m, gram_cpu_s)
+def run_stopping(job, realisation, gamma, C, settings):
+    """Leave-one-out errors of the standard method for every C and eps of a cell; else as `run_loo`.
 
-    def run(C, eps):
-        row = _leave_one_out(gram, y, C, METHODS["standard"], eps, timing, log, max_iter=max_iter)
-        return _without_vectors(row)
+    ``settings.eps`` is a list.
+    """
+    cell = _cell(job, realisation, gamma)
 
-    saved = Checkpoint(checkpoint, {**identity, "max_iter": max_iter, "timing": timing})
-    points = [[c, e] for c in C for e in eps]
-    results = run_points(points, run, saved, log)
-    shared = {**identity, "gram_dtype": "float64", "gram_cpu_s": gram_cpu_s, "method": "standard"}
-    return [{**shared, "C": c, **result} for (c, _), result in zip(points, results, strict=True)], saved
+    def run(c, eps):
+        return _without_vectors(_leave_one_out(cell, c, "standard", eps, max_iter=settings.max_iter))
+
+    points = [[c, eps] for c in C for eps in settings.eps]
+    results = job.points(points, run, max_iter=settings.max_iter)
+    return [{**cell.columns, "C": c, **row} for (c, _), row in zip(points, results, strict=True)]
 
 
-def run_test(data, identity, realisations, kernel, model, eps, max_iter, timing, log):
-    """Test errors of one model, trained anew on each realisation.
+def run_test(job, kernel, realisations, cells, settings):
+    """Test errors of the selected model of a kernel, trained anew on each realisation.
 
     Parameters
     ----------
-    data, identity, kernel, eps, max_iter, timing, log
-        As in `run_loo`.
+    job : Job
+    kernel : {"linear", "rbf"}
     realisations : list of int
-    model : dict
-        ``C``, ``gamma`` (None for the linear kernel), and the ``status`` and ``reason`` of the selection:
-        without a model the rows are ``skipped``.
+    cells : DataFrame
+        Rows of leave-one-out.
+    settings : SimpleNamespace
+        ``method``, whose errors select the model; where none succeeded the rows are ``skipped``. ``eps`` and
+        ``max_iter``, see `run_loo`.
 
     Returns
     -------
     list of dict
         One row per realisation.
     """
-    dataset = Dataset.load(data)
-    tol = tolerance(eps)
+    dataset = Dataset.load(job.data)
+    name = job.identity["dataset"]
+    model = selected_models(cells, [name], settings.method).set_index("kernel").loc[kernel]
+    C, gamma = (None if pd.isna(model[name]) else float(model[name]) for name in ("C", "gamma"))
+    job.identity |= {"fold": "test", "kernel": kernel, "C": C, "gamma": gamma}
+    job.identity |= {"eps": settings.eps, "tol": tolerance(settings.eps)}
     rows = []
     for realisation in realisations:
-        X, y, X_test, y_test, split = dataset.realisation(realisation)
-        row = {
-            **identity,
-            **_split_identity(dataset, split, realisation),
-            "fold": "test",
-            "method": "retrained",
-            "kernel": kernel,
-            "C": model["C"],
-            "gamma": model["gamma"],
-            "eps": eps,
-            "tol": tol,
-            "m": len(y),
-            "rows_tested": len(y_test),
-            "timing_mode": timing,
-        }
-        if model["status"] != OK:
-            row |= {"status": SKIPPED, "reason": f"no model was selected: {model['reason']}"}
+        part = load_part(dataset, realisation)
+        row = {**part.identity, "m": len(part.y), "rows_tested": len(part.y_test), "method": "retrained"}
+        if model["status"] == OK:
+            row |= _test_error(job, part, kernel_of(gamma), C, settings)
         else:
-            row |= _test_error(
-                X, y, X_test, y_test, _kernel(kernel, model["gamma"]), model["C"], tol, max_iter, timing, log
-            )
-        log.info("realisation %d: %s, %s errors", realisation, row["status"], row.get("errors"))
+            row |= {"status": SKIPPED, "reason": f"no model was selected: {model['reason']}"}
+        job.log.info("realisation %d: %s, %s errors", realisation, row["status"], row.get("errors"))
         rows.append(row)
     return rows
 
 
-def _kernel(kernel, gamma):
-    return {"linear": Linear, "rbf": RBF}[kernel](*([] if gamma is None else [gamma]))
+def _cell(job, realisation, gamma):
+    cell = Cell(job, load_part(Dataset.load(job.data), realisation))
+    cell.set_kernel(gamma)
+    job.identity |= {"fold": "loo", "kernel": cell.columns["kernel"], "gamma": gamma}
+    cell.columns["gram_dtype"] = "float64"
+    return cell
 
 
-def _split_identity(dataset, split, realisation):
-    return {
-        "data_sha256": dataset.sha256,
-        "realisation": realisation,
-        "origin": split.origin,
-        "seed": None if split.seed is None else [int(part) for part in split.seed],
-    }
+def _small(X, y, method):
+    leave_one_out(Gram(X, RBF(1.0)), y, 1.0, method=method)
 
 
-def _problem(data, identity, realisation, kernel, gamma):
-    """Gram matrix (computed), labels, full identity of a cell and the CPU time of the matrix."""
-    dataset = Dataset.load(data)
-    X, y, _, _, split = dataset.realisation(realisation)
-    identity = {
-        **identity,
-        **_split_identity(dataset, split, realisation),
-        "fold": "loo",
-        "kernel": kernel,
-        "gamma": gamma,
-    }
-    gram = Gram(X, _kernel(kernel, gamma), dtype="float64")
-    with timed("shared") as clock:
-        gram.compute()
-        gram.squared_radius()
-    # the first solve on a matrix pays for page faults: it is not one of those that are timed
-    solve_csvc(gram, y, 1e-3, tol=1.0, working_set="mvp")
-    return gram, y, identity, clock.cpu_s
-
-
-def _warm_up(methods):
-    """The first call of a method pays for what Python and LAPACK load on first use: it is not timed."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 2))
-    y = np.where(X[:, 0] + rng.standard_normal(60) > 0, 1, -1)
-    for method in methods:
-        leave_one_out(Gram(X, RBF(1.0)), y, 1.0, method=METHODS[method])
-
-
-def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
+def _leave_one_out(cell, C, method, eps, **options):
     """One row of an estimate: what the cell's rows do not share, and two vectors that are not written."""
-    row = {"eps": eps, "tol": tolerance(eps), "m": gram.m, "rows_tested": gram.m, "timing_mode": timing}
-    report = _Progress(log, f"C={C:.6g}, {method}, eps={eps:.3g}")
-    try:
-        with timed(timing) as clock:
-            loo = leave_one_out(
-                gram, y, C, method=method, tol=row["tol"], working_set="mvp", progress=report, **options
-            )
-    except NUMERICAL_ERRORS as error:
-        log.error("C=%r, method %s: %s", C, method, traceback.format_exc())
-        return {**row, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
-    resolved = {
-        f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in ("check1", "check2", "check3")
-    }
+    gram, job, tol = cell.gram, cell.job, tolerance(eps)
+    at = f"C={C:.6g}, eps={eps:.3g}"
+    options |= {"tol": tol, "working_set": "mvp"}
+    options |= {"progress": Progress(job.log, f"{at}, {method}", "points solved")}
+    loo, row = job.attempt(
+        method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), at
+    )
+    row |= {"eps": eps, "tol": tol, "rows_tested": gram.m}
+    if loo is None:
+        return row
     row |= {
-        "errors": int(np.count_nonzero(loo.errors)),
-        "estimate": float(np.mean(loo.errors)),
-        "n_sv": int(loo.solution.n_sv),
-        "n_inbound": int(loo.solution.n_inbound),
-        "objective": float(loo.solution.objective),
-        "kkt_gap": float(loo.solution.kkt_gap),
-        "n_iter": int(loo.n_iter),
-        "columns_requested": int(loo.columns_requested),
-        "kernel_values": int(loo.kernel_values),
-        "cpu_s": clock.cpu_s,
-        "wall_s": clock.wall_s,
-        "n_solved": int(loo.n_solved),
-        "n_not_converged": int(loo.n_not_converged),
-        **resolved,
-        "n_retrained": int(loo.n_retrained),
-        "n_certified": int(loo.n_certified),
+        **error_count(loo.errors),
+        **taken(loo.solution, *FIT),
+        **taken(loo, "n_iter", *COST, "n_solved", "n_not_converged", "n_retrained", "n_certified"),
+        **{f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in CHECKS},
         "min_abs_decision": float(np.abs(loo.decision).min()),
         "error_pattern": pack_bits(loo.errors),
         "decision": loo.decision.tolist(),
         "alpha": loo.solution.alpha.tolist(),
-        "status": OK,
     }
     stopped_early = []
     if not loo.solution.converged:
@@ -266,24 +181,8 @@ def _leave_one_out(gram, y, C, method, eps, timing, log, **options):
     if n_points:
         stopped_early.append(f"{n_points} of {loo.n_solved} left-out points")
     if stopped_early:
-        row |= {
-            "status": NOT_CONVERGED,
-            "reason": "iteration limit reached by " + " and ".join(stopped_early),
-        }
+        row |= unfinished("iteration limit reached by " + " and ".join(stopped_early))
     return row
-
-
-class _Progress:
-    """Called after each solved point; says in the log once a minute how far a long estimate is."""
-
-    def __init__(self, log, what):
-        self.log, self.what, self.last = log, what, time.monotonic()
-
-    def __call__(self, done, total):
-        now = time.monotonic()
-        if now - self.last >= 60:
-            self.log.info("%s: %d of %d points solved", self.what, done, total)
-            self.last = now
 
 
 def _without_vectors(row):
@@ -291,7 +190,7 @@ def _without_vectors(row):
     return {name: value for name, value in row.items() if name not in ("decision", "alpha")}
 
 
-def _mark_differences(rows, gram, y, C):
+def _mark_differences(rows, cell, C):
     """Add to each method's row of one model the points on whose error they disagree.
 
     With them go the decision values of the method, and of the solver trained without the point to `EXACT`.
@@ -299,9 +198,9 @@ def _mark_differences(rows, gram, y, C):
     rows = [row for row in rows if "error_pattern" in row]
     if not rows:
         return
-    patterns = np.array([unpack_bits(row["error_pattern"], gram.m) for row in rows])
+    patterns = np.array([unpack_bits(row["error_pattern"], cell.gram.m) for row in rows])
     points = np.flatnonzero(patterns.any(axis=0) & ~patterns.all(axis=0)).tolist()
-    exact = [_exact_decision(gram, y, C, point) for point in points]
+    exact = [_exact_decision(cell.gram, cell.y, C, point) for point in points]
     for row in rows:
         row["differing_points"] = points
         row["differing_decisions"] = [row["decision"][point] for point in points]
@@ -316,30 +215,12 @@ def _exact_decision(gram, y, C, point):
     return float(solution.decision[point]) if solution.converged else np.nan
 
 
-def _test_error(X, y, X_test, y_test, kernel, C, tol, max_iter, timing, log):
-    try:
-        gram = Gram(X, kernel, dtype="float64").compute()
-        with timed(timing) as clock:
-            solution = solve_csvc(gram, y, C, tol=tol, working_set="wss2", max_iter=max_iter)
-        # a decision value of 0 counts as class +1 (eq. 2)
-        predicted = np.where(decision_function(gram, y, solution, X_test) >= 0, 1, -1)
-    except NUMERICAL_ERRORS as error:
-        log.error("C=%r: %s", C, traceback.format_exc())
-        return {"status": ERROR, "reason": f"{type(error).__name__}: {error}"}
-    row = {
-        "errors": int(np.count_nonzero(predicted != y_test)),
-        "estimate": float(np.mean(predicted != y_test)),
-        "n_sv": int(solution.n_sv),
-        "n_inbound": int(solution.n_inbound),
-        "objective": float(solution.objective),
-        "kkt_gap": float(solution.kkt_gap),
-        "n_iter": int(solution.n_iter),
-        "columns_requested": int(solution.columns_requested),
-        "kernel_values": int(solution.kernel_values),
-        "cpu_s": clock.cpu_s,
-        "wall_s": clock.wall_s,
-        "status": OK,
-    }
-    if not solution.converged:
-        row |= {"status": NOT_CONVERGED, "reason": "iteration limit reached"}
+def _test_error(job, part, kernel, C, settings):
+    gram = Gram(part.X, kernel, dtype="float64").compute()
+    options = {"tol": tolerance(settings.eps), "working_set": "wss2", "max_iter": settings.max_iter}
+    solution, row = job.attempt("retrained", partial(solve_csvc, gram, part.y, C, **options), f"C={C:.6g}")
+    if solution is not None:
+        decision = decision_function(gram, part.y, solution, part.X_test)
+        row |= {**error_count(misclassified(part.y_test, decision)), **taken(solution, *FIT, *COST)}
+        row |= {} if solution.converged else unfinished("iteration limit reached")
     return row

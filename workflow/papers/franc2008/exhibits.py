@@ -10,20 +10,26 @@ import pandas as pd
 from lib.rows import OK
 from papers.franc2008.checks import agreement
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS, MODEL
-from papers.franc2008.selection import error_table, first_best
+from papers.franc2008.selection import error_table, first_best, selected_models
 
-__all__ = ["agreement", "figure1", "table2", "table3"]
+__all__ = ["agreement", "errors_of_selected", "figure1", "table2", "table3"]
 
 COSTS = ["cpu_s", "columns_requested", "n_solved", "n_certified", "n_retrained"]
 
 
-def table2(selected, rows, datasets):
+def table2(cells, rows, datasets, selects):
+    """Leave-one-out and test errors of the models that the method `selects` selects by its rows in `cells`;
+    see `errors_of_selected`."""
+    return errors_of_selected(selected_models(cells, datasets, selects), rows, datasets)
+
+
+def errors_of_selected(selected, rows, datasets):
     """Leave-one-out and test errors of the selected models.
 
     Parameters
     ----------
     selected : DataFrame
-        Columns `selection.COLUMNS`.
+        From `selection.selected_models`.
     rows : DataFrame
         Of the tests.
     datasets : list of str

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from lib.rows import ERROR, OK
+from papers.franc2008.names import KERNELS
 
-__all__ = ["COLUMNS", "error_table", "first_best", "select"]
+__all__ = ["COLUMNS", "error_table", "first_best", "select", "selected_models"]
 
 COLUMNS = [
     "dataset", "kernel", "C", "gamma",
@@ -87,6 +89,34 @@ def select(rows):
         "status": OK,
         "reason": None,
     }
+
+
+def selected_models(rows, datasets, method):
+    """What a method selects for each data set and kernel.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of leave-one-out.
+    datasets : list of str
+    method : str
+
+    Returns
+    -------
+    DataFrame
+        Columns `COLUMNS`.
+    """
+    own = rows[rows["method"] == method]
+    models = [
+        {
+            "dataset": dataset,
+            "kernel": kernel,
+            **select(own[(own["dataset"] == dataset) & (own["kernel"] == kernel)]),
+        }
+        for dataset in datasets
+        for kernel in KERNELS
+    ]
+    return pd.DataFrame(models, columns=COLUMNS)
 
 
 def _sd(values):

@@ -7,16 +7,12 @@ span rule once more as LIBSVM pays for its kernel values: on demand, in float32,
 
 from __future__ import annotations
 
-import traceback
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 from svmselect import (
-    RBF,
     Gram,
-    cross_validate,
-    leave_one_out,
     smallest_enclosing_sphere,
     solve_csvc,
     span_bound,
@@ -26,9 +22,10 @@ from svmselect import (
 )
 from svmselect.data import Dataset
 
-from lib.checkpoint import Checkpoint, run_points
-from lib.rows import ERROR, NOT_CONVERGED, OK
-from lib.timing import timed
+from lib.cell import Cell, Method
+from lib.columns import error_count, judged, unfinished
+from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
+from lib.part import load_part
 from papers.sarafis2018.grid import on, stripes, weights
 
 __all__ = ["METHODS", "libsvm_errors", "run_models", "scores", "training_part", "unit_range"]
@@ -36,13 +33,10 @@ __all__ = ["METHODS", "libsvm_errors", "run_models", "scores", "training_part", 
 # of the folds
 FOLDS_SEED = 2018
 
-# of every model, and of those on a sub-grid
+# of every model; the last three of those on a sub-grid
 ESTIMATES = {"span_rule": span_rule, "span_bound": span_bound, "xi_alpha": xi_alpha}
 METHODS = ("test", *ESTIMATES, "kfold", "loo", "kfold_libsvm", "span_rule_lazy")
-
-# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
-# program or the machine and ends the job.
-NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
+ON_LIBSVM_GRID = METHODS[-2:]
 
 
 def unit_range(X, X_test):
@@ -84,35 +78,26 @@ def training_part(dataset, realisation, m, score=None):
 
     Returns
     -------
-    X, y, X_test, y_test : ndarray
+    part : Part
     q : ndarray, shape (m,), or None
-    identity : dict
-        Columns that name the rows used.
 
     Raises
     ------
     ValueError
         If there are fewer training rows than m, or the data set has no such column.
     """
-    X, y, X_test, y_test, split = dataset.realisation(realisation)
-    if m > len(y):
-        raise ValueError(f"data set {dataset.name!r} has {len(y)} training rows, not {m}")
-    X, X_test = unit_range(X[:m], X_test)
-    y, q = y[:m].astype(float), None
-    if score is not None:
-        column = (
-            membership(X, y)
-            if score["column"] is None
-            else _column(dataset, score["column"])[split.train[:m]]
-        )
-        q = scores(column, y, score["of"])
-    identity = {
-        "data_sha256": dataset.sha256,
-        "realisation": realisation,
-        "origin": split.origin,
-        "seed": None if split.seed is None else [int(part) for part in split.seed],
-    }
-    return X, y, X_test, y_test, q, identity
+    part = load_part(dataset, realisation)
+    if m > len(part.y):
+        raise ValueError(f"data set {dataset.name!r} has {len(part.y)} training rows, not {m}")
+    X, X_test = unit_range(part.X[:m], part.X_test)
+    part = replace(part, X=X, y=part.y[:m], X_test=X_test)
+    if score is None:
+        return part, None
+    if score["column"] is None:
+        column = membership(X, part.y)
+    else:
+        column = _column(dataset, score["column"])[dataset.split(realisation).train[:m]]
+    return part, scores(column, part.y, score["of"])
 
 
 def membership(X, y):
@@ -133,152 +118,93 @@ def _column(dataset, name):
     return dataset.extra[name]
 
 
-class Cell:
-    """What the models of a cell share.
+def run_models(job, m, part, settings):
+    """Every method on the models of one part of a grid.
 
     Parameters
     ----------
-    X, y, X_test, y_test, q
-        See `training_part`.
-    gamma : float
-    settings : dict
-        ``tol``, ``max_iter``, ``folds``, ``memory_mb``, ``cache_mb``, ``timing``; ``loo_every`` and
-        ``libsvm_every``, see `on`.
-    log : logging.Logger
+    job : Job
+        Its identity has the experiment, see `stripes`.
+    m : int
+        Training rows.
+    part : int
+        Of the stripes, every `jobs`-th from this one on, counted from 1: a job has cheap and dear ones.
+    settings : SimpleNamespace
+        ``axes`` and ``every``, see `stripes`; ``jobs``; ``loo_every`` and ``libsvm_every``, the sub-grids of
+        exact leave-one-out and of LIBSVM, see `on`, as `every` counted on the whole axes; ``tol``,
+        ``max_iter``, ``folds``; ``memory_mb`` of the Gram matrix and ``cache_mb`` of LIBSVM. Optional:
+        ``realisation``, 1; ``features``, d in ``gamma = 1/d``, that of the data set; ``score``, see
+        `training_part`.
+
+    Returns
+    -------
+    list of dict
+        One row per model and method.
     """
+    asked = {"realisation": 1, "features": None, "score": None, **vars(settings)}
+    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, asked["score"])
+    cell = Cell(job, rows, settings.memory_mb)
+    cell.set_kernel(1 / (asked["features"] or rows.X.shape[1]))
+    job.identity["tol"] = settings.tol
+    own = stripes(job.identity["experiment"], settings.axes, settings.every)[part - 1 :: settings.jobs]
+    warm_up(job, ESTIMATES.values())
+    if any(on(model, settings.libsvm_every) for stripe in own for model in stripe):
+        job.warm_up(_small_libsvm)
+    options = {"tol": settings.tol, "max_iter": settings.max_iter}
+    methods = _methods(cell, settings, options)
 
-    def __init__(self, X, y, X_test, y_test, q, gamma, settings, log):
-        self.X, self.y, self.y_test, self.q, self.gamma = X, y, y_test, q, gamma
-        self.settings, self.log = settings, log
-        # with most values 0 a column on demand costs less from sparse rows
-        self.rows = sparse.csr_array(X) if np.count_nonzero(X) < X.size / 4 else X
-        self.options = {key: settings[key] for key in ("tol", "max_iter")}
-        self.folds = stratified_folds(y, settings["folds"], FOLDS_SEED)
-        self.gram = Gram(X, RBF(gamma), memory_mb=settings["memory_mb"])
-        with timed("shared") as clock:
-            self.gram.compute()
-        self.gram_cpu_s = clock.cpu_s
-        self.sphere = smallest_enclosing_sphere(self.gram)
-        self.cross = self.gram.cross(X_test, np.arange(len(y)))
+    def run(stripe):
+        models = [
+            (
+                {name: value for name, value in model.items() if name != "at"},
+                weights(model, cell.y, q),
+                [method for method in methods if on(model, _every(method.name, settings))],
+            )
+            for model in stripe
+        ]
+        return cell.run(models, options)
 
-    def warm_up(self, libsvm):
-        """Pay for page faults and lazy imports, with `libsvm` for its own too, before any clock starts."""
-        solution = solve_csvc(self.gram, self.y, 1.0, tol=1.0)
-        span_rule(self.gram, self.y, solution)
-        rng = np.random.default_rng(0)
-        y = np.tile([-1.0, 1.0], 30)
-        X = rng.standard_normal((60, 2)) + y[:, None] / 2
-        gram = Gram(X, RBF(1.0))
-        solution = solve_csvc(gram, y, 1.0)
-        for estimate in ESTIMATES.values():
-            estimate(gram, y, solution)
-        cross_validate(gram, y, 1.0, 5)
-        leave_one_out(gram, y, 1.0)
-        if libsvm:
-            libsvm_errors(X, y, np.ones(60), stratified_folds(y, 5), 1.0, 1e-3, 100)
+    return job.batches(own, run, **asked)
 
-    def run_stripe(self, models):
-        """Rows of every method of every model of a stripe: what they do not share."""
-        rows, fits = [], []
-        for model in models:
-            C = weights(model, self.y, self.q)
-            own, solution = self.run_model(model, C)
-            identity = {name: value for name, value in model.items() if name != "at"}
-            rows += [{**identity, **row} for row in own]
-            if solution is not None:
-                fits.append((rows[len(rows) - len(own)], solution))
-        self.test(fits)
-        return rows
 
-    def test(self, fits):
-        """Add the test errors of some fits to their rows, all by one product."""
-        if not fits:
-            return
-        theta = np.column_stack([solution.alpha * self.y for _, solution in fits])
-        decision = self.cross @ theta + [solution.b for _, solution in fits]
-        wrong = (decision >= 0) != (self.y_test > 0)[:, None]
-        for (row, _), errors in zip(fits, wrong.T, strict=True):
-            row |= _errors(errors)
+def _every(method, settings):
+    """The sub-grid of the models that a method is run on."""
+    if method in ON_LIBSVM_GRID:
+        return settings.libsvm_every
+    return settings.loo_every if method == "loo" else 1
 
-    def methods(self, model):
-        """The methods that are run on a model."""
-        on_part = {
-            "loo": "loo_every",
-            "kfold_libsvm": "libsvm_every",
-            "span_rule_lazy": "libsvm_every",
-        }
-        return [m for m in METHODS if m not in on_part or on(model, self.settings[on_part[m]])]
 
-    def run_model(self, model, C):
-        gram, y, options = self.gram, self.y, self.options
-        attempt = partial(self.attempt, model)
-        solution, fit = attempt("test", partial(solve_csvc, gram, y, C, **options))
-        fit["fold"] = "test"
-        if solution is None:
-            return [{**fit, "method": method} for method in self.methods(model)], None
-        fit |= {
-            "n_sv": solution.n_sv,
-            "n_inbound": solution.n_inbound,
-            "objective": solution.objective,
-            "kkt_gap": solution.kkt_gap,
-            "n_iter": solution.n_iter,
-        }
-        # an estimate of an unfinished fit is as unfinished
-        unfinished = {} if solution.converged else _unfinished("iteration limit reached")
-        fit |= unfinished
-        rows = [fit]
-        for method, estimate in ESTIMATES.items():
-            given = {"sphere": self.sphere} if method == "span_bound" else {}
-            result, row = attempt(method, partial(estimate, gram, y, solution, **given))
-            if result is not None:
-                row |= {**_estimate(method, result), **unfinished}
-            rows.append({**row, "fold": "train"})
+def _methods(cell, settings, options):
+    """All methods but the test error, in the order of `METHODS`."""
+    y, X = cell.y, cell.part.X
+    given = {"span_bound": {"sphere": smallest_enclosing_sphere(cell.gram)}}
+    folds = stratified_folds(y, settings.folds, FOLDS_SEED)
+    # with most values 0 a column on demand costs less from sparse rows
+    rows = sparse.csr_array(X) if np.count_nonzero(X) < X.size / 4 else X
+    kernel = cell.gram.kernel
 
-        cv, row = attempt("kfold", partial(cross_validate, gram, y, C, self.folds, **options))
-        if cv is not None:
-            row |= {**_errors(cv.errors), "n_iter": cv.n_iter}
-            if cv.n_not_converged:
-                row |= _unfinished(f"iteration limit reached by {cv.n_not_converged} fits")
-        rows.append({**row, "fold": "cv"})
-        if on(model, self.settings["loo_every"]):
-            rows.append(self.leave_one_out(attempt, C, solution))
-        if on(model, self.settings["libsvm_every"]):
-            limits = self.gamma, self.settings["tol"], self.settings["cache_mb"]
-            errors, row = attempt("kfold_libsvm", partial(libsvm_errors, self.X, y, C, self.folds, *limits))
-            rows.append({**row, "fold": "cv", **({} if errors is None else _errors(errors))})
-            result, row = attempt("span_rule_lazy", partial(self.span_rule_lazy, C))
-            if result is not None:
-                lazy, estimate, kernel_values = result
-                row |= {**_estimate("span_rule", estimate), "kernel_values": kernel_values}
-                row |= {} if lazy.converged else _unfinished("iteration limit reached")
-            rows.append({**row, "fold": "train"})
-        return rows, solution
+    def libsvm(C, _):
+        return libsvm_errors(X, y, C, folds, kernel.gamma, settings.tol, settings.cache_mb)
 
-    def leave_one_out(self, attempt, C, solution):
-        """The row of the exact leave-one-out error, by unlearning from the solution at hand."""
-        options = {**self.options, "start": solution.alpha}
-        loo, row = attempt("loo", partial(leave_one_out, self.gram, self.y, C, "unlearn", **options))
-        if loo is not None:
-            row |= {**_errors(loo.errors), "n_iter": loo.n_iter}
-            if loo.n_not_converged:
-                row |= _unfinished(f"iteration limit reached by {loo.n_not_converged} solutions")
-        return {**row, "fold": "loo"}
+    def lazy(C, _):
+        gram = Gram(rows, kernel, dtype="float32", memory_mb=settings.cache_mb)
+        solution = solve_csvc(gram, y, C, **options)
+        return solution, span_rule(gram, y, solution), gram.kernel_values
 
-    def span_rule_lazy(self, C):
-        """Fit, its span rule and the kernel values computed, with a cache of LIBSVM's size."""
-        memory_mb = self.settings["cache_mb"]
-        gram = Gram(self.rows, RBF(self.gamma), dtype="float32", memory_mb=memory_mb)
-        solution = solve_csvc(gram, self.y, C, **self.options)
-        return solution, span_rule(gram, self.y, solution), gram.kernel_values
+    return [
+        *(estimate_of_fit(cell, name, run, **given.get(name, {})) for name, run in ESTIMATES.items()),
+        cross_validation(cell, folds, options),
+        unlearning(cell, options),
+        Method("kfold_libsvm", libsvm, error_count, {"fold": "cv"}),
+        Method("span_rule_lazy", lazy, _of_lazy, {"fold": "train"}),
+    ]
 
-    def attempt(self, model, method, run):
-        try:
-            with timed(self.settings["timing"]) as clock:
-                result = run()
-        except NUMERICAL_ERRORS as error:
-            self.log.error("%s, %s: %s", model, method, traceback.format_exc())
-            return None, {"method": method, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
-        return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
+
+def _of_lazy(result):
+    """Columns of a fit, its span rule and the kernel values computed, with a cache of LIBSVM's size."""
+    solution, rule, kernel_values = result
+    stopped = {} if solution.converged else unfinished("iteration limit reached")
+    return {**judged(rule), "kernel_values": kernel_values, **stopped}
 
 
 def libsvm_errors(X, y, C, folds, gamma, tol, cache_mb):
@@ -294,100 +220,5 @@ def libsvm_errors(X, y, C, folds, gamma, tol, cache_mb):
     return errors
 
 
-def run_models(
-    data,
-    identity,
-    m,
-    axes,
-    every,
-    part,
-    jobs,
-    loo_every,
-    libsvm_every,
-    settings,
-    checkpoint,
-    log,
-    realisation=1,
-    features=None,
-    score=None,
-):
-    """Every method on the models of one part of a grid.
-
-    Parameters
-    ----------
-    data : path-like
-        Prepared data set.
-    identity : dict
-        Columns that name the run: paper, dataset, library, experiment.
-    m : int
-        Training rows.
-    axes, every
-        See `stripes`.
-    part, jobs : int
-        Of the stripes, every `jobs`-th from the `part`-th on, counted from 1: a job has cheap and dear ones.
-    loo_every, libsvm_every : int
-        The sub-grids of exact leave-one-out and of LIBSVM, see `on`; as `every`, counted on the whole axes.
-    settings : dict
-        See `Cell`.
-    checkpoint : path-like
-        File of finished stripes; the caller removes it with the returned object.
-    log : logging.Logger
-    realisation : int
-    features : int, optional
-        d in ``gamma = 1/d``; that of the data set by default.
-    score : dict, optional
-        See `training_part`.
-
-    Returns
-    -------
-    rows : list of dict
-        One per model and method.
-    checkpoint : Checkpoint
-    """
-    X, y, X_test, y_test, q, rows_used = training_part(Dataset.load(data), realisation, m, score)
-    identity = {**identity, **rows_used, "kernel": "rbf", "gamma": 1 / (features or X.shape[1])}
-    settings = {**settings, "loo_every": loo_every, "libsvm_every": libsvm_every}
-    cell = Cell(X, y, X_test, y_test, q, identity["gamma"], settings, log)
-    log.info("cell %s, Gram matrix of %d rows in %.3f s of CPU time", identity, m, cell.gram_cpu_s)
-    own = stripes(identity["experiment"], axes, every)[part - 1 :: jobs]
-    cell.warm_up(libsvm=any(on(model, libsvm_every) for stripe in own for model in stripe))
-
-    def run(stripe):
-        with timed("shared") as clock:
-            rows = cell.run_stripe(own[stripe])
-        failed = sum(row["status"] == ERROR for row in rows)
-        status = {"status": ERROR, "reason": f"{failed} runs failed"} if failed else {"status": OK}
-        return {**status, "cpu_s": clock.cpu_s, "rows": rows}
-
-    asked = {"score": score, "axes": axes, "every": every, "jobs": jobs, **settings}
-    saved = Checkpoint(checkpoint, {**identity, **asked})
-    results = run_points([[i] for i in range(len(own))], run, saved, log)
-    shared = {
-        **identity,
-        "tol": settings["tol"],
-        "m": m,
-        "gram_cpu_s": cell.gram_cpu_s,
-        "timing_mode": settings["timing"],
-    }
-    return [{**shared, **row} for result in results for row in result["rows"]], saved
-
-
-def _errors(wrong):
-    count = int(np.count_nonzero(wrong))
-    return {"errors": count, "rows_tested": len(wrong), "estimate": count / len(wrong)}
-
-
-def _estimate(method, result):
-    if method == "span_bound":
-        row = {"bound": result.bound, "n_empty": result.n_empty}
-        if result.n_not_converged:
-            row |= _unfinished(f"iteration limit reached by {result.n_not_converged} spans")
-        return row
-    row = _errors(result.errors)
-    if method == "span_rule":
-        row["n_degenerate"] = result.n_without_span + result.n_dependent
-    return row
-
-
-def _unfinished(reason):
-    return {"status": NOT_CONVERGED, "reason": reason}
+def _small_libsvm(X, y):
+    libsvm_errors(X, y, np.ones(y.size), stratified_folds(y, 5), 1.0, 1e-3, 100)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from svmselect._columns import MIN_COLUMNS, Columns, padded_length
+from svmselect.columns import MIN_COLUMNS, Columns, padded_length
 
 __all__ = ["Cached"]
 

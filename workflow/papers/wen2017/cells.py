@@ -6,170 +6,144 @@ clock starts, and the solver is plain SMO with LIBSVM's rule, so that iterations
 
 from __future__ import annotations
 
-import traceback
-
 import numpy as np
 from svmselect import RBF, Gram, cross_validate, solve_csvc
 from svmselect.gram import matrix_mb
 from svmselect.path import moved_along_C
+from svmselect.svm import misclassified
 
-from lib.checkpoint import Checkpoint, run_points
+from lib.columns import COST, error_count, taken, unfinished
 from lib.joblog import Progress
-from lib.rows import ERROR, NOT_CONVERGED, OK
+from lib.rows import OK
 from lib.timing import timed
 from papers.wen2017.cache import Cached
-from papers.wen2017.problem import CACHE_MB, folds_of, problem, training_rows
+from papers.wen2017.problem import CACHE_MB, problem
 
-__all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds"]
+__all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds", "status"]
 
 PLAIN_SMO = {"working_set": "wss2", "active_set": False}
 NEGLIGIBLE = 1e-6  # a kernel value up to this is as good as 0
 PANEL = 512  # columns looked at together
 
-# What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
-# program or the machine and ends the job.
-NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
-
-def run_seeds(
-    data, identity, model, dtype, k, rounds, seedings, tol, max_iter, seed, timing, checkpoint, log
-):
+def run_seeds(job, k, model, seedings, settings, choice=None):
     """Cross-validation from each seed, on one Gram matrix that is computed before.
 
     Parameters
     ----------
-    data : path-like
-        Prepared data set.
-    identity : dict
-        Columns that name the run: paper, dataset, library, settings.
-    model : dict
-        ``C`` and ``gamma``.
-    dtype : {"float32", "float64"}
-        Of the Gram matrix.
+    job : Job
+        Its identity has the ``settings`` of the data, "published" or "chosen".
     k : str
         Number of folds, or "loo".
-    rounds : int or None
-        Only the first so many folds.
+    model : dict or None
+        ``C`` and ``gamma``; None: those of the model that was chosen.
     seedings : list of str
         See `svmselect.cross_validate`.
-    tol : float
-        KKT tolerance, LIBSVM's scale.
-    max_iter : int or None
-    seed : int
-        Of the folds, and of the seeds that draw.
-    timing : {"shared", "exclusive"}
-    checkpoint : path-like
-        File of finished seeds; the caller removes it with the returned object.
-    log : logging.Logger
+    settings : SimpleNamespace
+        ``dtype`` of the Gram matrix; ``rounds``, int or None: only the first so many folds; ``tol``, the KKT
+        tolerance on LIBSVM's scale; ``max_iter``, int or None; ``seed`` of the folds, and of the seeds that
+        draw.
+    choice : DataFrame, optional
+        Rows of the choice of models.
 
     Returns
     -------
-    rows : list of dict
-        One per seed.
-    checkpoint : Checkpoint
+    list of dict
+        One row per seed.
     """
-    X, y, identity = problem(data, identity, model, k, tol, seed, timing)
-    folds = folds_of(y, k, seed)
-    saved = Checkpoint(checkpoint, {**identity, "dtype": dtype, "rounds": rounds, "max_iter": max_iter})
-    gram = Gram(X, RBF(model["gamma"]), dtype=dtype, memory_mb=matrix_mb(y.size, dtype))
+    own = problem(job, k, model, settings, choice)
+    gram = _gram(own, settings.dtype)
     with timed("shared") as clock:
         gram.compute()
-    log.info("cell %s, %d rows, Gram matrix in %.1f s of CPU time", identity, gram.m, clock.cpu_s)
+    job.log.info("cell %s, %d rows, Gram matrix in %.1f s of CPU time", job.identity, gram.m, clock.cpu_s)
     largest, share = _off_diagonal(gram)
-    _warm_up(gram, y, seedings)
+    _warm_up(job, gram, own.y, seedings)
 
     def run(method):
-        return _cross_validation(gram, y, model["C"], folds, method, rounds, tol, max_iter, seed, timing, log)
+        return _cross_validation(job, gram, own, own.C, method, settings)
 
-    results = run_points([[method] for method in seedings], run, saved, log)
-    _mark_differences(results, folds)
+    results = list(job.points([[method] for method in seedings], run, **vars(settings)))
+    _mark_differences(results, own.folds)
     shared = {
-        **identity,
-        "gram_dtype": dtype,
+        "gram_dtype": settings.dtype,
         "gram_cpu_s": clock.cpu_s,
         "kernel_share": share,
         "kernel_largest": largest,
     }
-    rows = [
-        _without_decision({**shared, "method": method, **result})
-        for method, result in zip(seedings, results, strict=True)
-    ]
-    return rows, saved
+    return [{**shared, **_without_decision(result)} for result in results]
 
 
-def run_cached(data, identity, model, k, rounds, seedings, tol, max_iter, seed, timing, checkpoint, log):
+def run_cached(job, k, model, seedings, settings, choice=None):
     """Cross-validation from each seed with a cache of 100 MB that is empty before each fit, as in LIBSVM:
-    what each fit and its seed pay in kernel values. Else as `run_seeds`.
+    what each fit and its seed pay in kernel values. Else as `run_seeds`, in single precision.
 
     The first fold of seeds from the solution of all points finds the columns of that fit in the cache. CPU
     times are those of counting.
     """
-    X, y, identity = problem(data, identity, model, k, tol, seed, timing)
-    folds = folds_of(y, k, seed)
-    saved = Checkpoint(checkpoint, {**identity, "rounds": rounds, "max_iter": max_iter})
-    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=matrix_mb(y.size, "float32")).compute()
+    own = problem(job, k, model, settings, choice)
+    gram = _gram(own, "float32").compute()
 
     def run(method):
-        options = (rounds, tol, max_iter, seed, timing, log)
-        return _cross_validation(Cached(gram, CACHE_MB), y, model["C"], folds, method, *options)
+        return _cross_validation(job, Cached(gram, CACHE_MB), own, own.C, method, settings)
 
-    results = run_points([[method] for method in seedings], run, saved, log)
-    shared = {**identity, "gram_dtype": "float32", "cache_mb": CACHE_MB}
-    rows = [
-        _without_decision({**shared, "method": method, **result})
-        for method, result in zip(seedings, results, strict=True)
-    ]
-    return rows, saved
+    results = job.points([[method] for method in seedings], run, **vars(settings))
+    shared = {"gram_dtype": "float32", "cache_mb": CACHE_MB}
+    return [{**shared, **_without_decision(result)} for result in results]
 
 
-def run_along_C(data, identity, model, n, k, C, seedings, tol, max_iter, seed, timing, checkpoint, log):
+def run_along_C(job, k, C, seedings, settings, choice):
     """Every seed at each C of a path, and the seed along C: each fold starts from its own solution at the C
     before.
 
     Parameters
     ----------
-    n : int
-        Most rows to use, drawn at random.
+    job, k, seedings, choice
+        See `run_seeds`.
     C : list of float
         Increasing.
-    data, identity, model, k, seedings, tol, max_iter, seed, timing, checkpoint, log
-        See `run_seeds`.
+    settings : SimpleNamespace
+        As in `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn at random.
 
     Returns
     -------
-    rows : list of dict
-        One per C and seed, of the whole matrix; and the same with a cache, see `run_cached`.
-    checkpoint : Checkpoint
+    list of dict
+        One row per C and seed, of the whole matrix; and the same with a cache, see `run_cached`.
     """
-    X, y, identity = problem(data, identity, model, k, tol, seed, timing)
-    X, y = training_rows(X, y, n, seed)
-    folds = folds_of(y, k, seed)
-    saved = Checkpoint(checkpoint, {**identity, "m": y.size, "max_iter": max_iter})
-    gram = Gram(X, RBF(model["gamma"]), dtype="float32", memory_mb=matrix_mb(y.size, "float32")).compute()
-    _warm_up(gram, y, seedings)
+    own = problem(job, k, None, settings, choice)
+    gram = _gram(own, "float32").compute()
+    _warm_up(job, gram, own.y, seedings)
 
     def run(c, method, cached):
-        own = Cached(gram, CACHE_MB) if cached else gram
-        return _cross_validation(own, y, c, folds, method, None, tol, max_iter, seed, timing, log)
+        return _cross_validation(job, _cached(gram, cached), own, c, method, settings)
 
     points = [[c, method, cached] for cached in (False, True) for c in C for method in seedings]
-    results = run_points(points, run, saved, log)
+    results = job.points(points, run, **vars(settings))
     rows = [
-        {"C": c, "method": method, "cache_mb": CACHE_MB if cached else None, **_without_decision(result)}
-        for (c, method, cached), result in zip(points, results, strict=True)
+        {"C": c, "cache_mb": CACHE_MB if cached else None, **_without_decision(result)}
+        for (c, _, cached), result in zip(points, results, strict=True)
     ]
     for cached in (False, True):
-        own = Cached(gram, CACHE_MB) if cached else gram
+        path = _path(_cached(gram, cached), own, C, settings)
         rows += [
             {"C": c, "method": "path", "cache_mb": CACHE_MB if cached else None, **result}
-            for c, result in zip(C, _path(own, y, C, folds, tol, max_iter, timing), strict=True)
+            for c, result in zip(C, path, strict=True)
         ]
-    return [{**identity, "gram_dtype": "float32", **row} for row in rows], saved
+    return [{"gram_dtype": "float32", **row} for row in rows]
 
 
-def _path(gram, y, Cs, folds, tol, max_iter, timing):
+def _gram(own, dtype):
+    return Gram(own.X, RBF(own.gamma), dtype=dtype, memory_mb=matrix_mb(own.y.size, dtype))
+
+
+def _cached(gram, cached):
+    return Cached(gram, CACHE_MB) if cached else gram
+
+
+def _path(gram, own, Cs, settings):
     """Results of the seed along C, one for each C."""
+    y, folds = own.y, own.folds
     k = int(folds.max()) + 1
+    options = {"tol": settings.tol, "max_iter": settings.max_iter}
     errors = np.zeros((len(Cs), y.size), dtype=bool)
     n_iter, cpu_s, values, converged = (np.zeros((len(Cs), k)) for _ in range(4))
     for h in range(k):
@@ -182,24 +156,20 @@ def _path(gram, y, Cs, folds, tol, max_iter, timing):
             before = gram.kernel_values
             with timed("shared") as clock:
                 start = None if solution is None else moved_along_C(y, solution, bound) * y
-                solution = solve_csvc(gram, y, bound, tol=tol, start=start, max_iter=max_iter, **PLAIN_SMO)
-            errors[c, out] = ((solution.decision >= 0) != (y > 0))[out]
+                solution = solve_csvc(gram, y, bound, start=start, **options, **PLAIN_SMO)
+            errors[c, out] = misclassified(y, solution.decision)[out]
             n_iter[c, h], cpu_s[c, h] = solution.n_iter, clock.cpu_s
             values[c, h], converged[c, h] = gram.kernel_values - before, solution.converged
     for c in range(len(Cs)):
         yield {
             "k": k,
             "rounds": k,
-            "m": y.size,
-            "rows_tested": y.size,
-            "errors": int(errors[c].sum()),
-            "estimate": float(errors[c].mean()),
+            **error_count(errors[c]),
             "n_iter": int(n_iter[c].sum()),
             "cpu_s": float(cpu_s[c].sum()),
             "training_cpu_s": float(cpu_s[c].sum()),
             "kernel_values": int(values[c].sum()),
-            "timing_mode": timing,
-            **_status(int(k - converged[c].sum())),
+            **status(int(k - converged[c].sum())),
         }
 
 
@@ -214,53 +184,52 @@ def _off_diagonal(gram):
     return largest, count / (gram.m * (gram.m - 1))
 
 
-def _warm_up(gram, y, seedings):
+def _warm_up(job, gram, y, seedings):
     """Pay for page faults and what Python and LAPACK load on first use before any clock starts."""
     solve_csvc(gram, y, 1e-3, tol=1.0, **PLAIN_SMO)
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 2))
-    labels = np.where(X[:, 0] + rng.standard_normal(60) > 0, 1, -1)
-    for method in seedings:
-        cross_validate(Gram(X, RBF(1.0), dtype=str(gram.dtype)), labels, 1.0, 3, method, **PLAIN_SMO)
+
+    def run(X, y):
+        for method in seedings:
+            cross_validate(Gram(X, RBF(1.0), dtype=str(gram.dtype)), y, 1.0, 3, method, **PLAIN_SMO)
+
+    job.warm_up(run)
 
 
-def _cross_validation(gram, y, C, folds, method, rounds, tol, max_iter, seed, timing, log):
+def _cross_validation(job, gram, own, C, method, settings):
     """The result of one seed, and the decision values, which are not written."""
-    report = Progress(log, f"C={C:.6g}, {method}", "folds")
+    at = f"C={C:.6g}"
+    report = Progress(job.log, f"{at}, {method}", "folds")
 
     def after_fold(done, total):
         report(done, total)
         if isinstance(gram, Cached):
             gram.empty()
 
-    options = {"tol": tol, "max_iter": max_iter, "rounds": rounds, "rng": seed, "progress": after_fold}
-    try:
-        with timed(timing) as clock:
-            cv = cross_validate(gram, y, C, folds, method, **PLAIN_SMO, **options)
-    except NUMERICAL_ERRORS as error:
-        log.error("C=%r, %s: %s", C, method, traceback.format_exc())
-        return {"status": ERROR, "reason": f"{type(error).__name__}: {error}"}
+    options = {
+        "tol": settings.tol,
+        "max_iter": settings.max_iter,
+        "rounds": getattr(settings, "rounds", None),
+        "rng": settings.seed,
+        "progress": after_fold,
+        **PLAIN_SMO,
+    }
+    cv, row = job.attempt(method, lambda: cross_validate(gram, own.y, C, own.folds, method, **options), at)
+    if cv is None:
+        return row
     tested = ~np.isnan(cv.decision)
     return {
-        "k": int(folds.max()) + 1,
+        **row,
+        "k": int(own.folds.max()) + 1,
         "rounds": len(cv.rounds),
-        "m": gram.m,
         "rows_tested": int(np.count_nonzero(tested)),
         "errors": int(np.count_nonzero(cv.errors)),
         "estimate": cv.error,
-        "n_iter": cv.n_iter,
-        "columns_requested": cv.columns_requested,
-        "kernel_values": cv.kernel_values,
-        "cpu_s": clock.cpu_s,
-        "wall_s": clock.wall_s,
-        "seeding_cpu_s": cv.seeding_cpu_s,
-        "training_cpu_s": cv.training_cpu_s,
+        **taken(cv, "n_iter", *COST, "seeding_cpu_s", "training_cpu_s", "full_cpu_s"),
         "kkt_gap": max(r.kkt_gap for r in cv.rounds),
         "seed_steps": sum(r.seed_steps for r in cv.rounds),
         "cg_iterations": sum(r.cg_iterations for r in cv.rounds),
         "cg_residual": max(r.cg_residual for r in cv.rounds),
         "full_n_iter": 0 if cv.full is None else cv.full.n_iter,
-        "full_cpu_s": cv.full_cpu_s,
         "full_kernel_values": 0 if cv.full is None else cv.full.kernel_values,
         **{
             f"round_{key}": [getattr(r, key) for r in cv.rounds]
@@ -268,16 +237,14 @@ def _cross_validation(gram, y, C, folds, method, rounds, tol, max_iter, seed, ti
         },
         "min_abs_decision": float(np.abs(cv.decision[tested]).min()),
         "decision": cv.decision.tolist(),
-        "timing_mode": timing,
-        **_status(cv.n_not_converged),
+        **status(cv.n_not_converged),
     }
 
 
-def _status(n_not_converged):
-    if n_not_converged:
-        reason = f"iteration limit reached by {n_not_converged} fits"
-        return {"n_not_converged": n_not_converged, "status": NOT_CONVERGED, "reason": reason}
-    return {"n_not_converged": 0, "status": OK}
+def status(n_not_converged):
+    """Columns that say how many fits did not converge."""
+    stopped = unfinished(f"iteration limit reached by {n_not_converged} fits") if n_not_converged else {}
+    return {"n_not_converged": n_not_converged, "status": OK, **stopped}
 
 
 def _mark_differences(results, folds):

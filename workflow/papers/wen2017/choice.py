@@ -2,50 +2,67 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from svmselect import RBF, Gram, cross_validate_grid, stratified_folds
 
-from papers.wen2017.problem import CHOSEN, load, training_rows
+from lib.joblog import Progress
+from lib.rows import OK
+from papers.wen2017.problem import chosen_model, load, training_rows
 
 __all__ = ["run_choice"]
 
 
-def run_choice(data, rows, folds, C, gamma, tol, seed, progress):
-    """The model with the least error in k-fold cross-validation on the scaled data.
+def run_choice(job, settings):
+    """Errors in k-fold cross-validation on the scaled data, of all models of a grid.
 
     Parameters
     ----------
-    data : path-like
-        Prepared data set.
-    rows : int
-        Most rows to use, drawn at random.
-    folds : int
-    C, gamma : list of float
-        Increasing; of several best models the one with the least gamma, and of these with the least C.
-    tol : float
-    seed : int
-        Of the rows and folds.
-    progress : callable
+    job : Job
+    settings : SimpleNamespace
+        ``rows``: at most so many, drawn at random; ``folds``, int; ``C`` and ``gamma``, increasing; ``tol``;
+        ``seed`` of the rows and folds.
 
     Returns
     -------
     list of dict
-        One row per model: ``gamma``, ``C``, ``errors``, ``rows``, ``error``, and ``chosen``, "yes" for one.
+        One row per model, whose ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model`
+        says which is chosen.
     """
-    X, y, _ = load(data, CHOSEN)
-    X, y = training_rows(X, y, rows, seed)
-    gram = Gram(X, RBF(gamma[0]), dtype="float32")
+    X, y, sha256 = load(job.data, job.identity["settings"])
+    X, y = training_rows(X, y, settings.rows, settings.seed)
+    job.identity |= {
+        "data_sha256": sha256,
+        "seed": [settings.seed],
+        "fold": str(settings.folds),
+        "kernel": "rbf",
+        "tol": settings.tol,
+        "m": y.size,
+        "k": settings.folds,
+        "gram_dtype": "float32",
+    }
+    gram = Gram(X, RBF(settings.gamma[0]), dtype="float32")
+    folds = stratified_folds(y, settings.folds, settings.seed)
+    progress = Progress(job.log, "grid", "gammas")
     grid = cross_validate_grid(
-        gram, y, C, gamma, stratified_folds(y, folds, seed), tol=tol, progress=progress
+        gram, y, settings.C, settings.gamma, folds, tol=settings.tol, progress=progress
     )
-    return [
+    rows = [
         {
-            "gamma": g,
-            "C": c,
+            "gamma": _ten_digits(gamma),
+            "C": _ten_digits(C),
+            "method": "grid",
             "errors": int(grid.errors[i, j].sum()),
-            "rows": y.size,
-            "error": float(grid.error[i, j]),
-            "chosen": "yes" if (g, c) == grid.best else "no",
+            "rows_tested": y.size,
+            "estimate": float(grid.error[i, j]),
+            "status": OK,
         }
-        for i, g in enumerate(gamma)
-        for j, c in enumerate(C)
+        for i, gamma in enumerate(settings.gamma)
+        for j, C in enumerate(settings.C)
     ]
+    job.log.info("chosen: %s", chosen_model(pd.DataFrame(rows)))
+    return rows
+
+
+def _ten_digits(value):
+    """A number as cells of the chosen model read it."""
+    return float(f"{value:.10g}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from svmselect import even_folds, stratified_folds
 from svmselect.data import Dataset
@@ -13,6 +14,7 @@ __all__ = [
     "CHOSEN",
     "LOO",
     "PUBLISHED",
+    "Problem",
     "chosen_model",
     "folds_of",
     "load",
@@ -24,6 +26,26 @@ __all__ = [
 PUBLISHED, CHOSEN = "published", "chosen"
 LOO = "loo"
 CACHE_MB = 100  # LIBSVM's default, and the paper's
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows and the model that is cross-validated on them.
+
+    Attributes
+    ----------
+    X : ndarray or csr_matrix, shape (m, d)
+    y : ndarray, shape (m,)
+    folds : ndarray, shape (m,)
+        The fold of each row.
+    C, gamma : float
+    """
+
+    X: np.ndarray | sparse.csr_matrix
+    y: np.ndarray
+    folds: np.ndarray
+    C: float
+    gamma: float
 
 
 def load(data, settings):
@@ -79,25 +101,44 @@ def training_rows(X, y, n, seed):
     return X[rows], y[rows]
 
 
-def problem(data, identity, model, k, tol, seed, timing):
-    """Rows, labels and the full identity of a cell, which every row of it has."""
-    X, y, sha256 = load(data, identity["settings"])
-    identity = {
-        **identity,
+def problem(job, k, model, settings, choice=None):
+    """What a cell cross-validates; its job's identity gets the columns that all rows share.
+
+    Parameters
+    ----------
+    job : Job
+        Its identity has the ``settings`` of the data, see `load`.
+    k : str
+        Number of folds, or "loo".
+    model : dict or None
+        ``C`` and ``gamma``; None: those of the model that was chosen.
+    settings : SimpleNamespace
+        ``tol``, the KKT tolerance on LIBSVM's scale; ``seed`` of the folds; optionally ``rows``, how many to
+        draw at most.
+    choice : DataFrame, optional
+        Rows of the choice of models.
+
+    Returns
+    -------
+    Problem
+    """
+    X, y, sha256 = load(job.data, job.identity["settings"])
+    X, y = training_rows(X, y, getattr(settings, "rows", y.size), settings.seed)
+    model = model or chosen_model(choice[choice["dataset"] == job.identity["dataset"]])
+    job.identity |= {
         **model,
         "data_sha256": sha256,
-        "seed": None if seed is None else [seed],
+        "seed": [settings.seed],
         "fold": k,
         "kernel": "rbf",
-        "tol": tol,
+        "tol": settings.tol,
         "m": y.size,
-        "timing_mode": timing,
     }
-    return X, y, identity
+    return Problem(X, y, folds_of(y, k, settings.seed), **model)
 
 
-def chosen_model(path):
-    """``C`` and ``gamma`` of the model that was chosen, from the table of all."""
-    table = pd.read_csv(path)
-    model = table[table["chosen"] == "yes"].iloc[0]
-    return {"C": float(model["C"]), "gamma": float(model["gamma"])}
+def chosen_model(rows):
+    """``C`` and ``gamma`` with the fewest errors in the rows of a choice: of several models the one with the
+    least gamma, and of these with the least C."""
+    best = rows.sort_values(["errors", "gamma", "C"]).iloc[0]
+    return {"C": float(best["C"]), "gamma": float(best["gamma"])}

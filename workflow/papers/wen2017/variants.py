@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from svmselect import RBF, Gram, cross_validate, even_folds, solve_csvc, stratified_folds
 from svmselect.cv.folds import check_folds
 from svmselect.cv.transition import Transition
 from svmselect.gram import matrix_mb
+from svmselect.svm import misclassified
 
-from lib.rows import ERROR, NOT_CONVERGED, OK
-from papers.wen2017.cells import PLAIN_SMO
+from lib.columns import error_count
+from lib.rows import ERROR
+from papers.wen2017.cells import PLAIN_SMO, status
 from papers.wen2017.problem import problem
 
 __all__ = ["run_variants"]
@@ -37,94 +41,77 @@ def positive(change):
 OWN_SEEDS = {"sir_positive": positive, "zero": zero}
 
 
-def run_variants(
-    data, identity, model, dtype, k, seedings, stratified, unstratified, tol, max_iter, timing, log
-):
+def run_variants(job, k, model, seedings, settings):
     """Each seed on many assignments of the rows to folds.
 
     Parameters
     ----------
-    data, identity, model, dtype, k, tol, max_iter, timing, log
+    job, k, model
         See `papers.wen2017.cells.run_seeds`.
     seedings : list of str
         Of the library; the two of this module follow them.
-    stratified, unstratified : int
-        Shuffles to draw, with the seeds 0, 1, ...; the order of the file comes on top.
+    settings : SimpleNamespace
+        ``dtype``, ``tol`` and ``max_iter``, as there; ``stratified`` and ``unstratified``: shuffles to draw,
+        with the seeds 0, 1, ...; the order of the file comes on top.
 
     Returns
     -------
     list of dict
         One row per assignment and seed; ``folds`` names the assignment's kind.
     """
-    X, y, identity = problem(data, identity, model, k, tol, None, timing)
-    gram = Gram(X, RBF(model["gamma"]), dtype=dtype, memory_mb=matrix_mb(y.size, dtype)).compute()
+    own = problem(job, k, model, settings)
+    gram = Gram(own.X, RBF(own.gamma), dtype=settings.dtype, memory_mb=matrix_mb(own.y.size, settings.dtype))
+    gram.compute()
+    k = int(k)
     kinds = {
-        "stratified": [stratified_folds(y, int(k), seed) for seed in range(stratified)],
-        "stratified, file order": [stratified_folds(y, int(k), None)],
-        "unstratified": [even_folds(y.size, int(k), seed) for seed in range(unstratified)],
-        "unstratified, file order": [even_folds(y.size, int(k), None)],
+        "stratified": [stratified_folds(own.y, k, seed) for seed in range(settings.stratified)],
+        "stratified, file order": [stratified_folds(own.y, k, None)],
+        "unstratified": [even_folds(own.y.size, k, seed) for seed in range(settings.unstratified)],
+        "unstratified, file order": [even_folds(own.y.size, k, None)],
     }
+    options = {"tol": settings.tol, "max_iter": settings.max_iter, **PLAIN_SMO}
     rows = []
     for kind, assignments in kinds.items():
+        shared = {"folds": kind, "k": k, "rounds": k, "gram_dtype": settings.dtype}
         for seed, folds in enumerate(assignments):
-            found = counts(gram, y, float(model["C"]), folds, seedings, tol, max_iter)
-            log.info("%s folds, shuffle %d: %s", kind, seed, found)
-            for method, columns in found.items():
-                rows.append(
-                    {
-                        **identity,
-                        "method": method,
-                        "folds": kind,
-                        "seed": None if "file" in kind else [seed],
-                        "k": int(k),
-                        "rounds": int(k),
-                        "gram_dtype": dtype,
-                        "rows_tested": y.size,
-                        **columns,
-                    }
-                )
+            found = counts(gram, replace(own, folds=folds), seedings, options)
+            job.log.info("%s folds, shuffle %d: %s", kind, seed, found)
+            shared |= {"seed": None if "file" in kind else [seed], "rows_tested": own.y.size}
+            rows += [{**shared, "method": method, **columns} for method, columns in found.items()]
     return rows
 
 
-def counts(gram, y, C, folds, seedings, tol, max_iter):
+def counts(gram, own, seedings, options):
     """What each seed takes on one assignment: columns of a row by method.
 
     A file that is sorted by class has none that is in its order: its rows say so.
     """
     try:
-        check_folds(folds, y)
+        check_folds(own.folds, own.y)
     except ValueError as error:
         return {method: {"status": ERROR, "reason": str(error)} for method in (*seedings, *OWN_SEEDS)}
     found = {}
     for method in seedings:
-        options = {"tol": tol, "max_iter": max_iter}
-        cv = cross_validate(gram, y, C, folds, method, **PLAIN_SMO, **options)
-        found[method] = int(np.count_nonzero(cv.errors)), cv.n_iter, cv.n_not_converged
-    for method, start in OWN_SEEDS.items():
-        found[method] = chain(gram, y, C, folds, start, tol, max_iter)
+        cv = cross_validate(gram, own.y, own.C, own.folds, method, **options)
+        found[method] = cv.errors, cv.n_iter, cv.n_not_converged
+    found |= {method: chain(gram, own, start, options) for method, start in OWN_SEEDS.items()}
     return {
-        method: {
-            "errors": errors,
-            "estimate": errors / y.size,
-            "n_iter": n_iter,
-            "n_not_converged": failed,
-            "status": NOT_CONVERGED if failed else OK,
-            "reason": f"iteration limit reached by {failed} fits" if failed else None,
-        }
+        method: {**error_count(errors), "n_iter": n_iter, **status(failed)}
         for method, (errors, n_iter, failed) in found.items()
     }
 
 
-def chain(gram, y, C, folds, seed, tol, max_iter):
-    """Errors, iterations and fits that did not converge of a chain over the folds, the first fit cold.
+def chain(gram, own, seed, options):
+    """Errors (bool, shape (m,)), iterations and fits that did not converge of a chain over the folds, the
+    first fit cold.
 
     Parameters
     ----------
     seed : callable
         Returns feasible signed variables for a Transition.
     """
-    bounds = np.full(y.size, C)
-    errors, n_iter, failed, solution = 0, 0, 0, None
+    y, folds, bounds = own.y, own.folds, np.full(own.y.size, own.C)
+    errors, n_iter, failed, solution = np.zeros(y.size, dtype=bool), 0, 0, None
     for h in range(int(folds.max()) + 1):
         out = np.flatnonzero(folds == h)
         start = None
@@ -133,11 +120,12 @@ def chain(gram, y, C, folds, seed, tol, max_iter):
             enters = np.flatnonzero(folds == h - 1)
             theta = solution.alpha * y
             rng = np.random.default_rng(0)
-            start = y * seed(Transition(gram, y, bounds, theta, f, -solution.b, out, enters, tol, rng))
+            change = Transition(gram, y, bounds, theta, f, -solution.b, out, enters, options["tol"], rng)
+            start = y * seed(change)
         upper = bounds.copy()
         upper[out] = 0
-        solution = solve_csvc(gram, y, upper, tol=tol, start=start, max_iter=max_iter, **PLAIN_SMO)
-        errors += int(np.count_nonzero((solution.decision[out] >= 0) != (y[out] > 0)))
+        solution = solve_csvc(gram, y, upper, start=start, **options)
+        errors[out] = misclassified(y, solution.decision)[out]
         n_iter += solution.n_iter
         failed += not solution.converged
     return errors, n_iter, failed

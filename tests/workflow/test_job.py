@@ -1,0 +1,280 @@
+"""A cell and its methods: what is caught, what is timed, what a killed job keeps, what a rule may ask for."""
+
+import logging
+import re
+import sys
+import time
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+from lib import job as jobs
+from lib.cell import Cell, Method
+from lib.job import run_cell
+from lib.library import code_of
+from lib.part import Part
+from lib.rows import (
+    ERROR,
+    NOT_CONVERGED,
+    OK,
+    TEST_ROWS,
+    Made,
+    made_cells,
+    read_rows,
+    write_rows,
+)
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), RuntimeError("no"), FloatingPointError("no")])
+def test_an_error_in_a_method_is_a_row_with_its_reason(job_of, caplog, error):
+    def fails():
+        raise error
+
+    result, row = job_of().attempt("span_rule", fails, "C=2")
+    assert result is None
+    assert row == {"method": "span_rule", "status": ERROR, "reason": f"{type(error).__name__}: no"}
+    assert "C=2, span_rule: Traceback" in caplog.text and "in fails" in caplog.text
+
+
+def test_a_fault_in_a_method_ends_the_job(job_of):
+    for fault in (KeyError("column"), MemoryError(), KeyboardInterrupt()):
+
+        def fails(fault=fault):
+            raise fault
+
+        with pytest.raises(type(fault)):
+            job_of().attempt("span_rule", fails)
+
+
+def test_an_error_outside_a_method_ends_the_job(job_of, tmp_path):
+    def stage(job):
+        job.attempt("span_rule", lambda: 1)
+        raise RuntimeError("no rows")
+
+    with pytest.raises(RuntimeError, match="no rows"):
+        job_of().rows(stage)
+
+    def point(C):
+        raise RuntimeError("no point")
+
+    with pytest.raises(RuntimeError, match="no point"):
+        list(job_of().points([[1.0]], point))
+    assert not (tmp_path / "checkpoint.json").exists()
+
+
+def test_the_clock_wraps_the_method_alone(job_of, monkeypatch):
+    happened = []
+
+    class Clock:
+        cpu_s, wall_s = 1.5, 2.5
+
+        def __init__(self, mode):
+            self.mode = mode
+
+        def __enter__(self):
+            happened.append(f"{self.mode} begins")
+            return self
+
+        def __exit__(self, *error):
+            happened.append("ends")
+
+    monkeypatch.setattr(jobs, "timed", Clock)
+    job = job_of(timing="exclusive")
+    job.warm_up(lambda X, y: happened.append(f"warm-up on {len(y)}"))
+    result, row = job.attempt("svm", lambda: happened.append("runs") or 7)
+    job.attempt("svm", lambda: happened.append("searches"), timing="shared")
+    assert happened == [
+        "warm-up on 60",
+        *("exclusive begins", "runs", "ends"),
+        *("shared begins", "searches", "ends"),
+    ]
+    assert (result, row) == (7, {"method": "svm", "status": OK, "cpu_s": 1.5, "wall_s": 2.5})
+
+
+def test_time_of_a_method_is_measured(job_of):
+    def busy():
+        end = time.process_time() + 0.05
+        while time.process_time() < end:
+            pass
+
+    for timing in ("shared", "exclusive"):
+        _, row = job_of(timing=timing).attempt("svm", busy)
+        assert row["cpu_s"] >= 0.05 and (row["wall_s"] is None) == (timing == "shared")
+
+
+def test_a_killed_job_resumes(job_of):
+    """Finished points come back as they were, failed ones are tried again, and each asks for its own."""
+    tried = []
+
+    def point(C, method):
+        tried.append((C, method))
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        return {"status": ERROR if method == "fails" else OK, "reason": "no", "number": len(tried)}
+
+    points = [[1.0, "fails"], [1.0, "svm"], [2.0, "svm"]]
+    with pytest.raises(KeyboardInterrupt):
+        list(job_of().points(points, point, tol=1e-3))
+    rows = list(job_of().points(points, point, tol=1e-3))
+    assert tried[3:] == [(1.0, "fails"), (2.0, "svm")]
+    assert [row["number"] for row in rows] == [4, 2, 5]
+    # other columns, or another of what was asked: nothing of it counts
+    for other, asked in ((job_of(realisation=2), 1e-3), (job_of(), 1e-4), (job_of(timing="exclusive"), 1e-3)):
+        tried[:] = [()] * 5
+        list(other.points(points, point, tol=asked))
+        assert len(tried) == 8
+        list(job_of().points(points, point, tol=1e-3))
+
+
+def test_points_are_run_when_they_are_asked_for(job_of):
+    tried = []
+
+    def point(number):
+        tried.append(number)
+        return {"status": OK}
+
+    for number, _ in enumerate(job_of().points([[0], [1], [2]], point)):
+        if number == 1:
+            break
+    assert tried == [0, 1]
+
+
+def test_batches_are_kept_whole(job_of):
+    tried = []
+
+    def batch(models):
+        tried.append(models)
+        return [{"status": ERROR if model > 2 and len(tried) < 3 else OK, "C": model} for model in models]
+
+    first = job_of().batches([[1, 2], [3]], batch)
+    assert [row["status"] for row in first] == [OK, OK, ERROR]
+    again = job_of().batches([[1, 2], [3]], batch)
+    assert tried == [[1, 2], [3], [3]] and [row["C"] for row in again] == [1, 2, 3]
+    assert {row["status"] for row in again} == {OK}
+    job_of().batches([[1, 2], [3, 4]], batch)
+    assert tried[3:] == [[1, 2], [3, 4]]
+
+
+@pytest.fixture
+def part():
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, 1.0], 20)
+    X = rng.normal(size=(40, 2)) + y[:, None] / 2
+    return Part(X[:30], y[:30], X[30:], y[30:], {"realisation": 3})
+
+
+def test_methods_of_a_fit_share_its_fate(job_of, part):
+    """What fails or is unfinished with the fit, and what is not."""
+    fits = []
+
+    def method(name, **fixed):
+        def run(C, fit):
+            fits.append(fit)
+            return SimpleNamespace(bound=2.0)
+
+        return Method(name, run, fixed=fixed, of_fit=name == "estimate")
+
+    job = job_of()
+    cell = Cell(job, part)
+    cell.set_kernel(0.5)
+    assert job.identity["m"] == 30 and job.identity["realisation"] == 3
+    methods = [method("estimate", fold="train"), method("own", fold="cv", k=5)]
+    for C, max_iter, statuses in (
+        (1.0, None, [OK, OK, OK]),
+        (100.0, 1, [NOT_CONVERGED, NOT_CONVERGED, OK]),
+        (-1.0, None, [ERROR, ERROR, OK]),
+    ):
+        fits.clear()
+        rows = cell.run([({"C": C}, C, methods)], {"tol": 1e-3, "max_iter": max_iter})
+        assert [row["method"] for row in rows] == ["test", "estimate", "own"]
+        assert [row["status"] for row in rows] == statuses
+        assert [row["fold"] for row in rows] == ["test", "train", "cv"] and rows[2]["k"] == 5
+        assert {row["gamma"] for row in rows} == {0.5} and {row["C"] for row in rows} == {C}
+        reasons = {row.get("reason") for row in rows[:2]}
+        assert len(reasons) == 1 and rows[2].get("reason") is None
+        assert [fit is None for fit in fits] == ([True] if statuses[0] == ERROR else [False, False])
+        assert ("errors" in rows[0]) == (statuses[0] != ERROR)
+
+
+@pytest.fixture
+def paper(monkeypatch):
+    """A module of a paper with one stage, which asks for rows beside the data."""
+
+    def run_stage(job, C, settings, chosen=()):
+        job.identity["m"] = 4
+        _, row = job.attempt("svm", lambda: None)
+        return [{**row, "C": C, "tol": settings.tol, "errors": len(chosen), "kernel": str(job.data)}]
+
+    module = ModuleType("papers.toy.cells")
+    module.run_stage = run_stage
+    monkeypatch.setitem(sys.modules, "papers.toy", ModuleType("papers.toy"))
+    monkeypatch.setitem(sys.modules, "papers.toy.cells", module)
+    code = code_of("lib.job")
+    return {
+        "paper": "toy",
+        "run": "cells.run_stage",
+        "schema": "TEST_ROWS",
+        "code": code,
+        "cell": "c",
+        "parameters": "0123",
+        "dataset": "d",
+        "identity": {},
+        "arguments": {"C": 2.0},
+        "settings": {"tol": 1e-3, "timing": "shared"},
+    }
+
+
+def test_a_cell_runs_without_snakemake(paper, tmp_path):
+    write_rows(tmp_path / "chosen.parquet", [{"status": OK, "errors": 0}] * 3, TEST_ROWS)
+    inputs = {"data": "d.npz", "chosen": tmp_path / "chosen.parquet"}
+    run_cell(paper, inputs, tmp_path / "rows.parquet", logging.getLogger("test"))
+    (row,) = read_rows([tmp_path / "rows.parquet"]).to_dict("records")
+    assert (row["paper"], row["dataset"], row["m"], row["C"], row["tol"]) == ("toy", "d", 4, 2.0, 1e-3)
+    assert row["library"].endswith(f"+{paper['code']['digest']}") and row["timing_mode"] == "shared"
+    assert (row["errors"], row["kernel"]) == (3, "d.npz") and row["cpu"]
+    (made,) = made_cells(tmp_path / "rows.parquet").values()
+    assert made == Made("c", "0123", row["library"], 1)
+    # a file that has the rows is left as it is
+    run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
+    assert read_rows([tmp_path / "rows.parquet"])["errors"].tolist() == [3]
+    run_cell({**paper, "parameters": "4567"}, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
+    assert read_rows([tmp_path / "rows.parquet"])["errors"].tolist() == [0]
+
+
+def test_the_checkpoint_is_there_until_the_job_has_ended(paper, tmp_path, monkeypatch):
+    def run_stage(job, C, settings):
+        (row,) = job.points([[C]], lambda C: {"status": OK, "errors": 0})
+        assert job.checkpoint.exists()
+        return [row]
+
+    module = sys.modules["papers.toy.cells"]
+    monkeypatch.setattr(module, "run_stage", run_stage)
+    checkpoint = run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", checkpoint.name}
+    (tmp_path / "rows.parquet").unlink()
+    checkpoint.unlink()
+    monkeypatch.setattr(module, "run_stage", lambda *_, **given: run_stage(*_, **given) and [{"status": "?"}])
+    with pytest.raises(ValueError, match="unknown status"):
+        run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
+    assert (tmp_path / "rows.parquet.checkpoint.json").exists()
+
+
+def test_a_cell_refuses_what_its_function_does_not_take(paper, tmp_path):
+    selected = tmp_path / "selected.parquet"
+    write_rows(selected, [{"status": OK, "errors": 0}], TEST_ROWS)
+    for changed, inputs in (({"arguments": {"C": 1.0, "D": 2.0}}, {}), ({}, {"selected": selected})):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            run_cell({**paper, **changed}, inputs, tmp_path / "rows.parquet", logging.getLogger("test"))
+    assert list(tmp_path.iterdir()) == [selected]
+
+
+def test_papers_use_what_the_library_offers(root):
+    """Nothing in the workflow imports a private module or name of the library."""
+    private = re.compile(
+        r"^ *(from svmselect\S*\._|import svmselect\S*\._|from svmselect.* import .*\b_)", re.M
+    )
+    paths = sorted((root / "workflow").rglob("*.py"))
+    assert len(paths) > 50
+    assert [path for path in paths if private.search(path.read_text())] == []
+    assert private.search("from svmselect._columns import Columns")
+    assert private.search("from svmselect.svm import _private")

@@ -1,0 +1,160 @@
+"""Rows that are kept are inputs: a cell is computed if the file of its stage lacks it, or has it of other
+data, parameters or code."""
+
+import logging
+import shutil
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from checkouts import planned
+from lib.job import run_cell
+from lib.library import code_of
+from lib.rows import (
+    LOO_ROWS,
+    OK,
+    Made,
+    cells_to_compute,
+    gather_rows,
+    made_cells,
+    read_cell,
+    read_rows,
+    write_rows,
+)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function: a file of one cell with so many rows, whose errors count up from a number."""
+
+    def write(name, rows, first=0, parameters="p", library="1+a"):
+        path = tmp_path / f"{name}-{first}.parquet"
+        found = [{"method": name, "errors": first + number, "status": OK} for number in range(rows)]
+        write_rows(path, found, LOO_ROWS, Made(name, parameters, library))
+        return path
+
+    return write
+
+
+def test_a_file_says_what_its_rows_are_of(written, tmp_path):
+    assert made_cells(written("a", 3)) == {"a": Made("a", "p", "1+a", 3)}
+    assert made_cells(tmp_path / "nothing.parquet") == {}
+    write_rows(tmp_path / "anybody's.parquet", [{"errors": 1, "status": OK}], LOO_ROWS)
+    assert made_cells(tmp_path / "anybody's.parquet") == {}
+
+
+def test_gathered_rows_are_those_of_files_and_those_that_are_kept(written, tmp_path):
+    path = tmp_path / "rows/cells.parquet"
+    assert gather_rows(path, ["a", "b", "c"], {name: written(name, 2) for name in "abc"}, LOO_ROWS) == 6
+    # b anew, a longer and first; c as it was; d is new
+    files = {"b": written("b", 3, first=10, parameters="q"), "d": written("d", 1, first=20)}
+    assert gather_rows(path, ["b", "d", "c"], files, LOO_ROWS) == 6
+    assert read_rows([path])["errors"].tolist() == [10, 11, 12, 20, 0, 1]
+    assert list(made_cells(path)) == ["b", "d", "c"]
+    assert made_cells(path)["b"] == Made("b", "q", "1+a", 3)
+    for name, errors in (("b", [10, 11, 12]), ("d", [20]), ("c", [0, 1])):
+        assert read_cell(path, name)["errors"].tolist() == errors
+        assert set(read_cell(path, name)["method"]) == {name}
+
+
+def test_a_cell_that_neither_a_file_nor_the_kept_rows_have_is_an_error(written, tmp_path):
+    path = tmp_path / "rows/cells.parquet"
+    gather_rows(path, ["a"], {"a": written("a", 1)}, LOO_ROWS)
+    before = path.read_bytes()
+    with pytest.raises(KeyError, match="b"):
+        gather_rows(path, ["a", "b"], {}, LOO_ROWS)
+    assert path.read_bytes() == before
+
+
+def test_cells_whose_rows_are_of_other_parameters_or_code_are_computed(written, tmp_path):
+    path, kept = tmp_path / "rows/cells.parquet", Made("a", "p", "1+a")
+    assert cells_to_compute(path, [kept], any_code=True) == ["a"]
+    gather_rows(path, ["a", "b"], {"a": written("a", 1), "b": written("b", 1)}, LOO_ROWS)
+    other_code, other_parameters = replace(kept, library="1+b"), replace(kept, parameters="q")
+    for wanted, any_code, computed in [
+        (kept, False, []),
+        (kept, True, []),
+        (other_code, False, ["a"]),
+        (other_code, True, []),
+        (other_parameters, False, ["a"]),
+        (other_parameters, True, ["a"]),
+        (replace(kept, cell="c"), True, ["c"]),
+    ]:
+        assert cells_to_compute(path, [wanted, Made("b", "p", "1+a")], any_code) == computed
+
+
+def test_a_job_of_several_cells_takes_those_that_are_kept(written, tmp_path):
+    path, output = tmp_path / "rows/cells.parquet", tmp_path / "b.parquet"
+    gather_rows(path, ["a", "b"], {"a": written("a", 2), "b": written("b", 3, library="0.1+other")}, LOO_ROWS)
+    code = code_of("lib.rows")
+    cell = {
+        **{"cell": "b", "paper": "franc2008", "run": "cells.nothing", "schema": "LOO_ROWS", "dataset": None},
+        **{
+            "identity": {},
+            "arguments": {},
+            "settings": {"timing": "shared"},
+            "parameters": "p",
+            "code": code,
+        },
+    }
+    log = logging.getLogger("test")
+    run_cell({**cell, "kept": (path, True)}, {}, output, log)
+    assert made_cells(output) == {"b": Made("b", "p", "0.1+other", 3)}
+    assert read_rows([output])["errors"].tolist() == [0, 1, 2]
+    # else it is computed, by a function that there is not
+    for changed in ({"kept": (path, False)}, {"kept": (path, True), "parameters": "q"}, {"kept": None}):
+        with pytest.raises(AttributeError, match="nothing"):
+            run_cell({**cell, **changed}, {}, output, log)
+
+
+def runs(done):
+    """The numbers of jobs that run cells, in a dry run."""
+    assert done.returncode == 0, done.stderr
+    return {rule: jobs for rule, jobs in planned(done.stdout).items() if "_run_" in rule}
+
+
+ALL = {"franc2008_run_loo": 2, "franc2008_run_stopping": 1, "franc2008_run_test": 2}
+
+
+def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows):
+    """All files of cells are deleted: the rows are what there is."""
+
+    def dry(config):
+        return runs(computed.snakemake("--dry-run", "--quiet", "rules", "--", "franc2008", config=config))
+
+    def changed(**settings):
+        config = deepcopy(franc)
+        config["franc2008"].update(settings)
+        return config
+
+    rows = computed.folder / "results/kept/franc2008/rows"
+    assert not list(rows.parent.glob("cells/**/*.parquet")) and len(list(rows.iterdir())) == 3
+    assert dry(franc) == {}
+
+    # the tests are of the models that all cells together select
+    longer = {"C": [1], "gamma": [0.5, 0.25]}
+    assert dry(changed(rbf=longer)) == {
+        "franc2008_run_loo": 1,
+        "franc2008_run_stopping": 1,
+        "franc2008_run_test": 2,
+    }
+    target = str((rows / "cells.parquet").relative_to(computed.folder))
+    run = ("--cores", "2", "--quiet", "rules", "progress", "--", target)
+    done = computed.snakemake(*run, config=changed(rbf=longer))
+    assert done.returncode == 0, done.stderr
+    assert set(made_cells(rows / "cells.parquet")) == {
+        f"titanic-table/realisation-1/{cell}" for cell in ("linear", "rbf-gamma0.5", "rbf-gamma0.25")
+    }
+    assert dry(franc) == {}
+
+    # there is a file of the new cell: without Snakemake's records it says itself that it is of another eps
+    (new,) = rows.parent.glob("cells/**/*.parquet")
+    assert new.stem == "rbf-gamma0.25"
+    shutil.rmtree(computed.folder / ".snakemake")
+    assert dry(changed(rbf=longer, eps=0.002)) == {**ALL, "franc2008_run_loo": 3}
+
+    for path in rows.iterdir():
+        made = {name: replace(own, library="0.1+other") for name, own in made_cells(path).items()}
+        change_rows(path, made)
+    assert dry(franc) == ALL
+    assert dry({**franc, "rows_of_other_code": "keep"}) == {}

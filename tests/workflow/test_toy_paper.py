@@ -1,0 +1,85 @@
+"""What CONTRIBUTING.md promises: a paper is a folder, an estimator a file, and no other file has to know."""
+
+import re
+import shutil
+
+import pandas as pd
+from checkouts import ROOT
+from lib.rows import OK, read_rows
+from lib.tables import read_markdown
+from papers.comparison.estimator import load_estimators
+
+TOY = ROOT / "tests/workflow/toy2026"
+ESTIMATOR = TOY.with_name("toy_estimator.py")
+CONFIG = {
+    "preset": "toy",
+    "papers": ["toy2026", "comparison"],
+    "toy2026": {"dataset": "iris-versicolor", "C": [0.01, 1]},
+    "comparison": {
+        "folds": [3],
+        "linear": {"C": [1]},
+        "rbf": {"C": [1], "gamma": [5]},
+        "datasets": [{"name": "iris-versicolor", "realisations": 1}],
+    },
+}
+
+
+def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
+    workflow = checkout.folder / "workflow"
+    workflow.unlink()  # a link to that of this checkout
+    shutil.copytree(ROOT / "workflow", workflow, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(TOY, workflow / "papers/toy2026", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ESTIMATOR, workflow / "papers/comparison/estimators/sv_count.py")
+    done = checkout.snakemake("--cores", "2", "--quiet", "rules", "progress", "--", "report", config=CONFIG)
+    assert done.returncode == 0, done.stderr
+    results = checkout.folder / "results/toy"
+    assert {path.name for path in results.iterdir() if path.is_dir()} == {"toy2026", "comparison"}
+
+    toy = results / "toy2026"
+    rows = read_rows([toy / "rows/cells.parquet"])
+    assert rows["C"].tolist() == [0.01, 1] and (rows["status"] == OK).all()
+    table = read_markdown(toy / "table1.md")["body"]
+    assert [line[1] for line in table] == ["C=0.01", "C=1"] and [line[3] for line in table] == ["n/a", "50.0"]
+    assert [line[2] for line in table] == [f"{100 * error:.1f}" for error in rows["estimate"]]
+    assert pd.read_csv(toy / "figure1.csv")["value"].tolist() == rows["n_sv"].tolist()
+    assert pd.read_csv(toy / "claims.csv")[["claim", "tests", "held"]].to_numpy().tolist() == [
+        ["few-errors", 2, 2]
+    ]
+    card = pd.read_csv(results / "scorecard.csv")
+    assert card[["paper", "exhibit", "dataset", "within"]].to_numpy().tolist() == [
+        ["toy2026", "table1", "iris", "yes"]
+    ]
+    assert card["reproduced"].tolist() == [100 * rows["estimate"][1]]
+
+    sections = (results / "report.html").read_text().split("<h2 ")
+    (section,) = [own for own in sections if ">Toy (2026)</h2>" in own]
+    assert section.count('class="exhibit"') == 3 and section.count("data:image/svg+xml;base64,") == 1
+    for shown in (
+        "C=0.01</td>",
+        "On iris-versicolor.",
+        "Every model of the toy errs on less than all points.",
+    ):
+        assert shown in section
+
+    comparison = results / "comparison"
+    rows = read_rows([comparison / "rows/cells.parquet"])
+    own, test = (rows[rows["method"] == method].set_index("kernel") for method in ("sv_count", "test"))
+    assert (own["status"] == OK).all() and own["errors"].to_dict() == test["n_sv"].to_dict()
+    assert "sv_count" in set(pd.read_csv(comparison / "estimators.csv")["method"])
+    assert any("| LOO | SVs |" in line for line in (comparison / "regret.md").read_text().splitlines())
+    assert "Support vectors (" in (comparison / "answer.md").read_text()
+    (section,) = [own for own in sections if ">All estimators</h2>" in own]
+    assert "<td>Support vectors</td>" in section and "assumes the worst" in section
+
+    # a change of it computes its own cell, and no other
+    own = workflow / "papers/comparison/estimators/sv_count.py"
+    own.write_text(f"{own.read_text()}CHANGED = 1\n")
+    target = "results/toy/comparison/rows/cells.parquet"
+    done = checkout.snakemake("--cores", "2", "--quiet", "rules", "progress", "--", target, config=CONFIG)
+    assert done.returncode == 0, done.stderr
+    (log,) = (checkout.folder / "logs/toy/comparison/cells").rglob("*.log")
+    kept = set(re.findall(r"realisation-1/(\w+)\.parquet has the rows of this cell", log.read_text()))
+    assert kept == {"test", *load_estimators()}
+    again = read_rows([comparison / "rows/cells.parquet"])
+    changed = rows["method"][rows["library"] != again["library"]]
+    assert set(changed) == {"sv_count"} and rows["errors"].equals(again["errors"])

@@ -1,0 +1,15 @@
+"""The run: a linear SVM for each C."""
+
+from lib.cell import Cell
+from lib.part import load_part
+
+from svmselect.data import Dataset
+
+__all__ = ["run_fits"]
+
+
+def run_fits(job, grid, settings):
+    cell = Cell(job, load_part(Dataset.load(job.data), 1))
+    cell.set_kernel(None)
+    del cell.columns["gram_cpu_s"]  # of which the rows have no column
+    return cell.run([({"C": C}, C, []) for C in grid], vars(settings))

@@ -1,0 +1,151 @@
+"""A part of a data set and its Gram matrix, on which methods judge one model after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from svmselect import RBF, Gram, Linear, solve_csvc
+from svmselect.svm import misclassified
+
+from lib.columns import FIT, error_count, judged, taken, unfinished
+from lib.timing import timed
+
+__all__ = ["Cell", "Method", "kernel_of"]
+
+# of the kernel values between test rows and training rows, how many are held at a time
+BLOCK_VALUES = 2**24
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to judge a model.
+
+    Attributes
+    ----------
+    name : str
+    run : callable
+        Called with the bound C of the model and its fit, a Solution or None; returns a result.
+    columns : callable
+        Columns of the row from the result.
+    fixed : dict
+        Columns that are known before.
+    of_fit : bool
+        Whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
+        unfinished. Others run all the same.
+    """
+
+    name: str
+    run: Callable
+    columns: Callable = judged
+    fixed: dict = field(default_factory=dict)
+    of_fit: bool = False
+
+
+class Cell:
+    """What the models of a cell share.
+
+    Parameters
+    ----------
+    job : Job
+        Its identity gets the columns of the part.
+    part : Part
+    memory_mb : float
+        Of the Gram matrix.
+
+    Attributes
+    ----------
+    gram : Gram
+        Of the training rows, with the kernel that was set last.
+    y : ndarray, shape (m,)
+    columns : dict
+        Those that all rows of the kernel share.
+    """
+
+    def __init__(self, job, part, memory_mb=2048):
+        self.job, self.part, self.y, self.memory_mb = job, part, part.y, memory_mb
+        self.gram, self.columns = None, {}
+        job.identity |= {**part.identity, "m": len(part.y)}
+
+    def set_kernel(self, gamma):
+        """Compute the matrix of the RBF kernel; without gamma, of the linear one."""
+        kernel = kernel_of(gamma)
+        if self.gram is None:
+            self.gram = Gram(self.part.X, kernel, memory_mb=self.memory_mb).compute()
+            # the first use of the memory pays for page faults: it is not one of those that are timed
+            solve_csvc(self.gram, self.y, 1e-3, tol=1.0)
+        self.gram.set_kernel(kernel)
+        with timed("shared") as clock:
+            self.gram.compute()
+            self.gram.squared_radius()
+        self.columns = {"kernel": kernel.name, "gamma": gamma, "gram_cpu_s": clock.cpu_s}
+        what = kernel.name, gamma, self.gram.m, clock.cpu_s
+        self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *what)
+
+    def run(self, models, options, names=FIT):
+        """Rows of every method of some models: what kernels and models do not share.
+
+        Parameters
+        ----------
+        models : list of tuple
+            Of each its columns (dict), its bound C (float, or ndarray of shape (m,)), and a list of `Method`.
+        options : dict
+            Of every fit: ``tol`` and ``max_iter``.
+        names : tuple of str
+            Attributes of a fit that its row has.
+
+        Returns
+        -------
+        list of dict
+            Of each model the row "test" with the errors of its fit on the test rows, then those of the
+            methods.
+        """
+        rows, fits = [], []
+        for columns, C, methods in models:
+            fit, own = self._run_model(columns, C, methods, options, names)
+            rows += [{**self.columns, **columns, **row} for row in own]
+            if fit is not None:
+                fits.append((rows[-len(own)], fit))
+        self._test(fits)
+        return rows
+
+    def _run_model(self, columns, C, methods, options, names):
+        """The fit, None if it failed, and the rows."""
+        attempt = partial(self.job.attempt, at=f"{self.columns['kernel']}, {columns}")
+        fit, failed = attempt("test", partial(solve_csvc, self.gram, self.y, C, **options))
+        stopped = {} if fit is None or fit.converged else unfinished("iteration limit reached")
+        of_fit = {} if fit is None else taken(fit, *names)
+        rows = [{**failed, **of_fit, **stopped, "fold": "test"}]
+        for method in methods:
+            if method.of_fit and fit is None:
+                rows.append({**failed, "method": method.name, **method.fixed})
+                continue
+            result, row = attempt(method.name, partial(method.run, C, fit))
+            if result is not None:
+                row |= {**method.columns(result), **(stopped if method.of_fit else {})}
+            rows.append({**row, **method.fixed})
+        return fit, rows
+
+    def _test(self, fits):
+        """Add the test errors of some fits to their rows, all of them by one pass over the test rows."""
+        if not fits:
+            return
+        X, y = self.part.X_test, self.part.y_test
+        theta = np.column_stack([fit.alpha * self.y for _, fit in fits])
+        b = [fit.b for _, fit in fits]
+        everyone = np.arange(self.gram.m)
+        size = max(1, BLOCK_VALUES // self.gram.m)
+        wrong = np.empty((len(y), len(fits)), dtype=bool)
+        for begin in range(0, len(y), size):
+            these = slice(begin, begin + size)
+            decision = self.gram.cross(X[these], everyone) @ theta + b
+            wrong[these] = misclassified(y[these, None], decision)
+        for (row, _), errors in zip(fits, wrong.T, strict=True):
+            row |= error_count(errors)
+
+
+def kernel_of(gamma):
+    """The RBF kernel; without gamma the linear one."""
+    return Linear() if gamma is None else RBF(gamma)

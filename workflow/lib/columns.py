@@ -1,0 +1,53 @@
+"""What a result puts into its row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lib.rows import NOT_CONVERGED
+
+__all__ = ["COST", "FIT", "error_count", "judged", "taken", "unfinished"]
+
+# of a solution; of what it took
+FIT = ("n_sv", "n_inbound", "objective", "kkt_gap", "n_iter")
+COST = ("columns_requested", "kernel_values")
+
+
+def taken(result, *names):
+    """Attributes of a result as columns of their names, as numbers of Python."""
+    found = {name: getattr(result, name) for name in names}
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
+
+
+def error_count(wrong):
+    """Columns that count errors (bool, shape (n,))."""
+    count = int(np.count_nonzero(wrong))
+    return {"errors": count, "rows_tested": len(wrong), "estimate": count / len(wrong)}
+
+
+def unfinished(reason):
+    """Columns of a run whose solver stopped early."""
+    return {"status": NOT_CONVERGED, "reason": reason}
+
+
+def judged(result, *names, solved="minimisations"):
+    """Columns of an estimate: its errors or its bound, where it is degenerate, whether it is finished.
+
+    Parameters
+    ----------
+    result : object
+        With ``errors`` or ``bound``.
+    *names : str
+        Further attributes, see `taken`.
+    solved : str
+        What it is that may not have converged.
+    """
+    row = error_count(result.errors) if hasattr(result, "errors") else {"bound": result.bound}
+    row |= taken(result, *names)
+    if hasattr(result, "n_empty"):
+        row["n_empty"] = result.n_empty
+    if hasattr(result, "n_dependent"):
+        row["n_degenerate"] = result.n_dependent + getattr(result, "n_without_span", 0)
+    if getattr(result, "n_not_converged", 0):
+        row |= unfinished(f"iteration limit reached by {result.n_not_converged} {solved}")
+    return row

@@ -1,0 +1,51 @@
+"""Ways to judge a model that several papers share."""
+
+from __future__ import annotations
+
+from svmselect import RBF, Gram, cross_validate, leave_one_out, solve_csvc
+
+from lib.cell import Method
+from lib.columns import judged
+
+__all__ = ["cross_validation", "estimate_of_fit", "unlearning", "warm_up"]
+
+
+def estimate_of_fit(cell, name, function, **given):
+    """An estimate of the error of a fit: a function of Gram matrix, labels and fit, and what it is given."""
+    return Method(
+        name, lambda _, fit: function(cell.gram, cell.y, fit, **given), fixed={"fold": "train"}, of_fit=True
+    )
+
+
+def cross_validation(cell, folds, options, **columns):
+    """Cross-validation on given folds, with options of `svmselect.cross_validate`, and columns of its row."""
+    return Method(
+        "kfold",
+        lambda C, _: cross_validate(cell.gram, cell.y, C, folds, **options),
+        lambda cv: judged(cv, "n_iter", solved="fits"),
+        {"fold": "cv", **columns},
+    )
+
+
+def unlearning(cell, options):
+    """Exact leave-one-out by unlearning from the fit, with options of `svmselect.leave_one_out`."""
+
+    def run(C, fit):
+        start = None if fit is None else fit.alpha
+        return leave_one_out(cell.gram, cell.y, C, "unlearn", start=start, **options)
+
+    return Method("loo", run, lambda loo: judged(loo, "n_iter", solved="solutions"), {"fold": "loo"})
+
+
+def warm_up(job, estimates):
+    """Call some estimates of a fit, cross-validation and leave-one-out; see `lib.job.Job.warm_up`."""
+
+    def run(X, y):
+        gram = Gram(X, RBF(1.0))
+        solution = solve_csvc(gram, y, 1.0)
+        for estimate in estimates:
+            estimate(gram, y, solution)
+        cross_validate(gram, y, 1.0, 5)
+        leave_one_out(gram, y, 1.0)
+
+    job.warm_up(run)

@@ -1,0 +1,59 @@
+"""The rows of a data set that a cell uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["Part", "identity_of", "load_part"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Training and test rows of one realisation.
+
+    Attributes
+    ----------
+    X, X_test : ndarray or csr_matrix
+    y, y_test : ndarray
+        Labels are -1.0 and +1.0.
+    identity : dict
+        Columns that name the rows used.
+    """
+
+    X: np.ndarray | sparse.csr_matrix
+    y: np.ndarray
+    X_test: np.ndarray | sparse.csr_matrix | None
+    y_test: np.ndarray | None
+    identity: dict
+
+
+def load_part(dataset, realisation):
+    """All rows of a realisation.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    realisation : int
+
+    Returns
+    -------
+    Part
+    """
+    X, y, X_test, y_test, split = dataset.realisation(realisation)
+    y_test = None if y_test is None else y_test.astype(float)
+    return Part(
+        X, y.astype(float), X_test, y_test, identity_of(dataset, realisation, split.origin, split.seed)
+    )
+
+
+def identity_of(dataset, realisation, origin, seed):
+    """Columns that name the rows of a realisation; without a seed they were not drawn."""
+    return {
+        "data_sha256": dataset.sha256,
+        "realisation": realisation,
+        "origin": origin,
+        "seed": None if seed is None else [int(part) for part in seed],
+    }

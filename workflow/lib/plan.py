@@ -1,0 +1,211 @@
+"""What a paper runs: its cells, the functions that compute them, and the stages that gather their rows.
+
+The module ``plan`` of a paper has a function ``plan(config, registry)``, which returns a `Plan` for the
+configuration and the registry of data sets. ``rules/cells.smk`` makes the rules that run cells from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["Cell", "Plan", "Run", "by_value"]
+
+# Keys of a data set's entry in the registry that say nothing about its contents.
+REMARKS = ("title", "licence", "citation", "notes", "homepage")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one job computes.
+
+    Attributes
+    ----------
+    dataset : str or None
+        Name of the prepared data set that the cell reads; None if it reads none.
+    identity : dict
+        Columns that all its rows have, beside the paper, the data set and the library.
+    arguments : dict
+        Arguments of the function by name: numbers, strings, and lists and dicts of these.
+    settings : dict
+        Attributes of the function's argument ``settings`` that only this cell has; `Run.settings` has the
+        others.
+    mem_mb : int
+        Memory that the cell may take, in 2**20 bytes.
+    minutes : int
+        Wall-clock time that a cluster gives the cell.
+    modules : sequence of str
+        Modules in the paper's folder that the cell uses and that no import leads to.
+    """
+
+    dataset: str | None
+    identity: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    mem_mb: int = 1000
+    minutes: int = 10
+    modules: Sequence[str] = ()
+
+
+@dataclass
+class Run:
+    """The cells that one function computes.
+
+    Attributes
+    ----------
+    function : str
+        Module and function in the paper's folder, such as ``cells.run_loo``.
+    schema : str
+        Name in `lib.rows` of the schema of the rows.
+    cells : dict of str to Cell
+        The cells by name. A name is the path of the cell's file below the folder of the stage, without its
+        suffix; it has the values of the parameters.
+    settings : dict
+        Attributes of the function's argument ``settings`` that all cells share, and ``timing``.
+    stage : str
+        Name of the file in which the rows are gathered.
+    after : sequence of str
+        Stages that are gathered first. The function is given the rows of a stage if it has an argument of the
+        stage's name.
+    priority : int
+        Snakemake starts cells of a higher priority earlier.
+    """
+
+    function: str
+    schema: str
+    cells: dict[str, Cell]
+    settings: dict[str, Any] = field(default_factory=dict)
+    stage: str = "cells"
+    after: Sequence[str] = ()
+    priority: int = 0
+
+    @property
+    def verb(self) -> str:
+        """The function's name without its module; the name of the rule ends with it."""
+        return self.function.rpartition(".")[2]
+
+    @property
+    def module(self) -> str:
+        return self.function.rpartition(".")[0]
+
+    def settings_of(self, name: str) -> dict[str, Any]:
+        return {**self.settings, **self.cells[name].settings}
+
+    def described(self, name: str) -> dict[str, Any]:
+        """What a job has to know about a cell; `lib.job.run_cell` explains the keys."""
+        cell = self.cells[name]
+        return {
+            "cell": name,
+            "dataset": cell.dataset,
+            "identity": cell.identity,
+            "arguments": cell.arguments,
+            "settings": self.settings_of(name),
+        }
+
+    def jobs(self, minutes: float | None) -> list[list[str]]:
+        """The cells of each job. Cells of one data set share a job, as long as their times together are at
+        most `minutes`; with None each cell has its own."""
+        jobs, open_jobs = [], {}
+        for name, cell in self.cells.items():
+            job = open_jobs.get(cell.dataset)
+            if minutes is None or job is None or cell.minutes + self.minutes(job) > minutes:
+                open_jobs[cell.dataset] = job = []
+                jobs.append(job)
+            job.append(name)
+        return jobs
+
+    def minutes(self, names: Sequence[str]) -> int:
+        """Wall-clock time that a cluster gives to some cells that run one after the other."""
+        return sum(self.cells[name].minutes for name in names)
+
+    def pattern(self, names: Sequence[str]) -> str:
+        """A regular expression for files of cells: ``<stage>/<cell>`` for the given names, and
+        ``again/<stage>/<cell>`` for all cells of the run, any of which `verify` may compute again."""
+        every, given = ("|".join(map(re.escape, own)) or "(?!)" for own in (self.cells, names))
+        return f"again/{self.stage}/(?:{every})|{self.stage}/(?:{given})"
+
+    def name(self, file: str) -> str:
+        """The name of the cell whose file matches `pattern`."""
+        return file.removeprefix("again/").removeprefix(f"{self.stage}/")
+
+
+@dataclass
+class Plan:
+    """What a paper runs, and what its exhibits may ask for.
+
+    Attributes
+    ----------
+    runs : list of Run
+    datasets : sequence of str
+        Names of the data sets that have to be prepared.
+    facts : dict
+        Values that the functions of exhibits, figures and claims may ask for, by the names of their
+        parameters.
+    without : sequence of str
+        Exhibits that are left out, because this configuration does not run what they need.
+    """
+
+    runs: list[Run]
+    datasets: Sequence[str]
+    facts: dict[str, Any] = field(default_factory=dict)
+    without: Sequence[str] = ()
+
+    def __post_init__(self):
+        names = [(run.stage, name) for run in self.runs for name in run.cells]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(
+                f"The configuration has two cells {'/'.join(twice)}: parameters must differ in ten digits."
+            )
+
+    @property
+    def stages(self) -> list[str]:
+        return list(dict.fromkeys(run.stage for run in self.runs))
+
+    def schema(self, stage: str) -> str:
+        """The schema of a stage's rows."""
+        return next(run.schema for run in self.runs if run.stage == stage)
+
+    def of_stage(self, stage: str) -> dict[str, Run]:
+        """The names of a stage's cells, in their order, each with the run that it belongs to."""
+        return {name: run for run in self.runs if run.stage == stage for name in run.cells}
+
+    def parameters(self, run: Run, name: str, registry: Mapping[str, Any]) -> str:
+        """A digest of everything that a cell's numbers depend on, except the code: its arguments and
+        settings, the registry's entry of its data set, and the same of the cells of that data set whose rows
+        it is given."""
+        cell = run.cells[name]
+        depends = {
+            "function": run.function,
+            "identity": cell.identity,
+            "arguments": cell.arguments,
+            "settings": run.settings_of(name),
+            "contents": cell.dataset and contents(registry[cell.dataset]),
+            "after": [
+                self.parameters(other, upstream, registry)
+                for stage in run.after
+                for upstream, other in self.of_stage(stage).items()
+                if other.cells[upstream].dataset == cell.dataset
+            ],
+        }
+        return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def contents(entry: Any) -> str:
+    """What the registry says about the contents of a data set, as text."""
+    return repr({key: value for key, value in asdict(entry).items() if key not in REMARKS})
+
+
+def by_value(name: str, value: float) -> str:
+    """A parameter and its value as a part of a cell's name.
+
+    Examples
+    --------
+    >>> by_value("gamma", 0.125)
+    'gamma0.125'
+    """
+    return f"{name}{value:.10g}"

@@ -1,0 +1,126 @@
+"""Run one cell without Snakemake, to look at its rows or to debug it.
+
+Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.run PAPER/STAGE/CELL``. Prepared data
+and gathered rows are looked for below the working directory, or in the folders that the configuration names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+from snakemake.utils import update_config
+from svmselect.data import load_registry
+
+from lib.config import check_config, check_names, fill_defaults, load_schema, project_file
+from lib.job import run_cell
+from lib.library import code_of
+from lib.papers import load_papers
+from lib.rows import read_rows
+
+__all__ = ["planned"]
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def planned(*files):
+    """The papers of a configuration, with their plans, and the registry of data sets.
+
+    Parameters
+    ----------
+    *files : path-like
+        YAML files. Each is laid over those before it, and the first one over the demo's configuration.
+
+    Returns
+    -------
+    papers : dict of str to lib.papers.Paper
+    registry : svmselect.data.Registry
+    config : dict
+    """
+    config = yaml.safe_load((PROJECT / "config/config.yaml").read_text())
+    for file in files:
+        update_config(config, yaml.safe_load(Path(file).read_text()))
+    schema = load_schema()
+    check_config(config, schema)
+    fill_defaults(config, schema)
+    registry = load_registry(project_file(config["registry"], PROJECT))
+    declared = load_papers()
+    check_names("papers", config["papers"] or [], declared)
+    papers = {name: own for name, own in declared.items() if name in (config["papers"] or declared)}
+    for paper in papers.values():
+        paper.set_plan(config, registry)
+    return papers, registry, config
+
+
+def cell_of(papers, name):
+    """The cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage.
+
+    Raises
+    ------
+    ValueError
+        If there is no such cell.
+    """
+    parts = name.split("/", 2)
+    if len(parts) == 3 and parts[0] in papers and parts[2] in papers[parts[0]].plan.of_stage(parts[1]):
+        return papers[parts[0]], papers[parts[0]].plan.of_stage(parts[1])[parts[2]], parts[2]
+    known = [
+        f"{paper.key}/{stage}/{cell}"
+        for paper in papers.values()
+        for stage in paper.plan.stages
+        for cell in paper.plan.of_stage(stage)
+    ]
+    raise ValueError(
+        f"There is no cell {name!r} among the {len(known)} of this configuration; one is {known[0]!r}."
+    )
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m lib.run", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "cell", help="paper/stage/cell, the path of its file below the results without its suffix"
+    )
+    parser.add_argument("--configfile", nargs="+", default=[], help="laid over the demo's configuration")
+    parser.add_argument(
+        "--output", type=Path, help="a Parquet file for its rows; by default they are only shown"
+    )
+    asked = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    try:
+        papers, registry, config = planned(*asked.configfile)
+        paper, run, name = cell_of(papers, asked.cell)
+        cell = run.cells[name]
+        folders = config["folders"]
+        inputs = {} if cell.dataset is None else {"data": f"{folders['resources']}/data/{cell.dataset}.npz"}
+        results = f"{folders['results']}/{config['preset']}"
+        inputs |= {stage: paper.gathered(stage).replace("<results>", results) for stage in run.after}
+        for path in inputs.values():
+            if not Path(path).is_file():
+                raise ValueError(f"{path} is not there: `snakemake --cores 1 {path}` makes it.")
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    described = {
+        **run.described(name),
+        "paper": paper.key,
+        "run": run.function,
+        "schema": run.schema,
+        "parameters": paper.plan.parameters(run, name, registry),
+        "code": code_of(*paper.modules_of(run, name)),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        output = asked.output or Path(folder, "rows.parquet")
+        run_cell(described, inputs, output, logging.getLogger("svmselect.workflow")).unlink(missing_ok=True)
+        rows = read_rows([output])
+    columns = [
+        column
+        for column in ("kernel", "gamma", "C", "method", "fold", "estimate", "bound", "cpu_s")
+        if column in rows
+    ]
+    print(rows[[*columns, "status", "reason"]].to_string())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Which cells ``snakemake verify`` computes again, and how their rows compare with those that are kept."""
+
+from __future__ import annotations
+
+import fnmatch
+import math
+import random
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["COLUMNS", "compare", "drawn"]
+
+COLUMNS = [
+    "paper", "stage", "cell", "rows", "numbers", "differing", "columns", "largest_difference", "time_ratio",
+    "library_kept", "library_now", "cpu_kept", "cpu_now",
+]  # fmt: skip
+
+# Columns that are not compared: the library and the processor, times and memory, and the words that explain a
+# failed run.
+APART = ("library", "cpu", "timing_mode", "wall_s", "peak_mb", "reason")
+SECONDS = "cpu_s"
+# What has to be the same whatever code computed it: another solver takes other steps to the same errors.
+RESULTS = ("dataset", "method", "fold", "status", "rows_tested", "errors", "estimate", "error_pattern")
+
+
+def drawn(cells, which):
+    """The cells to compute again.
+
+    Parameters
+    ----------
+    cells : list of str
+        Names ``paper/stage/cell`` of all cells.
+    which : float, str or list of str
+        A number is a share, above 0 and at most 1: so many cells of each paper are drawn at random, at least
+        one. A text is a pattern of names, in which ``*`` stands for anything; a list has several patterns.
+
+    Returns
+    -------
+    list of str
+        Names of cells, each once.
+
+    Raises
+    ------
+    ValueError
+        If no cell has a name that fits a pattern.
+    """
+    if isinstance(which, str | list):
+        found = {}
+        for pattern in [which] if isinstance(which, str) else which:
+            own = fnmatch.filter(cells, pattern)
+            if not own:
+                raise ValueError(
+                    f"The configuration's verify names {pattern!r}, and no cell has such a name; one is "
+                    f"{cells[0]!r}."
+                )
+            found |= dict.fromkeys(own)
+        return list(found)
+    by_paper = {}
+    for cell in cells:
+        by_paper.setdefault(cell.split("/")[0], []).append(cell)
+    return [
+        cell
+        for own in by_paper.values()
+        for cell in random.sample(own, min(len(own), math.ceil(which * len(own))))
+    ]
+
+
+def compare(kept, again, tolerance):
+    """How the rows of a cell that was computed again compare with those that are kept.
+
+    Parameters
+    ----------
+    kept, again : DataFrame
+        Rows of one cell, as they are kept and as they were computed again.
+    tolerance : float
+        Two numbers may differ by this share of the larger one. Everything else has to be equal. Of rows that
+        other code computed only the `RESULTS` are compared, not the steps by which a solver came to them.
+
+    Returns
+    -------
+    dict
+        The `COLUMNS` after the first three. ``numbers`` counts the values that were compared, numbers and
+        others, and ``differing`` those that differ; ``columns`` names their columns, and
+        ``largest_difference`` is a share of the larger value. ``time_ratio`` is the CPU time now over the CPU
+        time then. The other columns name the libraries and the processors of both.
+    """
+    found = {"rows": len(again), "numbers": 0, "differing": 0, "columns": "", "largest_difference": 0.0}
+    for column in ("library", "cpu"):
+        for name, rows in (("kept", kept), ("now", again)):
+            found[f"{column}_{name}"] = ", ".join(sorted({str(value) for value in rows[column].dropna()}))
+    found["time_ratio"] = _ratio(again[SECONDS].sum(), kept[SECONDS].sum())
+    if len(kept) != len(again):
+        return found | {
+            "differing": abs(len(kept) - len(again)),
+            "columns": "number of rows",
+            "largest_difference": math.inf,
+        }
+    one_code = found["library_kept"] == found["library_now"]
+    columns = []
+    for column in again.columns:
+        if column in APART or column.endswith(SECONDS) or not (one_code or column in RESULTS):
+            continue
+        differences = [_difference(then, now) for then, now in zip(kept[column], again[column], strict=True)]
+        wrong = [difference for difference in differences if difference > tolerance]
+        found["numbers"] += len(differences)
+        found["differing"] += len(wrong)
+        found["largest_difference"] = max([found["largest_difference"], *differences])
+        columns += [column] if wrong else []
+    return found | {"columns": ", ".join(columns)}
+
+
+def _difference(then, now):
+    """The difference of two numbers as a share of the larger one; of other values 0 if they are equal, else
+    infinity."""
+    if isinstance(then, np.ndarray | list) and isinstance(now, np.ndarray | list):
+        if len(then) != len(now):
+            return math.inf
+        return max((_difference(*pair) for pair in zip(then, now, strict=True)), default=0.0)
+    if isinstance(then, np.ndarray | list) or isinstance(now, np.ndarray | list):
+        return math.inf
+    if pd.isna(then) or pd.isna(now):
+        return 0.0 if pd.isna(then) and pd.isna(now) else math.inf
+    if then == now:
+        return 0.0
+    if isinstance(then, str) or isinstance(now, str) or math.isinf(then) or math.isinf(now):
+        return math.inf
+    return abs(then - now) / max(abs(then), abs(now))
+
+
+def _ratio(above, below):
+    return above / below if below else math.nan

@@ -1,0 +1,43 @@
+"""What there is to run: the models of each experiment, over the width and over C, on each realisation."""
+
+from __future__ import annotations
+
+import math
+
+from lib.config import check_datasets
+from lib.plan import Cell, Plan, Run
+
+__all__ = ["plan"]
+
+EXPERIMENTS = ("width", "C")
+
+
+def plan(config, registry):
+    own = config["chapelle1999"]
+    datasets = {name: own[name]["dataset"] for name in EXPERIMENTS}
+    check_datasets({f"chapelle1999.{name}.dataset": [own] for name, own in datasets.items()}, registry)
+    cells = {
+        f"{experiment}/{settings['dataset']}/realisation-{realisation}": Cell(
+            settings["dataset"],
+            identity={"experiment": experiment},
+            arguments={
+                "realisation": realisation,
+                "parts": settings.get("parts", 1),
+                "models": _models(experiment, settings),
+            },
+        )
+        for experiment, settings in ((experiment, own[experiment]) for experiment in EXPERIMENTS)
+        for realisation in range(1, settings["realisations"] + 1)
+    }
+    settings = {"tol": own["tol"], "max_iter": own["max_iter"], "timing": config["timing"]}
+    return Plan([Run("cells.run_models", "BOUND_ROWS", cells, settings)], list(datasets.values()))
+
+
+def _models(experiment, settings):
+    """The models of each cell of an experiment, in the order in which they are run."""
+    if experiment == "width":
+        return [
+            {"C": settings["C"], "gamma": 0.5 * math.exp(-2 * log_sigma)}
+            for log_sigma in settings["log_sigma"]
+        ]
+    return [{"C": math.exp(log_C), "gamma": settings["gamma"]} for log_C in settings["log_C"]]

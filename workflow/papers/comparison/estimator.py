@@ -1,0 +1,125 @@
+"""What an estimator of the test error is, and which there are: one in each file of ``estimators/``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from svmselect import Gram, Solution, Sphere
+
+__all__ = ["TEST", "Estimator", "Model", "estimator_of", "load_estimators"]
+
+# the method in rows of the fit on all points and its errors on the test rows
+TEST = "test"
+FOLDER = Path(__file__).with_name("estimators")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What an estimator is given.
+
+    Attributes
+    ----------
+    gram : Gram
+        Of the training rows, computed.
+    y : ndarray of shape (m,)
+        Labels -1.0 and +1.0.
+    C : float
+    solution : Solution or None
+        The fit on all points; None if it failed.
+    sphere : Sphere or None
+        The smallest sphere around the points; None if the estimator does not need it.
+    folds : ndarray of shape (m,) or None
+        The fold of each point, of an estimator `of_folds`.
+    options : dict
+        ``tol`` and ``max_iter`` of solvers.
+    """
+
+    gram: Gram
+    y: np.ndarray
+    C: float
+    solution: Solution | None
+    sphere: Sphere | None
+    folds: np.ndarray | None
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """An estimator of the test error: what runs it, and what tables and figures say of it.
+
+    Attributes
+    ----------
+    run : callable
+        Called with a `Model` under the clock. It returns an object with ``errors`` (bool, shape (m,)), or
+        with ``bound`` (float) if it `is_bound`. Its ``n_iter``, ``n_empty``, ``n_dependent``,
+        ``n_without_span`` and ``n_not_converged`` are recorded if it has them.
+    order : int
+        Its place in tables and figures.
+    name, short : str
+        For readers: in a line of a table, and above a column. With ``{k}`` in the place of the number of
+        folds if it is `of_folds`.
+    color : str
+        In figures: one of the colours of `lib.figures`, in lower case.
+    marker, size : str, float
+        Matplotlib's marker, and its size in points.
+    assumption : str
+        A sentence for the notes below tables; empty if it assumes nothing that an SVM may break.
+    is_bound : bool
+        Whether its values are bounds that may exceed 1, and no error rates.
+    needs_fit : bool
+        Whether it needs the fit on all points.
+    needs_sphere : bool
+        Whether it needs the smallest sphere.
+    of_folds : bool
+        Whether it is run for every number of folds k of the configuration; it is then several estimators
+        ``<key>_<k>``.
+    fold : {"train", "loo", "cv"}
+        The column of that name in its rows: whether its errors are estimated from the fit, found by leaving
+        one point out at a time, or by leaving folds out. An estimate from a fit that did not converge has not
+        converged either.
+    """
+
+    run: Callable[[Model], Any]
+    order: int
+    name: str
+    short: str
+    color: str
+    marker: str
+    size: float = 6
+    assumption: str = ""
+    is_bound: bool = False
+    needs_fit: bool = True
+    needs_sphere: bool = False
+    of_folds: bool = False
+    fold: str = "train"
+
+
+@cache
+def load_estimators() -> dict[str, Estimator]:
+    """The ``ESTIMATOR`` of every file in ``estimators/``, by the name of the file, in their order."""
+    keys = [path.stem for path in FOLDER.glob("[!_]*.py")]
+    found = {key: import_module(f"papers.comparison.estimators.{key}").ESTIMATOR for key in keys}
+    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+
+
+def estimator_of(method: str) -> tuple[Estimator, str]:
+    """The estimator of a method in tidy rows, and the number of folds as text, empty if it has none.
+
+    Raises
+    ------
+    ValueError
+        If there is no such estimator.
+    """
+    estimators = load_estimators()
+    if method in estimators and not estimators[method].of_folds:
+        return estimators[method], ""
+    key, _, k = method.rpartition("_")
+    if key in estimators and estimators[key].of_folds:
+        return estimators[key], k
+    raise ValueError(f"unknown estimator {method!r}; those in {FOLDER} are: {', '.join(estimators)}")

@@ -1,0 +1,24 @@
+"""k-fold cross-validation, each fit from zero."""
+
+from __future__ import annotations
+
+from svmselect import cross_validate
+
+from papers.comparison.estimator import Estimator, Model
+
+
+def run(model: Model):
+    return cross_validate(model.gram, model.y, model.C, model.folds, "cold", **model.options)
+
+
+ESTIMATOR = Estimator(
+    run,
+    order=8,
+    name="{k}-fold CV",
+    short="{k}-fold",
+    color="green",
+    marker="o",
+    needs_fit=False,
+    of_folds=True,
+    fold="cv",
+)

@@ -1,0 +1,41 @@
+"""What there is to run: each estimator on every model of the grid, on each realisation."""
+
+from __future__ import annotations
+
+from lib.config import check_datasets, grid
+from lib.plan import Cell, Plan, Run
+from papers.comparison.estimator import TEST, load_estimators
+
+__all__ = ["plan"]
+
+
+def plan(config, registry):
+    own = config["comparison"]
+    datasets = {entry["name"]: entry["realisations"] for entry in own["datasets"]}
+    check_datasets({"comparison.datasets": datasets}, registry)
+    # a Gram matrix for each kernel
+    kernels = [
+        {"gamma": None, "C": grid(own["linear"]["C"])},
+        *({"gamma": gamma, "C": grid(own["rbf"]["C"])} for gamma in grid(own["rbf"]["gamma"])),
+    ]
+    cells = {
+        f"{dataset}/realisation-{realisation}/{name}": Cell(
+            dataset,
+            arguments={"realisation": realisation, "estimator": name, "kernels": kernels},
+            settings={"folds": own["folds"] if of_folds else []},
+            minutes=30 if of_folds else 3,
+            modules=modules,
+        )
+        for dataset, realisations in datasets.items()
+        for realisation in range(1, realisations + 1)
+        for name, of_folds, modules in _runs()
+    }
+    settings = {"tol": own["tol"], "max_iter": own["max_iter"], "timing": config["timing"]}
+    return Plan([Run("cells.run_estimator", "COMPARISON_ROWS", cells, settings)], list(datasets))
+
+
+def _runs():
+    """The test error and every estimator: its name, whether it is of folds, and its module."""
+    yield TEST, False, []
+    for name, estimator in load_estimators().items():
+        yield name, estimator.of_folds, [f"estimators.{name}"]

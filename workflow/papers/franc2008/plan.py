@@ -1,0 +1,87 @@
+"""What there is to run: leave-one-out, Figure 1, and the test errors of the selected models."""
+
+from __future__ import annotations
+
+from lib.config import check_datasets, grid
+from lib.plan import Cell, Plan, Run, by_value
+from papers.franc2008.names import KERNELS
+
+__all__ = ["plan"]
+
+
+def plan(config, registry):
+    own = config["franc2008"]
+    methods, figure1 = own["methods"], own["figure1"]
+    check_datasets(
+        {"franc2008.datasets": own["datasets"], "franc2008.figure1.datasets": figure1["datasets"]}, registry
+    )
+    shared = {"max_iter": own["max_iter"], "timing": config["timing"]}
+    linear = {"linear": {"gamma": None, "C": grid(own["linear"]["C"])}}
+    rbf = {
+        f"rbf-{by_value('gamma', gamma)}": {"gamma": gamma, "C": grid(own["rbf"]["C"])}
+        for gamma in grid(own["rbf"]["gamma"])
+    }
+
+    def cells(datasets, kernels, **more):
+        """A cell for each data set, realisation and kernel. Linear ones retrain for up to half an hour."""
+        return {
+            f"{dataset}/realisation-{realisation}/{name}": Cell(
+                dataset,
+                arguments={"realisation": realisation, **kernel, **more},
+                minutes=90 if name == "linear" else 10,
+            )
+            for dataset in datasets
+            for realisation in range(1, own["realisations"] + 1)
+            for name, kernel in kernels.items()
+        }
+
+    tested = {
+        f"{dataset}/{kernel}": Cell(
+            dataset,
+            arguments={
+                "kernel": kernel,
+                "realisations": _tested(registry[dataset], own["test_realisations"]),
+            },
+        )
+        for dataset in own["datasets"]
+        for kernel in KERNELS
+    }
+    return Plan(
+        [
+            Run(
+                "cells.run_loo",
+                "LOO_ROWS",
+                cells(own["datasets"], linear | rbf, methods=methods),
+                {"eps": own["eps"], "efficiency_test": own["efficiency_test"], **shared},
+            ),
+            Run(
+                "cells.run_stopping",
+                "LOO_ROWS",
+                cells(figure1["datasets"], rbf),
+                {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
+                stage="stopping",
+            ),
+            Run(
+                "cells.run_test",
+                "TEST_ROWS",
+                tested,
+                {"method": methods[0], "eps": own["eps"], **shared},
+                stage="test",
+                after=["cells"],
+            ),
+        ],
+        [*own["datasets"], *figure1["datasets"]],
+        facts={
+            "datasets": own["datasets"],
+            "figure1_datasets": figure1["datasets"],
+            "methods": methods,
+            "selects": methods[0],
+        },
+        # these compare methods
+        without=() if len(methods) > 1 else ("table3", "speedup", "agreement"),
+    )
+
+
+def _tested(entry, most):
+    """Realisations to test on: those that the configuration asks for, or as many as the data set has."""
+    return list(range(1, min(most, entry.splits.realisations if entry.splits else 1) + 1))

@@ -1,0 +1,86 @@
+"""What there is to run: the models of each grid of weights, and of the training sets that grow."""
+
+from __future__ import annotations
+
+from lib.config import check_datasets
+from lib.plan import Cell, Plan, Run
+
+__all__ = ["plan"]
+
+# what a data set or a size has in the configuration, and says nothing to the runs
+APART = ("name", "log2_m", "published_rows", "jobs")
+
+
+def plan(config, registry):
+    own = config["sarafis2018"]
+    datasets = {
+        experiment: {entry["name"]: entry for entry in own[experiment]["datasets"]}
+        for experiment in ("class_weights", "instance_weights")
+    }
+    sizes = own["size"]["datasets"]
+    check_datasets(
+        {
+            **{f"sarafis2018.{experiment}.datasets": named for experiment, named in datasets.items()},
+            "sarafis2018.size.datasets": sizes,
+        },
+        registry,
+    )
+    # Figures 2 to 4: the experiment and the data set of each
+    figures = {
+        figure: (experiment, own["figures"][figure])
+        for figure, experiment in (
+            ("figure2", "class_weights"),
+            ("figure3", "class_weights"),
+            ("figure4", "instance_weights"),
+        )
+    }
+    for figure, (experiment, dataset) in figures.items():
+        check_datasets({f"sarafis2018.figures.{figure}": [dataset]}, datasets[experiment])
+    cells = {}
+    for experiment, dataset, m, entry in _grids(own, datasets, registry):
+        for part in range(1, entry["jobs"] + 1):
+            name = f"{experiment}/{dataset}/rows-{m}/part-{part}-of-{entry['jobs']}"
+            cells[name] = Cell(
+                dataset,
+                identity={"experiment": experiment},
+                arguments={"m": m, "part": part},
+                settings={
+                    "jobs": entry["jobs"],
+                    "every": 1,
+                    "axes": _axes(own, experiment),
+                    **{key: value for key, value in entry.items() if key not in APART},
+                },
+                # the Gram matrix, and blocks of it
+                mem_mb=int(1.3 * min(own["memory_mb"], m**2 * 8 / 2**20)) + 1500,
+                minutes=60,
+            )
+    settings = {key: own[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
+    return Plan(
+        [Run("cells.run_models", "WEIGHT_ROWS", cells, {**settings, "timing": config["timing"]})],
+        [*(name for named in datasets.values() for name in named), *sizes],
+        facts={
+            "figures": figures,
+            "published_rows": [
+                name
+                for named in datasets.values()
+                for name, entry in named.items()
+                if entry.get("published_rows")
+            ],
+        },
+    )
+
+
+def _grids(own, datasets, registry):
+    """Experiment, data set, training rows and the entry of the configuration, of each grid of models."""
+    for experiment, named in datasets.items():
+        for dataset, entry in named.items():
+            of = registry[dataset]
+            yield experiment, dataset, of.splits.train if of.splits else of.rows, entry
+    for size in own["size"]["sizes"]:
+        for dataset in own["size"]["datasets"]:
+            yield "size", dataset, 2 ** size["log2_m"], size
+
+
+def _axes(own, experiment):
+    names = ("A", "B", "log2_C") if experiment == "instance_weights" else ("log2_C",)
+    return {name: own["instance_weights" if len(names) > 1 else "class_weights"][name] for name in names}

@@ -1,0 +1,91 @@
+# The cells of all papers: the rules are made from the plans, for each function that computes cells. The first rule of a function
+# computes one cell, also below again/, where verify wants it. Cells of one data set that take little share a job: they are the
+# outputs of a numbered rule, which computes those that are missing or that come from other parameters or code.
+#
+# gather_rows puts the rows of a stage into one file, rows/<stage>.parquet. Exhibits are made from that file; it is small enough to
+# be committed, and it is an input, too: a cell is computed only if the file lacks its rows, or if they come from other data,
+# parameters or code.
+
+for paper in PAPERS.values():
+    for run in paper.plan.runs:
+
+        jobs = run.jobs(config["minutes_per_job"])
+
+        rule:
+            name:
+                f"{paper.key}_{run.verb}"
+            input:
+                unpack(inputs_of(paper, run)),
+            output:
+                rows=f"<results>/{paper.key}/{{cell}}.parquet",
+            log:
+                f"<logs>/{paper.key}/{{cell}}.log",
+            wildcard_constraints:
+                cell=run.pattern([name for job in jobs if len(job) == 1 for name in job]),
+            cache: CACHE
+            priority: run.priority
+            conda:
+                ENVIRONMENT
+            resources:
+                **EXCLUSIVE,
+                mem_mb=growing(mem_mb_of(run)),
+                runtime=growing(minutes_of(run)),
+            params:
+                code=code_of("scripts.run_cells"),
+                wildcards=named,
+                paper=paper.key,
+                run=run.function,
+                schema=run.schema,
+                cells=described(paper, run),
+            script:
+                "../scripts/run_cells.py"
+
+        for number, job in enumerate((job for job in jobs if len(job) > 1), start=1):
+
+            rule:
+                name:
+                    f"{paper.key}_{run.verb}_{number}"
+                input:
+                    unpack(inputs_of_cell(paper, run, *job)),
+                output:
+                    rows=[update(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
+                log:
+                    f"<logs>/{paper.key}/{run.stage}/{job[0]}-and-{len(job) - 1}-more.log",
+                priority: run.priority
+                conda:
+                    ENVIRONMENT
+                resources:
+                    **EXCLUSIVE,
+                    mem_mb=growing(max(run.cells[name].mem_mb for name in job)),
+                    runtime=growing(run.minutes(job)),
+                params:
+                    code=code_of("scripts.run_cells"),
+                    paper=paper.key,
+                    run=run.function,
+                    schema=run.schema,
+                    cells=[described_cell(paper, run, name) for name in job],
+                    kept=(paper.gathered(run.stage).replace("<results>", RESULTS), EVERY_CODE),
+                script:
+                    "../scripts/run_cells.py"
+
+
+# It takes seconds, and its inputs are there: a cluster need not run it.
+localrules:
+    gather_rows,
+
+
+rule gather_rows:
+    input:
+        rows=to_gather,
+    output:
+        rows=update("<results>/{paper}/rows/{stage}.parquet"),
+    log:
+        "<logs>/{paper}/gather_rows/{stage}.log",
+    conda:
+        ENVIRONMENT
+    params:
+        code=code_of("scripts.gather_rows"),
+        names=lambda wildcards: list(PAPERS[wildcards.paper].plan.of_stage(wildcards.stage)),
+        schema=lambda wildcards: PAPERS[wildcards.paper].plan.schema(wildcards.stage),
+    script:
+        "../scripts/gather_rows.py"
