@@ -52,13 +52,17 @@ report: $(LIBRARY) ## The same and its HTML report: results/demo/report.html
 	.venv/bin/snakemake --cores $(CORES) all report
 
 .PHONY: paper
-paper: $(LIBRARY) ## Tables and figures at the papers' full scale: results/paper (hours; needs the real data)
-	.venv/bin/snakemake --cores $(CORES) --configfile config/paper.yaml -- all report
+paper: $(LIBRARY) ## Everything at the papers' full scale, beyond the committed rows: results/paper (needs the real data)
+	.venv/bin/snakemake all report --cores $(CORES) --profile profiles/paper
 
 .PHONY: figures
-figures: $(LIBRARY) ## Every exhibit of results/paper again from the committed rows, the scorecard and a report, offline
-	.venv/bin/snakemake figures report --cores $(CORES) --forceall --configfile config/paper.yaml --config redraw=True
+figures: $(LIBRARY) ## Every exhibit of results/paper, scorecard and report from the committed rows, offline; the README's table
+	.venv/bin/snakemake --profile profiles/paper --cores $(CORES) figures report
 	.venv/bin/python workflow/readme.py results/paper/scorecard.md README.md
+
+.PHONY: verify
+verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data)
+	.venv/bin/snakemake --profile profiles/paper --cores $(CORES) verify
 
 .PHONY: test
 test: $(LIBRARY) ## Environment and tests
