@@ -63,4 +63,7 @@ html_sidebars = {
     "how_it_works": [],
     "comparison": [],
     "command_line": [],
+    "speed": [],
+    "library": [],
+    "workflow": [],
 }

@@ -2,8 +2,11 @@
 
 import contextlib
 import io
+import os
+import re
 import shlex
 import subprocess
+import sys
 import warnings
 
 import pytest
@@ -39,17 +42,25 @@ def test_programs_run_without_a_warning(document, tmp_path, monkeypatch):
         assert bool(printed.getvalue().strip()) == ("print(" in block.text)
 
 
+def words_without_variables(line):
+    """Words of a command from its program on, which variables of its environment may precede."""
+    words = shlex.split(line)
+    while re.match(r"[A-Z]+=", words[0]):
+        words = words[1:]
+    return words
+
+
 def words_of(program):
     """Words of each command that calls the program, wherever it is installed, without its name."""
-    calls = [shlex.split(line) for line in commands() if line not in NOT_RUN]
+    calls = [words_without_variables(line) for line in commands() if line not in NOT_RUN]
     return list(dict.fromkeys(tuple(words[1:]) for words in calls if words[0].split("/")[-1] == program))
 
 
 def test_every_command_is_run_or_has_a_reason():
-    run = {"make", "snakemake", "svmselect", "export"}
+    run = {"make", "snakemake", "svmselect", "export", "python"}
     assert set(NOT_RUN) <= set(commands())
     left = [line for line in commands() if line not in NOT_RUN]
-    assert {shlex.split(line)[0].split("/")[-1] for line in left} == run
+    assert {words_without_variables(line)[0].split("/")[-1] for line in left} == run
 
 
 @pytest.mark.parametrize("words", words_of("make"), ids=" ".join)
@@ -62,14 +73,62 @@ def test_make_knows_what_to_do(words):
     assert done.stdout
 
 
-@pytest.mark.parametrize("words", words_of("snakemake"), ids=" ".join)
+# those that draw from the committed rows, prepare data, or compute cells again, and the others
+DRAWN = [words for words in words_of("snakemake") if "profiles/paper" in words]
+PREPARING = [words for words in words_of("snakemake") if words[-1].startswith("resources/data/")]
+VERIFYING = [words for words in words_of("snakemake") if "verify" in words]
+PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *PREPARING, *VERIFYING]]
+
+
+@pytest.mark.parametrize("words", DRAWN, ids=" ".join)
+def test_snakemake_draws_from_the_committed_rows(words, tmp_path):
+    """A dry run in a checkout that has the rows alone: no cell is computed, no data set asked for."""
+    for folder in ROOT.glob("results/paper/*/rows"):
+        (tmp_path / folder.relative_to(ROOT)).parent.mkdir(parents=True)
+        (tmp_path / folder.relative_to(ROOT)).symlink_to(folder)
+    done = Checkout(tmp_path).snakemake("--dry-run", *words)
+    assert done.returncode == 0, done.stderr
+    assert "_plot_" in done.stdout
+    assert not re.search(r"_run_|^rule (?:download|prepare)_data", done.stdout, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("words", PLANNED, ids=" ".join)
 def test_snakemake_plans_what_is_asked_for(words, tmp_path):
     """A dry run on one small data set, with a folder for every variable that the documents export."""
     exports = {word.split("=")[0]: str(tmp_path) for (word,) in words_of("export")}
-    small = str(ROOT / "tests/small.yaml")
     (tmp_path / "checkout").mkdir()
-    # the option takes all words that follow it, the last one laid over the others
-    words += (small,) if "--configfile" in words else ("--configfile", small)
-    done = Checkout(tmp_path / "checkout").snakemake("--dry-run", *words, **exports)
+    done = Checkout(tmp_path / "checkout").snakemake("--dry-run", *on_small_data(words), **exports)
     assert done.returncode == 0, done.stderr
     assert "franc2008_run_loo" in done.stdout
+
+
+def on_small_data(words):
+    """The words of a command with the configuration of one small data set laid over those that it names."""
+    small = str(ROOT / "tests/small.yaml")
+    if "--configfile" not in words:
+        return (*words, "--configfile", small)
+    after = words.index("--configfile") + 2
+    return (*words[:after], small, *words[after:])
+
+
+@pytest.mark.parametrize("words", VERIFYING, ids=" ".join)
+def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
+    done = Checkout(tmp_path).snakemake("--dry-run", *on_small_data(words))
+    assert done.returncode == 0, done.stderr
+    assert "verify" in done.stdout and "results/small/franc2008/again/" in done.stdout
+
+
+@pytest.mark.parametrize("words", words_of("python"), ids=" ".join)
+def test_a_cell_runs_without_snakemake(words, tmp_path):
+    """On the data that the command beside it prepares."""
+    checkout = Checkout(tmp_path)
+    for preparing in PREPARING:
+        done = checkout.snakemake(*preparing)
+        assert done.returncode == 0, done.stderr
+    environment = {**os.environ, "PYTHONPATH": "workflow"}
+    command = [sys.executable, *words]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    shown = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert {row[4] for row in shown} == {"unlearn", "standard", "proposed"}
+    assert {row[-2] for row in shown} == {"ok"}

@@ -1,0 +1,147 @@
+"""The README: its size, its picture, and that what it and the page on speed say is what the files say."""
+
+import re
+
+import pandas as pd
+import pytest
+from checkouts import ROOT
+from documents.fences import documents
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+MOST_WORDS = 1000
+CODE_BY_LINE = 60
+FIRST_SCREEN = 30
+BENCHMARKS, PAPER = ROOT / "benchmarks/results", ROOT / "results/paper"
+
+
+@pytest.fixture(scope="module")
+def readme():
+    return documents()["README.md"]
+
+
+def parsed(text):
+    return MarkdownIt().enable("table").parse(text)
+
+
+def words_outside_code(text):
+    """Words of a text without its fenced blocks; bars of tables, dashes and the like are none."""
+    lines = text.splitlines()
+    for token in parsed(text):
+        if token.type == "fence":
+            first, last = token.map
+            lines[first:last] = [""] * (last - first)
+    return [word for word in " ".join(lines).split() if re.search(r"\w", word)]
+
+
+def tables(text):
+    """Every table of a text: its rows, the headings first, as lists of the cells' Markdown."""
+    return [
+        [
+            [cell.children[0].content for cell in row.children]
+            for part in table.children
+            for row in part.children
+        ]
+        for table in SyntaxTreeNode(parsed(text)).children
+        if table.type == "table"
+    ]
+
+
+def test_words_are_counted_outside_code():
+    text = "# One\n\ntwo, three\n\n```\nno word here\n```\n\n| four | - |\n|---|---|\n| five `six` | |\n"
+    assert words_outside_code(text) == ["One", "two,", "three", "four", "five", "`six`"]
+
+
+def test_it_is_short(readme):
+    assert len(words_outside_code(readme)) <= MOST_WORDS
+
+
+def test_code_comes_early(readme):
+    first = next(token for token in parsed(readme) if token.type == "fence")
+    assert first.map[0] + 1 <= CODE_BY_LINE
+
+
+def test_a_described_picture_is_on_the_first_screen(readme):
+    top = "\n".join(readme.splitlines()[:FIRST_SCREEN])
+    pictures = [child for token in parsed(top) for child in token.children or () if child.type == "image"]
+    assert len(pictures) == 1
+    assert (ROOT / pictures[0].attrs["src"]).suffix in (".svg", ".png")
+    assert len(pictures[0].content.split()) > 20
+
+
+@pytest.fixture(scope="module")
+def training():
+    """Of the comparison on one thread: the row of each kernel and C, and of each problem."""
+    page = (BENCHMARKS / "compare.md").read_text().split("## 2 threads")[0]
+    found = {rows[0][2]: rows for rows in tables(page)}
+    return {tuple(row[:2]): row for row in found["problems"]}, found["problem"]
+
+
+def is_rounded(text, value):
+    """Whether a number in a text is a value, rounded."""
+    number = text.replace(",", "")
+    decimals = len(number.partition(".")[2])
+    return abs(float(number) - value) <= 0.5 * 10**-decimals + 1e-9
+
+
+def test_speeds_are_those_of_the_files(readme, training):
+    means, (headings, *problems) = training
+    (table,) = [rows for rows in tables(readme) if rows[0][2] == "Peer / svmselect"]
+    said = {(work, peer): ratio for work, peer, ratio, _ in table[1:]}
+    worst = min((row for row in problems if row[:2] == ["linear", "1"]), key=lambda row: float(row[-1]))
+    fastest = min(range(4, 8), key=lambda column: float(worst[column]))
+    loo = pd.read_csv(BENCHMARKS / "loo_grid.csv").set_index(["problem", "method"]).loc["image"]
+    assert means["rbf", "1"][2] == "10 of 10"
+    assert loo["extrapolated"].astype(str).to_dict() == {"10-fold": "no", "leave-one-out": "yes"}
+    assert said == {
+        ("training, RBF kernel, C = 1: mean of ten problems", "LIBSVM"): means["rbf", "1"][3],
+        ("the same", "fastest of four libraries"): means["rbf", "1"][4],
+        ("training, linear kernel, C = 1: the worst problem", headings[fastest]): worst[-1],
+        ("10 folds of 64 RBF models, image", "`GridSearchCV`"): f"{loo.loc['10-fold', 'speedup']:.3g}",
+        (
+            "leave-one-out of the same models, extrapolated",
+            "`GridSearchCV`",
+        ): f"{loo.loc['leave-one-out', 'speedup']:,.0f}",
+    }
+
+
+def test_the_page_on_speed_has_the_means_of_training(training):
+    means, (_, *problems) = training
+    (table,) = [rows for rows in tables(documents()["docs/speed.md"]) if rows[0][0] == "kernel"]
+    for kernel, C, number, libsvm, best, least in table[1:]:
+        mean = means[kernel.lower(), C]
+        assert [number.split(",")[0], libsvm, best] == [mean[2].split()[0], *mean[3:5]]
+        ratios = [row[-1] for row in problems if row[:2] == [kernel.lower(), C] and row[-1] != "n/a"]
+        assert is_rounded(least.split()[0], min(map(float, ratios)))
+    assert len(table) == 5
+
+
+def test_the_page_on_speed_has_the_costs_of_seeds():
+    rows = pd.read_csv(PAPER / "wen2017/seeds.csv")
+    rows = rows[(rows["exhibit"] == "chosen") & (rows["metric"] == "time")]
+    time = rows.set_index(["dataset", "setting", "method"])["value"].rename({"heart-statlog": "heart"})
+    (table,) = [rows for rows in tables(documents()["docs/speed.md"]) if rows[0][0] == "data set"]
+    for dataset, _, *cells in table[1:]:
+        for k, (cold, *ratios) in (("k=10", cells[:4]), ("k=100", cells[4:])):
+            number, unit = cold.split()
+            assert is_rounded(number, time[dataset, k, "cold"] * {"s": 1, "ms": 1000}[unit])
+            for method, ratio in zip(("sir", "avg", "top"), ratios, strict=True):
+                assert is_rounded(ratio, time[dataset, k, method] / time[dataset, k, "cold"]), (dataset, k)
+    assert len(table) == 6
+
+
+def test_few_folds_choose_as_well_as_leave_one_out_and_the_least_cost_less():
+    rows = pd.read_csv(PAPER / "comparison/estimators.csv").set_index(["metric", "method"])["value"]
+    assert rows["regret"][["kfold_3", "kfold_5", "kfold_10"]].max() <= rows["regret"]["loo"]
+    assert rows["fits"]["kfold_3"] < rows["fits"]["loo"]
+    best = rows["regret"].sort_values().index
+    assert list(best[:3]) == ["kfold_3", "kfold_5", "kfold_10"]
+    assert set(best[-3:]) == {"random", "radius_margin", "rescaled_radius_margin"}
+    assert best[-3] == "random"
+
+
+def test_numbers_outside_their_tolerance_are_mostly_costs():
+    card = pd.read_csv(PAPER / "scorecard.csv")
+    metrics = card.loc[card["within"] == "no", "metric"]
+    costs = metrics.str.match("time|iterations|kernel_columns|kernel_column_speedup")
+    assert costs.mean() > 0.5
