@@ -36,7 +36,7 @@
 #   sarafis2018   cells                         {experiment}/{dataset}/rows-{m}/part-{i}-of-{n}
 #   bakir2004     cells                         figure1, figure3/run-{r}, figure4/{dataset}/run-{r},
 #                                               table1/{dataset}/train-{rows}, growth/{dataset}
-#   comparison    cells                         {dataset}/realisation-{r}
+#   comparison    cells                         {dataset}/realisation-{r}/{estimator}, .../test
 
 
 # The file is found also where another folder is the working directory, or another workflow uses this one as a module.

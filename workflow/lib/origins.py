@@ -5,23 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow.parquet as pq
 
-__all__ = ["COLUMNS", "libraries", "others", "present_code"]
+__all__ = ["COLUMNS", "libraries", "others"]
 
 COLUMNS = ["paper", "stage", "library", "rows", "present"]
-
-
-def present_code(rules, files):
-    """Digests of the code that makes the given files now, sorted.
-
-    Parameters
-    ----------
-    rules : iterable of snakemake.rules.Rule
-        Those whose parameter ``code`` is from `lib.library.code_of`.
-    files : iterable of str
-    """
-    files = list(files)
-    makers = [rule for rule in rules if any(rule.is_producer(file) for file in files)]
-    return sorted({rule.params.code["digest"] for rule in makers})
 
 
 def libraries(paths, stages, present):

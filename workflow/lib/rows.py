@@ -297,17 +297,11 @@ def gather_rows(path, wanted, files, schema):
     int
         Number of rows of the file.
     """
-    kept, kept_rows = made_cells(path), None
+    kept = {} if set(wanted) <= set(files) else _cells(path, schema)
     tables, made = [], []
     for name in wanted:
-        if name in files:
-            (own,) = made_cells(files[name]).values()
-            tables.append(_read([files[name]], schema))
-        else:
-            own = kept[name]
-            kept_rows = _read([path], schema) if kept_rows is None else kept_rows
-            before = list(kept)[: list(kept).index(name)]
-            tables.append(kept_rows.slice(sum(kept[other].rows for other in before), own.rows))
+        own, rows = (_cells(files[name], schema) if name in files else kept)[name]
+        tables.append(rows)
         made.append(own)
     table = pa.concat_tables(tables) if tables else schema.empty_table()
     _write(path, table, made)
@@ -321,17 +315,23 @@ def read_rows(paths):
 
 def read_cell(path, name):
     """The rows of one cell of a file, as one DataFrame."""
-    made = made_cells(path)
-    before = list(made)[: list(made).index(name)]
-    return _read([path]).slice(sum(made[other].rows for other in before), made[name].rows).to_pandas()
+    _, rows = _cells(path)[name]
+    return rows.to_pandas()
 
 
 def copy_cell(path, name, output, schema):
     """Put the rows of one cell of a file into a file of its own, atomically."""
-    made = made_cells(path)
-    before = list(made)[: list(made).index(name)]
-    rows = _read([path], schema).slice(sum(made[other].rows for other in before), made[name].rows)
-    _write(output, rows, [made[name]])
+    own, rows = _cells(path, schema)[name]
+    _write(output, rows, [own])
+
+
+def _cells(path, schema=None):
+    """The cells of a file by name, each with its rows as a table."""
+    table, begin, found = _read([path], schema), 0, {}
+    for name, own in made_cells(path).items():
+        found[name] = own, table.slice(begin, own.rows)
+        begin += own.rows
+    return found
 
 
 def _read(paths, schema=None):

@@ -173,8 +173,10 @@ def inputs_of(paper, run):
     return lambda wildcards: inputs_of_cell(paper, run, run.name(wildcards.cell))(wildcards)
 
 
-def wanted(paper, stage):
+@cache
+def wanted(key, stage):
     """The cells of a stage in their order, each with the parameters and the code that its rows have to be made from."""
+    paper = PAPERS[key]
     return [
         Made(
             name,
@@ -196,14 +198,14 @@ EVERY_CODE = config["rows_of_other_code"] == "keep"
 def missing_cells(key, stage):
     """The cells of a stage that its gathered rows lack, or have of other data, parameters or code."""
     path = PAPERS[key].gathered(stage).replace("<results>", RESULTS)
-    return frozenset(cells_to_compute(path, wanted(PAPERS[key], stage), EVERY_CODE))
+    return frozenset(cells_to_compute(path, wanted(key, stage), EVERY_CODE))
 
 
 def to_gather(wildcards):
     """The files of single cells that go into the gathered rows: those that have to be computed, and those that are there."""
     paper, stage = PAPERS[wildcards.paper], wildcards.stage
     missing = missing_cells(paper.key, stage)
-    cells = {file_of_cell(paper, stage, own.cell): own for own in wanted(paper, stage)}
+    cells = {file_of_cell(paper, stage, own.cell): own for own in wanted(paper.key, stage)}
     if missing and workflow.is_main_process:
         # Snakemake does not ask what a file contains, and one that is there is as good to it without its inputs.
         own_files = {file: own for file, own in cells.items() if own.cell in missing}
@@ -232,10 +234,7 @@ def to_verify(wildcards):
 
 def present_codes():
     """For each of the STAGES, digests of the code that computes its rows at present."""
-    return [
-        sorted({own.library.rpartition("+")[2] for own in wanted(PAPERS[name], stage)})
-        for name, stage in STAGES
-    ]
+    return [sorted({own.library.rpartition("+")[2] for own in wanted(name, stage)}) for name, stage in STAGES]
 
 
 def shown(paper, exhibit, file):

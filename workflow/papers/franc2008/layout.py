@@ -17,10 +17,6 @@ def _lookup(tidy):
     return lambda *key: tuple(values.loc[key])
 
 
-def _signed(value, decimals):
-    return number(value, decimals) if pd.isna(value) else f"{round(value, decimals) + 0.0:+.{decimals}f}"
-
-
 def _failures(tidy, metric, what):
     """A note that names the data sets and kernels with failures, or none."""
     failed = tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)]
