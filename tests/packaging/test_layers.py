@@ -7,9 +7,6 @@ import pytest
 
 from svmselect.digest import read_module
 
-# A helper of the solvers for which the library has no public name yet.
-KNOWN = {"workflow/papers/wen2017/cache.py"}
-
 
 def imports(path: Path) -> set[str]:
     """What a file of Python or Snakemake imports, as "module" or "module:name"."""
@@ -46,10 +43,10 @@ def test_the_workflow_imports_nothing_private_of_the_library(root):
         path.relative_to(root).as_posix(): sorted(filter(private, imports(path)))
         for path in sources(root, "workflow")
     }
-    assert {path: uses for path, uses in found.items() if uses and path not in KNOWN} == {}
+    assert {path: uses for path, uses in found.items() if uses} == {}
     # those that are used by their full name, too
     written = {path for path in found if re.search(r"\bsvmselect(\.\w+)*\._\w", (root / path).read_text())}
-    assert written <= KNOWN
+    assert written == set()
 
 
 @pytest.mark.parametrize(

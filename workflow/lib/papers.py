@@ -17,10 +17,10 @@ from pathlib import Path
 
 import yaml
 
-from lib.config import check_config
+from lib.config import check_config, check_names
 from lib.plan import Plan
 
-__all__ = ["Exhibit", "Paper", "from_here", "load_papers"]
+__all__ = ["Exhibit", "Paper", "from_here", "load_papers", "with_plans"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 SCHEMAS = FOLDER.parent / "schemas"
@@ -309,6 +309,30 @@ def load_papers(folder=FOLDER):
     papers = [_load(path, schema) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
     return {paper.key: paper for paper in papers}
+
+
+def with_plans(papers, config, registry):
+    """Those of the papers that the configuration runs, with their plans.
+
+    Parameters
+    ----------
+    papers : dict of str to Paper
+        From `load_papers`.
+    config : dict
+        Checked, its defaults filled in.
+    registry : svmselect.data.Registry
+
+    Raises
+    ------
+    ValueError
+        In a sentence, if the configuration names a paper or a data set that there is not.
+    """
+    names = config["papers"] or papers
+    check_names("papers", names, papers)
+    chosen = {name: own for name, own in papers.items() if name in names}
+    for paper in chosen.values():
+        paper.set_plan(config, registry)
+    return chosen
 
 
 def _load(path, schema):

@@ -16,10 +16,10 @@ import yaml
 from snakemake.utils import update_config
 from svmselect.data import load_registry
 
-from lib.config import check_config, check_names, fill_defaults, load_schema, project_file
+from lib.config import check_config, fill_defaults, load_schema, project_file
 from lib.job import run_cell
 from lib.library import code_of
-from lib.papers import load_papers
+from lib.papers import load_papers, with_plans
 from lib.rows import read_rows
 
 __all__ = ["planned"]
@@ -48,12 +48,7 @@ def planned(*files):
     check_config(config, schema)
     fill_defaults(config, schema)
     registry = load_registry(project_file(config["registry"], PROJECT))
-    declared = load_papers()
-    check_names("papers", config["papers"] or [], declared)
-    papers = {name: own for name, own in declared.items() if name in (config["papers"] or declared)}
-    for paper in papers.values():
-        paper.set_plan(config, registry)
-    return papers, registry, config
+    return with_plans(load_papers(), config, registry), registry, config
 
 
 def cell_of(papers, name):

@@ -20,7 +20,6 @@ from lib.claims import check_claims, limits
 from lib.config import (
     check_cache,
     check_config,
-    check_names,
     check_writable,
     fill_defaults,
     load_schema,
@@ -28,7 +27,7 @@ from lib.config import (
     read_texts,
 )
 from lib.environment import cache_folder, set_job_environment
-from lib.papers import from_here, load_papers
+from lib.papers import from_here, load_papers, with_plans
 from lib.plan import contents
 from lib.verify import drawn
 
@@ -65,10 +64,7 @@ def checked(config, declared):
         check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
         check_writable([config["folders"]["resources"]])
         check_cache(cache_folder())
-        check_names("papers", config["papers"] or [], declared)
-        papers = {name: own for name, own in declared.items() if name in (config["papers"] or declared)}
-        for paper in papers.values():
-            paper.set_plan(config, registry)
+        papers = with_plans(declared, config, registry)
     except (ValueError, OSError) as error:
         raise WorkflowError(str(error)) from None
     return papers, registry
