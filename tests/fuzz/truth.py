@@ -8,6 +8,10 @@ sqrt(2 G) away, and the differences of w between two rows are those of ours up t
 distance. Given w, the optimal thresholds are the minimisers of a piecewise linear function, a weighted median
 of the breakpoints y_i - w x_i: it does not fall when these grow. Breakpoints that are known up to their radii
 thus give an interval, and nothing need be assumed on who made a, on margins or on the rank of the matrix.
+
+Where rounding is not small beside the kernel values, the library's matrix need have no weight vectors: it may
+be indefinite, and a point with a small gap there far from its optimum. Such a point a' has a gap of at most
+``tol + 2 max(E a')`` for our own matrix, and a' is at most C. All is measured with our matrix then.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ LONG_EPS = np.finfo(LONG).eps
 STEPS = 50_000  # of libsvm, for one reference
 FEW_STEPS = 10_000  # of the library
 INBOUND = 1e-9  # relative distance from the bounds from which on a variable is tried as in-bound
+INDEFINITE = 1e-9  # rounding from which on, beside the kernel values, a matrix may be indefinite
 FLOOR = LONG(2.0**-40)  # decision values are of order 1: nobody looks at less
 
 
@@ -71,6 +76,8 @@ class Truth:
         Most that the library's values may be off the moved rows'.
     distance : ndarray, shape (m, m)
         Between rows in feature space.
+    indefinite : bool
+        The library's matrix may be so beyond what counts as rounding.
     """
 
     def __init__(self, problem, origin=0.0, inexact=0.0):
@@ -93,9 +100,9 @@ class Truth:
             self.K = self.moved = np.exp(-exponent)
             self.E = np.exp(-np.maximum(exponent - off, 0)) * (1 + rounding) - self.K
         diagonal = np.diag(self.K)
-        self.distance = np.sqrt(
-            np.maximum(diagonal[:, None] + diagonal[None] - 2 * self.K, 0) + 4 * self.E.max() * (self.E > 0)
-        )
+        self.indefinite = bool(self.E.max() > INDEFINITE * diagonal.max())
+        squared = np.maximum(diagonal[:, None] + diagonal[None] - 2 * self.K, 0)
+        self.distance = np.sqrt(squared + (not self.indefinite) * 4 * self.E.max() * (self.E > 0))
         self._references = {}
 
     def noise(self, alpha):
@@ -208,19 +215,20 @@ class Truth:
             b += scale * step[-1]
         return self.balanced(self.y * theta, C)
 
-    def intervals(self, C=None, tol=0.0, rows=None):
+    def intervals(self, C, tol, rows=None):
         """Ends of the intervals of the decision values of the classifier for bounds `C`, shape (n,) each.
 
-        With `tol` they hold those of every approximate solution with a KKT gap of at most `tol`, in the
-        library's arithmetic.
+        They hold those of every approximate solution with a KKT gap of at most `tol`, in the library's
+        arithmetic.
         """
         reference = self.reference(C)
         rows = range(self.m) if rows is None else rows
-        theta = self.y * reference.alpha
-        f, noise = self.K @ theta, self.noise(reference.alpha)
-        reach = np.sqrt(2 * reference.gap)
-        if tol:
-            reach = reach + np.sqrt(2 * (tol + 2 * noise.max()) * reference.C.sum())
+        alpha, gap, noise = reference.alpha, reference.gap, self.noise(reference.alpha)
+        if self.indefinite:
+            alpha, noise = reference.best, self.noise(reference.C)
+            gap = self.gap(alpha, reference.C, exact=True)
+        f = self.K @ (self.y * alpha)
+        reach = np.sqrt(2 * gap) + np.sqrt(2 * (tol + 2 * noise.max()) * reference.C.sum())
         low, high = [], []
         for r in rows:
             radius = reach * self.distance[r] + noise + noise[r] + tol
