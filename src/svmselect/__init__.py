@@ -35,7 +35,16 @@ from svmselect.editing import (
     multiedit,
 )
 from svmselect.gram import Gram
-from svmselect.kernels import RBF, Linear
+from svmselect.kernels import (
+    RBF,
+    AnisotropicRBF,
+    ChiSquared,
+    Custom,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
 from svmselect.loo import LeaveOneOut, leave_one_out
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
@@ -43,19 +52,25 @@ from svmselect.threads import interruptible_threads
 
 __all__ = [
     "RBF",
+    "AnisotropicRBF",
     "Bagging",
+    "ChiSquared",
     "CrossTraining",
     "CrossValidation",
+    "Custom",
     "Estimate",
     "Gram",
     "GridCrossValidation",
     "InfeasibleNu",
+    "Laplacian",
     "LeaveOneOut",
     "Linear",
     "OpperWinther",
     "PathPoint",
+    "Polynomial",
     "RadiusMargin",
     "RescaledRadiusMargin",
+    "Sigmoid",
     "Solution",
     "SpanBound",
     "SpanRule",

@@ -83,6 +83,18 @@ void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const 
     else rbf_f64(n, out, products, norms, norm, gamma, clip);
 }
 
+void panels_laplacian(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma)
+{
+    if (single) laplacian_f32(d, n, row, turned, out, gamma);
+    else laplacian_f64(d, n, row, turned, out, gamma);
+}
+
+void panels_chi_squared(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma)
+{
+    if (single) chi_squared_f32(d, n, row, turned, out, gamma);
+    else chi_squared_f64(d, n, row, turned, out, gamma);
+}
+
 void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
                       ptrdiff_t to_ld)
 {

@@ -11,6 +11,12 @@
 void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const void *norms, double norm, double gamma,
                 double clip);
 
+/* out[t] = exp(-gamma D_t) for the distances of one row of d values from n others, whose features lie together: D_t is the sum
+ * of |row[k] - turned[k][t]|, or of (row[k] - turned[k][t])^2 / (row[k] + turned[k][t]) where that is not 0 / 0.  The
+ * exponential is that of panels_rbf. */
+void panels_laplacian(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma);
+void panels_chi_squared(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma);
+
 /* to[c][r] = from[r][c] */
 void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
                       ptrdiff_t to_ld);

@@ -9,6 +9,8 @@ import numpy as np
 
 cdef extern from "_panels.h" nogil:
     void panels_rbf(int, Py_ssize_t, void *, const void *, const void *, double, double, double)
+    void panels_laplacian(int, Py_ssize_t, Py_ssize_t, const void *, const void *, void *, double)
+    void panels_chi_squared(int, Py_ssize_t, Py_ssize_t, const void *, const void *, void *, double)
     const Py_ssize_t PANELS_WIDTH
     void panels_sparse_product(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *,
                                const void *, Py_ssize_t, void *)
@@ -29,6 +31,26 @@ def rbf(real[:, :] products, real[:, :] out, Py_ssize_t[::1] slots, real[::1] no
         for r in range(products.shape[0]):
             panels_rbf(real is float, products.shape[1], &out[slots[r], 0], &products[r, 0], &other_norms[0],
                        norms[r], gamma, clip)
+
+
+def laplacian(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] out, Py_ssize_t[::1] slots,
+              double gamma):
+    """``out[slots[r], c] = exp(-gamma sum_k |left[r, k] - turned[k, c]|)``."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(left.shape[0]):
+            panels_laplacian(real is float, turned.shape[0], turned.shape[1], &left[r, 0], &turned[0, 0],
+                             &out[slots[r], 0], gamma)
+
+
+def chi_squared(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] out, Py_ssize_t[::1] slots,
+                double gamma):
+    """The same for ``sum_k (left[r, k] - turned[k, c])^2 / (left[r, k] + turned[k, c])``."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(left.shape[0]):
+            panels_chi_squared(real is float, turned.shape[0], turned.shape[1], &left[r, 0], &turned[0, 0],
+                               &out[slots[r], 0], gamma)
 
 
 def transpose(const real[:, :] block, real[:, :] out):

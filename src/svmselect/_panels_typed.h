@@ -13,6 +13,46 @@ CLONES static void NAME(rbf)(ptrdiff_t n, T *restrict out, const T *restrict pro
     }
 }
 
+/* out becomes exp(-gamma out) */
+INLINE void NAME(decay)(ptrdiff_t n, T *restrict out, double gamma)
+{
+    const T gamma_T = gamma < MOST ? gamma : MOST;
+    for (ptrdiff_t t = 0; t < n; t++) {
+        T exponent = -gamma_T * out[t];
+        T value = NAME(exp)(exponent);   /* as in rbf */
+        out[t] = exponent > LEAST_EXPONENT ? value : 0;
+    }
+}
+
+CLONES static void NAME(laplacian)(ptrdiff_t d, ptrdiff_t n, const T *restrict row, const T *restrict turned, T *restrict out,
+                                   double gamma)
+{
+    for (ptrdiff_t t = 0; t < n; t++) out[t] = 0;
+    for (ptrdiff_t k = 0; k < d; k++) {
+        const T value = row[k], *other = turned + k * n;
+        for (ptrdiff_t t = 0; t < n; t++) {
+            T difference = value - other[t];
+            out[t] += difference < 0 ? -difference : difference;
+        }
+    }
+    NAME(decay)(n, out, gamma);
+}
+
+CLONES static void NAME(chi_squared)(ptrdiff_t d, ptrdiff_t n, const T *restrict row, const T *restrict turned,
+                                     T *restrict out, double gamma)
+{
+    for (ptrdiff_t t = 0; t < n; t++) out[t] = 0;
+    for (ptrdiff_t k = 0; k < d; k++) {
+        const T value = row[k], *other = turned + k * n;
+        for (ptrdiff_t t = 0; t < n; t++) {
+            T difference = value - other[t], sum = value + other[t];
+            T share = difference * (difference / (sum > 0 ? sum : 1));
+            out[t] += share;
+        }
+    }
+    NAME(decay)(n, out, gamma);
+}
+
 /* A tile is 16 values wide, a cache line of floats: the lines of both sides are read and written whole. */
 CLONES static void NAME(transpose)(ptrdiff_t rows, ptrdiff_t columns, const T *restrict from, ptrdiff_t from_ld,
                                    T *restrict to, ptrdiff_t to_ld)

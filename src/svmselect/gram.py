@@ -13,7 +13,7 @@ from scipy import sparse
 from svmselect import _panels
 from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
 from svmselect.csr import as_csr
-from svmselect.kernels import BLOCK_ROWS, RBF, Linear, Rows, product_panels, slices
+from svmselect.kernels import BLOCK_ROWS, Custom, Kernel, Linear, Rows, slices
 from svmselect.threads import run
 
 __all__ = ["Gram", "matrix_mb"]
@@ -135,10 +135,27 @@ def check_dtype(dtype):
     return found
 
 
-def check_kernel(kernel):
-    """A ValueError unless `kernel` is one."""
-    if not isinstance(kernel, (RBF, Linear)):
-        raise ValueError(f"kernel must be RBF(gamma) or Linear(), got {kernel!r}")
+def as_kernel(kernel):
+    """A kernel, also from a function of two arrays, or a ValueError."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return Custom(kernel)
+    raise ValueError(f"kernel must be one of svmselect.kernels, as RBF(gamma), or a function, got {kernel!r}")
+
+
+def checked_diagonal(kernel, rows):
+    """``k(x, x)`` of the Rows, or a ValueError if the kernel is not for them."""
+    kernel.check(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        diagonal = kernel.diagonal(rows)
+    # of a positive semi-definite kernel no value is larger than the largest here
+    bad = np.flatnonzero(~(diagonal <= np.finfo(rows.X.dtype).max))
+    if bad.size:
+        raise ValueError(
+            f"X is too large for {rows.X.dtype} values of {kernel!r}: that of row {bad[0]} overflows"
+        )
+    return diagonal
 
 
 class Counts:
@@ -243,7 +260,7 @@ class Source:
     data : Rows
     numbers : ndarray of intp or None
         The rows of `data` that the matrix is about; all of them by default.
-    kernel : RBF or Linear
+    kernel : Kernel
     counts : Counts
     above : list of (Store, ndarray of intp)
         Stores to look in first, and the numbers that the matrix' rows have there.
@@ -265,7 +282,7 @@ class Source:
 
     @cached_property
     def diagonal(self):
-        diagonal = self.kernel.diagonal(self.data)
+        diagonal = checked_diagonal(self.kernel, self.data)
         return diagonal if self.numbers is None else diagonal[self.numbers]
 
     def stored_above(self, indices):
@@ -305,7 +322,7 @@ class Gram:
     ----------
     X : array_like or sparse matrix, shape (m, d)
         The rows. Sparse input stays sparse and is made dense by panels of at most 1,024 rows.
-    kernel : RBF or Linear
+    kernel : Kernel
     dtype : {"float64", "float32"}
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
         tolerance of 1e-3; leave-one-out, spans and linear kernels want float64.
@@ -325,7 +342,7 @@ class Gram:
     ----------
     m : int
         Number of rows.
-    kernel : RBF or Linear
+    kernel : Kernel
     origin : ndarray, shape (d,), or None
         The point from which rows are measured; None for 0.
     diagonal : ndarray, shape (m,)
@@ -365,16 +382,12 @@ class Gram:
     """
 
     def __init__(self, X, kernel, dtype="float64", memory_mb=2048, copy=True, origin=None):
-        check_kernel(kernel)
+        kernel = as_kernel(kernel)
         self.dtype = check_dtype(dtype)
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
             raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
         rows = own_rows(X) if copy else adopted_rows(X)
-        self.origin = far_origin(rows) if origin is None else checked_origin(rows, origin)
-        self._X = measured_from(rows, self.origin)
-        # stored values and products are of one type; rows are cast once
-        with np.errstate(over="ignore"):
-            rows = Rows(self._X.astype(self.dtype, copy=False))
+        rows = self._placed(rows, kernel, origin)
         self._budget = int(memory_mb * 2**20)
         column_bytes = padded_length(rows.n) * self.dtype.itemsize
         capacity, least = self._budget // column_bytes, min(rows.n, MIN_COLUMNS)
@@ -384,6 +397,20 @@ class Gram:
                 f"at least {least} are needed ({least * column_bytes / 2**20:.3g} MB)"
             )
         self._open(Source(rows, None, kernel, Counts()), capacity, None)
+
+    def _placed(self, X, kernel, origin=None):
+        """The data as Rows, measured from `origin`; by default from where the kernel's values keep most
+        digits."""
+        if origin is None:
+            self.origin = far_origin(X) if kernel.moves else None
+        else:
+            self.origin = checked_origin(X, origin)
+            if self.origin is not None and not kernel.moves:
+                raise ValueError(f"origin must be 0 for {kernel!r}, whose SVM changes when all rows move")
+        self._X = measured_from(X, self.origin)
+        # stored values and products are of one type; rows are cast once
+        with np.errstate(over="ignore"):
+            return Rows(self._X.astype(self.dtype, copy=False))
 
     def _open(self, source, capacity, memory):
         self._source = source
@@ -529,7 +556,7 @@ class Gram:
 
         Parameters
         ----------
-        kernel : RBF or Linear
+        kernel : Kernel
 
         Returns
         -------
@@ -541,14 +568,22 @@ class Gram:
         ValueError
             If ``kernel`` is not a kernel, or the object is a restriction.
         """
-        check_kernel(kernel)
+        kernel = as_kernel(kernel)
         former = self._source
         if former.numbers is not None:
             raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
+        rows, X, origin = former.data, self._X, self.origin
+        if kernel.moves != self.kernel.moves:
+            # moving rows to and fro rounds nothing, see far_origin
+            rows = self._placed(X if origin is None else X + origin, kernel)
+        source = Source(rows, None, kernel, former.counts)
+        try:
+            source.diagonal  # noqa: B018  it says no before anything is changed
+        except ValueError:
+            self._X, self.origin = X, origin
+            raise
         scratch = self._scratch
-        self._open(
-            Source(former.data, None, kernel, former.counts), self._store.capacity, self._store.close()
-        )
+        self._open(source, self._store.capacity, self._store.close())
         self._scratch = scratch
         return self
 
@@ -791,32 +826,36 @@ class Gram:
             raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {data.shape[1]}")
         if sparse.issparse(X) != sparse.issparse(data):
             X = sparse.csr_array(X) if sparse.issparse(data) else X.toarray()
-        X = measured_from(X, self.origin)
+        new = Rows(measured_from(X, self.origin))
+        self.kernel.check(new)
         chosen = data[support if numbers is None else numbers[support]]
-        return self.kernel.block(Rows(X), Rows(chosen))
+        return self.kernel.block(new, Rows(chosen))
 
     def squared_radius(self):
         """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
         1; Joachims 2000).
 
-        1 for the RBF kernel (its bound over all inputs); computed over the rows for the linear kernel.
-        """
+        The kernel's bound over all inputs where it has one, 1 for the RBF kernel; else computed over the
+        rows."""
         if self._squared_radius is None:
-            if isinstance(self.kernel, RBF):
-                self._squared_radius = 1.0
-            else:
-                self._squared_radius = float((self.diagonal - self._row_minima()).max())
+            radius = self.kernel.radius
+            self._squared_radius = (
+                float((self.diagonal - self._row_minima()).max()) if radius is None else radius
+            )
         return self._squared_radius
 
     def _row_minima(self):
-        """Least value of each row of a linear kernel's matrix, float64."""
+        """Least value of each row of the matrix, float64."""
         if self.full:
             columns = self.compute().columns
             return columns.arena[:, : self.m].min(axis=1)[columns.places()].astype(np.float64)
         rows = self._source.rows
+        parts = slices(self.m, BLOCK_ROWS)
         least = self.diagonal.copy()
-        for a, _, products in product_panels(rows, rows):
-            np.minimum(least[a], products.min(axis=1), out=least[a])
+        for a in parts:
+            some = rows.take(a)
+            for b in parts:
+                np.minimum(least[a], self.kernel.block(some, rows.take(b)).min(axis=1), out=least[a])
         self._source.counts.own[1] += self.m**2
         return least
 

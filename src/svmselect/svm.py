@@ -195,7 +195,8 @@ def solve_csvc(
     dual.boxes(y, C)
     if theta is not None:
         dual.seed(theta)
-    solve = _active_set.solve if active_set else Dual.solve
+    # a saddle of an indefinite kernel has no solution on its in-bound rows
+    solve = _active_set.solve if active_set and gram.kernel.definite else Dual.solve
     converged = solve(dual, working_set, tol, max_iter)
     return solution_of(dual, gram, y, C, converged, columns, values)
 

@@ -17,7 +17,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as LIBSVM
 
 import svmselect.sklearn
-from svmselect.cli import main
+import svmselect.sklearn.kernels as sklearn_kernels
+from svmselect.cli import arguments, main
 from svmselect.data.prepare import standardise
 
 
@@ -62,6 +63,28 @@ def test_standardise_and_balance(data, run):
     _, out, _ = run("loo", path, "--standardise", "--balanced", "--kernel", "linear", "--json")
     model = svmselect.sklearn.SVC(kernel="linear", class_weight="balanced").fit(standardise(X), y)
     assert json.loads(out)["loo_error"] == model.loo_error_
+
+
+def test_other_kernels(data, run):
+    path, X, y = data
+    words = ("--kernel", "poly", "--degree", "2", "--coef0", "1", "--gamma", "0.3")
+    _, out, _ = run("loo", path, *words, "--json")
+    model = svmselect.sklearn.SVC(kernel="poly", degree=2, coef0=1.0, gamma=0.3).fit(X, y)
+    result = json.loads(out)
+    assert result["loo_error"] == model.loo_error_
+    assert (result["degree"], result["coef0"], result["gamma"]) == (2, 1.0, 0.3)
+    assert "SVM: poly kernel, C 1, gamma 0.3, degree 2, coef0 1" in run("loo", path, *words)[1]
+    _, out, _ = run("select", path, "--kernel", "laplacian", "--json")
+    search = svmselect.sklearn.LOOSearchCV(svmselect.sklearn.SVC(kernel="laplacian")).fit(X, y)
+    assert json.loads(out)["error"] == search.loo_error_
+    status, out, err = run("loo", path, "--kernel", "sigmoid")
+    assert (status, out) == (1, "")
+    assert "positive semi-definite kernel, and Sigmoid" in err
+
+
+def test_names_of_kernels():
+    """The command's, which does not import the estimators before it must."""
+    assert set(arguments.KERNELS) == set(sklearn_kernels.KERNELS)
 
 
 def test_uneven_features_are_remarked(tmp_path, run):
@@ -191,7 +214,7 @@ def test_what_cannot_be_standardised_is_a_sentence(tmp_path, run, scale, sentenc
             "error: --folds must be from 2 to the 30 rows of class ill, got 31",
         ),
         (("loo", "DATA", "--label", "7"), "there is no column 7"),
-        (("select", "DATA", "--kernel", "linear", "--gamma", "1"), "--gamma is for the rbf kernel"),
+        (("select", "DATA", "--kernel", "linear", "--gamma", "1"), "--gamma is for kernels that have one"),
         (("datasets", "fetch", "nowhere"), "unknown data set 'nowhere'; the registry has: "),
     ],
 )

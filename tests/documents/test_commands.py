@@ -158,13 +158,15 @@ WRONG = {
     "header.csv": {("--no-header",), ("--format", "libsvm")},
     "rows.libsvm": {("--no-header",), ("--format", "csv")},
 }
+# these rows have negative values, and a sigmoid kernel has no exact leave-one-out
+REFUSED = {("--kernel", "chi2"): OF_FILES, ("--kernel", "sigmoid"): ("loo", "span", "select")}
 
 
 @pytest.mark.parametrize("kind", WRONG)
 @pytest.mark.parametrize("command", OF_FILES)
 def test_every_option_of_the_help_works(command, kind, files, run):
     tried = [words for words in options(command) if words[0] not in ("-h", "--help")]
-    tried = [words for words in tried if words not in WRONG[kind]]
+    tried = [words for words in tried if words not in WRONG[kind] and command not in REFUSED.get(words, ())]
     if kind == "rows.libsvm":
         tried = [words for words in tried if words[0] not in FOR_CSV_ALONE]
     assert len(tried) >= 12

@@ -16,7 +16,14 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from svmselect.sklearn import SVC, NuSVC
 
-MODELS = [{"kernel": "rbf", "gamma": 0.5}, {"kernel": "rbf"}, {"kernel": "linear"}, {"gamma": "auto"}]
+MODELS = [
+    {"kernel": "rbf", "gamma": 0.5},
+    {"kernel": "rbf"},
+    {"kernel": "linear"},
+    {"gamma": "auto"},
+    {"kernel": "poly", "degree": 2, "coef0": 1.0},
+    {"kernel": "poly", "gamma": "auto", "coef0": 0.5},
+]
 
 
 def assert_same(ours, theirs, X, atol=1e-4):
@@ -156,7 +163,10 @@ def test_sparse_rows_have_the_gamma_of_scikit_learn():
         ({"C": 0}, "C must be positive finite numbers, got 0.0"),
         ({"gamma": -1}, "gamma must be a positive finite number, got -1"),
         ({"gamma": "wide"}, "gamma must be 'scale', 'auto' or a positive number, got 'wide'"),
-        ({"kernel": "poly"}, r"kernel must be one of \['linear', 'rbf', 'precomputed'\], got 'poly'"),
+        (
+            {"kernel": "cosine"},
+            r"kernel must be one of \['linear', .*\], a Kernel or a function, got 'cosine'",
+        ),
         ({"tol": 0}, "tol must be a positive finite number, got 0"),
         ({"max_iter": -2}, "max_iter must be -1"),
         ({"decision_function_shape": "all"}, "decision_function_shape must be one of"),

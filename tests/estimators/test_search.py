@@ -102,8 +102,8 @@ def test_the_default_grid(search):
         (LOOSearchCV(NuSVC()), "estimator must be a svmselect.sklearn.SVC, got a NuSVC; in a Pipeline"),
         (LOOSearchCV(sklearn.svm.SVC()), "estimator must be a svmselect.sklearn.SVC, got a SVC"),
         (
-            LOOSearchCV(param_grid={"C": [1], "degree": [2]}),
-            "param_grid may hold C, gamma, kernel, got 'degree'",
+            LOOSearchCV(param_grid={"C": [1], "nu": [2]}),
+            "param_grid may hold C, kernel, gamma, degree, coef0, got 'nu'",
         ),
         (LOOSearchCV(param_grid={"C": [1, -1]}), "C in param_grid must be positive finite numbers, got -1.0"),
         (LOOSearchCV(param_grid={"gamma": [0.0]}), "gamma must be a positive finite number, got 0.0"),

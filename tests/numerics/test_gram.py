@@ -221,7 +221,7 @@ def test_sparse_and_dense_rows_agree(density, kernel, monkeypatch):
     wide = X.copy()
     wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     np.testing.assert_allclose(Gram(wide, kernel).matrix(), dense, atol=1e-12)
-    monkeypatch.setattr(svmselect.kernels, "PANEL_BYTES", 7 * 400 * 8)  # panels of seven rows
+    monkeypatch.setattr(svmselect.kernels.rows, "PANEL_BYTES", 7 * 400 * 8)  # panels of seven rows
     np.testing.assert_allclose(Gram(X, kernel).matrix(), dense, atol=1e-12)
 
 
@@ -541,7 +541,10 @@ def test_squared_radius():
         (dict(X=[1.0, 2.0]), r"two dimensions \(rows, features\), got shape \(2,\)"),
         (dict(X=np.empty((0, 3))), r"at least one row and one feature, got shape \(0, 3\)"),
         (dict(X=[["a"]]), "X must be an array of numbers"),
-        (dict(kernel="rbf"), r"kernel must be RBF\(gamma\) or Linear\(\), got 'rbf'"),
+        (
+            dict(kernel="rbf"),
+            r"kernel must be one of svmselect.kernels, as RBF\(gamma\), or a function, got 'rbf'",
+        ),
         (dict(dtype="int32"), "dtype must be 'float64' or 'float32', got 'int32'"),
         (
             dict(X=[[1e19], [2.0], [2e19]], dtype="float32"),

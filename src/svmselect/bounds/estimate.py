@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.svm import frozen
+from svmselect.svm import check_solution, frozen
 
 __all__ = ["Estimate"]
 
@@ -28,6 +28,14 @@ class Estimate:
     error: float
     errors: np.ndarray
     cpu_s: float
+
+
+def check_estimate(gram, y, solution):
+    """Labels as float64 of shape (m,), or a ValueError for these, for the solution of another problem, or for
+    a kernel that is not positive semi-definite."""
+    y = check_solution(gram, y, solution)
+    gram.kernel.check_definite()
+    return y
 
 
 def n_training(solution):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svmselect.bounds.estimate import Estimate, counted
+from svmselect.bounds.estimate import Estimate, check_estimate, counted
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution
+from svmselect.svm import Solution
 
 __all__ = ["jaakkola_haussler"]
 
@@ -37,6 +37,6 @@ def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
         For labels other than -1 and +1, or a solution of another number of rows.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     errors = (solution.alpha > 0) & (solution.alpha * gram.diagonal >= y * solution.decision)
     return Estimate(**counted(errors, solution), cpu_s=time.process_time() - begin)

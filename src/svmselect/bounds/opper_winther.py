@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, counted, of_support_vectors, support_sets
+from svmselect.bounds.estimate import Estimate, check_estimate, counted, of_support_vectors, support_sets
 from svmselect.bounds.hull import squared_distances
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution
+from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
 __all__ = ["OpperWinther", "opper_winther"]
@@ -67,7 +67,7 @@ def opper_winther(gram: Gram, y, solution: Solution) -> OpperWinther:
         For labels other than -1 and +1, or a solution of another number of rows.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     inbound, bounded = support_sets(solution)
     support = np.concatenate([inbound, bounded])
     squared_distance, n_dependent = squared_distances(gram, inbound, bounded, threshold=False)

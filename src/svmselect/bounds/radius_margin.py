@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from svmselect.bounds.estimate import n_training
+from svmselect.bounds.estimate import check_estimate, n_training
 from svmselect.bounds.sphere import Sphere, check_sphere
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution
+from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
 __all__ = ["RadiusMargin", "RescaledRadiusMargin", "radius_margin", "rescaled_radius_margin"]
@@ -71,7 +71,7 @@ def radius_margin(gram: Gram, y, solution: Solution, sphere: Sphere | None = Non
         For labels other than -1 and +1, or a solution or sphere of another number of rows.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     sphere = check_sphere(gram, solution, sphere)
     squared_norm = max(float((y * solution.alpha) @ (solution.decision - solution.b)), 0.0)
     return RadiusMargin(
@@ -135,7 +135,7 @@ def rescaled_radius_margin(gram: Gram, y, solution: Solution) -> RescaledRadiusM
         For labels other than -1 and +1, or a solution of another number of rows.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     points = np.flatnonzero(solution.C)
     K = gram.block(points).astype(np.float64, copy=False)
     means = K.mean(axis=0)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.bounds.boxed_span import span_exists, squared_boxed_spans
-from svmselect.bounds.estimate import n_training, of_support_vectors, support_sets
+from svmselect.bounds.estimate import check_estimate, n_training, of_support_vectors, support_sets
 from svmselect.bounds.sphere import Sphere, check_sphere
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_options, check_solution
+from svmselect.svm import Solution, check_options
 from svmselect.threads import one_blas_thread
 
 __all__ = ["SpanBound", "span_bound"]
@@ -90,7 +90,7 @@ def span_bound(
         `max_iter`.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     limit = check_options(tol, "wss2", max_iter, gram.m)
     sphere = check_sphere(gram, solution, sphere)
     inbound, bounded = support_sets(solution)

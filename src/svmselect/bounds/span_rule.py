@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, counted, of_support_vectors, support_sets
+from svmselect.bounds.estimate import Estimate, check_estimate, counted, of_support_vectors, support_sets
 from svmselect.bounds.hull import squared_distances
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution
+from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
 __all__ = ["SpanRule", "span_rule"]
@@ -74,7 +74,7 @@ def span_rule(gram: Gram, y, solution: Solution) -> SpanRule:
     in-bound SV other than p leaves ``Lambda_p`` empty, and the span infinite.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     inbound, bounded = support_sets(solution)
     support = np.concatenate([inbound, bounded])
     squared_span, n_dependent = squared_distances(gram, inbound, bounded, threshold=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from svmselect.bounds.estimate import Estimate, counted
+from svmselect.bounds.estimate import Estimate, check_estimate, counted
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution
+from svmselect.svm import Solution
 
 __all__ = ["sv_count"]
 
@@ -36,5 +36,5 @@ def sv_count(gram: Gram, y, solution: Solution) -> Estimate:
         For labels other than -1 and +1, or a solution of another number of rows.
     """
     begin = time.process_time()
-    check_solution(gram, y, solution)
+    check_estimate(gram, y, solution)
     return Estimate(**counted(solution.alpha > 0, solution), cpu_s=time.process_time() - begin)

@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, counted
+from svmselect.bounds.estimate import Estimate, check_estimate, counted
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution
+from svmselect.svm import Solution
 
 __all__ = ["xi_alpha"]
 
@@ -39,7 +39,7 @@ def xi_alpha(gram: Gram, y, solution: Solution) -> Estimate:
         For labels other than -1 and +1, or a solution of another number of rows.
     """
     begin = time.process_time()
-    y = check_solution(gram, y, solution)
+    y = check_estimate(gram, y, solution)
     slack = np.maximum(0, 1 - y * solution.decision)
     errors = (solution.alpha > 0) & (2 * solution.alpha * gram.squared_radius() + slack >= 1)
     return Estimate(**counted(errors, solution), cpu_s=time.process_time() - begin)

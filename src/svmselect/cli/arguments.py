@@ -11,6 +11,8 @@ from svmselect.cli.number import is_number
 
 __all__ = ["parser"]
 
+# those of svmselect.sklearn.kernels, which takes seconds to import
+KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
 
 
@@ -146,7 +148,11 @@ def model_options(part):
 
 
 def common_model_options(part):
-    part.add_argument("--kernel", choices=("rbf", "linear"), default="rbf", help="default rbf")
+    part.add_argument("--kernel", choices=KERNELS, default="rbf", help="default rbf")
+    part.add_argument("--degree", type=count, default=3, metavar="N", help="of poly (default 3)")
+    part.add_argument(
+        "--coef0", type=number, default=0.0, metavar="NUMBER", help="of poly and sigmoid (default 0)"
+    )
     part.add_argument("--balanced", action="store_true", help="weigh the classes inversely to their sizes")
     part.add_argument(
         "--tol", type=positive, default=1e-3, metavar="NUMBER", help="of training (default 1e-3)"
@@ -166,6 +172,12 @@ def positive(word):
     if not (math.isfinite(number) and number > 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a positive number")
     return number
+
+
+def number(word):
+    if not is_number(word) or not math.isfinite(float(word)):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number")
+    return float(word)
 
 
 def memory(word):

@@ -40,7 +40,7 @@ def load(arguments):
             X = standardise(X.toarray() if scipy.sparse.issparse(X) else X)
         except ValueError as error:
             raise ValueError(f"{arguments.file}: {error}") from None
-    elif arguments.kernel == "rbf" and not scipy.sparse.issparse(X):
+    elif arguments.kernel != "linear" and not scipy.sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
             deviation = X.std(axis=0)
         deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
@@ -91,6 +91,8 @@ def classifier(arguments, **parameters):
     """The SVC of the options."""
     return SVC(
         kernel=arguments.kernel,
+        degree=arguments.degree,
+        coef0=arguments.coef0,
         class_weight="balanced" if arguments.balanced else None,
         tol=arguments.tol,
         cache_size=arguments.memory,
@@ -101,12 +103,15 @@ def classifier(arguments, **parameters):
 def described(model, X):
     """The parameters of an SVC as a dict, and for people."""
     parameters = {"kernel": model.kernel, "C": float(model.C)}
-    if model.kernel == "rbf":
+    if model.kernel != "linear":
         parameters["gamma"] = float(resolved_gamma(model.gamma, X))
+    if model.kernel == "poly":
+        parameters["degree"] = model.degree
+    if model.kernel in ("poly", "sigmoid"):
+        parameters["coef0"] = model.coef0
+    words = [f"{model.kernel} kernel"]
+    words += [f"{name} {value:.6g}" for name, value in parameters.items() if name != "kernel"]
     parameters["class_weight"] = model.class_weight
-    words = [f"{model.kernel} kernel", f"C {parameters['C']:.6g}"]
-    if "gamma" in parameters:
-        words.append(f"gamma {parameters['gamma']:.6g}")
     if model.class_weight:
         words.append("balanced classes")
     return parameters, "SVM: " + ", ".join(words)
@@ -218,7 +223,7 @@ def select(arguments):
     X, data, facts = load(arguments)
     y = data.labels
     if arguments.kernel == "linear" and arguments.gamma:
-        raise ValueError("--gamma is for the rbf kernel, got --kernel linear")
+        raise ValueError("--gamma is for kernels that have one, got --kernel linear")
     model = classifier(arguments)
     grid = default_grid(model.kernel, X)
     if arguments.C:

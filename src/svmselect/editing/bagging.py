@@ -97,7 +97,7 @@ def bagging(
     X : array_like or sparse matrix, shape (m, d)
     y : array_like, shape (m,)
         Labels, -1 and +1.
-    kernel : RBF or Linear
+    kernel : Kernel
     values : float or array_like
         Values of C or nu to choose from; the first of equal ones in increasing order.
     n_subsets : int

@@ -91,7 +91,7 @@ def cross_training(
     X : array_like or sparse matrix, shape (m, d)
     y : array_like, shape (m,)
         Labels, -1 and +1.
-    kernel : RBF or Linear
+    kernel : Kernel
     values : float or array_like
         Values of C or nu for the final SVM.
     first_values : float or array_like, optional

@@ -12,7 +12,7 @@ from scipy import sparse
 from svmselect.cv import cross_validate_grid
 from svmselect.cv.folds import check_folds
 from svmselect.gram import Gram, as_rows
-from svmselect.kernels import RBF, Linear, slices
+from svmselect.kernels import Kernel, slices
 from svmselect.path import check_values, solve_path
 from svmselect.svm import InfeasibleNu, misclassified, solve_nusvc
 from svmselect.threads import run
@@ -52,7 +52,7 @@ class SVM:
         Iterations of the solver.
     vectors : ndarray or csr_array, shape (n_sv, d)
         The support vectors.
-    kernel : RBF or Linear
+    kernel : Kernel
     origin : ndarray, shape (d,), or None
         The point from which rows are measured, see `Gram`; None for 0.
     """
@@ -64,7 +64,7 @@ class SVM:
     n_bounded: int
     n_iter: int
     vectors: np.ndarray | sparse.csr_array
-    kernel: RBF | Linear
+    kernel: Kernel
     origin: np.ndarray | None = None
 
     @property
@@ -157,7 +157,7 @@ def train(
     X : array_like or sparse matrix, shape (m, d)
     y : array_like, shape (m,)
         Labels, -1 and +1.
-    kernel : RBF or Linear
+    kernel : Kernel
     values : float or array_like
         Values of C or nu. They are solved in increasing order, each C from the solution of the one before.
     rows : array_like of int, optional

@@ -280,6 +280,7 @@ def leave_one_out(
     their bounds.
     """
     y = check_labels(gram, y)
+    gram.kernel.check_definite()
     C = check_bounds(gram, y, C)
     if (C == 0).any():
         raise ValueError(

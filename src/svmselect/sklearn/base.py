@@ -115,7 +115,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         weight = checked_weight(sample_weight, codes.size)
         per_class = class_weights(self.class_weight, classes, codes)
         problem = Problem(classes, codes, weight * per_class[codes])
-        kernel = kernel_of(self.kernel, self.gamma, X)
+        kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
         gram = gram_of(X, kernel, self.cache_size)
         solutions = [
             self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], limit) for pair in problem.pairs

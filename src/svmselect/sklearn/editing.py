@@ -44,14 +44,14 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
             differ.
         """
         if self.kernel == "precomputed":
-            raise ValueError("kernel must be 'rbf' or 'linear', got 'precomputed'")
+            raise ValueError("kernel must be one that is computed from rows, got 'precomputed'")
         X, self.classes_, codes = training_set(self, X, y, copy=False)
         if self.classes_.size > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y)}, with {self.classes_.size} classes."
             )
-        self.classifier_ = self._train(X, 2.0 * codes - 1, kernel_of(self.kernel, self.gamma, X))
+        self.classifier_ = self._train(X, 2.0 * codes - 1, kernel_of(self.kernel, X, self.gamma))
         return self
 
     def decision_function(self, X):
@@ -91,9 +91,10 @@ class CrossTrainingSVC(BinarySVC):
     ----------
     C, first_C : float or array_like
         Values to choose from, for the final SVM and the first stage; `first_C` None: the same.
-    kernel : {"rbf", "linear"}
+    kernel : str, Kernel or callable
+        As for `SVC`, but "precomputed".
     gamma : {"scale", "auto"} or float
-        Of the RBF kernel, see `SVC`.
+        Of the kernels that have one, see `SVC`.
     n_subsets, subset_size, validation, tune_threshold, balance, tol, dtype, memory_mb
         See `svmselect.cross_training`.
     random_state : int

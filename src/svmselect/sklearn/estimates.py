@@ -10,10 +10,8 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
-from svmselect.kernels import RBF, Linear
+from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.leave_one_out import check_kernel
-from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import Problem
 from svmselect.svm import Solution
 
@@ -27,7 +25,7 @@ class Training:
     Attributes
     ----------
     X : ndarray or CSR matrix, shape (m, d)
-    kernel : RBF, Linear or Precomputed
+    kernel : Kernel
     memory_mb : float
     problem : Problem
     value : float
@@ -39,7 +37,7 @@ class Training:
     """
 
     X: np.ndarray | scipy.sparse.csr_array
-    kernel: RBF | Linear | Precomputed
+    kernel: Kernel
     memory_mb: float
     problem: Problem
     value: float
@@ -105,7 +103,7 @@ def of_two_classes(estimate, read):
         k = len(estimator.classes_)
         if k != 2:
             raise AttributeError(f"{name} is for two classes, y had {k}: use loo_error_")
-        check_kernel(training.gram)
+        training.kernel.check_definite()
         (pair,) = training.problem.pairs
         gram = pair.gram(training.gram)
         if training.exact is None:

@@ -8,12 +8,30 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.gram import Gram, as_rows
-from svmselect.kernels import RBF, Linear, Rows
+from svmselect.kernels import (
+    RBF,
+    ChiSquared,
+    Custom,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Rows,
+    Sigmoid,
+)
 from svmselect.sklearn.precomputed import Precomputed, precomputed_gram
 
 __all__ = ["gram_of", "kernel_of", "resolved_gamma"]
 
-KERNELS = ("linear", "rbf", "precomputed")
+# by scikit-learn's names: the kernel of some gamma, degree and coef0
+KERNELS = {
+    "linear": lambda gamma, degree, coef0: Linear(),
+    "rbf": lambda gamma, degree, coef0: RBF(gamma),
+    "poly": lambda gamma, degree, coef0: Polynomial(degree, gamma, coef0),
+    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
+    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
+    "chi2": lambda gamma, degree, coef0: ChiSquared(gamma),
+}
 CROSS_VALUES = 2**23  # kernel values between new rows and support vectors that are held at once
 
 
@@ -41,27 +59,34 @@ def resolved_gamma(gamma, X):
     raise ValueError(f"gamma must be 'scale', 'auto' or a positive number, got {gamma!r}")
 
 
-def kernel_of(name, gamma, X):
+def kernel_of(kernel, X, gamma="scale", degree=3, coef0=0.0):
     """The kernel that an estimator's parameters name, or a ValueError.
 
     Parameters
     ----------
-    name : {"linear", "rbf", "precomputed"}
-    gamma : {"scale", "auto"} or float
+    kernel : str, Kernel or callable
+        One of `KERNELS`, "precomputed", a kernel itself, or a function of two arrays.
     X : ndarray or CSR matrix, shape (m, d)
-        The training rows, or the kernel matrix if `name` is "precomputed".
+        The training rows, or the kernel matrix if `kernel` is "precomputed".
+    gamma : {"scale", "auto"} or float
+    degree : int
+    coef0 : float
+        These three are for kernels that are named.
 
     Returns
     -------
-    Linear, RBF or Precomputed
+    Kernel
     """
-    if name == "linear":
-        return Linear()
-    if name == "rbf":
-        return RBF(resolved_gamma(gamma, X))
-    if isinstance(name, str) and name == "precomputed":
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return Custom(kernel)
+    if isinstance(kernel, str) and kernel == "precomputed":
         return Precomputed(X)
-    raise ValueError(f"kernel must be one of {list(KERNELS)}, got {name!r}")
+    if not (isinstance(kernel, str) and kernel in KERNELS):
+        names = [*KERNELS, "precomputed"]
+        raise ValueError(f"kernel must be one of {names}, a Kernel or a function, got {kernel!r}")
+    return KERNELS[kernel](1.0 if kernel == "linear" else resolved_gamma(gamma, X), degree, coef0)
 
 
 def gram_of(X, kernel, memory_mb):
@@ -77,7 +102,7 @@ def values_at(X, kernel, support_vectors, coef):
     Parameters
     ----------
     X : ndarray or CSR matrix, shape (n, d)
-    kernel : Linear or RBF
+    kernel : Kernel
     support_vectors : ndarray or CSR matrix, shape (s, d)
         X is made dense or sparse as they are.
     coef : ndarray, shape (n_pairs, s)
@@ -93,6 +118,7 @@ def values_at(X, kernel, support_vectors, coef):
     if not support_vectors.shape[0]:  # fits that rounding stopped before their first step
         return np.zeros((X.shape[0], len(coef)))
     rows, support = Rows(as_rows(X)), Rows(as_rows(support_vectors))
+    kernel.check(rows)
     out = np.empty((rows.n, len(coef)))
     step = max(1, CROSS_VALUES // support.n)
     for begin in range(0, rows.n, step):

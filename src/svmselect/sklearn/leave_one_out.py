@@ -6,10 +6,9 @@ import numpy as np
 
 from svmselect.loo import leave_one_out
 from svmselect.path import moved_along_C
-from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.votes import most_votes
 
-__all__ = ["check_kernel", "loo_path", "retrained"]
+__all__ = ["loo_path", "retrained"]
 
 
 def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
@@ -45,7 +44,7 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
     ValueError
         If a precomputed kernel is not positive semi-definite.
     """
-    check_kernel(gram)
+    gram.kernel.check_definite()
     gram.compute()
     n_pairs = len(problem.pairs)
     second_wins = np.empty((len(Cs), gram.m, n_pairs), dtype=bool)
@@ -124,12 +123,6 @@ def wins(gram, pair, solution, rows):
     theta = solution.alpha * pair.y
     support = np.flatnonzero(theta)
     return gram.product(pair.rows[support], theta[support], rows) + solution.b >= 0
-
-
-def check_kernel(gram):
-    """A ValueError unless the kernel is positive semi-definite."""
-    if isinstance(gram.kernel, Precomputed):
-        gram.kernel.check_definite()
 
 
 def inner(progress, base, parts):

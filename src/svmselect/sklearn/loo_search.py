@@ -22,8 +22,9 @@ class LOOSearchCV(Search):
     estimator : SVC, optional
         What the models have in common; `SVC()` by default.
     param_grid : dict or list of dicts, optional
-        Values of "C", "gamma" and "kernel", as for scikit-learn's GridSearchCV. By default ``C = 2^-3, 2^-1,
-        ..., 2^11``, and for the RBF kernel 2^-10, 2^-8, ..., 2^4 times the gamma of "scale".
+        Values of "C", "kernel", "gamma", "degree" and "coef0", as for scikit-learn's GridSearchCV. By default
+        ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf", "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4
+        times the gamma of "scale".
     refit : bool
         Whether to train the best model on all rows, for `predict`.
     verbose : bool

@@ -40,7 +40,9 @@ class NuSVC(Classifier):
         nu=0.5,
         *,
         kernel="rbf",
+        degree=3,
         gamma="scale",
+        coef0=0.0,
         class_weight=None,
         tol=1e-5,
         cache_size=2048,
@@ -49,7 +51,9 @@ class NuSVC(Classifier):
     ):
         self.nu = nu
         self.kernel = kernel
+        self.degree = degree
         self.gamma = gamma
+        self.coef0 = coef0
         self.class_weight = class_weight
         self.tol = tol
         self.cache_size = cache_size

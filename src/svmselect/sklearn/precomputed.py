@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from svmselect.gram import Counts, Gram, Source
-from svmselect.kernels import Rows
+from svmselect.kernels import Kernel, Rows
 
 __all__ = ["Precomputed", "precomputed_gram"]
 
@@ -16,7 +18,7 @@ ASYMMETRY = 1e-5
 INDEFINITE = 1e-6
 
 
-class Precomputed:
+class Precomputed(Kernel):
     """A kernel whose values are given: what it takes for rows are row numbers of its matrix.
 
     Parameters
@@ -43,11 +45,15 @@ class Precomputed:
             )
         self.K = K
 
-    def check_definite(self):
-        """A ValueError unless the matrix is positive semi-definite up to round-off."""
+    @cached_property
+    def _is_definite(self):
         largest = self.K.diagonal().max()
         shifted = self.K + INDEFINITE * largest * np.eye(len(self.K))
-        if largest < 0 or (largest > 0 and dpotrf(shifted, overwrite_a=True)[1] > 0):
+        return largest >= 0 and (largest == 0 or dpotrf(shifted, overwrite_a=True)[1] == 0)
+
+    def check_definite(self):
+        """A ValueError unless the matrix is positive semi-definite up to round-off."""
+        if not self._is_definite:
             raise ValueError("leave-one-out errors need a positive semi-definite kernel matrix")
 
     def block(self, A, B, out=None, slots=None):

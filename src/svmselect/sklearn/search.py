@@ -21,14 +21,16 @@ from svmselect.sklearn.svc import SVC
 
 __all__ = ["Search", "default_grid", "progress_bar"]
 
-SEARCHED = ("C", "gamma", "kernel")
+# parameters that a grid may hold, and those that name a kernel
+OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
+SEARCHED = ("C", *OF_KERNEL)
 # of the default grid: 64 models around C = 1 and a little below gamma = "scale"
 DEFAULT_C = tuple(2.0**e for e in range(-3, 12, 2))
 DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
 class Search(ClassifierMixin, BaseEstimator):
-    """A search over C, gamma and kernel on shared Gram matrices.
+    """A search over C, the kernel and its parameters on shared Gram matrices.
 
     A subclass has a method ``_scorer(estimator, X, classes, codes, weight, options)``, which checks these and
     returns a function ``score(gram, Cs, progress)``: accuracies, shape (n_Cs, n_splits), for increasing
@@ -136,8 +138,8 @@ class Search(ClassifierMixin, BaseEstimator):
 
 
 def default_grid(kernel, X):
-    """The grid where none is given: values of C, and of gamma for the RBF kernel."""
-    if kernel != "rbf":
+    """The grid where none is given: values of C, and of gamma for the kernels of distances that are named."""
+    if not (isinstance(kernel, str) and kernel in ("rbf", "laplacian", "chi2")):
         return {"C": list(DEFAULT_C)}
     scale = resolved_gamma("scale", X)
     return {"C": list(DEFAULT_C), "gamma": [scale * factor for factor in DEFAULT_GAMMA]}
@@ -157,10 +159,9 @@ def by_kernel(candidates, template, X):
     """Pairs of a kernel and the numbers of its candidates."""
     groups = {}
     for number, candidate in enumerate(candidates):
-        name = candidate.get("kernel", template.kernel)
-        gamma = candidate.get("gamma", template.gamma)
-        key = name if name == "precomputed" else kernel_of(name, gamma, X)
-        groups.setdefault(key, []).append(number)
+        own = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
+        given = isinstance(own["kernel"], str) and own["kernel"] == "precomputed"
+        groups.setdefault("precomputed" if given else kernel_of(X=X, **own), []).append(number)
     return [(Precomputed(X) if key == "precomputed" else key, numbers) for key, numbers in groups.items()]
 
 

@@ -24,11 +24,18 @@ class SVC(Classifier):
     ----------
     C : float
         Penalty of training errors, > 0.
-    kernel : {"rbf", "linear", "precomputed"}
+    kernel : str, Kernel or callable
+        "rbf", "linear", "poly", "sigmoid", "laplacian", "chi2" or "precomputed".
+        A kernel of `svmselect.kernels` has its own parameters; for a function of two arrays of rows see
+        `svmselect.Custom`. "sigmoid" can be trained with, and cross-validated, but has no estimates.
         "precomputed": `fit` gets the kernel matrix of the training rows, `predict` kernel values between new
         and training rows. It has to be positive semi-definite.
+    degree : int
+        Of "poly".
     gamma : {"scale", "auto"} or float
-        Of the RBF kernel: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
+        Of all named kernels but the linear one: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
+    coef0 : float
+        Of "poly", where it must not be negative, and "sigmoid".
     class_weight : dict, "balanced" or None
         Factors of C by label; "balanced" is ``m / (k m_c)`` for a class of m_c rows.
     tol : float
@@ -84,7 +91,9 @@ class SVC(Classifier):
         C=1.0,
         *,
         kernel="rbf",
+        degree=3,
         gamma="scale",
+        coef0=0.0,
         class_weight=None,
         tol=1e-3,
         cache_size=2048,
@@ -93,7 +102,9 @@ class SVC(Classifier):
     ):
         self.C = C
         self.kernel = kernel
+        self.degree = degree
         self.gamma = gamma
+        self.coef0 = coef0
         self.class_weight = class_weight
         self.tol = tol
         self.cache_size = cache_size

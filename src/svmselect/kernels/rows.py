@@ -1,14 +1,7 @@
-"""Kernels as blocks of the Gram matrix.
-
-A kernel is a small frozen object with two methods: ``block(A, B)``, the matrix of ``k(a, b)`` for all rows of
-``A`` and ``B``, and ``diagonal(A)``. Blocks are made of panels: a matrix product by BLAS, then one pass that
-turns inner products into kernel values while they are in the cache.
-"""
+"""Rows of a data set as kernels take them, and the panels that blocks of kernel values are made of."""
 
 from __future__ import annotations
 
-import numbers
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +9,7 @@ from scipy import sparse
 
 from svmselect import _panels
 
-__all__ = ["RBF", "Linear", "Rows"]
+__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices"]
 
 PANEL_ROWS = 1024  # most rows of a panel made dense
 PANEL_BYTES = 2**24  # most memory of these
@@ -144,90 +137,23 @@ def product_panels(A, B):
             yield a, b, products
 
 
+def dense_panels(A, B):
+    """The rows of A and B as dense arrays, by panels.
+
+    Yields
+    ------
+    a, b : slice
+        Rows of A and of B.
+    left, right : ndarray, shape (len(a), d) and (len(b), d), C order
+    """
+    rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
+    columns = max(1, min(B.n, B.panel_rows, max(PRODUCT_BYTES // (max(rows, B.d) * B.X.dtype.itemsize), 64)))
+    for a in slices(A.n, rows):
+        left = A.dense(a)
+        for b in slices(B.n, columns):
+            yield a, b, left, B.dense(b)
+
+
 def slices(n, step):
     """Consecutive slices of `step` rows, and a shorter last one, that cover n rows."""
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
-class Kernel:
-    """What kernels share: blocks are panels of inner products, finished one by one."""
-
-    def block(self, A, B, out=None, slots=None):
-        """Kernel values between rows.
-
-        Parameters
-        ----------
-        A, B : Rows
-            Of one dtype, both dense or both sparse.
-        out : ndarray, optional
-            Where to put the values; rows may lie apart, the values of a row not.
-        slots : ndarray of intp, shape (A.n,), optional
-            The row of `out` for each row of A; by default the same number.
-
-        Returns
-        -------
-        ndarray
-            `out`, by default new and of shape (A.n, B.n), with ``out[slots[r], c] = k(A_r, B_c)``.
-        """
-        if out is None:
-            out = np.empty((A.n, B.n), dtype=A.X.dtype)
-        if slots is None:
-            slots = np.arange(A.n)
-        for a, b, products in product_panels(A, B):
-            self._finish(products, out[:, b], slots[a], A.norms[a], B.norms[b], A.d)
-        return out
-
-
-@dataclass(frozen=True)
-class Linear(Kernel):
-    """The linear kernel, ``k(x, z) = x'z``. Its rounding error is at most about ``d u |x| |z|``, with ``u``
-    the unit round-off of the dtype and ``d`` the number of features."""
-
-    name = "linear"
-
-    def _finish(self, products, out, slots, norms, other_norms, d):
-        out[slots] = products
-
-    def diagonal(self, A):
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
-        return A.norms.astype(np.float64)
-
-
-@dataclass(frozen=True)
-class RBF(Kernel):
-    """The radial basis function kernel, ``k(x, z) = exp(-gamma |x - z|^2)``.
-
-    Squared distances are computed as ``|x|^2 + |z|^2 - 2 x.z`` in the dtype of the rows, with norms that are
-    rounded only once. With ``u`` the unit round-off of the dtype, ``d`` the number of features and ``S =
-    |x|^2 + |z|^2``, and where nothing underflows, rounding adds at most about ``(d + 2) u S`` to the distance
-    of close rows; distances up to ``(d + 3) u S`` cannot be told from zero and are set to zero, so identical
-    rows have a kernel value of exactly 1. Altogether a squared distance is within ``(2 d + 5) u S`` of the
-    true one, and a kernel value within ``gamma (2 d + 5) u S + 3 u``; values below 1e-37 (float32) or 1e-307
-    (float64) are 0.
-
-    Parameters
-    ----------
-    gamma : float
-        Inverse squared width, > 0 and finite.
-
-    Raises
-    ------
-    ValueError
-        If ``gamma`` is not a positive finite number.
-    """
-
-    gamma: float
-
-    name = "rbf"
-
-    def __post_init__(self):
-        if not (isinstance(self.gamma, numbers.Real) and np.isfinite(self.gamma) and self.gamma > 0):
-            raise ValueError(f"gamma must be a positive finite number, got {self.gamma!r}")
-
-    def _finish(self, products, out, slots, norms, other_norms, d):
-        clip = (d + 3) * np.finfo(products.dtype).eps / 2
-        _panels.rbf(products, out, slots, norms, other_norms, self.gamma, clip)
-
-    def diagonal(self, A):
-        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
-        return np.ones(A.n)

@@ -1,0 +1,25 @@
+"""Kernels: small frozen objects that compute blocks of the Gram matrix (`kernel.Kernel` is the protocol)."""
+
+from svmselect.kernels.combined import Custom, Product, Sum
+from svmselect.kernels.inner import RBF, AnisotropicRBF, Linear, Polynomial, Sigmoid
+from svmselect.kernels.kernel import Kernel
+from svmselect.kernels.pairwise import ChiSquared, Laplacian
+from svmselect.kernels.rows import BLOCK_ROWS, Rows, product_panels, slices
+
+__all__ = [
+    "BLOCK_ROWS",
+    "RBF",
+    "AnisotropicRBF",
+    "ChiSquared",
+    "Custom",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Product",
+    "Rows",
+    "Sigmoid",
+    "Sum",
+    "product_panels",
+    "slices",
+]

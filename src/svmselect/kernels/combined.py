@@ -1,0 +1,199 @@
+"""Kernels made of other kernels, and of a user's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from svmselect.kernels.kernel import Kernel, positive, target
+
+__all__ = ["Custom", "Product", "Sum"]
+
+TRIED = 32  # rows on which a user's function is tried
+ASYMMETRIC = 1e-5  # of the largest value: how far its two halves may be apart
+
+
+class Combined(Kernel):
+    """What sums and products share."""
+
+    @property
+    def stationary(self):
+        return all(part.stationary for part in self.parts)
+
+    @property
+    def definite(self):
+        return all(part.definite for part in self.parts)
+
+    def check(self, rows, name="X"):
+        """A ValueError if one of the kernels is not for these rows."""
+        for part in self.parts:
+            part.check(rows, name)
+
+    @classmethod
+    def of(cls, *kernels):
+        """The kernels as one; those of this class that are among them dissolve."""
+        parts, weights = [], []
+        for kernel in kernels:
+            parts += kernel.parts if isinstance(kernel, cls) else (kernel,)
+            weights += cls._weights(kernel)
+        return cls._made(parts, weights)
+
+
+@dataclass(frozen=True)
+class Sum(Combined):
+    """The kernel ``sum_i w_i k_i(x, z)``, also written ``w_1 * k_1 + k_2 + ...``.
+
+    Parameters
+    ----------
+    parts : tuple of Kernel
+    weights : tuple of float
+        Positive; all 1 by default.
+
+    Raises
+    ------
+    ValueError
+        For weights that are not positive, or not as many as there are kernels.
+    """
+
+    parts: tuple[Kernel, ...]
+    weights: tuple[float, ...] = ()
+
+    name = "sum"
+
+    def __post_init__(self):
+        weights = tuple(self.weights) or (1.0,) * len(self.parts)
+        check_parts(self.parts)
+        if len(weights) != len(self.parts):
+            raise ValueError(
+                f"weights must be {len(self.parts)} numbers, one for each kernel, got {weights!r}"
+            )
+        for weight in weights:
+            positive(weight, "the weight of a kernel")
+        object.__setattr__(self, "parts", tuple(self.parts))
+        object.__setattr__(self, "weights", weights)
+
+    @property
+    def radius(self):
+        bounds = [part.radius for part in self.parts]
+        return None if None in bounds else float(np.dot(self.weights, bounds))
+
+    @staticmethod
+    def _weights(kernel):
+        return kernel.weights if isinstance(kernel, Sum) else (1.0,)
+
+    @staticmethod
+    def _made(parts, weights):
+        return Sum(tuple(parts), tuple(weights))
+
+    def block(self, A, B, out=None, slots=None):
+        """See `Kernel.block`."""
+        out, slots = target(A, B, out, slots)
+        total = sum(weight * part.block(A, B) for part, weight in zip(self.parts, self.weights, strict=True))
+        out[slots] = total
+        return out
+
+    def diagonal(self, A):
+        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        return sum(weight * part.diagonal(A) for part, weight in zip(self.parts, self.weights, strict=True))
+
+
+@dataclass(frozen=True)
+class Product(Combined):
+    """The kernel ``k_1(x, z) k_2(x, z) ...``, also written ``k_1 * k_2``.
+
+    Parameters
+    ----------
+    parts : tuple of Kernel
+    """
+
+    parts: tuple[Kernel, ...]
+
+    name = "product"
+
+    def __post_init__(self):
+        check_parts(self.parts)
+        object.__setattr__(self, "parts", tuple(self.parts))
+
+    @staticmethod
+    def _weights(kernel):
+        return ()
+
+    @staticmethod
+    def _made(parts, weights):
+        return Product(tuple(parts))
+
+    def block(self, A, B, out=None, slots=None):
+        """See `Kernel.block`."""
+        out, slots = target(A, B, out, slots)
+        values = self.parts[0].block(A, B)
+        for part in self.parts[1:]:
+            values *= part.block(A, B)
+        out[slots] = values
+        return out
+
+    def diagonal(self, A):
+        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        return np.prod([part.diagonal(A) for part in self.parts], axis=0)
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """A user's kernel.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z)`` with float64 rows, shape (n, d) and (s, d), dense or CSR as the data are: their
+        kernel values, shape (n, s). It has to be symmetric, positive semi-definite, and give the same value
+        for a pair of rows whichever others come with it. It is called with blocks of rows, from several
+        threads.
+
+    Raises
+    ------
+    ValueError
+        If it is no function; and when it is used, if its values have another shape, are not finite, or are
+        not symmetric on the first rows.
+    """
+
+    function: Callable
+    name: str = field(default="custom", compare=False)
+
+    def __post_init__(self):
+        if not callable(self.function):
+            raise ValueError(f"a kernel function must be callable, got {self.function!r}")
+
+    def check(self, rows, name="X"):
+        """Try the function on the first rows."""
+        some = rows.take(slice(0, min(rows.n, TRIED)))
+        values = self.block(some, some).astype(np.float64)
+        off = np.abs(values - values.T)
+        i, j = np.unravel_index(off.argmax(), off.shape)
+        if off[i, j] > ASYMMETRIC * np.abs(values).max():
+            raise ValueError(
+                f"the kernel function must be symmetric, got {values[i, j]:g} for rows {i} and {j}, and "
+                f"{values[j, i]:g} the other way round"
+            )
+
+    def block(self, A, B, out=None, slots=None):
+        """See `Kernel.block`."""
+        out, slots = target(A, B, out, slots)
+        values = np.asarray(self.function(A.X.astype(np.float64), B.X.astype(np.float64)))
+        if values.shape != (A.n, B.n):
+            raise ValueError(
+                f"the kernel function must return an array of shape ({A.n}, {B.n}), got {values.shape}"
+            )
+        if values.dtype.kind not in "fiu" or not np.isfinite(values).all():
+            raise ValueError("the kernel function must return finite numbers")
+        out[slots] = values
+        return out
+
+
+def check_parts(parts):
+    """A ValueError unless all are kernels, one at least."""
+    if not parts:
+        raise ValueError("a sum or product of kernels needs one at least")
+    for part in parts:
+        if not isinstance(part, Kernel):
+            raise ValueError(f"a sum or product is of kernels, got {part!r}")

@@ -1,0 +1,228 @@
+"""Kernels of inner products and of Euclidean distances: a matrix product by BLAS for each panel, then one
+pass over it while it is in the cache."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect import _panels
+from svmselect.kernels.kernel import Kernel, positive, real, target
+from svmselect.kernels.rows import Rows, product_panels
+
+__all__ = ["RBF", "AnisotropicRBF", "Linear", "Polynomial", "Sigmoid"]
+
+
+class OfProducts(Kernel):
+    """A kernel whose values follow from inner products and squared norms.
+
+    A subclass has ``_finish(products, out, slots, norms, other_norms, d)``, which writes row r of the panel
+    into ``out[slots[r]]``."""
+
+    def block(self, A, B, out=None, slots=None):
+        """See `Kernel.block`."""
+        out, slots = target(A, B, out, slots)
+        for a, b, products in product_panels(A, B):
+            self._finish(products, out[:, b], slots[a], A.norms[a], B.norms[b], A.d)
+        return out
+
+
+@dataclass(frozen=True)
+class Linear(OfProducts):
+    """The linear kernel, ``k(x, z) = x'z``. Its rounding error is at most about ``d u |x| |z|``, with ``u``
+    the unit round-off of the dtype and ``d`` the number of features."""
+
+    name = "linear"
+    moves = True
+
+    def _finish(self, products, out, slots, norms, other_norms, d):
+        out[slots] = products
+
+    def diagonal(self, A):
+        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        return A.norms.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Polynomial(OfProducts):
+    """The polynomial kernel, ``k(x, z) = (gamma x'z + coef0)^degree``.
+
+    Parameters
+    ----------
+    degree : int
+        >= 1.
+    gamma : float
+        > 0 and finite.
+    coef0 : float
+        >= 0 and finite: a negative one gives a kernel that is not positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        For other values.
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    name = "poly"
+
+    def __post_init__(self):
+        if isinstance(self.degree, bool) or not isinstance(self.degree, numbers.Integral) or self.degree < 1:
+            raise ValueError(f"degree must be an integer >= 1, got {self.degree!r}")
+        positive(self.gamma, "gamma")
+        if real(self.coef0, "coef0") < 0:
+            raise ValueError(f"coef0 must not be negative for a polynomial kernel, got {self.coef0!r}")
+
+    def _finish(self, products, out, slots, norms, other_norms, d):
+        products *= self.gamma
+        products += self.coef0
+        out[slots] = integer_power(products, int(self.degree))
+
+    def diagonal(self, A):
+        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        return integer_power(self.gamma * A.norms.astype(np.float64) + self.coef0, int(self.degree))
+
+
+@dataclass(frozen=True)
+class Sigmoid(OfProducts):
+    """The sigmoid kernel, ``k(x, z) = tanh(gamma x'z + coef0)``, which is not positive semi-definite.
+
+    Training finds a point where no pair of alphas can gain, as LIBSVM does; it need not be an optimum.
+
+    Parameters
+    ----------
+    gamma : float
+        > 0 and finite.
+    coef0 : float
+        Finite.
+
+    Raises
+    ------
+    ValueError
+        For other values.
+    """
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+
+    name = "sigmoid"
+    definite = False
+
+    def __post_init__(self):
+        positive(self.gamma, "gamma")
+        real(self.coef0, "coef0")
+
+    def _finish(self, products, out, slots, norms, other_norms, d):
+        products *= self.gamma
+        products += self.coef0
+        out[slots] = np.tanh(products, out=products)
+
+    def diagonal(self, A):
+        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        return np.tanh(self.gamma * A.norms.astype(np.float64) + self.coef0)
+
+
+@dataclass(frozen=True)
+class RBF(OfProducts):
+    """The radial basis function kernel, ``k(x, z) = exp(-gamma |x - z|^2)``.
+
+    Squared distances are computed as ``|x|^2 + |z|^2 - 2 x.z`` in the dtype of the rows, with norms that are
+    rounded only once. With ``u`` the unit round-off of the dtype, ``d`` the number of features and ``S =
+    |x|^2 + |z|^2``, and where nothing underflows, rounding adds at most about ``(d + 2) u S`` to the distance
+    of close rows; distances up to ``(d + 3) u S`` cannot be told from zero and are set to zero, so identical
+    rows have a kernel value of exactly 1. Altogether a squared distance is within ``(2 d + 5) u S`` of the
+    true one, and a kernel value within ``gamma (2 d + 5) u S + 3 u``; values below 1e-37 (float32) or 1e-307
+    (float64) are 0.
+
+    Parameters
+    ----------
+    gamma : float
+        Inverse squared width, > 0 and finite.
+
+    Raises
+    ------
+    ValueError
+        If ``gamma`` is not a positive finite number.
+    """
+
+    gamma: float
+
+    name = "rbf"
+    stationary = True
+    radius = 1.0
+
+    def __post_init__(self):
+        positive(self.gamma, "gamma")
+
+    def _finish(self, products, out, slots, norms, other_norms, d):
+        clip = (d + 3) * np.finfo(products.dtype).eps / 2
+        _panels.rbf(products, out, slots, norms, other_norms, self.gamma, clip)
+
+    def diagonal(self, A):
+        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        return np.ones(A.n)
+
+
+@dataclass(frozen=True)
+class AnisotropicRBF(Kernel):
+    """The RBF kernel with a width for each feature, ``k(x, z) = exp(-sum_j gamma_j (x_j - z_j)^2)``.
+
+    Parameters
+    ----------
+    gammas : sequence of float, length d
+        One for each feature, finite and not negative; 0 leaves the feature out.
+
+    Raises
+    ------
+    ValueError
+        For other values.
+    """
+
+    gammas: tuple[float, ...]
+
+    name = "anisotropic rbf"
+    stationary = True
+    radius = 1.0
+
+    def __post_init__(self):
+        gammas = tuple(real(gamma, f"gamma {j} of gammas") for j, gamma in enumerate(self.gammas))
+        if not gammas or min(gammas) < 0:
+            raise ValueError(f"gammas must be numbers >= 0, one for each feature, got {self.gammas!r}")
+        object.__setattr__(self, "gammas", gammas)
+
+    def check(self, rows, name="X"):
+        """A ValueError unless there is a gamma for each feature."""
+        if rows.d != len(self.gammas):
+            raise ValueError(f"{name} has {rows.d} features, and the kernel {len(self.gammas)} gammas")
+
+    def block(self, A, B, out=None, slots=None):
+        """See `Kernel.block`; the rows of both are scaled anew each time."""
+        return RBF(1.0).block(self._scaled(A), self._scaled(B), out, slots)
+
+    def _scaled(self, rows):
+        factors = np.sqrt(np.array(self.gammas)).astype(rows.X.dtype)
+        if not rows.sparse:
+            return Rows(rows.X * factors)
+        scaled = rows.X.copy()
+        scaled.data = rows.X.data * factors[rows.X.indices]
+        return Rows(scaled)
+
+    def diagonal(self, A):
+        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        return np.ones(A.n)
+
+
+def integer_power(values, exponent):
+    """``values ** exponent`` for an exponent from 1 by repeated squaring."""
+    power = None
+    while True:
+        if exponent % 2:
+            power = values if power is None else power * values
+        exponent //= 2
+        if not exponent:
+            return power
+        values = values * values

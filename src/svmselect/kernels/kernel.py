@@ -1,0 +1,111 @@
+"""What a kernel is to a Gram matrix."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+__all__ = ["Kernel", "positive", "real"]
+
+
+class Kernel:
+    """A positive semi-definite function of two rows, and the protocol that `Gram` and the estimators use.
+
+    A kernel is a small frozen dataclass. A new one inherits from this class and has at least `block`, for
+    which `kernels.inner` and `kernels.pairwise` have bases that ask for one pass over a panel only. Kernels
+    can be added, multiplied, and multiplied by a positive number.
+
+    Attributes
+    ----------
+    name : str
+        As users write it.
+    stationary : bool
+        Whether moving all rows alike changes no value.
+    moves : bool
+        Whether it changes no SVM with a threshold; then a Gram matrix measures rows that lie far from 0 from
+        another point, which saves digits.
+    definite : bool
+        Whether the kernel is positive semi-definite for all its parameters. One that is not may be trained
+        with, as in LIBSVM; leave-one-out and the estimates refuse it.
+    radius : float or None
+        A bound of ``k(x, x) - k(x, z)`` over all rows; None where that depends on the rows.
+    """
+
+    name = "kernel"
+    stationary = False
+    definite = True
+    radius = None
+
+    @property
+    def moves(self):
+        return self.stationary
+
+    def check(self, rows, name="X"):
+        """A ValueError if the kernel is not for these Rows."""
+
+    def check_definite(self):
+        """A ValueError unless the kernel is positive semi-definite."""
+        if not self.definite:
+            raise ValueError(
+                f"leave-one-out and its estimates need a positive semi-definite kernel, and {self!r} need "
+                "not be one: use k-fold cross-validation"
+            )
+
+    def block(self, A, B, out=None, slots=None):
+        """Kernel values between rows.
+
+        Parameters
+        ----------
+        A, B : Rows
+            Of one dtype, both dense or both sparse.
+        out : ndarray, optional
+            Where to put the values; rows may lie apart, the values of a row not.
+        slots : ndarray of intp, shape (A.n,), optional
+            The row of `out` for each row of A; by default the same number.
+
+        Returns
+        -------
+        ndarray
+            `out`, by default new and of shape (A.n, B.n), with ``out[slots[r], c] = k(A_r, B_c)``.
+        """
+        raise NotImplementedError
+
+    def diagonal(self, A):
+        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        rows = (A.take(slice(r, r + 1)) for r in range(A.n))
+        return np.array([self.block(row, row)[0, 0] for row in rows], dtype=np.float64)
+
+    def __add__(self, other):
+        from svmselect.kernels.combined import Sum
+
+        return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other):
+        from svmselect.kernels.combined import Product, Sum
+
+        if isinstance(other, Kernel):
+            return Product.of(self, other)
+        return Sum((self,), (float(other),)) if isinstance(other, numbers.Real) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+def target(A, B, out, slots):
+    """The arguments `out` and `slots` of `Kernel.block`, given or new."""
+    if out is None:
+        out = np.empty((A.n, B.n), dtype=A.X.dtype)
+    return out, np.arange(A.n) if slots is None else slots
+
+
+def real(value, name):
+    """A finite number as float, or a ValueError."""
+    if isinstance(value, bool) or not (isinstance(value, numbers.Real) and np.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return float(value)
+
+
+def positive(value, name):
+    """A ValueError unless `value` is a positive finite number."""
+    if not (isinstance(value, numbers.Real) and np.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}")

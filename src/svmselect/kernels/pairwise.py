@@ -1,0 +1,87 @@
+"""Kernels whose values need a pass over the features of each pair of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmselect import _panels
+from svmselect.kernels.kernel import Kernel, positive, target
+from svmselect.kernels.rows import dense_panels
+
+__all__ = ["ChiSquared", "Laplacian"]
+
+
+class OfPairs(Kernel):
+    """``k(x, z) = exp(-gamma D(x, z))`` of a distance D that is a sum over features; ``_distance`` is its
+    pass in `_panels`."""
+
+    radius = 1.0
+
+    def __post_init__(self):
+        positive(self.gamma, "gamma")
+
+    def block(self, A, B, out=None, slots=None):
+        """See `Kernel.block`."""
+        out, slots = target(A, B, out, slots)
+        for a, b, left, right in dense_panels(A, B):
+            turned = np.empty((right.shape[1], right.shape[0]), dtype=right.dtype)
+            _panels.transpose(right, turned)
+            type(self)._distance(left, turned, out[:, b], slots[a], self.gamma)
+        return out
+
+    def diagonal(self, A):
+        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        return np.ones(A.n)
+
+
+@dataclass(frozen=True)
+class Laplacian(OfPairs):
+    """The Laplacian kernel, ``k(x, z) = exp(-gamma sum_j |x_j - z_j|)``.
+
+    Parameters
+    ----------
+    gamma : float
+        > 0 and finite.
+
+    Raises
+    ------
+    ValueError
+        For another value.
+    """
+
+    gamma: float
+
+    name = "laplacian"
+    stationary = True
+    _distance = staticmethod(_panels.laplacian)
+
+
+@dataclass(frozen=True)
+class ChiSquared(OfPairs):
+    """The exponential chi-squared kernel of histograms, ``k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j +
+    z_j))``, where features that are 0 in both rows count nothing.
+
+    Parameters
+    ----------
+    gamma : float
+        > 0 and finite.
+
+    Raises
+    ------
+    ValueError
+        For another value; and for rows with a negative value, when it is used.
+    """
+
+    gamma: float = 1.0
+
+    name = "chi2"
+    _distance = staticmethod(_panels.chi_squared)
+
+    def check(self, rows, name="X"):
+        """A ValueError for rows with a negative value."""
+        values = rows.X.data if rows.sparse else rows.X
+        least = values.min(initial=0)
+        if least < 0:
+            raise ValueError(f"{name} must not be negative for a chi-squared kernel, got {least:g}")
