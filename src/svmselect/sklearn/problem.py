@@ -74,7 +74,8 @@ class Problem:
 
 def encoded(y):
     """The classes, and the number of each row's class; a ValueError unless there are two or more."""
-    check_classification_targets(y)
+    if y.dtype.kind not in "biuSU":  # these are classes; the check takes as long as a small fit
+        check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(f"y must hold at least two classes, got 1 class: {classes.tolist()[0]!r}")
@@ -98,4 +99,6 @@ def checked_weight(sample_weight, m):
 
 def class_weights(class_weight, classes, codes):
     """The factor of each class: 1, that of a dict, or for "balanced" m over k times the rows of the class."""
+    if class_weight is None:  # scikit-learn's takes as long as a small fit
+        return np.ones(classes.size)
     return compute_class_weight(class_weight, classes=classes, y=classes[codes])
