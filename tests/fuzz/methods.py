@@ -26,6 +26,7 @@ from svmselect import (
 )
 
 EXACT = 1e-9  # the KKT gap from which leave-one-out unlearns
+PATH_GAP = 1e-8  # that which the end of a path may have
 STEPS = 5_000  # of SMO alone, which creeps where C is large
 FEW_STEPS = 500  # per left-out point, where each may compute a column
 TOLERANCES = (1e-1, 1e-3, 1e-6, 1e-9)
@@ -142,6 +143,23 @@ def left_out(said, rng, method):
     check_solution(said, loo.solution, full, limit=limit)
 
 
+def left_out_decisions(said, rng):
+    """The decision value of every row by the classifier without it."""
+    method = str(rng.choice(["unlearn", "unlearn", "retrain", "certified"]))
+    limit = None if method == "unlearn" else FEW_STEPS if said.few else STEPS
+    loo = leave_one_out(said.gram(), said.y, said.C, method=method, max_iter=limit, decision_values=True)
+    require((loo.errors == ((loo.decision >= 0) != (said.y > 0))).all(), "errors", "are not the signs' ")
+    for r in range(said.problem.m):
+        bounds, how = said.bounds(np.arange(said.problem.m) == r), str(loo.resolved_by[r])
+        require(how in ("check1", "unlearned", "retrained"), "resolved", f"row {r} is {how}")
+        if r not in loo.not_converged:
+            rows = np.array([r])
+            check_decisions(said, loo.decision, bounds, PATH_GAP, rows, f"left-out decision, {how}")
+        elif limit is None and loo.solution.converged:
+            check_hopeless(said, PATH_GAP, bounds, loo.solution.alpha, f"row {r}, {how}")
+    check_solution(said, loo.solution, PATH_GAP, limit=limit)
+
+
 def folds_of(said, rng):
     """Folds that hold all copies of a row; None where one would leave a class alone."""
     base = said.base
@@ -215,6 +233,7 @@ METHODS = {
         f"leave-one-out {method}": partial(left_out, method=method)
         for method in ("unlearn", "certified", "retrain")
     },
+    "leave-one-out decisions": left_out_decisions,
     **{
         f"cross-validation {seeding}": partial(cross_validated, seeding=seeding)
         for seeding in ("cold", "ato", "mir", "sir", "avg", "top")

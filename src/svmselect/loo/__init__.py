@@ -14,7 +14,7 @@ from svmselect.feasible import balanced
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain, solve_in_turn
 from svmselect.loo._unlearn import Outcome
-from svmselect.loo.unlearn import unlearn
+from svmselect.loo.unlearn import GAP, unlearn
 from svmselect.svm import (
     Solution,
     check_bounds,
@@ -30,7 +30,7 @@ from svmselect.threads import one_blas_thread
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
 METHODS = ("unlearn", "certified", "retrain")
-# KKT gap of the solution that points are unlearned from
+# KKT gap of the solution that points are unlearned from, and of fits whose decision values are wanted
 EXACT = 1e-9
 
 
@@ -45,11 +45,12 @@ class LeaveOneOut:
     error : float
         Their mean, in [0, 1].
     decision : ndarray, shape (m,)
-        The decision value that decided: of the classifier without the point ("unlearned", "retrained"), of
-        one on the way there, whose sign is final ("certified"), else of the classifier with it.
+        With ``decision_values=True`` the decision value of each point by the classifier trained without it.
+        By default a value that has its sign: of the classifier with the point (the checks), of one on the way
+        to that without it ("certified"), or of that itself ("unlearned", "retrained").
     resolved_by : ndarray of str, shape (m,)
         "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or
-        "certified".
+        "certified". With ``decision_values=True`` a point without a path is one of "check1".
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
@@ -57,8 +58,9 @@ class LeaveOneOut:
     cpu_s : float
         CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget.
     not_converged : ndarray of intp
-        The points whose classifier is not known to `tol`: steps ran out, or float64 cannot tell more. Their
-        decisions are those reached.
+        The points whose classifier is not known to `tol`, or with ``decision_values=True`` as well as the
+        notes of `leave_one_out` say: steps ran out, or float64 cannot tell more. Their decisions are those
+        reached.
     solution : Solution
         The full solution.
     """
@@ -177,6 +179,26 @@ def trained_without(full, y, C, points, aim, tol, max_iter, report):
     return decision, outcome, n_iter
 
 
+def without_themselves(y, solution):
+    """Decision values, shape (m,): at points of ``alpha = 0`` by the classifier without the point.
+
+    Only the threshold may be another: without an in-bound SV it is the middle of an interval, which reaches
+    further where the point alone is one of its ends.
+    """
+    decision = solution.decision.copy()
+    if solution.n_inbound:
+        return decision
+    # -b is at most f where theta = y alpha can grow, and at least f where it can shrink
+    f, grows = decision - y - solution.b, (y > 0) == (solution.alpha == 0)
+    for f_of_end, find in ((np.where(grows, f, np.inf), np.argmin), (np.where(grows, -np.inf, f), np.argmax)):
+        r = find(f_of_end)
+        if solution.alpha[r] == 0:
+            others = np.arange(y.size) != r
+            ends = f[others & grows].min(initial=np.inf), f[others & ~grows].max(initial=-np.inf)
+            decision[r] = f[r] + y[r] - np.mean([end for end in ends if np.isfinite(end)])
+    return decision
+
+
 def counter(progress, total):
     """A callable that is told of n more points done, and calls ``progress(done, total)``."""
     done = 0
@@ -201,8 +223,9 @@ def leave_one_out(
     start=None,
     max_iter=None,
     progress=None,
+    decision_values=False,
 ) -> LeaveOneOut:
-    """Exact leave-one-out error.
+    """Exact leave-one-out error, and the left-out decision values.
 
     Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm
     1), and finds the classifier without each remaining point from the one with it.
@@ -239,6 +262,10 @@ def leave_one_out(
     progress : callable, optional
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
         those that need no path, and once for a hundred or so paths.
+    decision_values : bool
+        Whether to find the decision value of every point by the classifier without it, and not only its
+        sign. Every point with ``alpha_r > 0`` is then driven to the end of its path, or trained without to a
+        KKT gap of 1e-9.
 
     Returns
     -------
@@ -274,6 +301,15 @@ def leave_one_out(
     anew to the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to
     `tol` even so is named in `not_converged`.
 
+    *Decision values.* With ``decision_values=True`` a path may not stop before its end. There the dual is
+    solved by linear systems over the in-bound points, and what is found is exact up to their round-off; its
+    KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew, all points are
+    with "retrain" and "certified", to a KKT gap of 1e-9; one that does not come to 1e-8 after unlearning, or
+    to 1e-9, is named in `not_converged`. Points with ``alpha_r = 0`` have the value of the full solution: it
+    is optimal without them. Where no in-bound SV fixes a threshold it is the middle of its interval,
+    everywhere and without the point, and errors are the signs of these values; by default a point with
+    ``alpha_r = 0`` is correct there, as the first check has it.
+
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
@@ -293,6 +329,9 @@ def leave_one_out(
         raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
     theta = None if start is None else check_start(start, y, C)
     exact = method == "unlearn"
+    # of fits, and of those that take the place of a path
+    aim = min(tol, EXACT) if exact or decision_values else tol
+    known = min(tol, GAP) if decision_values else tol
 
     columns, values = gram.thread_counts
     gram.compute()
@@ -305,45 +344,51 @@ def leave_one_out(
     if theta is not None:
         full.seed(theta if alone else np.bincount(group, theta))
     if exact:
-        _active_set.solve(full, "wss2", min(tol, EXACT), limit)
+        _active_set.solve(full, "wss2", aim, limit)
     else:
-        solve_in_turn(full, working_set, tol, limit)
-    converged = full.reached(tol)
+        solve_in_turn(full, working_set, aim, limit)
+    converged = full.reached(known)
     solution = solution_of(full, gram, y[first], bound, converged, columns, values)
     if not alone:
         solution = spread(solution, group, C)
 
     resolved_by = sufficiency_checks(gram, y, solution)
+    if decision_values:
+        resolved_by[solution.alpha > 0] = ""
     points = np.flatnonzero(resolved_by == "")
-    decision = solution.decision.copy()
+    decision = without_themselves(y, solution) if decision_values else solution.decision.copy()
     n_iter, not_converged = solution.n_iter, points[:0]
     report = None if progress is None else counter(progress, points.size)
     todo = points
     if exact and converged:
         kept = bound[group[points]] - C[points]
-        decision[points], outcome = unlearn(full, y[first], group[points], kept, report)
+        decision[points], outcome = unlearn(
+            full, y[first], group[points], kept, report, stop=not decision_values
+        )
         resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
         todo = points[outcome == Outcome.UNDECIDED]
     if todo.size:
-        aim = max(full.gap_now(), EXACT)
+        to_gap = min(tol, max(full.gap_now(), EXACT))
         if not alone:
             full = Dual(gram, y)
             full.boxes(y, C)
             full.seed(solution.alpha * y)
         if exact:
-            decision[todo], outcome, steps = trained_without(
-                full, y, C, todo, min(tol, aim), tol, limit, report
-            )
+            decision[todo], outcome, steps = trained_without(full, y, C, todo, to_gap, known, limit, report)
         else:
+            proposed = method == "certified" and not decision_values
             decision[todo], outcome, steps = retrain(
-                full, todo, working_set, tol, limit, method == "certified", efficiency_test, report
+                full, todo, working_set, aim, limit, proposed, efficiency_test, report
             )
         resolved_by[todo] = np.where(outcome == 2, "certified", "retrained")
         n_iter += steps
         not_converged = todo[outcome == 0]
     errors = misclassified(y, decision)
-    errors[resolved_by == "check1"] = False
-    errors[resolved_by == "check3"] = False
+    if decision_values:
+        if not converged:
+            not_converged = np.union1d(not_converged, np.flatnonzero(resolved_by == "check1"))
+    else:
+        errors[np.isin(resolved_by, ["check1", "check3"])] = False
     columns_now, values_now = gram.thread_counts
     return LeaveOneOut(
         errors=errors,

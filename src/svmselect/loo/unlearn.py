@@ -26,6 +26,8 @@ JUDGED_VALUES = 50_000
 GAP, GAPS = 1e-8, 10
 # and by how much rounding may have made it too small
 TOLD = 1e-6
+# how far the sum of theta may be off, relative to the largest: where signs are wanted, and where values are
+UNBALANCED, UNBALANCED_VALUE = 100 * SLACK, 0.01 * SLACK
 # how far the g of a path may be off in a random combination of all points
 OFF = 1e-9
 
@@ -263,7 +265,7 @@ class Start:
             for few in slices(rest.size, len(self.ends.theta)):
                 these = rest[few]
                 found = paths.walk(part[these], stays[these], self.y, stop, self.ends)
-                value, bears_out = self.judged(part[these], stays[these])
+                value, bears_out = self.judged(part[these], stays[these], stop)
                 found[~bears_out] = Outcome.UNDECIDED
                 decision[begin + these], outcome[begin + these] = value, found
                 if progress is not None:
@@ -297,13 +299,16 @@ class Start:
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
         return judge(points, kept, *boxes, self.ends, self.unit)
 
-    def judged(self, points, kept):
+    def judged(self, points, kept, stop=True):
         """What the ends of paths say, held against the Gram matrix.
 
         Parameters
         ----------
         points, kept : ndarray, shape (n,)
             Those whose paths were the last to be walked.
+        stop : bool
+            Whether signs are enough. Else a sum that has drifted away is no end: it may make a point look
+            in-bound, and fix a threshold, that is at its bound.
 
         Returns
         -------
@@ -334,7 +339,8 @@ class Start:
         gap, noise, b, width = self.judge(points, kept)
         decision = ends.g[np.arange(n), points] + self.y[points] + b
         margin = self.y[points] * decision
-        bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD) & (unbalanced <= 100 * SLACK)
+        bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
+        bears_out &= unbalanced <= (UNBALANCED if stop else UNBALANCED_VALUE)
         bears_out &= (ends.left[:n] == 0) | (ends.room[:n] > 0) | (margin < -noise)
         going = np.flatnonzero(ends.room[:n] > 0)
         if going.size:
