@@ -343,6 +343,37 @@ def misclassified(y, decision):
     return (decision >= 0) != (y > 0)
 
 
+def weighted_share(wrong, weight, counted=None):
+    """The weight of the points that are wrong over that of all, or of those that are counted.
+
+    Parameters
+    ----------
+    wrong : ndarray of bool, shape (..., m)
+    weight : array_like, shape (m,)
+    counted : ndarray of bool, shape (m,), optional
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Raises
+    ------
+    ValueError
+        Unless the weights are finite, not negative, and positive at a point that counts.
+    """
+    weight, m = as_numbers(weight, "weight"), wrong.shape[-1]
+    if weight.shape != (m,):
+        raise ValueError(f"weight must have shape ({m},), got {weight.shape}")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if bad.size:
+        raise ValueError(f"weight must be finite and not negative, got {weight[bad[0]]} at point {bad[0]}")
+    if counted is not None:
+        weight = np.where(counted, weight, 0.0)
+    if not weight.any():
+        raise ValueError("weight must be positive at a point that was left out")
+    return wrong @ (weight / weight.sum())
+
+
 def decision_function(gram: Gram, y, solution: Solution, X):
     """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` at new rows.
 

@@ -63,6 +63,10 @@ def test_standardise_and_balance(data, run):
     _, out, _ = run("loo", path, "--standardise", "--balanced", "--kernel", "linear", "--json")
     model = svmselect.sklearn.SVC(kernel="linear", class_weight="balanced").fit(standardise(X), y)
     assert json.loads(out)["loo_error"] == model.loo_error_
+    assert json.loads(out)["weighted_loo_error"] == model.weighted_loo_error_
+    words = ("loo", path, "--standardise", "--kernel", "linear")
+    line = f"weighted by class    {100 * model.weighted_loo_error_:.2f} %"
+    assert line in run(*words, "--balanced")[1] and "weighted" not in run(*words)[1]
 
 
 def test_other_kernels(data, run):

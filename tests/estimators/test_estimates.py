@@ -148,3 +148,31 @@ def test_what_is_not_defined_says_so():
     with pytest.raises(AttributeError, match="no attribute 'loo_eror_'"):
         fitted.loo_eror_  # noqa: B018
     assert not hasattr(SVC(), "loo_error_")
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_left_out_decision_values_and_weighted_errors(classes):
+    X, y = blobs(5, m=40, k=classes)
+    weight = np.random.default_rng(0).uniform(0.5, 2, size=40)
+    weight[[3, 7]] = 0
+    model = SVC(C=2.0, gamma=0.3, class_weight={0: 2.0, 1: 0.5}).fit(X, y, sample_weight=weight)
+    assert model.loo_predictions_.shape == (40,)
+    for r in range(40):
+        # weights stay those of all rows
+        bounds = np.where(np.arange(40) == r, 0, weight * model.class_weight_[y])
+        without = SVC(C=2.0, gamma=0.3, tol=1e-9).fit(X, y, sample_weight=bounds)
+        np.testing.assert_allclose(model.loo_decision_[r], without.decision_function(X[[r]])[0], atol=1e-6)
+    wrong = model.loo_predictions_ != y
+    of_rows = weight * model.class_weight_[y]
+    assert model.weighted_loo_error_ == pytest.approx(of_rows[wrong].sum() / of_rows.sum())
+    assert model.weighted_loo_error_ != pytest.approx(model.loo_error_)
+
+
+def test_left_out_decision_values_of_nu():
+    X, y = blobs(5, m=30, k=2)
+    model = NuSVC(nu=0.4, gamma=0.3).fit(X, y)
+    for r in range(0, 30, 7):
+        rest = np.arange(30) != r
+        without = NuSVC(nu=0.4, gamma=0.3).fit(X[rest], y[rest])
+        assert model.loo_decision_[r] == pytest.approx(without.decision_function(X[[r]])[0], abs=1e-2)
+    np.testing.assert_array_equal(model.loo_predictions_, np.where(model.loo_decision_ >= 0, 1, 0))

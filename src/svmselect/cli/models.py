@@ -133,6 +133,7 @@ def loo(arguments):
         **facts,
         **parameters,
         "loo_error": model.loo_error_,
+        "weighted_loo_error": model.weighted_loo_error_,
         "loo_errors": wrong.size,
         "misclassified_rows": data.numbers[wrong],
         "training_error": training_error,
@@ -141,6 +142,7 @@ def loo(arguments):
     }
     rows = [
         ("leave-one-out error", percent(model.loo_error_), f"{wrong.size} of {y.size} rows"),
+        *([("weighted by class", percent(model.weighted_loo_error_), "")] if arguments.balanced else []),
         ("training error", percent(training_error), ""),
         ("support vectors", str(model.support_.size), ""),
         ("time", f"{seconds:.2f} s", ""),

@@ -11,7 +11,7 @@ from svmselect.cv.kfold import WORK_PER_FIT, Trainer, in_parallel, members_of, s
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.path import check_values, moved_along_C
-from svmselect.svm import check_labels, check_options, frozen, misclassified
+from svmselect.svm import check_labels, check_options, frozen, misclassified, weighted_share
 from svmselect.threads import one_blas_thread, thread_count
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
@@ -33,6 +33,11 @@ class GridCrossValidation:
         Iterations of each fit.
     converged : ndarray of bool, shape (n_gammas, n_Cs, k)
         Whether it reached the tolerance.
+    decision : ndarray, shape (n_gammas, n_Cs, m), or None
+        With ``decision_values=True`` the decision value of each point by the classifier trained without its
+        fold, to the tolerance of the fits.
+    y : ndarray, shape (m,)
+        The labels.
     """
 
     gammas: np.ndarray | None
@@ -41,6 +46,30 @@ class GridCrossValidation:
     errors: np.ndarray
     n_iter: np.ndarray
     converged: np.ndarray
+    decision: np.ndarray | None
+    y: np.ndarray
+
+    def weighted_error(self, weight):
+        """The weight of each model's misclassified points over that of all points.
+
+        Parameters
+        ----------
+        weight : array_like, shape (m,)
+            Finite, not negative, not all 0: for example 1 over the size of the point's class.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n_Cs)
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            For other weights, or without decision values.
+        """
+        if self.decision is None:
+            raise ValueError("a weighted error needs cross_validate_grid(..., decision_values=True)")
+        return weighted_share(misclassified(self.y, self.decision), weight)
 
     @property
     def error(self):
@@ -66,6 +95,7 @@ def cross_validate_grid(
     active_set=True,
     max_iter=None,
     progress=None,
+    decision_values=False,
 ) -> GridCrossValidation:
     """k-fold cross-validation of every C, and for every gamma where some are given, on one Gram matrix per
     gamma.
@@ -91,6 +121,8 @@ def cross_validate_grid(
         See `solve_csvc`.
     progress : callable, optional
         Called as ``progress(done, total)`` after each gamma, from the calling thread.
+    decision_values : bool
+        Whether to keep the decision value of every point by every model, m numbers for each.
 
     Returns
     -------
@@ -112,6 +144,7 @@ def cross_validate_grid(
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
     converged = np.zeros(shape, dtype=bool)
+    decision = np.empty((*shape[:2], gram.m)) if decision_values else None
     order = np.argsort(Cs, kind="stable")
     rounds = range(len(members))
     work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
@@ -123,6 +156,8 @@ def cross_validate_grid(
             if solution is not None:
                 theta = moved_along_C(y, solution, C)
             solution, known = trainer.fit(view, C, theta, known)
+            if decision is not None:
+                decision[g, c, members[h]] = solution.decision[members[h]]
             errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
             n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
 
@@ -142,4 +177,5 @@ def cross_validate_grid(
             in_parallel(gram, lambda h, g=g: path(gram, g, h), rounds, work)
             if progress is not None:
                 progress(g + 1, shape[0])
-    return GridCrossValidation(gammas, Cs, frozen(folds), frozen(errors), frozen(n_iter), frozen(converged))
+    arrays = [frozen(array) for array in (folds, errors, n_iter, converged)]
+    return GridCrossValidation(gammas, Cs, *arrays, None if decision is None else frozen(decision), frozen(y))

@@ -25,6 +25,7 @@ from svmselect.svm import (
     frozen,
     misclassified,
     solution_of,
+    weighted_share,
 )
 from svmselect.threads import one_blas_thread, run, thread_count
 
@@ -105,6 +106,26 @@ class CrossValidation:
     def error(self):
         """Share of misclassified points among those of the folds run, in [0, 1]."""
         return float(np.count_nonzero(self.errors) / np.count_nonzero(~np.isnan(self.decision)))
+
+    def weighted_error(self, weight):
+        """The weight of the misclassified points over that of all points of the folds run.
+
+        Parameters
+        ----------
+        weight : array_like, shape (m,)
+            Finite, not negative, not all 0: for example 1 over the size of the point's class.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            For other weights.
+        """
+        return float(weighted_share(self.errors, weight, ~np.isnan(self.decision)))
 
     @property
     def accuracy(self):

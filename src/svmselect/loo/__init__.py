@@ -24,6 +24,7 @@ from svmselect.svm import (
     frozen,
     misclassified,
     solution_of,
+    weighted_share,
 )
 from svmselect.threads import one_blas_thread
 
@@ -75,6 +76,26 @@ class LeaveOneOut:
     cpu_s: float
     not_converged: np.ndarray
     solution: Solution
+
+    def weighted_error(self, weight):
+        """The weight of the points in error over that of all points.
+
+        Parameters
+        ----------
+        weight : array_like, shape (m,)
+            Finite, not negative, not all 0: for example 1 over the size of the point's class.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            For other weights.
+        """
+        return float(weighted_share(self.errors, weight))
 
     @property
     def n_not_converged(self):

@@ -18,7 +18,7 @@ from svmselect.sklearn.estimates import Estimates, Training
 from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded
-from svmselect.sklearn.votes import most_votes, scores
+from svmselect.sklearn.votes import decisions, most_votes
 
 __all__ = ["Classifier"]
 
@@ -194,10 +194,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             ``decision_function_shape="ovr"`` the votes of each class, and less than half a vote for the sum
             of its decision values; with "ovo" the value of each pair, positive for its first class.
         """
-        values = self._pair_values(X)
-        if len(self.classes_) == 2:
-            return values[:, 0]
-        return -values if self.decision_function_shape == "ovo" else scores(values, len(self.classes_))
+        return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X):
         """Labels.

@@ -13,7 +13,8 @@ from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.kernels import gram_of
 from svmselect.sklearn.problem import Problem
-from svmselect.svm import Solution
+from svmselect.sklearn.votes import decisions, most_votes
+from svmselect.svm import Solution, weighted_share
 
 __all__ = ["Estimates", "Training"]
 
@@ -65,6 +66,16 @@ class Estimates:
         for name in ON_DEMAND:
             self.__dict__.pop(name, None)
 
+    def left_out(self, values, exact):
+        """Set what leave-one-out has found: decision values of the pairs, shape (m, n_pairs), or their signs
+        alone."""
+        for name in ("loo_error_", "weighted_loo_error_"):
+            self.__dict__.pop(name, None)
+        k = len(self.classes_)
+        self.loo_predictions_ = self.classes_[most_votes(values >= 0, k)]
+        if exact:
+            self.loo_decision_ = decisions(values, k, self.decision_function_shape)
+
 
 def training_of(estimator, name):
     """The Training of a fitted estimator, or an AttributeError."""
@@ -87,12 +98,25 @@ def coef(estimator, name):
 
 
 def loo_predictions(estimator, name):
+    training_of(estimator, name)
     return estimator.leave_one_out()
+
+
+def loo_decision(estimator, name):
+    training_of(estimator, name)
+    estimator.leave_one_out(decision_values=True)
+    return estimator.loo_decision_
 
 
 def loo_error(estimator, name):
     codes = training_of(estimator, name).problem.codes
     return float(np.mean(estimator.loo_predictions_ != estimator.classes_[codes]))
+
+
+def weighted_loo_error(estimator, name):
+    problem = training_of(estimator, name).problem
+    wrong = estimator.loo_predictions_ != estimator.classes_[problem.codes]
+    return float(weighted_share(wrong, problem.weight))
 
 
 def of_two_classes(estimate, read):
@@ -116,7 +140,9 @@ def of_two_classes(estimate, read):
 ON_DEMAND = {
     "coef_": coef,
     "loo_predictions_": loo_predictions,
+    "loo_decision_": loo_decision,
     "loo_error_": loo_error,
+    "weighted_loo_error_": weighted_loo_error,
     "span_estimate_": of_two_classes(span_rule, lambda rule: rule.error),
     "span_bound_": of_two_classes(span_bound, lambda bound: bound.bound),
     "xi_alpha_bound_": of_two_classes(xi_alpha, lambda bound: bound.error),

@@ -1,4 +1,4 @@
-"""Exact leave-one-out predictions of one-vs-one classifiers."""
+"""Exact leave-one-out decision values of one-vs-one classifiers."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import numpy as np
 
 from svmselect.loo import leave_one_out
 from svmselect.path import moved_along_C
-from svmselect.sklearn.votes import most_votes
 
 __all__ = ["loo_path", "retrained"]
 
 
-def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
-    """What the classifier trained without a row predicts for it, for every row and every C.
+def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False):
+    """What the classifiers of all pairs, trained without a row, say of it, for every row and every C.
 
-    Leaving out a row of a class changes the problems of the pairs with this class, whose votes are those of
-    their own leave-one-out errors; the other pairs vote as they do with all rows. Only signs count, and these
-    are exact. Weights stay those of all rows.
+    Leaving out a row of a class changes the problems of the pairs with this class, whose values are those of
+    their own leave-one-out; the other pairs say what they do with all rows. Weights stay those of all rows.
 
     Parameters
     ----------
@@ -31,11 +29,13 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
         Feasible alphas of each pair for the first C; zeros by default.
     progress : callable, optional
         Called as ``progress(done)``, with the share of all work that is done.
+    decision_values : bool
+        Whether the values are exact; else their signs are.
 
     Returns
     -------
-    predicted : ndarray of intp, shape (n_Cs, m)
-        Numbers of classes.
+    values : ndarray, shape (n_Cs, m, n_pairs)
+        Decision values of the pairs; see `votes`.
     n_not_converged : ndarray of intp, shape (n_Cs,)
         Solves that ran out of steps.
 
@@ -47,7 +47,7 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
     gram.kernel.check_definite()
     gram.compute()
     n_pairs = len(problem.pairs)
-    second_wins = np.empty((len(Cs), gram.m, n_pairs), dtype=bool)
+    values = np.empty((len(Cs), gram.m, n_pairs))
     n_not_converged = np.zeros(len(Cs), dtype=np.intp)
     for p, pair in enumerate(problem.pairs):
         part, weight = pair.gram(gram), problem.weight[pair.rows]
@@ -66,14 +66,15 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None):
                 max_iter=max_iter,
                 start=start,
                 progress=progress and inner(progress, base, n_pairs * len(Cs)),
+                decision_values=decision_values,
             )
             solution = loo.solution
-            second_wins[c, pair.rows, p] = (pair.y > 0) != loo.errors
-            second_wins[c, others, p] = wins(gram, pair, solution, others)
+            values[c, pair.rows, p] = loo.decision
+            values[c, others, p] = values_at(gram, pair, solution, others)
             n_not_converged[c] += loo.n_not_converged
             if progress is not None:
                 progress(base + 1 / (n_pairs * len(Cs)))
-    return most_votes(second_wins, problem.classes.size), n_not_converged
+    return values, n_not_converged
 
 
 def retrained(gram, problem, solutions, solve, progress=None):
@@ -92,37 +93,37 @@ def retrained(gram, problem, solutions, solve, progress=None):
 
     Returns
     -------
-    predicted : ndarray of intp, shape (m,)
+    values : ndarray, shape (m, n_pairs)
     n_not_converged : int
     """
     gram.compute()
-    second_wins = np.empty((gram.m, len(problem.pairs)), dtype=bool)
+    values = np.empty((gram.m, len(problem.pairs)))
     n_not_converged = done = 0
     total = sum(pair.rows.size for pair in problem.pairs)
     for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
         part = pair.gram(gram)
         others = np.delete(np.arange(gram.m), pair.rows)
-        second_wins[others, p] = wins(gram, pair, solution, others)
+        values[others, p] = values_at(gram, pair, solution, others)
         for k, row in enumerate(pair.rows):
             weight = problem.weight[pair.rows]
             weight[k] = 0
             if (pair.y[weight > 0] == pair.y[k]).any():
                 without = solve(part, pair.y, weight)
-                second_wins[row, p] = without.decision[k] >= 0
+                values[row, p] = without.decision[k]
                 n_not_converged += not without.converged
             else:  # nothing but the other class is left
-                second_wins[row, p] = pair.y[k] < 0
+                values[row, p] = -pair.y[k]
             done += 1
             if progress is not None:
                 progress(done / total)
-    return most_votes(second_wins, problem.classes.size), n_not_converged
+    return values, n_not_converged
 
 
-def wins(gram, pair, solution, rows):
-    """Whether the classifier of a pair gives rows, which it was not trained on, to its second class."""
+def values_at(gram, pair, solution, rows):
+    """Decision values of a pair at rows that it was not trained on."""
     theta = solution.alpha * pair.y
     support = np.flatnonzero(theta)
-    return gram.product(pair.rows[support], theta[support], rows) + solution.b >= 0
+    return gram.product(pair.rows[support], theta[support], rows) + solution.b
 
 
 def inner(progress, base, parts):

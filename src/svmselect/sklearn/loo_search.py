@@ -7,6 +7,7 @@ import numpy as np
 from svmselect.sklearn.leave_one_out import loo_path
 from svmselect.sklearn.problem import Problem, class_weights
 from svmselect.sklearn.search import Search
+from svmselect.sklearn.votes import most_votes
 
 __all__ = ["LOOSearchCV"]
 
@@ -68,7 +69,7 @@ class LOOSearchCV(Search):
         problem = Problem(classes, codes, weight * per_class[codes])
 
         def score(gram, Cs, progress):
-            predicted, n_not_converged = loo_path(gram, problem, Cs, progress=progress, **options)
-            return (predicted == codes).astype(np.float64), n_not_converged
+            values, n_not_converged = loo_path(gram, problem, Cs, progress=progress, **options)
+            return (most_votes(values >= 0, classes.size) == codes).astype(np.float64), n_not_converged
 
         return score

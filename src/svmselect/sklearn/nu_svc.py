@@ -26,9 +26,9 @@ class NuSVC(Classifier):
 
     Attributes
     ----------
-    loo_error_, loo_predictions_
-        As those of `SVC`, but by training without each row: the C that stands for nu is another without it,
-        so that no row can be skipped.
+    loo_error_, weighted_loo_error_, loo_predictions_, loo_decision_
+        As those of `SVC`, but by training without each row to `tol`: the C that stands for nu is another
+        without it, so that no row can be skipped.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, class_weight_, \
     fit_status_, n_iter_, n_features_in_, feature_names_in_, shape_fit_, span_estimate_, span_bound_, \
     xi_alpha_bound_, sv_count_bound_, radius_margin_bound_
@@ -70,13 +70,13 @@ class NuSVC(Classifier):
         (solution,) = training.solutions
         return solution
 
-    def leave_one_out(self, progress=None):
+    def leave_one_out(self, progress=None, decision_values=True):
         """Leave each training row out in turn.
 
         Parameters
         ----------
-        progress : callable, optional
-            See `SVC.leave_one_out`.
+        progress, decision_values
+            See `SVC.leave_one_out`; training without each row finds both at once.
 
         Returns
         -------
@@ -88,15 +88,15 @@ class NuSVC(Classifier):
         ValueError
             If nu is infeasible without a row, or leaves no margin.
         """
-        training = training_of(self, "loo_predictions_")
+        training = training_of(self, "leave_one_out")
         options = {"tol": self.tol, "max_iter": step_limit(self.max_iter)}
 
         def solve(gram, y, weight):
             return solve_nusvc(gram, y, training.value, weight=weight, **options)
 
-        predicted, n_not_converged = retrained(
+        values, n_not_converged = retrained(
             training.gram, training.problem, training.solutions, solve, progress
         )
         warn_not_converged(n_not_converged, self)
-        self.loo_predictions_ = self.classes_[predicted]
+        self.left_out(values, decision_values)
         return self.loo_predictions_

@@ -69,8 +69,12 @@ class SVC(Classifier):
     loo_error_ : float
         Exact leave-one-out error: the share of rows that the classifier trained without them misclassifies.
         gamma and class weights stay those of all rows. Computed when it is first asked for, as all below.
+    weighted_loo_error_ : float
+        The same with each row counted by its sample weight times the weight of its class.
     loo_predictions_ : ndarray, shape (m,)
         What the classifier trained without a row predicts for it.
+    loo_decision_ : ndarray, shape (m,) or (m, k) or (m, k (k - 1) / 2)
+        Its decision value there, exact up to round-off; see `decision_function`.
     span_estimate_ : float
         Span rule, an estimate of the leave-one-out error from one fit. Two classes only, as all below.
     span_bound_, xi_alpha_bound_, sv_count_bound_, radius_margin_bound_ : float
@@ -122,21 +126,23 @@ class SVC(Classifier):
         (solution,) = training.solutions
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
 
-    def leave_one_out(self, progress=None):
+    def leave_one_out(self, progress=None, decision_values=False):
         """Leave each training row out in turn.
 
         Parameters
         ----------
         progress : callable, optional
             Called as ``progress(share)`` with the share of the work that is done.
+        decision_values : bool
+            Whether to find `loo_decision_`, too, for which every path goes to its end.
 
         Returns
         -------
         ndarray, shape (m,)
             What the classifier trained without a row predicts for it: `loo_predictions_`.
         """
-        training = training_of(self, "loo_predictions_")
-        (predicted,), (n_not_converged,) = loo_path(
+        training = training_of(self, "leave_one_out")
+        (values,), (n_not_converged,) = loo_path(
             training.gram,
             training.problem,
             [float(training.value)],
@@ -144,7 +150,8 @@ class SVC(Classifier):
             step_limit(self.max_iter),
             [solution.alpha for solution in training.solutions],
             progress,
+            decision_values,
         )
         warn_not_converged(n_not_converged, self)
-        self.loo_predictions_ = self.classes_[predicted]
+        self.left_out(values, decision_values)
         return self.loo_predictions_

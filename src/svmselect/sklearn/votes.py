@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-__all__ = ["most_votes", "scores"]
+__all__ = ["decisions", "most_votes", "scores"]
 
 
 def votes(second_wins, k):
@@ -35,6 +35,25 @@ def votes(second_wins, k):
 def most_votes(second_wins, k):
     """The class with most votes; of several, the first, as in LIBSVM: intp, shape (...)."""
     return votes(second_wins, k).argmax(axis=-1)
+
+
+def decisions(values, k, shape):
+    """What `decision_function` returns.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, k (k - 1) / 2)
+        Decision values of the pairs.
+    k : int
+    shape : {"ovr", "ovo"}
+
+    Returns
+    -------
+    ndarray, shape (n,) or (n, k) or (n, k (k - 1) / 2)
+    """
+    if k == 2:
+        return values[:, 0]
+    return -values if shape == "ovo" else scores(values, k)
 
 
 def scores(values, k):
