@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from estimators.problems import blobs
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as LIBSVM
 
@@ -142,6 +143,60 @@ def test_select(data, run, by):
     assert errors == sorted(errors)
     _, out, _ = run(*words, "--top", "2")
     assert "Best of 6 models" in out and out.count(" %") == 3
+
+
+@pytest.mark.parametrize("by", ["loo", "cv"])
+def test_select_by_a_score(data, run, by):
+    path, X, y = data
+    words = ("select", path, "--by", by, "--folds", "5", "--C", "0.5,5", "--gamma", "0.05,0.5")
+    status, out, err = run(*words, "--scoring", "balanced_accuracy", "--json")
+    result = json.loads(out)
+    grid = {"C": [0.5, 5.0], "gamma": [0.05, 0.5]}
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    kind, more = {
+        "loo": (svmselect.sklearn.LOOSearchCV, {}),
+        "cv": (svmselect.sklearn.SeededCV, {"cv": folds}),
+    }[by]
+    search = kind(param_grid=grid, scoring="balanced_accuracy", **more).fit(X, y)
+    assert (status, err) == (0, "")
+    assert {name: result[name] for name in grid} == search.best_params_
+    assert result["score"] == pytest.approx(search.best_score_) and "error" not in result
+    assert result["measure"] == {"loo": "leave-one-out", "cv": "5-fold"}[by] + " balanced_accuracy"
+    _, out, _ = run(*words, "--scoring", "balanced_accuracy")
+    assert f"by {result['measure']}, {result['score']:.6g}: " in out and "%" not in out
+    # the weights of classes count in the error, and the output says so
+    lines = path.removesuffix(".csv") + "-few.csv"
+    with open(path) as file, open(lines, "w") as few:
+        rows = file.readlines()
+        few.writelines([row for n, row in enumerate(rows) if "ill" not in row or n % 3 == 0])
+    _, out, _ = run("select", lines, *words[2:], "--balanced")
+    assert f"{result['measure'].split()[0]} error weighted by class, " in out
+
+
+def test_scores_of_one_model(data, run):
+    path, X, y = data
+    model = svmselect.sklearn.SVC(3, gamma=0.2).fit(X, y)
+    words = (path, "--C", "3", "--gamma", "0.2", "--scoring", "roc_auc")
+    expected = roc_auc_score(y, model.loo_decision_)
+    status, out, _ = run("loo", *words, "--json")
+    assert status == 0 and json.loads(out)["score"] == pytest.approx(expected)
+    assert f"leave-one-out roc_auc  {expected:.6g}" in run("loo", *words)[1]
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    expected = cross_val_score(LIBSVM(C=3, gamma=0.2, tol=1e-8), X, y, cv=folds, scoring="roc_auc").mean()
+    status, out, _ = run("cv", *words, "--folds", "4", "--json")
+    assert status == 0 and json.loads(out)["score"] == pytest.approx(expected)
+    lines = [line.split() for line in run("cv", *words, "--folds", "4")[1].splitlines()]
+    assert ["4-fold", "roc_auc", f"{expected:.6g}"] in lines
+
+
+@pytest.mark.parametrize("command", ["loo", "cv", "select"])
+def test_an_unknown_score_is_one_sentence(data, run, command):
+    status, out, err = run(command, data[0], "--scoring", "ballanced")
+    assert (status, out) == (1, "")
+    assert err == (
+        "svmselect: error: --scoring must be a name of sklearn.metrics.get_scorer_names(), such as "
+        "balanced_accuracy, f1 or roc_auc, got 'ballanced'\n"
+    )
 
 
 def test_three_classes(tmp_path, run):

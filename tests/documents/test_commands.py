@@ -137,6 +137,7 @@ EXAMPLES = {
     "--delimiter": ",",
     "--C": "0.5,5",
     "--gamma": "0.1,1",
+    "--scoring": "roc_auc",
 }
 FOR_CSV_ALONE = {"--label", "--ignore", "--delimiter", "--header", "--drop-missing"}
 

@@ -49,10 +49,18 @@ def test_leave_one_out(classes, weighted):
     X, y, weight = problem(classes, weighted)
     ours = LOOSearchCV(param_grid=GRID).fit(X, y, sample_weight=weight)
     reference = theirs(X, y, weight, LeaveOneOut())
-    assert_same(ours, reference)
-    assert ours.loo_error_ == pytest.approx(1 - reference.best_score_)
+    if weighted:
+        # without the weight of the row that a fold holds out, as GridSearchCV averages them
+        right = np.column_stack([reference.cv_results_[f"split{r}_test_score"] for r in range(36)])
+        np.testing.assert_allclose(ours.cv_results_["mean_test_score"], right @ weight / weight.sum())
+        np.testing.assert_allclose(ours.cv_results_["loo_error"], 1 - right.mean(axis=1), atol=1e-12)
+        best = SVC(**ours.best_params_).fit(X, y, sample_weight=weight)
+        assert best.weighted_loo_error_ == pytest.approx(1 - ours.best_score_)
+    else:
+        assert_same(ours, reference)
+        assert ours.loo_error_ == pytest.approx(1 - reference.best_score_)
+        np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
     assert ours.best_estimator_.loo_error_ == pytest.approx(ours.loo_error_)
-    np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -66,7 +74,7 @@ def test_cross_validation(classes, weighted, class_weight):
     )
     template = SVC(tol=1e-6, class_weight=class_weight)
     for cv in (4, StratifiedKFold(3, shuffle=True, random_state=0), KFold(5, shuffle=True, random_state=1)):
-        ours = SeededCV(template, grid, cv=cv).fit(X, y, sample_weight=weight)
+        ours = SeededCV(template, grid, scoring="accuracy", cv=cv).fit(X, y, sample_weight=weight)
         reference = theirs(X, y, weight, cv, grid, class_weight=class_weight)
         assert_same(ours, reference)
         assert ours.n_splits_ == reference.n_splits_

@@ -37,11 +37,13 @@ def parser(commands):
     loo = command(parts, commands, "loo", "exact leave-one-out error of one SVM")
     file_options(loo)
     model_options(loo)
+    scoring_option(loo, "printed beside the error")
 
     cv = command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
     file_options(cv)
     model_options(cv)
     fold_options(cv)
+    scoring_option(cv, "printed beside the error, the mean over the folds")
 
     span = command(
         parts, commands, "span", "estimates and bounds of the leave-one-out error from a single fit"
@@ -69,6 +71,11 @@ def parser(commands):
     )
     common_model_options(select)
     fold_options(select)
+    scoring_option(
+        select,
+        "what to maximise in place of the accuracy (which --balanced weighs by class), of all left-out rows "
+        "together or the mean over the folds",
+    )
 
     datasets = parts.add_parser(
         "datasets", help="the papers' data sets", description="The papers' data sets."
@@ -159,6 +166,14 @@ def common_model_options(part):
     )
     part.add_argument(
         "--memory", type=memory, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
+    )
+
+
+def scoring_option(part, what):
+    part.add_argument(
+        "--scoring",
+        metavar="NAME",
+        help=f"a score by its name in scikit-learn, as balanced_accuracy, f1_macro or roc_auc: {what}",
     )
 
 

@@ -9,10 +9,11 @@ import scipy.sparse
 from sklearn.model_selection import StratifiedKFold
 
 from svmselect.cli.read import read
-from svmselect.cli.report import percent, show, table, warn
+from svmselect.cli.report import percent, show, table, text, warn
 from svmselect.data.prepare import standardise
 from svmselect.sklearn import SVC, LOOSearchCV, SeededCV
 from svmselect.sklearn.kernels import resolved_gamma
+from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.search import default_grid, progress_bar
 
 __all__ = ["cv", "loo", "select", "span"]
@@ -119,13 +120,15 @@ def described(model, X):
 
 def loo(arguments):
     """Exact leave-one-out error of one model."""
+    check_scoring(arguments)
     X, data, facts = load(arguments)
     y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
     begin = time.perf_counter()
     model.fit(X, y)
     with progress_bar(1, not arguments.quiet) as report:
-        wrong = np.flatnonzero(model.leave_one_out(report) != y)
+        wrong = np.flatnonzero(model.leave_one_out(report, arguments.scoring is not None) != y)
+    score = model.loo_score(arguments.scoring) if arguments.scoring else None
     seconds = time.perf_counter() - begin
     parameters, line = described(model, X)
     training_error = float(np.mean(model.predict(X) != y))
@@ -134,6 +137,8 @@ def loo(arguments):
         **parameters,
         "loo_error": model.loo_error_,
         "weighted_loo_error": model.weighted_loo_error_,
+        "scoring": arguments.scoring,
+        "score": score,
         "loo_errors": wrong.size,
         "misclassified_rows": data.numbers[wrong],
         "training_error": training_error,
@@ -143,6 +148,7 @@ def loo(arguments):
     rows = [
         ("leave-one-out error", percent(model.loo_error_), f"{wrong.size} of {y.size} rows"),
         *([("weighted by class", percent(model.weighted_loo_error_), "")] if arguments.balanced else []),
+        *([(f"leave-one-out {arguments.scoring}", f"{score:.6g}", "")] if arguments.scoring else []),
         ("training error", percent(training_error), ""),
         ("support vectors", str(model.support_.size), ""),
         ("time", f"{seconds:.2f} s", ""),
@@ -150,29 +156,53 @@ def loo(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
+def check_scoring(arguments):
+    """A ValueError, before any work, unless --scoring is a name that scikit-learn knows."""
+    if arguments.scoring is not None:
+        try:
+            Scoring(arguments.scoring)
+        except ValueError:
+            raise ValueError(
+                "--scoring must be a name of sklearn.metrics.get_scorer_names(), such as balanced_accuracy, "
+                f"f1 or roc_auc, got {arguments.scoring!r}"
+            ) from None
+
+
 def cv(arguments):
     """k-fold cross-validation error of one model."""
+    check_scoring(arguments)
     X, data, facts = load(arguments)
     y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
     folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
-    search = SeededCV(model, {"C": [arguments.C]}, cv=folds, refit=False, verbose=not arguments.quiet).fit(
-        X, y
+    names = {"accuracy": "accuracy", "balanced": "balanced_accuracy"}
+    if arguments.scoring:
+        names["score"] = arguments.scoring
+    search = SeededCV(
+        model, {"C": [arguments.C]}, scoring=names, cv=folds, refit=False, verbose=not arguments.quiet
     )
-    errors = 1 - np.array([search.cv_results_[f"split{h}_test_score"][0] for h in range(search.n_splits_)])
+    found = search.fit(X, y).cv_results_
+    errors = 1 - np.array([found[f"split{h}_test_accuracy"][0] for h in range(search.n_splits_)])
+    weighted = 1 - float(found["mean_test_balanced"][0])
+    score = float(found["mean_test_score"][0]) if arguments.scoring else None
     parameters, line = described(model, X)
     result = {
         **facts,
         **parameters,
         "folds": search.n_splits_,
         "seed": arguments.seed,
-        "cv_error": 1 - search.best_score_,
+        "cv_error": errors.mean(),
         "cv_error_deviation": errors.std(),
         "fold_errors": errors,
+        "weighted_cv_error": weighted if arguments.balanced else errors.mean(),
+        "scoring": arguments.scoring,
+        "score": score,
         "seconds": search.search_time_,
     }
     rows = [
-        (f"{search.n_splits_}-fold error", percent(1 - search.best_score_)),
+        (f"{search.n_splits_}-fold error", percent(errors.mean())),
+        *([("weighted by class", percent(weighted))] if arguments.balanced else []),
+        *([(f"{search.n_splits_}-fold {arguments.scoring}", f"{score:.6g}")] if arguments.scoring else []),
         ("deviation over the folds", percent(errors.std())),
         ("worst fold", percent(errors.max())),
         ("time", f"{search.search_time_:.2f} s"),
@@ -222,6 +252,7 @@ def span(arguments):
 
 def select(arguments):
     """The best model of a grid."""
+    check_scoring(arguments)
     X, data, facts = load(arguments)
     y = data.labels
     if arguments.kernel == "linear" and arguments.gamma:
@@ -234,29 +265,42 @@ def select(arguments):
         grid["gamma"] = arguments.gamma
     verbose = not arguments.quiet
     if arguments.by == "loo":
-        search = LOOSearchCV(model, grid, refit=False, verbose=verbose)
-        measure = "leave-one-out error"
+        search = LOOSearchCV(model, grid, scoring=arguments.scoring, refit=False, verbose=verbose)
+        method = "leave-one-out"
     else:
         folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
-        search = SeededCV(model, grid, cv=folds, refit=False, verbose=verbose)
-        measure = f"{arguments.folds}-fold error"
+        search = SeededCV(model, grid, scoring=arguments.scoring, cv=folds, refit=False, verbose=verbose)
+        method = f"{arguments.folds}-fold"
     search.fit(X, y)
-    errors = 1 - search.cv_results_["mean_test_score"]
+    scores = search.cv_results_["mean_test_score"]
+    if arguments.scoring:
+        key, measure, values = "score", arguments.scoring, scores
+    else:
+        key, measure, values = "error", "error", 1 - scores
+    if search.scoring_ == "weighted_accuracy":
+        measure = "error weighted by class"
+    measure = f"{method} {measure}"
     order = np.argsort(search.cv_results_["rank_test_score"], kind="stable")
-    models = [{**search.cv_results_["params"][n], "error": errors[n]} for n in order]
+    models = [{**search.cv_results_["params"][n], key: values[n]} for n in order]
+    best = values[search.best_index_]
     parameters, line = described(model.set_params(**search.best_params_), X)
     result = {
         **facts,
         **parameters,
         "by": arguments.by,
         **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
-        "error": errors[search.best_index_],
+        "measure": measure,
+        key: best,
         "models": models,
         "seconds": search.search_time_,
     }
     names = sorted(grid)
-    rows = [(*(m[name] for name in names), percent(m["error"])) for m in models[: arguments.top]]
-    best = f"Best of {len(models)} models by {measure}, {percent(errors[search.best_index_])}: "
+
+    def shown(value):
+        return float(value) if arguments.scoring else percent(value)
+
+    rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
+    best = f"Best of {len(models)} models by {measure}, {text(shown(best))}: "
     show(
         result,
         arguments.json,

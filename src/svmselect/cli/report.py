@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-__all__ = ["percent", "show", "table", "warn"]
+__all__ = ["percent", "show", "table", "text", "warn"]
 
 
 def show(result, as_json, lines):
@@ -52,6 +52,7 @@ def table(rows, header=None):
 
 
 def text(cell):
+    """A cell for people: numbers with six digits."""
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 

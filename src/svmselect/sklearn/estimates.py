@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.problem import Problem
+from svmselect.sklearn.left_out import LeftOut
+from svmselect.sklearn.problem import Problem, checked_weight, right_values
+from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.votes import decisions, most_votes
 from svmselect.svm import Solution, weighted_share
 
@@ -35,6 +37,8 @@ class Training:
         One for each pair of classes.
     exact : Solution or None
         The solution to round-off, of two classes, once an estimate has needed it.
+    left_out : ndarray, shape (m, n_pairs), or None
+        Exact left-out decision values of the pairs, once they are known.
     """
 
     X: np.ndarray | scipy.sparse.csr_array
@@ -44,6 +48,7 @@ class Training:
     value: float
     solutions: list[Solution]
     exact: Solution | None = None
+    left_out: np.ndarray | None = None
 
     @cached_property
     def gram(self):
@@ -61,6 +66,42 @@ class Estimates:
         setattr(self, name, value)
         return value
 
+    def loo_score(self, scoring, sample_weight=None):
+        """The score of the left-out rows: each is judged by the classifier trained without it.
+
+        Parameters
+        ----------
+        scoring : str, callable, list, tuple, set or dict
+            As for `LOOSearchCV`: a scorer is applied once to all left-out labels or decision values.
+        sample_weight : array_like, shape (m,), optional
+            Weights of the rows in the score.
+
+        Returns
+        -------
+        float or dict from str to float
+            A dict for several scores.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name, or what the scorer raises.
+        """
+        scoring = Scoring(scoring)
+        training = training_of(self, "loo_score")
+        problem = training.problem
+        y, weight = self.classes_[problem.codes], None
+        if sample_weight is not None:
+            weight = checked_weight(sample_weight, y.size)
+        scoring.rehearse(
+            LeftOut(self, self.classes_, training.X, right_values(problem.codes, self.classes_.size)),
+            y,
+            weight,
+        )
+        if training.left_out is None:
+            self.leave_one_out(decision_values=True)
+        scores = scoring(LeftOut(self, self.classes_, training.X, training.left_out), y, weight)
+        return scores if scoring.several else scores["score"]
+
     def forget(self):
         """Drop those of a former fit."""
         for name in ON_DEMAND:
@@ -74,6 +115,7 @@ class Estimates:
         k = len(self.classes_)
         self.loo_predictions_ = self.classes_[most_votes(values >= 0, k)]
         if exact:
+            self._training.left_out = values
             self.loo_decision_ = decisions(values, k, self.decision_function_shape)
 
 

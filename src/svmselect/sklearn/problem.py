@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["Pair", "Problem"]
+__all__ = ["Pair", "Problem", "right_values"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,12 @@ class Problem:
         for first, second in combinations(range(classes.size), 2):
             rows = np.flatnonzero(((codes == first) | (codes == second)) & trained)
             self.pairs.append(Pair(first, second, rows, np.where(codes[rows] == second, 1.0, -1.0)))
+
+
+def right_values(codes, k):
+    """Decision values of the pairs of k classes that are right everywhere, 1, -1, and 0 for other classes:
+    shape (m, n_pairs)."""
+    return np.column_stack([1.0 * (codes == j) - (codes == i) for i, j in combinations(range(k), 2)])
 
 
 def encoded(y):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 import time
 
@@ -15,8 +16,10 @@ from tqdm import tqdm
 from svmselect.path import check_values
 from svmselect.sklearn.base import step_limit, training_set, warn_not_converged
 from svmselect.sklearn.kernels import gram_of, kernel_of, resolved_gamma
+from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import checked_weight
+from svmselect.sklearn.problem import checked_weight, class_weights, right_values
+from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.svc import SVC
 
 __all__ = ["Search", "default_grid", "progress_bar"]
@@ -29,12 +32,52 @@ DEFAULT_C = tuple(2.0**e for e in range(-3, 12, 2))
 DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
+class Rows:
+    """What a search judges its models at.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix, shape (m, d)
+    classes : ndarray, shape (k,)
+    codes : ndarray of intp, shape (m,)
+        The number of each row's class.
+    weight : ndarray, shape (m,)
+        Factor of C at each row.
+    weighted : bool
+        Whether the user gave it.
+    estimator : SVC
+
+    Attributes
+    ----------
+    sample_weight : ndarray, shape (m,), or None
+        The weights where the user gave them, for scorers.
+    error_weight : ndarray, shape (m,)
+        What a row counts in the default score: its weight times that of its class.
+    default_score : str
+        "accuracy", or "weighted_accuracy" where the weights of the classes differ.
+    """
+
+    def __init__(self, X, classes, codes, weight, weighted, estimator):
+        self.X, self.classes, self.codes, self.weight = X, classes, codes, weight
+        self.sample_weight = weight if weighted else None
+        per_class = class_weights(estimator.class_weight, classes, codes)
+        self.error_weight = weight * per_class[codes]
+        self.default_score = "weighted_accuracy" if np.ptp(per_class) else "accuracy"
+        self._estimator = estimator
+
+    def left_out(self, values, rows=None):
+        """A LeftOut of all rows, or of some, from the decision values of the pairs there."""
+        X = self.X if rows is None else self.X[rows]
+        return LeftOut(self._estimator, self.classes, X, values)
+
+
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C, the kernel and its parameters on shared Gram matrices.
 
-    A subclass has a method ``_scorer(estimator, X, classes, codes, weight, options)``, which checks these and
-    returns a function ``score(gram, Cs, progress)``: accuracies, shape (n_Cs, n_splits), for increasing
-    values of C, and how many solves of each ran out of steps. `options` are `tol` and `max_iter` of solvers.
+    A subclass has a method ``_judge(rows, estimator, scoring)``, which checks these and returns a function
+    ``judge(gram, Cs, progress)``: for increasing values of C a dict of scores by name, shape (n_Cs, n_splits)
+    each, and a dict of further columns of `cv_results_`, shape (n_Cs,) each, with `n_not_converged`, the
+    solves that ran out of steps.
     """
 
     _named_splits = True
@@ -73,26 +116,30 @@ class Search(ClassifierMixin, BaseEstimator):
         weight = checked_weight(sample_weight, codes.size)
         candidates = candidates_of(self.param_grid, template, rows)
         options = {"tol": template.tol, "max_iter": step_limit(template.max_iter)}
-        score = self._scorer(template, rows, classes, codes, weight, options)
+        data = Rows(rows, classes, codes, weight, sample_weight is not None, template)
+        scoring = None if self.scoring is None else Scoring(self.scoring)
+        if scoring is not None:
+            right = data.left_out(right_values(codes, classes.size))
+            scoring.rehearse(right, classes[codes], data.sample_weight)
+        by = self._refit_by(scoring)
+        judge = self._judge(data, template, scoring, options)
         begin = time.perf_counter()
-        scores, n_not_converged = self._scores(score, template, candidates, rows)
+        tables, columns = self._judged(judge, template, candidates, rows)
         self.search_time_ = time.perf_counter() - begin
-        warn_not_converged(int(n_not_converged.sum()), template)
+        warn_not_converged(int(columns["n_not_converged"].sum()), template)
 
         self.classes_ = classes
-        self.cv_results_ = {
-            **parameters(candidates),
-            **(
-                {f"split{h}_test_score": scores[:, h] for h in range(self.n_splits_)}
-                if self._named_splits
-                else {}
-            ),
-            **results(scores),
-            "n_not_converged": n_not_converged,
-        }
-        self.best_index_ = int(self.cv_results_["rank_test_score"].argmin())
-        self.best_params_ = candidates[self.best_index_]
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+        self.multimetric_ = scoring is not None and scoring.several
+        self.scoring_ = data.default_score if scoring is None else self.scoring
+        self._scoring = scoring
+        split_weight = data.error_weight if scoring is None and not self._named_splits else None
+        self.cv_results_ = parameters(candidates)
+        for name, scores in tables.items():
+            if self._named_splits:
+                self.cv_results_ |= {f"split{h}_test_{name}": scores[:, h] for h in range(self.n_splits_)}
+            self.cv_results_ |= results(scores, name, split_weight)
+        self.cv_results_ |= columns
+        self._choose(by, candidates)
         self.__dict__.pop("best_estimator_", None)
         if self.refit:
             begin = time.perf_counter()
@@ -101,32 +148,88 @@ class Search(ClassifierMixin, BaseEstimator):
             self.refit_time_ = time.perf_counter() - begin
         return self
 
-    def _scores(self, score, template, candidates, X):
-        """Accuracies of the candidates, shape (n, n_splits), and solves that ran out of steps, shape (n,)."""
+    def _refit_by(self, scoring):
+        """The score that chooses the best model, None if none does, or a callable; or a ValueError."""
+        if callable(self.refit):
+            return self.refit
+        if scoring is None or not scoring.several:
+            if not isinstance(self.refit, bool | np.bool_):
+                raise ValueError(f"refit must be a bool or a callable with one score, got {self.refit!r}")
+            return "score"
+        if isinstance(self.refit, bool | np.bool_) and not self.refit:
+            return None
+        if isinstance(self.refit, str) and self.refit in scoring.names:
+            return self.refit
+        raise ValueError(
+            f"refit must name the score that chooses, one of {', '.join(scoring.names)}, or be a callable or "
+            f"False, got {self.refit!r}"
+        )
+
+    def _choose(self, by, candidates):
+        """Set what is best by a score, or by a callable of `cv_results_`; nothing for None."""
+        for name in ("best_index_", "best_params_", "best_score_"):
+            self.__dict__.pop(name, None)
+        if by is None:
+            return
+        if callable(by):
+            index = by(self.cv_results_)
+            if not isinstance(index, numbers.Integral) or not 0 <= index < len(candidates):
+                raise ValueError(
+                    f"refit must return the number of a model, from 0 to {len(candidates) - 1}, got {index!r}"
+                )
+            self.best_index_ = int(index)
+        else:
+            self.best_index_ = int(self.cv_results_[f"rank_test_{by}"].argmin())
+            self.best_score_ = float(self.cv_results_[f"mean_test_{by}"][self.best_index_])
+        self.best_params_ = candidates[self.best_index_]
+
+    def _judged(self, judge, template, candidates, X):
+        """Scores of the candidates by name, shape (n, n_splits), and further columns, shape (n,)."""
         groups = by_kernel(candidates, template, X)
-        scores, n_not_converged = None, np.empty(len(candidates), dtype=np.intp)
+        tables, columns = {}, {}
         gram = None
         with progress_bar(len(groups), self.verbose) as report:
-            for done, (kernel, numbers) in enumerate(groups):
+            for done, (kernel, which) in enumerate(groups):
                 if gram is None or isinstance(kernel, Precomputed):
                     gram = gram_of(X, kernel, template.cache_size)
                 else:
                     gram.set_kernel(kernel)
                 # increasing, each value once
                 Cs, places = np.unique(
-                    [float(candidates[n].get("C", template.C)) for n in numbers], return_inverse=True
+                    [float(candidates[n].get("C", template.C)) for n in which], return_inverse=True
                 )
-                found, failed = score(gram, Cs.tolist(), lambda share, done=done: report(done + share))
-                if scores is None:
-                    scores = np.empty((len(candidates), found.shape[1]))
-                scores[numbers], n_not_converged[numbers] = found[places], failed[places]
-        return scores, n_not_converged
+                found = judge(gram, Cs.tolist(), lambda share, done=done: report(done + share))
+                for target, arrays in zip((tables, columns), found, strict=True):
+                    for name, array in arrays.items():
+                        if name not in target:
+                            target[name] = np.empty((len(candidates), *array.shape[1:]), array.dtype)
+                        target[name][which] = array[places]
+        return tables, columns
 
     def _best(self):
         check_is_fitted(self)
         if not self.refit:
             raise AttributeError(f"{type(self).__name__} has no best_estimator_ with refit=False")
         return self.best_estimator_
+
+    def score(self, X, y, sample_weight=None):
+        """The score of the best model at new rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows as for `SVC.fit`. The weights count in an accuracy alone.
+
+        Returns
+        -------
+        float
+            By the scorer that chose the model; its accuracy without `scoring`.
+        """
+        best = self._best()
+        if self._scoring is None:
+            return best.score(X, y, sample_weight)
+        name = self.refit if isinstance(self.refit, str) else self._scoring.names[0]
+        return self._scoring.of_estimator(best, X, y, name)
 
     def predict(self, X):
         """Labels by the best model; see `SVC.predict`."""
@@ -181,12 +284,17 @@ def parameters(candidates):
     return columns
 
 
-def results(scores):
-    """Columns of mean accuracies, their deviations over the splits, and ranks from 1."""
-    mean = scores.mean(axis=1)
+def results(scores, name, weight=None):
+    """Columns of mean scores over the splits, their deviations, and ranks from 1; no number is the worst."""
+    mean = np.average(scores, axis=1, weights=weight)
+    deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
     # means that differ by round-off alone are one rank
-    rank = rankdata(-np.round(mean, 12), method="min").astype(np.int32)
-    return {"mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": rank}
+    worst_last = np.where(np.isnan(mean), np.inf, -np.round(mean, 12))
+    return {
+        f"mean_test_{name}": mean,
+        f"std_test_{name}": deviation,
+        f"rank_test_{name}": rankdata(worst_last, method="min").astype(np.int32),
+    }
 
 
 class progress_bar:
