@@ -190,6 +190,18 @@ def test_scores_of_one_model(data, run):
 
 
 @pytest.mark.parametrize("command", ["loo", "cv", "select"])
+def test_a_score_of_probabilities(data, run, command):
+    path, X, y = data
+    status, out, err = run(command, path, "--C", "3", "--gamma", "0.2", "--scoring", "neg_log_loss", "--json")
+    assert (status, err) == (0, "")
+    assert -1 < json.loads(out)["score"] < 0
+    if command == "loo":
+        model = svmselect.sklearn.SVC(3, gamma=0.2, calibration="loo").fit(X, y)
+        assert json.loads(out)["score"] == pytest.approx(model.loo_score("neg_log_loss"))
+        assert json.loads(out)["loo_error"] == model.loo_error_
+
+
+@pytest.mark.parametrize("command", ["loo", "cv", "select"])
 def test_an_unknown_score_is_one_sentence(data, run, command):
     status, out, err = run(command, data[0], "--scoring", "ballanced")
     assert (status, out) == (1, "")

@@ -42,6 +42,7 @@ def expected_failures(estimator):
         SVC(),
         SVC(kernel="linear"),
         SVC(kernel="precomputed"),
+        SVC(calibration="loo"),
         NuSVC(),
         LOOSearchCV(param_grid=GRID),
         SeededCV(param_grid=GRID, cv=3),

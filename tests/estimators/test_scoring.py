@@ -5,6 +5,7 @@ import pytest
 import sklearn.svm
 from estimators.problems import blobs
 from numerics.problems import two_classes
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -253,3 +254,14 @@ def test_a_fold_of_one_class_scores_as_in_scikit_learn():
     ours = SeededCV(SVC(tol=1e-6), GRID, scoring="accuracy", cv=cv).fit(X, y)
     theirs = GridSearchCV(sklearn.svm.SVC(tol=1e-6), GRID, scoring="accuracy", cv=cv).fit(X, y)
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize("fit", ["search", "estimator"])
+def test_values_in_doubt_are_warned_of(fit):
+    X, y = problem(0, 40)
+    template = SVC(max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="solves stopped after max_iter=3 steps, short of tol=1e-08"):
+        if fit == "search":
+            LOOSearchCV(template, {"C": [1.0]}, scoring="roc_auc", refit=False).fit(X, y)
+        else:
+            template.fit(X, y).leave_one_out(decision_values=True)

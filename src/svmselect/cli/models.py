@@ -97,6 +97,7 @@ def classifier(arguments, **parameters):
         class_weight="balanced" if arguments.balanced else None,
         tol=arguments.tol,
         cache_size=arguments.memory,
+        calibration="loo" if getattr(arguments, "scoring", None) else None,
         **parameters,
     )
 
@@ -126,8 +127,10 @@ def loo(arguments):
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
     begin = time.perf_counter()
     model.fit(X, y)
-    with progress_bar(1, not arguments.quiet) as report:
-        wrong = np.flatnonzero(model.leave_one_out(report, arguments.scoring is not None) != y)
+    if not arguments.scoring:  # else training has left each row out
+        with progress_bar(1, not arguments.quiet) as report:
+            model.leave_one_out(report)
+    wrong = np.flatnonzero(model.loo_predictions_ != y)
     score = model.loo_score(arguments.scoring) if arguments.scoring else None
     seconds = time.perf_counter() - begin
     parameters, line = described(model, X)
@@ -277,6 +280,8 @@ def select(arguments):
         key, measure, values = "score", arguments.scoring, scores
     else:
         key, measure, values = "error", "error", 1 - scores
+        if arguments.by == "loo" and search.scoring_ == "accuracy":
+            values = search.cv_results_["loo_error"]
     if search.scoring_ == "weighted_accuracy":
         measure = "error weighted by class"
     measure = f"{method} {measure}"

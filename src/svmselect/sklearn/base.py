@@ -55,11 +55,12 @@ def step_limit(max_iter):
     return None if max_iter == -1 else int(max_iter)
 
 
-def warn_not_converged(n, solver):
-    """A ConvergenceWarning if any of the solves of an estimator ran out of steps."""
+def warn_not_converged(n, solver, tol=None):
+    """A ConvergenceWarning if any solves of an estimator ran out of steps; `tol` is its own by default."""
     if n:
+        tol = solver.tol if tol is None else tol
         warnings.warn(
-            f"{n} solves stopped after max_iter={solver.max_iter} steps, short of tol={solver.tol}",
+            f"{n} solves stopped after max_iter={solver.max_iter} steps, short of tol={tol}",
             ConvergenceWarning,
             stacklevel=3,
         )

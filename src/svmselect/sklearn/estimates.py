@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
 from svmselect.kernels import Kernel, Linear
+from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.left_out import LeftOut
+from svmselect.sklearn.left_out import left_out_rows
 from svmselect.sklearn.problem import Problem, checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.votes import decisions, most_votes
@@ -92,14 +93,16 @@ class Estimates:
         y, weight = self.classes_[problem.codes], None
         if sample_weight is not None:
             weight = checked_weight(sample_weight, y.size)
-        scoring.rehearse(
-            LeftOut(self, self.classes_, training.X, right_values(problem.codes, self.classes_.size)),
-            y,
-            weight,
-        )
+        codes, blocks = problem.codes, blocks_of(problem.codes)
+        counts = np.ones(y.size) if weight is None else weight
+
+        def left_out(values):
+            return left_out_rows(self, self.classes_, codes, training.X, values, counts, blocks)()
+
+        scoring.rehearse(left_out(right_values(codes, self.classes_.size)), y, weight)
         if training.left_out is None:
             self.leave_one_out(decision_values=True)
-        scores = scoring(LeftOut(self, self.classes_, training.X, training.left_out), y, weight)
+        scores = scoring(left_out(training.left_out), y, weight)
         return scores if scoring.several else scores["score"]
 
     def forget(self):

@@ -2,11 +2,50 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from svmselect.sklearn.calibration import left_out_probabilities
 from svmselect.sklearn.votes import decisions, most_votes
 
-__all__ = ["LeftOut"]
+__all__ = ["LeftOut", "left_out_rows"]
+
+
+def left_out_rows(estimator, classes, codes, X, values, weight, folds):
+    """The left-out rows of a model as scorers see them.
+
+    Parameters
+    ----------
+    estimator : SVC or NuSVC
+    classes : ndarray, shape (k,)
+    codes : ndarray of intp, shape (m,)
+        The number of each row's class.
+    X : ndarray or CSR matrix, shape (m, d)
+    values : ndarray, shape (m, k (k - 1) / 2)
+        Decision values of the pairs, by a classifier without the row.
+    weight : ndarray, shape (m,)
+        What rows count in a calibration.
+    folds : ndarray of intp, shape (m,)
+        The probabilities of each fold's rows are calibrated by the others.
+
+    Returns
+    -------
+    callable
+        ``of(rows)``: the LeftOut of some rows, an ndarray of intp; of all by default.
+    """
+
+    @cache
+    def probabilities():
+        own, k = decisions(values, classes.size, "ovr"), classes.size
+        return left_out_probabilities(own, codes, k, weight, estimator.calibration_method, folds)
+
+    def of(rows=None):
+        if rows is None:
+            return LeftOut(estimator, classes, X, values, probabilities)
+        return LeftOut(estimator, classes, X[rows], values[rows], lambda: probabilities()[rows])
+
+    return of
 
 
 class LeftOut(ClassifierMixin, BaseEstimator):
@@ -21,6 +60,8 @@ class LeftOut(ClassifierMixin, BaseEstimator):
         The rows that it can be asked about, all at once.
     values : ndarray, shape (n, k (k - 1) / 2)
         Decision values of the pairs.
+    probabilities : callable, optional
+        ``probabilities()``: those of the classes, shape (n, k).
 
     Attributes
     ----------
@@ -28,8 +69,9 @@ class LeftOut(ClassifierMixin, BaseEstimator):
         Whether anybody has asked for more than labels.
     """
 
-    def __init__(self, estimator, classes, X, values):
+    def __init__(self, estimator, classes, X, values, probabilities=None):
         self.estimator, self.classes, self.X, self.values = estimator, classes, X, values
+        self.probabilities = probabilities
         self.classes_ = classes
         self.n_features_in_ = X.shape[1]
         self.asked_for_values = False
@@ -51,3 +93,11 @@ class LeftOut(ClassifierMixin, BaseEstimator):
         self._check_rows(X)
         self.asked_for_values = True
         return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, shape (n, k), by the calibration of the estimator."""
+        self._check_rows(X)
+        self.asked_for_values = True
+        if getattr(self.estimator, "calibration", None) is None:
+            raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")
+        return self.probabilities()

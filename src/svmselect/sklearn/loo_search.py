@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmselect.loo.unlearn import GAP
+from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.leave_one_out import loo_path
 from svmselect.sklearn.problem import Problem
 from svmselect.sklearn.search import Search
@@ -65,7 +67,10 @@ class LOOSearchCV(Search):
     -----
     gamma "scale", "balanced" class weights and whatever scaled the rows before are those of all rows: in a
     Pipeline, the search is the last step. With "balanced" class weights the default score is the balanced
-    accuracy. Sample weights are handed to a scorer that takes them, those of classes are not.
+    accuracy. Sample weights are handed to a scorer that takes them, those of classes are not. Scorers of
+    probabilities need an estimator with ``calibration="loo"``; each row then has the probability that a
+    calibration by other rows gives it. Left-out labels have the threshold 0, whatever `threshold` the
+    estimator tunes.
     """
 
     _named_splits = False
@@ -81,10 +86,15 @@ class LOOSearchCV(Search):
     def loo_error_(self):
         return float(self.cv_results_["loo_error"][self.best_index_])
 
+    def _tol_of(self, template, scoring):
+        exact = scoring is not None and scoring.needs_values
+        return min(template.tol, GAP) if exact else template.tol
+
     def _judge(self, data, estimator, scoring, options):
         problem = Problem(data.classes, data.codes, data.error_weight)
         y = data.classes[data.codes]
         exact = scoring is not None and scoring.needs_values
+        blocks = blocks_of(data.codes)
 
         def judge(gram, Cs, progress):
             values, n_failed = loo_path(
@@ -94,7 +104,7 @@ class LOOSearchCV(Search):
             columns = {"loo_error": (~right).mean(axis=1), "n_not_converged": n_failed}
             if scoring is None:
                 return {"score": right.astype(np.float64)}, columns
-            scores = [scoring(data.left_out(of_C), y, data.sample_weight) for of_C in values]
+            scores = [scoring(data.left_out(of_C, blocks)(), y, data.sample_weight) for of_C in values]
             return {name: np.array([[s[name]] for s in scores]) for name in scoring.names}, columns
 
         return judge

@@ -10,15 +10,17 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from tqdm import tqdm
 
 from svmselect.path import check_values
 from svmselect.sklearn.base import step_limit, training_set, warn_not_converged
+from svmselect.sklearn.calibration import blocks_of, check_calibration
+from svmselect.sklearn.judged import JudgedRows
 from svmselect.sklearn.kernels import gram_of, kernel_of, resolved_gamma
-from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import checked_weight, class_weights, right_values
+from svmselect.sklearn.problem import checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.svc import SVC
 
@@ -32,52 +34,19 @@ DEFAULT_C = tuple(2.0**e for e in range(-3, 12, 2))
 DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
-class Rows:
-    """What a search judges its models at.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (m, d)
-    classes : ndarray, shape (k,)
-    codes : ndarray of intp, shape (m,)
-        The number of each row's class.
-    weight : ndarray, shape (m,)
-        Factor of C at each row.
-    weighted : bool
-        Whether the user gave it.
-    estimator : SVC
-
-    Attributes
-    ----------
-    sample_weight : ndarray, shape (m,), or None
-        The weights where the user gave them, for scorers.
-    error_weight : ndarray, shape (m,)
-        What a row counts in the default score: its weight times that of its class.
-    default_score : str
-        "accuracy", or "weighted_accuracy" where the weights of the classes differ.
-    """
-
-    def __init__(self, X, classes, codes, weight, weighted, estimator):
-        self.X, self.classes, self.codes, self.weight = X, classes, codes, weight
-        self.sample_weight = weight if weighted else None
-        per_class = class_weights(estimator.class_weight, classes, codes)
-        self.error_weight = weight * per_class[codes]
-        self.default_score = "weighted_accuracy" if np.ptp(per_class) else "accuracy"
-        self._estimator = estimator
-
-    def left_out(self, values, rows=None):
-        """A LeftOut of all rows, or of some, from the decision values of the pairs there."""
-        X = self.X if rows is None else self.X[rows]
-        return LeftOut(self._estimator, self.classes, X, values)
+def has_probabilities(search):
+    """Whether the models of a search have probabilities."""
+    return getattr(search.estimator, "calibration", None) is not None
 
 
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C, the kernel and its parameters on shared Gram matrices.
 
-    A subclass has a method ``_judge(rows, estimator, scoring)``, which checks these and returns a function
-    ``judge(gram, Cs, progress)``: for increasing values of C a dict of scores by name, shape (n_Cs, n_splits)
-    each, and a dict of further columns of `cv_results_`, shape (n_Cs,) each, with `n_not_converged`, the
-    solves that ran out of steps.
+    A subclass has a method ``_judge(data, estimator, scoring, options)``, which checks these and returns a
+    function ``judge(gram, Cs, progress)``: for increasing values of C a dict of scores by name, shape (n_Cs,
+    n_splits) each, and a dict of further columns of `cv_results_`, shape (n_Cs,) each, with
+    `n_not_converged`, the solves that ran out of steps. `data` is a JudgedRows, `scoring` a Scoring or None,
+    `options` are `tol` and `max_iter` of solvers.
     """
 
     _named_splits = True
@@ -112,21 +81,22 @@ class Search(ClassifierMixin, BaseEstimator):
                 f"estimator must be a svmselect.sklearn.SVC, got a {type(template).__name__}; in a Pipeline, "
                 "the search is the last step"
             )
+        check_calibration(template)
         rows, classes, codes = training_set(self, X, y)
         weight = checked_weight(sample_weight, codes.size)
         candidates = candidates_of(self.param_grid, template, rows)
         options = {"tol": template.tol, "max_iter": step_limit(template.max_iter)}
-        data = Rows(rows, classes, codes, weight, sample_weight is not None, template)
+        data = JudgedRows(rows, classes, codes, weight, sample_weight is not None, template)
         scoring = None if self.scoring is None else Scoring(self.scoring)
         if scoring is not None:
-            right = data.left_out(right_values(codes, classes.size))
+            right = data.left_out(right_values(codes, classes.size), blocks_of(codes))()
             scoring.rehearse(right, classes[codes], data.sample_weight)
         by = self._refit_by(scoring)
         judge = self._judge(data, template, scoring, options)
         begin = time.perf_counter()
         tables, columns = self._judged(judge, template, candidates, rows)
         self.search_time_ = time.perf_counter() - begin
-        warn_not_converged(int(columns["n_not_converged"].sum()), template)
+        warn_not_converged(int(columns["n_not_converged"].sum()), template, self._tol_of(template, scoring))
 
         self.classes_ = classes
         self.multimetric_ = scoring is not None and scoring.several
@@ -147,6 +117,10 @@ class Search(ClassifierMixin, BaseEstimator):
             self.best_estimator_.fit(X, y, sample_weight=sample_weight)
             self.refit_time_ = time.perf_counter() - begin
         return self
+
+    def _tol_of(self, template, scoring):
+        """The KKT gap that the solves have to reach."""
+        return template.tol
 
     def _refit_by(self, scoring):
         """The score that chooses the best model, None if none does, or a callable; or a ValueError."""
@@ -238,6 +212,16 @@ class Search(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """Decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X):
+        """Probabilities by the best model; see `SVC.predict_proba`."""
+        return self._best().predict_proba(X)
+
+    @available_if(has_probabilities)
+    def predict_log_proba(self, X):
+        """Their logarithms."""
+        return self._best().predict_log_proba(X)
 
 
 def default_grid(kernel, X):

@@ -72,10 +72,11 @@ class SeededCV(Search):
                 scores = [np.average(right[:, at], axis=1, weights=data.error_weight[at]) for at in members]
                 return {"score": np.column_stack(scores)}, columns
             tables = {name: np.empty((len(Cs), k)) for name in scoring.names}
-            for h, at in enumerate(members):
-                weight = None if data.sample_weight is None else data.sample_weight[at]
-                for c in range(len(Cs)):
-                    for name, score in scoring(data.left_out(values[c, at], at), y[at], weight).items():
+            for c in range(len(Cs)):
+                left_out = data.left_out(values[c], folds)
+                for h, at in enumerate(members):
+                    weight = None if data.sample_weight is None else data.sample_weight[at]
+                    for name, score in scoring(left_out(at), y[at], weight).items():
                         tables[name][c, h] = score
             return tables, columns
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from svmselect.loo.unlearn import GAP
 from svmselect.path import check_values
 from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
+from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.leave_one_out import loo_path
+from svmselect.sklearn.left_out import LeftOut
+from svmselect.sklearn.problem import checked_weight, right_values
+from svmselect.sklearn.scoring import Scoring
+from svmselect.sklearn.threshold import best_threshold
+from svmselect.sklearn.votes import decisions, most_votes
 from svmselect.svm import solve_csvc
 
 __all__ = ["SVC"]
@@ -46,6 +56,15 @@ class SVC(Classifier):
         Most steps of the solver; -1 for a hundred thousand per row, and at least a million.
     decision_function_shape : {"ovr", "ovo"}
         With more than two classes: a value for each class, or for each pair.
+    calibration : {None, "loo"}
+        "loo": `fit` leaves each row out, and `predict_proba` has probabilities that the exact left-out
+        decision values calibrate. No further model is trained. Rows count by their sample weights.
+    calibration_method : {"sigmoid", "isotonic"}
+        Platt's sigmoid, or a monotone step function, which wants more rows.
+    threshold : str or callable, optional
+        A score of labels as for `LOOSearchCV`, of two classes: `fit` leaves each row out, and `predict` finds
+        the second class from `threshold_` on, where this score of the left-out rows is largest. By default
+        from 0 on.
 
     Attributes
     ----------
@@ -66,8 +85,11 @@ class SVC(Classifier):
     n_iter_ : ndarray of int, shape (k (k - 1) / 2,)
     n_features_in_, feature_names_in_, shape_fit_
         Of the training rows.
+    threshold_ : float
+        The decision value from which on `predict` finds the second of two classes.
     loo_error_ : float
         Exact leave-one-out error: the share of rows that the classifier trained without them misclassifies.
+        Here, and in all that follows, the threshold is 0.
         gamma and class weights stay those of all rows. Computed when it is first asked for, as all below.
     weighted_loo_error_ : float
         The same with each row counted by its sample weight times the weight of its class.
@@ -103,6 +125,9 @@ class SVC(Classifier):
         cache_size=2048,
         max_iter=-1,
         decision_function_shape="ovr",
+        calibration=None,
+        calibration_method="sigmoid",
+        threshold=None,
     ):
         self.C = C
         self.kernel = kernel
@@ -114,8 +139,100 @@ class SVC(Classifier):
         self.cache_size = cache_size
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
+        self.calibration = calibration
+        self.calibration_method = calibration_method
+        self.threshold = threshold
 
     _formulation = "C"
+
+    def fit(self, X, y, sample_weight=None):
+        """Train; then leave each row out, where a calibration or a threshold needs it.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            Training rows of any numeric type; computed with in float64. With ``kernel="precomputed"`` their
+            kernel matrix, shape (m, m).
+        y : array_like, shape (m,)
+            Labels of any type.
+        sample_weight : array_like, shape (m,), optional
+            Factors of C; 1 by default. A row of weight 0 is not trained on.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad parameter, values that are not finite numbers, one class only, or shapes that differ.
+        """
+        check_calibration(self)
+        scoring = None if self.threshold is None else Scoring(self.threshold)
+        if scoring is not None and scoring.several:
+            raise ValueError(f"threshold is tuned by one score, got {self.threshold!r}")
+        super().fit(X, y, sample_weight)
+        k = len(self.classes_)
+        self.threshold_ = 0.0
+        if self.calibration is None and scoring is None:
+            return self
+        if scoring is not None and k > 2:
+            raise ValueError(f"threshold is for two classes, y had {k}")
+        self.leave_one_out(decision_values=True)
+        training = self._training
+        codes = training.problem.codes
+        values = decisions(training.left_out, k, "ovr")
+        weight = checked_weight(sample_weight, codes.size)
+        if self.calibration is not None:
+            self._calibration = Calibration(values, codes, k, weight, self.calibration_method)
+        if scoring is not None:
+            given = None if sample_weight is None else weight
+            right = LeftOut(self, self.classes_, training.X, right_values(codes, k))
+            scoring.rehearse(right, self.classes_[codes], given)
+            if scoring.needs_values:
+                raise ValueError(f"threshold is tuned by a score of labels, {self.threshold!r} wants values")
+            self.threshold_ = best_threshold(self, self.classes_, training.X, values, codes, given, scoring)
+        return self
+
+    def predict(self, X):
+        """Labels.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Of two classes the second from `threshold_` on. Of more the one with most votes; of several, the
+            first.
+        """
+        values = self._pair_values(X)
+        return self.classes_[most_votes(values >= self.threshold_, len(self.classes_))]
+
+    @available_if(lambda self: self.calibration is not None)
+    def predict_proba(self, X):
+        """Probabilities of the classes, with ``calibration="loo"``.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n, k)
+            In the order of `classes_`; the most probable class need not be that of `predict`.
+        """
+        values = self._pair_values(X)
+        return self._calibration(decisions(values, len(self.classes_), "ovr"))
+
+    @available_if(lambda self: self.calibration is not None)
+    def predict_log_proba(self, X):
+        """Their logarithms, shape (n, k); see `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _solve(self, gram, y, weight, max_iter):
         (C,) = check_values([self.C], "C")
@@ -152,6 +269,6 @@ class SVC(Classifier):
             progress,
             decision_values,
         )
-        warn_not_converged(n_not_converged, self)
+        warn_not_converged(n_not_converged, self, min(self.tol, GAP) if decision_values else None)
         self.left_out(values, decision_values)
         return self.loo_predictions_

@@ -1,0 +1,117 @@
+"""Probabilities from left-out decision values, without another fit."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+__all__ = ["Calibration", "blocks_of", "check_calibration", "left_out_probabilities"]
+
+METHODS = ("sigmoid", "isotonic")
+BLOCKS = 5  # of rows, each of which is given probabilities that the others have calibrated
+
+
+def check_calibration(estimator):
+    """A ValueError for a bad `calibration` or `calibration_method`."""
+    if not (estimator.calibration is None or estimator.calibration == "loo"):
+        raise ValueError(f"calibration must be None or 'loo', got {estimator.calibration!r}")
+    if estimator.calibration_method not in METHODS:
+        raise ValueError(
+            f"calibration_method must be one of {list(METHODS)}, got {estimator.calibration_method!r}"
+        )
+
+
+class Calibration:
+    """A map from decision values to the probabilities of k classes.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,) or (n, k)
+        Of two classes, or of each class; see `SVC.decision_function`, with "ovr". Those of left-out rows.
+    codes : ndarray of intp, shape (n,)
+        The number of each row's class.
+    k : int
+    weight : ndarray, shape (n,)
+        What each row counts.
+    method : {"sigmoid", "isotonic"}
+
+    Notes
+    -----
+    "sigmoid": ``1 / (1 + exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are
+    ``(n_+ + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0. "isotonic": the monotone function
+    of least squares. With more than two classes one for each class, and the probabilities of a row are
+    divided by their sum.
+    """
+
+    def __init__(self, values, codes, k, weight, method):
+        fit = sigmoid if method == "sigmoid" else isotonic
+        counted = weight > 0
+        values, codes, weight = values[counted], codes[counted], weight[counted]
+        if k == 2:
+            self._maps = [fit(values, codes == 1, weight)]
+        else:
+            self._maps = [fit(values[:, c], codes == c, weight) for c in range(k)]
+
+    def __call__(self, values):
+        """Probabilities, shape (n, k), at decision values of shape (n,) or (n, k)."""
+        if values.ndim == 1:
+            p = self._maps[0](values)
+            return np.column_stack([1 - p, p])
+        p = np.column_stack([to_p(values[:, c]) for c, to_p in enumerate(self._maps)])
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
+
+
+class Sigmoid:
+    """``1 / (1 + exp(-(slope f + offset)))``."""
+
+    def __init__(self, slope, offset):
+        self.slope, self.offset = slope, offset
+
+    def __call__(self, values):
+        return 0.5 * (1 + np.tanh(0.5 * (self.slope * values + self.offset)))
+
+
+def sigmoid(values, positive, weight):
+    """The sigmoid of Platt's targets: a logistic regression in which a row of target t is one of each class,
+    with the weights t and 1 - t."""
+    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    # in units of their size: a slope of about 1, however large the values are
+    unit = float(np.abs(values).max()) or 1.0
+    regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=1000)
+    regression.fit(
+        np.tile(values / unit, 2)[:, None],
+        np.repeat([1, 0], values.size),
+        sample_weight=np.concatenate([weight * target, weight * (1 - target)]),
+    )
+    return Sigmoid(float(regression.coef_[0, 0]) / unit, float(regression.intercept_[0]))
+
+
+def isotonic(values, positive, weight):
+    """The monotone function of least squares from 0 to 1, constant beyond the values."""
+    regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    return regression.fit(values, positive.astype(float), sample_weight=weight).predict
+
+
+def blocks_of(codes):
+    """A block for each row, shape (m,), in which the classes have their shares; one block of all rows where
+    a class has a single one."""
+    n = min(BLOCKS, int(np.bincount(codes).min()))
+    blocks = np.zeros(codes.size, dtype=np.intp)
+    if n > 1:
+        for number, (_, rows) in enumerate(StratifiedKFold(n).split(codes, codes)):
+            blocks[rows] = number
+    return blocks
+
+
+def left_out_probabilities(values, codes, k, weight, method, blocks):
+    """Probabilities of left-out rows, shape (m, k), each by the map that the other blocks' rows calibrate."""
+    p = np.empty((codes.size, k))
+    for block in range(blocks.max() + 1):
+        inside = blocks == block
+        others = ~inside if blocks.max() > 0 else inside
+        p[inside] = Calibration(values[others], codes[others], k, weight[others], method)(values[inside])
+    return p
