@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import fsum
 
 import numpy as np
 from fuzz.truth import EPS, FLOOR, LONG
@@ -87,7 +88,7 @@ def check_solution(said, solution, tol, C=None, limit=None):
     outside = np.maximum(-alpha, alpha - C)
     row, excess = worst(outside)
     require(excess <= 0, "feasible", f"alpha is {alpha[row]!r} in row {row}, C {C[row]!r}")
-    balance = abs(float((y * alpha.astype(LONG)).sum()))
+    balance = abs(fsum(y * alpha))
     most = 8 * float(EPS) * alpha.size * alpha.sum()
     if np.minimum(alpha, C - alpha).max() <= balance:  # none can take what those put on a bound leave
         most += SNAP * C.sum()
