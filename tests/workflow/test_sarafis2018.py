@@ -258,9 +258,14 @@ def made_rows():
 
 
 def test_models_where_an_estimate_is_least():
-    values, test = pd.Series([0.1, 0.1, 0.2, np.nan]), pd.Series([0.3, 0.4, 0.1, 0.9])
-    assert at_minimum(values, test).tolist() == [0.3, 0.4]
-    assert at_minimum(values * np.nan, test).empty and np.isnan(at_minimum(values * np.nan, test).max())
+    values = pd.DataFrame({"ties": [0.1, 0.1, 0.2, np.nan, 0.05], "one": [2, 3, 1, 0.5, 0], "none": np.nan})
+    errors = at_minimum(values, pd.Series([0.3, 0.4, 0.1, 0.9, np.nan]))
+    assert {name: of.dropna().tolist() for name, of in errors.items()} == {
+        "ties": [0.3, 0.4],
+        "one": [0.9],
+        "none": [],
+    }
+    assert np.isnan(errors.max()["none"])
 
 
 def test_pairs_in_the_same_order():

@@ -1,5 +1,6 @@
 """Make the exhibits of a paper from its rows: tidy CSV files, and of tables what readers see."""
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -18,12 +19,17 @@ def module(name):
     return import_module(f"papers.{snakemake.params.paper}.{name}")
 
 
+@cache
+def rows_of(*stages):
+    return read_rows([inputs[f"rows_{stage}"] for stage in stages])
+
+
 for declared in snakemake.params.exhibits:
     exhibit = Exhibit(**declared)
     key = exhibit.key
-    rows = {stage: read_rows([inputs[f"rows_{stage}"]]) for stage in exhibit.beside}
+    rows = {stage: rows_of(stage) for stage in exhibit.beside}
     if exhibit.rows:
-        rows["rows"] = read_rows([inputs[f"rows_{stage}"] for stage in exhibit.rows])
+        rows["rows"] = rows_of(*exhibit.rows)
     for part in exhibit.parts:
         csv, *others = (snakemake.output[name] for name in exhibit.made(part))
         found = given.call(getattr(module("exhibits"), key), **rows, **part)
