@@ -10,7 +10,8 @@ import yaml
 from lib import cell, methods
 from lib.checkpoint import Checkpoint
 from lib.claims import claims_layout, decide
-from lib.figures import alt_text, save
+from lib.figures import save
+from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from lib.selection import at_minimum

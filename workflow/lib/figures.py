@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from matplotlib import rcParams
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
@@ -17,7 +15,6 @@ __all__ = [
     "PURPLE",
     "SKY",
     "VERMILLION",
-    "alt_text",
     "figure",
     "save",
 ]
@@ -61,11 +58,6 @@ def figure(rows, columns, width, height, **options):
     rcParams.update(STYLE)
     fig = Figure(figsize=(width, height), layout="constrained")
     return fig, fig.subplots(rows, columns, squeeze=False, **options)
-
-
-def alt_text(caption):
-    """First paragraph of a caption file (reStructuredText), on one line."""
-    return " ".join(Path(caption).read_text().strip().split("\n\n")[0].split())
 
 
 def save(fig, pdf, svg, title, description):

@@ -19,6 +19,8 @@ ALL_SETS = "all sets"
 FIT, GRAM, RANDOM = "fit", "gram", "random"
 # a model of the grid
 MODEL = ["kernel", "gamma", "C"]
+# what is read of the rows of a model, beside the estimate and the time of each method
+NUMBERS = ["m", "rows_tested", "gram_cpu_s", "sphere_cpu_s"]
 
 
 def regret(rows):
@@ -51,7 +53,7 @@ def cost(rows):
 def _per_set(rows, exhibit, numbers_of):
     """Tidy rows of an exhibit. `numbers_of` a realisation of a data set are (method, metric, unit, value)."""
     ok = rows["status"] == OK
-    rows = rows.assign(
+    rows = rows[["dataset", "realisation", *MODEL, *NUMBERS]].assign(
         # the linear kernel has no gamma, which would be no key
         gamma=rows["gamma"].fillna(0),
         method=_names(rows),
@@ -114,10 +116,11 @@ def _cost(own):
     yield GRAM, "time", "s", _shared(own, "gram_cpu_s")
     yield FIT, "time", "s", fit.mean()
     sphere = _shared(own, "sphere_cpu_s")
+    alone, with_fit = seconds.mean(), seconds.add(fit, axis="index").mean()
     for method in seconds:
         estimator, _ = estimator_of(method)
-        cost = seconds[method] + (fit if estimator.needs_fit else 0)
-        time = cost.mean() + (sphere if estimator.needs_sphere else 0)
+        time = (with_fit if estimator.needs_fit else alone)[method]
+        time += sphere if estimator.needs_sphere else 0
         yield method, "time", "s", time
         yield method, "fits", "ratio", time / fit.mean()
 
