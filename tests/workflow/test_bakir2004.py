@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 from lib.claims import claims_layout, decide
-from lib.figures import alt_text, save
+from lib.figures import save
 from lib.memory import measured_memory
+from lib.papers import alt_text
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from papers.bakir2004 import benchmark_final_C, cells

@@ -9,7 +9,8 @@ import pytest
 import yaml
 from lib import cell
 from lib.claims import claims_layout, decide
-from lib.figures import alt_text, save
+from lib.figures import save
+from lib.papers import alt_text
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
 from papers.chapelle1999 import cells

@@ -283,7 +283,7 @@ def test_no_module_is_imported_in_a_way_that_is_not_followed():
     paths = [path for path in (*SOURCES.rglob("*.py*"), *WORKFLOW.rglob("*.py")) if path.suffix != ".pyc"]
     found = {path.name for path in paths if dynamic.search(path.read_text())}
     # these import modules of the paper, which their rules give to `code_of`; estimator.py those of its folder
-    exhibits = {"make_exhibits.py", "plot_figures.py", "decide_claims.py"}
+    exhibits = {"make_exhibits.py", "plot_figures.py"}
     assert found == {*exhibits, "job.py", "estimator.py", "papers.py"}
     text = (WORKFLOW / "rules/exhibits.smk").read_text()
     assert text.count("*paper.modules(") == len(exhibits)
@@ -382,7 +382,7 @@ def test_edits_of_a_checkout(tmp_path):
     assert set(rows["library"]) == {library_id(code_of("scripts.run_cells", "papers.franc2008.cells"))}
 
     workflow, sources = tmp_path / "workflow", tmp_path / "src/svmselect"
-    edit(workflow / "scripts/run_cells.py", "checkpoints = [\n", "# a remark\ncheckpoints = [\n")
+    edit(workflow / "scripts/run_cells.py", "checkpoints = []\n", "# a remark\ncheckpoints = []\n")
     edit(workflow / "papers/franc2008/cells.py", '"""\n\nfrom', ' Or so."""\n\nfrom')
     for name in ("path.py", "gram.py", "_smo.pyx"):
         edit(sources / name, "\nimport numpy as np\n", "\n# a remark\nimport numpy as np\n")

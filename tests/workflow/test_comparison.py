@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from lib import cell
 from lib.checkpoint import Checkpoint
-from lib.figures import COLORS, alt_text, save
-from lib.papers import load_papers
+from lib.figures import COLORS, save
+from lib.papers import alt_text, load_papers
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
 from papers.comparison import cells, layout

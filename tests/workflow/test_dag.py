@@ -52,11 +52,10 @@ def test_cells_that_take_little_share_jobs(checkout):
     done = checkout.snakemake("--dry-run", "--quiet", "rules")
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
-    # one for each of the four data sets
-    assert {name: n for name, n in jobs.items() if name.startswith("franc2008_run_loo")} == {
-        f"franc2008_run_loo_{number}": 1 for number in range(1, 5)
-    }
-    assert jobs["total"] <= 90
+    # all four data sets
+    assert [name for name in jobs if name.startswith("franc2008_run_loo")] == ["franc2008_run_loo_1"]
+    assert jobs["prepare_data_together"] == 1 and "prepare_data" not in jobs
+    assert jobs["total"] <= 55
 
 
 def test_selection_by_one_method_compares_none(checkout):
@@ -64,7 +63,7 @@ def test_selection_by_one_method_compares_none(checkout):
     done = checkout.snakemake("--dry-run", "--quiet", "rules", "--", "all", "report", config=config)
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
-    assert {"franc2008_make_exhibits", "franc2008_decide_claims", "make_scorecard"} <= set(jobs)
+    assert {"franc2008_make_exhibits", "make_scorecard"} <= set(jobs)
     for exhibit in ("table3.csv", "agreement.csv", "speedup.pdf"):
         absent = checkout.snakemake("--dry-run", "--", f"results/small/franc2008/{exhibit}", config=config)
         assert "MissingRuleException" in absent.stdout + absent.stderr

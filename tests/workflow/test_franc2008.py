@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 import yaml
 from lib.claims import claims_layout, decide
-from lib.figures import alt_text, save
+from lib.figures import save
+from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
 from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy

@@ -10,6 +10,7 @@ import pytest
 from checkouts import planned
 from lib.job import run_cell
 from lib.library import code_of
+from lib.plan import Cell, Run
 from lib.rows import (
     LOO_ROWS,
     OK,
@@ -21,6 +22,8 @@ from lib.rows import (
     read_rows,
     write_rows,
 )
+
+from svmselect.data import Dataset
 
 
 @pytest.fixture
@@ -158,3 +161,54 @@ def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows)
         change_rows(path, made)
     assert dry(franc) == ALL
     assert dry({**franc, "rows_of_other_code": "keep"}) == {}
+
+
+def test_cells_of_several_data_sets_share_a_job(checkout, franc):
+    """One job prepares both data sets, one computes all cells; then only what a longer grid adds is computed,
+    and nothing when it is short again."""
+    franc["minutes_per_job"] = 3000
+    franc["franc2008"]["datasets"] = ["titanic-table", "iris-versicolor"]
+    rows = checkout.folder / "results/kept/franc2008/rows/cells.parquet"
+    longer = deepcopy(franc)
+    longer["franc2008"]["rbf"]["gamma"] = [0.5, 0.25]
+
+    def run(config, *options):
+        target = str(rows.relative_to(checkout.folder))
+        done = checkout.snakemake(*options, "--quiet", "rules", "--", target, config=config)
+        assert done.returncode == 0, done.stderr
+        return planned(done.stdout)
+
+    jobs = {"prepare_data_together": 1, "franc2008_run_loo_1": 1, "gather_rows": 1, "total": 3}
+    assert run(franc, "--dry-run") == jobs
+    run(franc, "--cores", "1")
+    found = read_rows([rows])
+    for name, own in found.groupby("dataset"):
+        data = Dataset.load(checkout.folder / f"resources/data/{name}.npz")
+        assert set(own["data_sha256"]) == {data.sha256} and set(own["kernel"]) == {"linear", "rbf"}
+        assert set(own["m"]) == {len(data.realisation(1)[1])}
+    assert found["dataset"].nunique() == 2
+    assert "total" not in run(franc, "--dry-run")
+
+    run(longer, "--cores", "1")
+    again = read_rows([rows])
+    old = again[again["gamma"] != 0.25].reset_index(drop=True)
+    assert old.equals(found) and set(again[again["gamma"] == 0.25]["dataset"]) == set(found["dataset"])
+    run(franc, "--cores", "1")
+    assert read_rows([rows]).equals(found)  # times are the same, too
+
+
+def test_jobs_of_cells():
+    cells = {
+        "a": ("x", 10),
+        "b": ("big", 10),
+        "c": ("y", 15),
+        "d": ("big", 10),
+        "e": (None, 10),
+        "f": ("x", 50),
+    }
+    run = Run("cells.run", "LOO_ROWS", {name: Cell(of, minutes=most) for name, (of, most) in cells.items()})
+    assert run.jobs(None, {"big"}) == [[name] for name in cells]
+    assert run.jobs(30, {"big"}) == [["a", "c"], ["b", "d"], ["e"], ["f"]]
+    assert run.jobs(1000, {"big"}) == [["a", "c", "e", "f"], ["b", "d"]]
+    assert run.jobs(1000) == [[*cells]]
+    assert run.datasets(cells) == ["x", "big", "y"]

@@ -10,7 +10,8 @@ import yaml
 from lib import cell, methods
 from lib.checkpoint import Checkpoint
 from lib.claims import claims_layout, decide
-from lib.figures import alt_text, save
+from lib.figures import save
+from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from lib.selection import at_minimum
@@ -258,9 +259,14 @@ def made_rows():
 
 
 def test_models_where_an_estimate_is_least():
-    values, test = pd.Series([0.1, 0.1, 0.2, np.nan]), pd.Series([0.3, 0.4, 0.1, 0.9])
-    assert at_minimum(values, test).tolist() == [0.3, 0.4]
-    assert at_minimum(values * np.nan, test).empty and np.isnan(at_minimum(values * np.nan, test).max())
+    values = pd.DataFrame({"ties": [0.1, 0.1, 0.2, np.nan, 0.05], "one": [2, 3, 1, 0.5, 0], "none": np.nan})
+    errors = at_minimum(values, pd.Series([0.3, 0.4, 0.1, 0.9, np.nan]))
+    assert {name: of.dropna().tolist() for name, of in errors.items()} == {
+        "ties": [0.3, 0.4],
+        "one": [0.9],
+        "none": [],
+    }
+    assert np.isnan(errors.max()["none"])
 
 
 def test_pairs_in_the_same_order():

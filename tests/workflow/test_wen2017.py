@@ -11,7 +11,8 @@ import pytest
 import yaml
 from lib.checkpoint import Checkpoint
 from lib.claims import claims_layout, decide
-from lib.figures import alt_text, save
+from lib.figures import save
+from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from matplotlib import rcParams
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "PURPLE",
     "SKY",
     "VERMILLION",
-    "alt_text",
     "figure",
     "save",
 ]
@@ -34,6 +32,9 @@ COLORS = {
     "purple": PURPLE,
     "sky": SKY,
 }
+
+# to the inch, in which both formats measure
+POINTS = 72
 
 STYLE = {
     "font.family": "DejaVu Sans",
@@ -59,12 +60,12 @@ def figure(rows, columns, width, height, **options):
     return fig, fig.subplots(rows, columns, squeeze=False, **options)
 
 
-def alt_text(caption):
-    """First paragraph of a caption file (reStructuredText), on one line."""
-    return " ".join(Path(caption).read_text().strip().split("\n\n")[0].split())
-
-
 def save(fig, pdf, svg, title, description):
     """Save a figure, with its title and description, as PDF and SVG whose bytes depend on nothing else."""
+    # Each savefig would lay the figure out, which costs more than to draw it.
+    FigureCanvasPdf(fig)
+    fig.set_dpi(POINTS)
+    fig.get_layout_engine().execute(fig)
+    fig.set_layout_engine(None)
     fig.savefig(pdf, metadata={"Title": title, "Subject": description, "CreationDate": None})
     fig.savefig(svg, metadata={"Title": title, "Description": description, "Date": None})

@@ -147,8 +147,7 @@ def run_cell(cell, inputs, output, log):
         rows; ``arguments`` of the function by name; ``settings``, the attributes of its argument
         ``settings``, and ``timing``; ``parameters``, a digest of these; ``code``, from `lib.library.code_of`.
     inputs : dict of str to path-like
-        ``data``, if the cell has any, is that of the job; others are files of rows, arguments of the
-        function.
+        ``data``, if the cell has a data set; others are files of rows, arguments of the function.
     output : path-like
         Beside it lies the checkpoint from which a killed job goes on.
     log : logging.Logger

@@ -20,7 +20,7 @@ import yaml
 from lib.config import check_config, check_names
 from lib.plan import Plan
 
-__all__ = ["Exhibit", "Paper", "from_here", "load_papers", "with_plans"]
+__all__ = ["Exhibit", "Paper", "alt_text", "from_here", "load_papers", "with_plans"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 SCHEMAS = FOLDER.parent / "schemas"
@@ -112,6 +112,11 @@ class Exhibit:
 def from_here(path):
     """A path as text, relative to the working directory if it is below it: so a checkout may be moved."""
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def alt_text(caption):
+    """First paragraph of a caption file (reStructuredText), on one line."""
+    return " ".join(Path(caption).read_text().strip().split("\n\n")[0].split())
 
 
 def _key(file):
@@ -222,7 +227,7 @@ class Paper:
         """What claims are written to, likewise."""
         if not self.claims:
             return {}
-        return self._paths({"csv": "claims.csv", "numbers": "claims_numbers.csv", "md": "claims.md"})
+        return self._paths({_key(file): file for file in ("claims.csv", "claims_numbers.csv", "claims.md")})
 
     def _paths(self, files):
         return {key: f"{self.folder}/{file}" for key, file in files.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -106,14 +106,16 @@ class Run:
             "settings": self.settings_of(name),
         }
 
-    def jobs(self, minutes: float | None) -> list[list[str]]:
-        """The cells of each job. Cells of one data set share a job, as long as their times together are at
-        most `minutes`; with None each cell has its own."""
+    def jobs(self, minutes: float | None, downloaded: Container[str] = ()) -> list[list[str]]:
+        """The cells of each job. Cells share a job as long as their times together are at most `minutes`;
+        with None each cell has its own. Those of a data set that is `downloaded` stay among themselves:
+        nothing else is to wait for a download."""
         jobs, open_jobs = [], {}
         for name, cell in self.cells.items():
-            job = open_jobs.get(cell.dataset)
+            kind = cell.dataset if cell.dataset in downloaded else None
+            job = open_jobs.get(kind)
             if minutes is None or job is None or cell.minutes + self.minutes(job) > minutes:
-                open_jobs[cell.dataset] = job = []
+                open_jobs[kind] = job = []
                 jobs.append(job)
             job.append(name)
         return jobs
@@ -121,6 +123,10 @@ class Run:
     def minutes(self, names: Sequence[str]) -> int:
         """Wall-clock time that a cluster gives to some cells that run one after the other."""
         return sum(self.cells[name].minutes for name in names)
+
+    def datasets(self, names: Iterable[str]) -> list[str]:
+        """The data sets of some cells, each once."""
+        return [name for name in dict.fromkeys(self.cells[own].dataset for own in names) if name is not None]
 
     def pattern(self, names: Sequence[str]) -> str:
         """A regular expression for files of cells: ``<stage>/<cell>`` for the given names, and

@@ -336,10 +336,11 @@ def _cells(path, schema=None):
 
 def _read(paths, schema=None):
     """The rows of files as one table; with a schema, columns that a file lacks are null."""
-    tables = [pq.read_table(path, partitioning=None).replace_schema_metadata() for path in paths]
+    # read_table and pa.table would import pandas, which takes longer than to gather the rows of a stage
+    tables = [pq.ParquetFile(path).read().replace_schema_metadata() for path in paths]
     if schema is not None:
         tables = [
-            pa.table(
+            pa.Table.from_arrays(
                 [
                     table[field.name].cast(field.type)
                     if field.name in table.column_names

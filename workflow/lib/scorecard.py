@@ -64,13 +64,15 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=()):
     """
     ours = Reproduced(reproduced)
     theirs = published.fillna({name: "" for name in KEY}).set_index(KEY)["value"].to_dict()
-    rows = []
-    for position, figure in printed.iterrows():
-        parts = [
-            _compare(paper, part, ours, theirs, rules, extrapolated)
-            for part in published.loc[[position]].fillna({name: "" for name in (*KEY, "unit")}).itertuples()
-        ]
-        rows.append({**dict.fromkeys(COLUMNS, ""), "paper": paper, **figure, **_joined(parts)})
+    parts = {}
+    for part in published.fillna({name: "" for name in (*KEY, "unit")}).itertuples():
+        compared = _compare(paper, part, ours, theirs, rules, extrapolated)
+        parts.setdefault(part.Index, []).append(compared)
+    empty = {**dict.fromkeys(COLUMNS, ""), "paper": paper}
+    rows = [
+        {**empty, **figure, **_joined(parts[position])}
+        for position, figure in zip(printed.index, printed.to_dict("records"), strict=True)
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 __all__ = ["at_minimum"]
 
 
 def at_minimum(values, test):
-    """Test errors (Series) of the models where an estimate is least: one of its own for each, more where it
-    ties, none without models.
+    """Test errors (DataFrame) of the models where each estimate is least: one of its own for each, more where
+    it ties, none without models. Elsewhere they are missing.
 
     Parameters
     ----------
-    values, test : Series
+    values : DataFrame
+        A column per estimate.
+    test : Series
         Of the same models; those without both are left out.
     """
-    both = pd.DataFrame({"value": values, "test": test}).dropna()
-    return both.loc[both["value"] == both["value"].min(), "test"]
+    values = values[test.notna()]
+    least = values.eq(values.min())
+    return least.where(least).astype(float).mul(test, axis="index")

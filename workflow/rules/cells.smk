@@ -1,6 +1,6 @@
 # The cells of all papers: the rules are made from the plans, for each function that computes cells. The first rule of a function
-# computes one cell, also below again/, where verify wants it. Cells of one data set that take little share a job: they are the
-# outputs of a numbered rule, which computes those that are missing or that come from other parameters or code.
+# computes one cell, also below again/, where verify wants it. Cells that take little share a job: they are the outputs of a
+# numbered rule, which computes those that are missing or that come from other parameters or code.
 #
 # gather_rows puts the rows of a stage into one file, rows/<stage>.parquet. Exhibits are made from that file; it is small enough to
 # be committed, and it is an input, too: a cell is computed only if the file lacks its rows, or if they come from other data,
@@ -9,7 +9,7 @@
 for paper in PAPERS.values():
     for run in paper.plan.runs:
 
-        jobs = run.jobs(config["minutes_per_job"])
+        jobs = run.jobs(config["minutes_per_job"], DOWNLOADED)
 
         rule:
             name:

@@ -151,15 +151,14 @@ def dated(renewed, file):
 
 
 def inputs_of_cell(paper, run, *names):
-    """An input function: the files that some cells of one data set read, which are the data and the gathered rows that they
-    are given, by the names of their stages. What these are made of is part of the cells' parameters, so that they compute
-    nothing when they are written anew."""
+    """An input function: the files that some cells read, which are those of their data sets, each once, and the gathered rows
+    that they are given, by the names of their stages. What these are made of is part of the cells' parameters, so that they
+    compute nothing when they are written anew."""
 
     def inputs(wildcards):
         renewed = workflow.is_main_process and not missing_cells(paper.key, run.stage).isdisjoint(names)
-        dataset = run.cells[names[0]].dataset
-        data = {} if dataset is None else {"data": dated(renewed, f"<resources>/data/{dataset}.npz")}
-        return data | {stage: dated(renewed, paper.gathered(stage)) for stage in run.after}
+        data = [dated(renewed, f"<resources>/data/{dataset}.npz") for dataset in run.datasets(names)]
+        return {"data": data} | {stage: dated(renewed, paper.gathered(stage)) for stage in run.after}
 
     return inputs
 

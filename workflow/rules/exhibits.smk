@@ -1,5 +1,5 @@
-# Three rules for each paper, made from its declaration: from rows to tables and the CSV files of figures, from these to figures,
-# and from the same CSV files to the verdicts on its claims.
+# Two rules for each paper, made from its declaration: from rows to tables, the CSV files of figures and the verdicts on its claims,
+# and from the CSV files to figures.
 
 for paper in PAPERS.values():
 
@@ -11,6 +11,7 @@ for paper in PAPERS.values():
             **published_of(paper),
         output:
             **made(paper),
+            **paper.decided(),
         log:
             f"<logs>/{paper.key}/make_exhibits.log",
         group:
@@ -18,9 +19,10 @@ for paper in PAPERS.values():
         conda:
             ENVIRONMENT
         params:
-            code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout")),
+            code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout", "claims")),
             paper=paper.key,
             exhibits=list(map(asdict, paper.to_make.values())),
+            claims=paper.claims.get("claims", {}),
             facts=facts_of(paper),
         script:
             "../scripts/make_exhibits.py"
@@ -47,28 +49,3 @@ for paper in PAPERS.values():
             facts=facts_of(paper),
         script:
             "../scripts/plot_figures.py"
-
-    if paper.claims:
-
-        rule:
-            name:
-                f"{paper.key}_decide_claims"
-            input:
-                **paper.csv_of(paper.to_make.values()),
-                **published_of(paper),
-            output:
-                **paper.decided(),
-            log:
-                f"<logs>/{paper.key}/decide_claims.log",
-            group:
-                f"{paper.key}_exhibits"
-            conda:
-                ENVIRONMENT
-            params:
-                code=code_of("scripts.decide_claims", *paper.modules("claims")),
-                paper=paper.key,
-                exhibits=list(map(asdict, paper.to_make.values())),
-                claims=paper.claims["claims"],
-                facts=facts_of(paper),
-            script:
-                "../scripts/decide_claims.py"

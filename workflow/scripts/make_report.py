@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from lib.figures import alt_text
 from lib.joblog import start_log
 from lib.origins import others
 from lib.pages import image, prose, write_page
+from lib.papers import alt_text
 from lib.scorecard import page_values
 from lib.tables import read_markdown
 

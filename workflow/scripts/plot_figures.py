@@ -2,10 +2,10 @@
 
 from importlib import import_module
 
-from lib.figures import alt_text, save
+from lib.figures import save
 from lib.given import Given
 from lib.joblog import start_log
-from lib.papers import Exhibit
+from lib.papers import Exhibit, alt_text
 
 log = start_log(snakemake.log[0])
 given = Given(snakemake.input.items(), snakemake.params.facts)

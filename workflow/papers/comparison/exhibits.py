@@ -19,6 +19,8 @@ ALL_SETS = "all sets"
 FIT, GRAM, RANDOM = "fit", "gram", "random"
 # a model of the grid
 MODEL = ["kernel", "gamma", "C"]
+# what is read of the rows of a model, beside the estimate and the time of each method
+NUMBERS = ["m", "rows_tested", "gram_cpu_s", "sphere_cpu_s"]
 
 
 def regret(rows):
@@ -35,30 +37,36 @@ def regret(rows):
         Tidy rows, as of `rmse` and `cost`: means over the realisations, the spread their standard deviation.
         Estimators are in the order of the rows.
     """
-    return _per_set(rows, "regret")
+    return _per_set(rows, "regret", _regret)
 
 
 def rmse(rows):
     """How far each estimate that is an error rate is from the test error, for each data set."""
-    return _per_set(rows, "rmse")
+    return _per_set(rows, "rmse", _rmse)
 
 
 def cost(rows):
     """CPU times of a model, for each data set."""
-    return _per_set(rows, "cost")
+    return _per_set(rows, "cost", _cost)
 
 
-def _per_set(rows, table):
-    # the linear kernel has no gamma, which would be no key
-    rows = rows.assign(gamma=rows["gamma"].fillna(0), method=_names(rows))
-    tidy, key = [], ["table", "method", "metric", "unit"]
+def _per_set(rows, exhibit, numbers_of):
+    """Tidy rows of an exhibit. `numbers_of` a realisation of a data set are (method, metric, unit, value)."""
+    ok = rows["status"] == OK
+    rows = rows[["dataset", "realisation", *MODEL, *NUMBERS]].assign(
+        # the linear kernel has no gamma, which would be no key
+        gamma=rows["gamma"].fillna(0),
+        method=_names(rows),
+        value=rows["estimate"].fillna(rows["bound"]).where(ok),
+        cpu_s=rows["cpu_s"].where(ok),
+    )
+    tidy, key = [], ["method", "metric", "unit"]
     for dataset, of_set in rows.groupby("dataset", sort=False):
         parts = [own for _, own in of_set.groupby("realisation")]
-        found = pd.DataFrame(chain.from_iterable(map(_realisation, parts)), columns=[*key, "value"])
-        found = found[found["table"] == table]
-        for (_, method, metric, unit), of in found.groupby(key, sort=False)["value"]:
-            tidy.append(_tidy(table, dataset, method, metric, unit, of.mean(), of.std(ddof=1)))
-        tidy.append(_tidy(table, dataset, "all", "realisations", "count", len(parts)))
+        found = pd.DataFrame(chain.from_iterable(map(numbers_of, parts)), columns=[*key, "value"])
+        of_key = found.groupby(key, sort=False)["value"].agg(["mean", "std"])
+        tidy += [_tidy(exhibit, dataset, *names, *numbers) for names, *numbers in of_key.itertuples()]
+        tidy.append(_tidy(exhibit, dataset, "all", "realisations", "count", len(parts)))
     return tidy
 
 
@@ -68,41 +76,53 @@ def _names(rows):
     return rows["method"] + k
 
 
-def _realisation(own):
-    """(table, method, metric, unit, value) of every number of one realisation of a data set."""
-    ok = own["status"] == OK
-    own = own.assign(value=own["estimate"].fillna(own["bound"]).where(ok), cpu_s=own["cpu_s"].where(ok))
-    values, seconds = (
-        own.pivot(index=MODEL, columns="method", values=column) for column in ("value", "cpu_s")
-    )
-    test = 100 * values[TEST]
+def _by_model(own, column):
+    """A column of one realisation: that of the test errors, and those of the estimators, in their order."""
+    values = own.pivot(index=MODEL, columns="method", values=column)
+    return values.pop(TEST), values[[method for method in own["method"].unique() if method != TEST]]
+
+
+def _regret(own):
+    test, values = _by_model(own, "value")
+    test = 100 * test
     best = test.min()
-    yield "regret", "all", "train_rows", "count", own["m"].max()
-    yield "regret", "all", "test_rows", "count", own.loc[own["method"] == TEST, "rows_tested"].max()
-    yield "regret", "all", "models", "count", test.count()
-    yield "regret", "all", "least_test_error", "percent", best
-    yield "cost", GRAM, "time", "s", _shared(own, "gram_cpu_s")
-    yield "cost", FIT, "time", "s", seconds[TEST].mean()
-    for method in dict.fromkeys(own["method"]):
-        if method == TEST:
-            continue
+    yield "all", "train_rows", "count", own["m"].max()
+    yield "all", "test_rows", "count", own.loc[own["method"] == TEST, "rows_tested"].max()
+    yield "all", "models", "count", test.count()
+    yield "all", "least_test_error", "percent", best
+    regrets = at_minimum(values, test) - best
+    columns = [regrets.max(), regrets.mean(), regrets.count(), values.isna().sum()]
+    for method, worst, mean, tied, failed in zip(values, *columns, strict=True):
+        yield method, "regret", "points", worst
+        yield method, "mean_regret", "points", mean
+        yield method, "tied", "count", tied
+        yield method, "failed", "count", failed
+    for metric in ("regret", "mean_regret"):
+        yield RANDOM, metric, "points", (test - best).mean()
+
+
+def _rmse(own):
+    test, values = _by_model(own, "value")
+    rates = [method for method in values if not estimator_of(method)[0].is_bound]
+    differences = 100 * values[rates].sub(test, axis="index")
+    columns = [np.sqrt((differences**2).mean()), differences.mean()]
+    for method, rmse, bias in zip(rates, *columns, strict=True):
+        yield method, "rmse", "points", rmse
+        yield method, "bias", "points", bias
+
+
+def _cost(own):
+    fit, seconds = _by_model(own, "cpu_s")
+    yield GRAM, "time", "s", _shared(own, "gram_cpu_s")
+    yield FIT, "time", "s", fit.mean()
+    sphere = _shared(own, "sphere_cpu_s")
+    alone, with_fit = seconds.mean(), seconds.add(fit, axis="index").mean()
+    for method in seconds:
         estimator, _ = estimator_of(method)
-        value = values[method]
-        choice = at_minimum(value, test) - best
-        yield "regret", method, "regret", "points", choice.max()
-        yield "regret", method, "mean_regret", "points", choice.mean()
-        yield "regret", method, "tied", "count", len(choice)
-        yield "regret", method, "failed", "count", value.isna().sum()
-        if not estimator.is_bound:
-            difference = 100 * value - test
-            yield "rmse", method, "rmse", "points", np.sqrt((difference**2).mean())
-            yield "rmse", method, "bias", "points", difference.mean()
-        cost = seconds[method] + (seconds[TEST] if estimator.needs_fit else 0)
-        time = cost.mean() + (_shared(own, "sphere_cpu_s") if estimator.needs_sphere else 0)
-        yield "cost", method, "time", "s", time
-        yield "cost", method, "fits", "ratio", time / seconds[TEST].mean()
-    yield "regret", RANDOM, "regret", "points", (test - best).mean()
-    yield "regret", RANDOM, "mean_regret", "points", (test - best).mean()
+        time = (with_fit if estimator.needs_fit else alone)[method]
+        time += sphere if estimator.needs_sphere else 0
+        yield method, "time", "s", time
+        yield method, "fits", "ratio", time / fit.mean()
 
 
 def _shared(own, column):

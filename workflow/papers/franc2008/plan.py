@@ -53,6 +53,8 @@ def plan(config, registry):
                 "LOO_ROWS",
                 cells(own["datasets"], linear | rbf, methods=methods),
                 {"eps": own["eps"], "efficiency_test": own["efficiency_test"], **shared},
+                # the tests wait for these
+                priority=1,
             ),
             Run(
                 "cells.run_stopping",

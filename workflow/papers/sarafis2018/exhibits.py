@@ -144,7 +144,7 @@ def _sizes(row, own):
 def _selections(row, own):
     values = estimates(own)
     # of the models where a rule is least the worst
-    errors = {rule: at_minimum(values[rule], values["test"]).max() for rule in (*RULES, "loo")}
+    errors = at_minimum(values[[*RULES, "loo"]], values["test"]).max()
     tidy = [
         row(method=rule, metric="test_error", value=error, unit="fraction") for rule, error in errors.items()
     ]
