@@ -8,8 +8,19 @@ and gamma that share kernel matrices and start each fit at the last one's soluti
 
 from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.sklearn.loo_search import LOOSearchCV
+from svmselect.sklearn.model_file import load_model, save_model
 from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.seeded_cv import SeededCV
 from svmselect.sklearn.svc import SVC
 
-__all__ = ["SVC", "BaggedSVC", "CrossTrainingSVC", "EditedSVC", "LOOSearchCV", "NuSVC", "SeededCV"]
+__all__ = [
+    "SVC",
+    "BaggedSVC",
+    "CrossTrainingSVC",
+    "EditedSVC",
+    "LOOSearchCV",
+    "NuSVC",
+    "SeededCV",
+    "load_model",
+    "save_model",
+]

@@ -18,7 +18,7 @@ from svmselect.sklearn.estimates import Estimates, Training
 from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded
-from svmselect.sklearn.votes import decisions, most_votes
+from svmselect.sklearn.votes import decisions, libsvm_coef, most_votes
 
 __all__ = ["Classifier"]
 
@@ -148,22 +148,19 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._b = np.array([solution.b for solution in solutions])
         self.support_ = support.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
-        self.n_support_ = np.bincount(codes[support], minlength=problem.classes.size).astype(np.int32)
+        self._describe(codes[support])
+
+    def _describe(self, codes):
+        """The attributes that follow from the support vectors, the number of each one's class, and what each
+        pair makes of them."""
+        self.n_support_ = np.bincount(codes, minlength=self.classes_.size).astype(np.int32)
         # of the rows as they are: coef_ @ x + intercept_
         at_zero = self._b
         if isinstance(self._kernel, Linear) and self._origin is not None:
             at_zero = self._b - self._weights() @ self._origin
-        self.intercept_ = at_zero if len(pairs) == 1 else -at_zero
-        self.dual_coef_ = self._coef if len(pairs) == 1 else self._libsvm_coef(problem)
-
-    def _libsvm_coef(self, problem):
-        """LIBSVM's layout: for an SV of class c, row o is the problem of c and the o-th other class."""
-        codes = problem.codes[self.support_]
-        out = np.zeros((problem.classes.size - 1, codes.size))
-        for p, pair in enumerate(problem.pairs):
-            out[pair.second - 1, codes == pair.first] = -self._coef[p, codes == pair.first]
-            out[pair.first, codes == pair.second] = -self._coef[p, codes == pair.second]
-        return out
+        two = self.classes_.size == 2
+        self.intercept_ = at_zero if two else -at_zero
+        self.dual_coef_ = self._coef if two else libsvm_coef(self._coef, codes)
 
     def _pair_values(self, X):
         """Decision value of each pair, positive for its second class: shape (n, n_pairs)."""

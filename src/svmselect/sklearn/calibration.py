@@ -63,6 +63,29 @@ class Calibration:
         total = p.sum(axis=1, keepdims=True)
         return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
 
+    @property
+    def points(self):
+        """What each map is made of, as lists: slope and offset of a sigmoid, or values and probabilities
+        where a monotone function bends."""
+        return [
+            [to_p.slope, to_p.offset]
+            if isinstance(to_p, Sigmoid)
+            else [to_p.__self__.X_thresholds_.tolist(), to_p.__self__.y_thresholds_.tolist()]
+            for to_p in self._maps
+        ]
+
+    @classmethod
+    def from_points(cls, points):
+        """The calibration of `points`."""
+        made = cls.__new__(cls)
+        made._maps = [
+            isotonic(*map(np.array, parts), None)
+            if isinstance(parts[0], list)
+            else Sigmoid(*map(float, parts))
+            for parts in points
+        ]
+        return made
+
 
 class Sigmoid:
     """``1 / (1 + exp(-(slope f + offset)))``."""

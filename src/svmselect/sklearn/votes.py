@@ -5,11 +5,12 @@ Pairs are in the order (0, 1), (0, 2), ..., (k - 2, k - 1); a pair's value is po
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
 
-__all__ = ["decisions", "most_votes", "scores"]
+__all__ = ["decisions", "libsvm_coef", "most_votes", "pairwise_coef", "scores"]
 
 
 def votes(second_wins, k):
@@ -75,3 +76,43 @@ def scores(values, k):
         total[:, second] += values[:, p]
         total[:, first] -= values[:, p]
     return votes(values >= 0, k) + total / (3 * (np.abs(total) + 1))
+
+
+def libsvm_coef(coef, codes):
+    """What pairs make of support vectors, in LIBSVM's layout.
+
+    Parameters
+    ----------
+    coef : ndarray, shape (k (k - 1) / 2, n_SV)
+        ``y alpha`` of each pair, 0 for support vectors of other classes.
+    codes : ndarray of intp, shape (n_SV,)
+        The number of each support vector's class.
+
+    Returns
+    -------
+    ndarray, shape (k - 1, n_SV)
+        For a support vector of class c, row o is the problem of c and the o-th other class. Positive for the
+        first class of a pair, as LIBSVM has it.
+    """
+    pairs = _pairs(len(coef))
+    out = np.zeros((pairs[-1][1], codes.size))
+    for p, (first, second) in enumerate(pairs):
+        out[second - 1, codes == first] = -coef[p, codes == first]
+        out[first, codes == second] = -coef[p, codes == second]
+    return out
+
+
+def pairwise_coef(coef, codes):
+    """From LIBSVM's layout, shape (k - 1, n_SV), to pairs, shape (k (k - 1) / 2, n_SV)."""
+    k = len(coef) + 1
+    out = np.zeros((k * (k - 1) // 2, codes.size))
+    for p, (first, second) in enumerate(combinations(range(k), 2)):
+        out[p, codes == first] = -coef[second - 1, codes == first]
+        out[p, codes == second] = -coef[first, codes == second]
+    return out
+
+
+def _pairs(n):
+    """The n pairs of classes."""
+    k = (1 + math.isqrt(1 + 8 * n)) // 2
+    return list(combinations(range(k), 2))

@@ -1,0 +1,170 @@
+"""The model file of LIBSVM: ``svm-train`` writes it, ``svm-predict`` reads it."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
+from svmselect.sklearn.nu_svc import NuSVC
+from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.votes import libsvm_coef, pairwise_coef
+
+__all__ = ["libsvm_model", "libsvm_text"]
+
+TYPES = {"c_svc": SVC, "nu_svc": NuSVC}
+# by LIBSVM's names: the kernel, its name here, and its parameters
+KERNELS = {
+    "linear": (Linear, "linear", ()),
+    "polynomial": (Polynomial, "poly", ("degree", "gamma", "coef0")),
+    "rbf": (RBF, "rbf", ("gamma",)),
+    "sigmoid": (Sigmoid, "sigmoid", ("gamma", "coef0")),
+}
+MOST_LABEL = 2**31 - 1  # LIBSVM's labels are C's int
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def libsvm_text(model):
+    """The file of a fitted SVC or NuSVC, with 17 digits for every number; a ValueError where it cannot be."""
+    kernel = model._kernel
+    found = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
+    if not found:
+        raise ValueError(
+            f"a model with the kernel {model.kernel!r} cannot be saved as libsvm: save the model as json"
+        )
+    ((name, keys),) = found
+    for label in model.classes_.tolist():
+        if isinstance(label, bool | str) or label != math.floor(label) or abs(label) > MOST_LABEL:
+            raise ValueError(
+                f"LIBSVM's model file cannot hold the label {label!r}: save the model as json, or make the "
+                "labels whole numbers"
+            )
+    if vars(model).get("threshold_", 0) != 0:
+        raise ValueError(
+            f"LIBSVM's model file cannot hold the threshold {model.threshold_!r}: save the model as json"
+        )
+    codes = np.repeat(np.arange(model.classes_.size), model.n_support_)
+    coef = libsvm_coef(model._coef, codes)
+    # intercept_ is that of rows as they are, wherever the origin lies
+    rho = model.intercept_ if model.classes_.size == 2 else -model.intercept_
+    lines = [
+        f"svm_type {next(word for word, kind in TYPES.items() if kind is type(model))}",
+        f"kernel_type {name}",
+        *(f"{key} {getattr(kernel, key):.17g}" for key in keys),
+        f"nr_class {model.classes_.size}",
+        f"total_sv {codes.size}",
+        f"rho {_numbers(rho)}",
+        f"label {' '.join(str(int(label)) for label in model.classes_)}",
+        f"nr_sv {' '.join(map(str, model.n_support_))}",
+        "SV",
+    ]
+    rows = sparse.csr_array(model.support_vectors_)
+    for n, of_pairs in enumerate(coef.T):
+        part = slice(rows.indptr[n], rows.indptr[n + 1])
+        pairs = zip(rows.indices[part], rows.data[part], strict=True)
+        lines.append(" ".join([_numbers(of_pairs), *(f"{j + 1}:{value:.17g}" for j, value in pairs)]) + " ")
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(values):
+    return " ".join(f"{value:.17g}" for value in values)
+
+
+def libsvm_model(text, n_features=None):
+    """The parts of a model that LIBSVM has written.
+
+    Parameters
+    ----------
+    text : str
+    n_features : int, optional
+        By default the largest index of a support vector.
+
+    Returns
+    -------
+    dict
+        `estimator` (not fitted), `kernel`, `classes`, `n_features`, `support_vectors`, `n_support`, `coef`
+        and `b` of pairs, which are positive for their second class.
+
+    Raises
+    ------
+    ValueError
+        It is of another type of model or kernel, cut off or damaged.
+    """
+    head, mark, body = text.partition("\nSV\n")
+    keys = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
+    for key, known in (("svm_type", TYPES), ("kernel_type", KERNELS)):
+        word = keys.get(key, "").strip()
+        if word and word not in known:
+            raise ValueError(f"a model of LIBSVM with {key} {word}, of which {', '.join(known)} can be read")
+    try:
+        if not mark:
+            raise ValueError("no support vectors")
+        kind, name, names = KERNELS[keys["kernel_type"].strip()]
+        parameters = dict(zip(names, _floats([keys[key] for key in names]), strict=True))
+        if "degree" in parameters:
+            parameters["degree"] = int(keys["degree"])
+        labels = np.array(keys["label"].split(), dtype=np.int64)
+        n_support = np.array(keys["nr_sv"].split(), dtype=np.int64)
+        k, n = labels.size, int(n_support.sum())
+        lines = body.splitlines()
+        rho = np.array(_floats(keys["rho"].split()))
+        if (int(keys["nr_class"]), int(keys["total_sv"]), len(lines)) != (k, n, n) or (n_support < 0).any():
+            raise ValueError("sizes")
+        if n_support.size != k or rho.size != k * (k - 1) // 2 or not body.endswith("\n"):
+            raise ValueError("sizes")
+        coef, rows = _support_vectors(lines, k)
+        svm_type = TYPES[keys["svm_type"].strip()]
+    except (KeyError, ValueError, OverflowError, IndexError):
+        raise ValueError("a model of LIBSVM that is cut off or damaged") from None
+    n_features = rows.shape[1] if n_features is None else n_features
+    if rows.shape[1] > n_features:
+        raise ValueError(f"a support vector has a feature {rows.shape[1]}, and the rows have {n_features}")
+    rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(n, n_features))
+    coef, b = pairwise_coef(coef, np.repeat(np.arange(k), n_support)), rho
+    if k == 2 and labels[0] > labels[1]:  # the other class is the second
+        order = np.r_[n_support[0] : n, 0 : n_support[0]]
+        labels, n_support, rows, coef, b = labels[::-1], n_support[::-1], rows[order], -coef[:, order], -b
+    return {
+        "estimator": svm_type(kernel=name, **parameters),
+        "kernel": kind(**parameters),
+        "classes": labels,
+        "n_features": n_features,
+        "support_vectors": rows,
+        "n_support": n_support,
+        "coef": coef,
+        "b": b,
+    }
+
+
+def _support_vectors(lines, k):
+    """Coefficients in LIBSVM's layout, and rows as CSR."""
+    coef, data, indices, indptr = [], [], [], [0]
+    for line in lines:
+        words = line.split()
+        coef.append(_floats(words[: k - 1]))
+        if len(coef[-1]) != k - 1:
+            raise ValueError("coefficients")
+        pairs = [word.split(":") for word in words[k - 1 :]]
+        numbers = [int(index) for index, _ in pairs]
+        if numbers and (numbers[0] < 1 or any(a >= b for a, b in pairwise(numbers))):
+            raise ValueError("indices")
+        indices += [number - 1 for number in numbers]
+        data += _floats([value for _, value in pairs])
+        indptr.append(len(indices))
+    if indices and max(indices) >= MOST_LABEL:
+        raise ValueError("indices")
+    shape = len(lines), max(indices, default=0) + 1
+    arrays = np.array(data, dtype=np.float64), np.array(indices, np.int32), np.array(indptr, np.int32)
+    return np.array(coef).reshape(-1, k - 1).T, sparse.csr_matrix(arrays, shape=shape)
+
+
+def _floats(words):
+    """Finite numbers, or a ValueError."""
+    values = [float(word) for word in words if NUMBER.fullmatch(word.strip())]
+    if len(values) != len(words) or not all(map(math.isfinite, values)):
+        raise ValueError("not a number")
+    return values

@@ -1,0 +1,386 @@
+"""Trained classifiers in files: a format of our own, which is JSON, and that of LIBSVM; no pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from svmselect.csr import as_csr
+from svmselect.data.atomic import replacing
+from svmselect.kernels import (
+    RBF,
+    AnisotropicRBF,
+    ChiSquared,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Product,
+    Sigmoid,
+    Sum,
+)
+from svmselect.sklearn.calibration import Calibration
+from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
+from svmselect.sklearn.nu_svc import NuSVC
+from svmselect.sklearn.svc import SVC
+
+__all__ = ["SavedModel", "load_model", "read_model", "save_model"]
+
+FORMAT, VERSION = "svmselect model", 1
+HEAD = ("format", "version", "library", "sha256")
+TYPES = {"SVC": SVC, "NuSVC": NuSVC}
+KERNELS = {
+    kernel.name: kernel
+    for kernel in (Linear, RBF, Polynomial, Sigmoid, Laplacian, ChiSquared, AnisotropicRBF, Sum, Product)
+}
+# of labels: numbers, text in an array of NumPy, and text in one of Python's objects
+LABELS = {"i": "number", "u": "number", "f": "number", "b": "number", "U": "text", "O": "object"}
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """What a file holds.
+
+    Attributes
+    ----------
+    model : SVC or NuSVC
+    format : {"json", "libsvm"}
+    encoding : dict or None
+        How the rows of a file become those of the model, for who has written it.
+    """
+
+    model: SVC | NuSVC
+    format: str
+    encoding: dict[str, Any] | None = None
+
+
+def save_model(model, path, format="json", encoding=None):
+    """Write a trained classifier to a file, which appears complete or not at all.
+
+    Parameters
+    ----------
+    model : SVC or NuSVC
+        Fitted.
+    path : str or Path
+    format : {"json", "libsvm"}
+        "json" keeps everything that predicting needs, digit for digit: a model that is loaded predicts the
+        same decision values to the last bit. "libsvm" is the model file of ``svm-train``, which
+        ``svm-predict`` reads; it has no C, no weights, no names of features and no labels but whole numbers.
+    encoding : dict, optional
+        Of what JSON can hold; kept beside the model, in the format "json" alone.
+
+    Raises
+    ------
+    ValueError
+        The model is not fitted, or the format cannot hold it.
+
+    See Also
+    --------
+    load_model
+    """
+    if type(model) not in TYPES.values():
+        raise ValueError(f"model must be a svmselect.sklearn.SVC or NuSVC, got a {type(model).__name__}")
+    check_is_fitted(model)
+    if format not in ("json", "libsvm"):
+        raise ValueError(f"format must be 'json' or 'libsvm', got {format!r}")
+    if format == "libsvm":
+        if encoding is not None:
+            raise ValueError(
+                "LIBSVM's model file cannot hold an encoding of the rows: save the model as json"
+            )
+        content = libsvm_text(model)
+    else:
+        content = _json_text(model, encoding)
+    with replacing(Path(path)) as file:
+        file.write(content.encode())
+
+
+def load_model(path, n_features=None):
+    """Read a classifier that `save_model`, the command ``svmselect`` or LIBSVM's ``svm-train`` has written.
+
+    Parameters
+    ----------
+    path : str or Path
+        The format is told from the content.
+    n_features : int, optional
+        Features of the rows, where LIBSVM has written the model: its file does not say it. By default the
+        largest that a support vector has.
+
+    Returns
+    -------
+    SVC or NuSVC
+        It predicts, and does not have the training set: its estimates are an AttributeError. From LIBSVM's
+        file, C (or nu) and what else it lacks are the defaults; two classes are sorted, more keep the file's
+        order, since ties of votes go to the first.
+
+    Raises
+    ------
+    ValueError
+        There is no such file, it is not of a known format or version, or it is damaged.
+
+    Notes
+    -----
+    A model of ``svmselect train`` predicts the rows that its encoding makes of a file (categories, imputed
+    and standardised values); ``svmselect predict`` applies it.
+    """
+    return read_model(path, n_features).model
+
+
+def read_model(path, n_features=None):
+    """The same with what else the file holds: a `SavedModel`."""
+    try:
+        text = Path(path).read_bytes().decode()
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError:
+        text = ""
+    try:
+        if text.lstrip().startswith("{"):
+            return _read_json(text)
+        if text.startswith("svm_type "):
+            return SavedModel(_restored(**libsvm_model(text, n_features)), "libsvm")
+        raise ValueError("neither a model of svmselect nor one of LIBSVM")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _json_text(model, encoding):
+    """The file of a model."""
+    kernel = model._kernel
+    content = {
+        "type": type(model).__name__,
+        "parameters": {name: _parameter(name, value) for name, value in model.get_params().items()},
+        "kernel": None if kernel is None else _kernel_parts(kernel),
+        "classes": _labels(model.classes_),
+        "class_weight": model.class_weight_.tolist(),
+        "n_features": model.n_features_in_,
+        "feature_names": None if (names := vars(model).get("feature_names_in_")) is None else names.tolist(),
+        "shape_fit": list(model.shape_fit_),
+        "fit_status": model.fit_status_,
+        "n_iter": model.n_iter_.tolist(),
+        "origin": None if model._origin is None else model._origin.tolist(),
+        "support": model.support_.tolist(),
+        "n_support": model.n_support_.tolist(),
+        "support_vectors": _matrix(model.support_vectors_),
+        "dual_coef": model._coef.tolist(),
+        "intercept": model._b.tolist(),
+        "threshold": vars(model).get("threshold_"),
+        "calibration": None if (p := vars(model).get("_calibration")) is None else p.points,
+        "encoding": encoding,
+    }
+    try:
+        digest = content_hash(content)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the model holds what JSON cannot: {error}") from None
+    head = dict(zip(HEAD, (FORMAT, VERSION, version("svmselect"), digest), strict=True))
+    # a line for each part, so that people can look at it
+    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in {**head, **content}.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def content_hash(content):
+    """The sha256 of what a file of our own says of the model, in hexadecimal digits."""
+    said = {key: value for key, value in content.items() if key not in HEAD}
+    text = json.dumps(said, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value):
+    """A number or text of Python for one of NumPy."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _parameter(name, value):
+    """A parameter as JSON holds it; weights by class as pairs, since labels may be of any kind."""
+    if name == "class_weight" and isinstance(value, dict):
+        return [[_plain(label), _plain(weight)] for label, weight in value.items()]
+    return _kernel_parts(value) if isinstance(value, Kernel) else _plain(value)
+
+
+def _kernel_parts(kernel):
+    """The name and the parameters of a kernel, which may be made of others."""
+    if KERNELS.get(kernel.name) is not type(kernel):
+        raise ValueError(f"a model with the kernel {kernel!r} cannot be saved: it is a program")
+    parts = {"name": kernel.name}
+    for each in fields(kernel):
+        value = getattr(kernel, each.name)
+        values = value if isinstance(value, tuple) else (value,)
+        plain = [_kernel_parts(v) if isinstance(v, Kernel) else _plain(v) for v in values]
+        parts[each.name] = plain if isinstance(value, tuple) else plain[0]
+    return parts
+
+
+def _labels(classes):
+    kind = LABELS.get(classes.dtype.kind)
+    values = classes.tolist()
+    if kind is None or (kind == "object" and not all(isinstance(label, str) for label in values)):
+        raise ValueError(f"labels must be numbers or text to be saved, got {values[0]!r}")
+    return {"dtype": classes.dtype.str if kind == "number" else kind, "values": values}
+
+
+def _matrix(X):
+    if not sparse.issparse(X):
+        return {"dense": X.tolist()}
+    return {"indptr": X.indptr.tolist(), "indices": X.indices.tolist(), "data": X.data.tolist()}
+
+
+def _read_json(text):
+    """The SavedModel of a file of our own."""
+
+    def no_number(word):
+        raise ValueError(word)
+
+    try:
+        content = json.loads(text, parse_constant=no_number)
+    except (ValueError, RecursionError):
+        raise ValueError("not JSON: the file is cut off or damaged") from None
+    if content.get("format") != FORMAT:
+        raise ValueError("JSON, but no model of svmselect")
+    number = content.get("version")
+    if number != VERSION:
+        newer = isinstance(number, int) and number > VERSION
+        what = "written by a newer svmselect, " if newer else ""
+        raise ValueError(f"{what}of version {number!r} of the format, and this one reads {VERSION}")
+    if content.get("sha256") != content_hash(content):
+        raise ValueError("the file is damaged: its content is not what was written")
+    try:
+        parameters = content["parameters"]
+        if isinstance(parameters["class_weight"], list):
+            parameters["class_weight"] = dict(map(tuple, parameters["class_weight"]))
+        if isinstance(parameters["kernel"], dict):
+            parameters["kernel"] = _kernel(parameters["kernel"])
+        model = _restored(
+            estimator=TYPES[content["type"]](**parameters),
+            kernel=_kernel(content["kernel"]),
+            classes=_classes(**content["classes"]),
+            class_weight=_array(content["class_weight"]),
+            n_features=content["n_features"],
+            shape_fit=tuple(content["shape_fit"]),
+            fit_status=content["fit_status"],
+            n_iter=_array(content["n_iter"], np.int64),
+            origin=None if content["origin"] is None else _array(content["origin"]),
+            support=_array(content["support"], np.int32),
+            n_support=_array(content["n_support"], np.int32),
+            support_vectors=_rows(
+                content["support_vectors"], content["n_features"] if content["kernel"] is not None else 0
+            ),
+            coef=_array(content["dual_coef"]),
+            b=_array(content["intercept"]),
+        )
+        _read_decisions(model, content["threshold"], content["calibration"])
+        if content["feature_names"] is not None:
+            model.feature_names_in_ = _array(content["feature_names"], object)
+            if model.feature_names_in_.shape != (model.n_features_in_,):
+                raise ValueError("names")
+        return SavedModel(model, "json", content["encoding"])
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError, RecursionError):
+        raise ValueError("the file is damaged: its parts do not fit each other") from None
+
+
+def _read_decisions(model, threshold, calibration):
+    """Set the threshold and the calibration of an SVC."""
+    if isinstance(model, SVC):
+        model.threshold_ = float(_array(threshold))
+    if calibration is not None:
+        if len(calibration) != (1 if model.classes_.size == 2 else model.classes_.size):
+            raise ValueError("calibration")
+        for part in calibration:
+            if len(part) != 2 or _array(part).size < 2:
+                raise ValueError("calibration")
+        model._calibration = Calibration.from_points(calibration)
+
+
+def _kernel(parts):
+    if parts is None:
+        return None
+    parameters = dict(parts)
+    for key, value in parts.items():
+        if isinstance(value, list):
+            parameters[key] = tuple(_kernel(part) if isinstance(part, dict) else part for part in value)
+    return KERNELS[parameters.pop("name")](**parameters)
+
+
+def _classes(dtype, values):
+    if dtype in ("text", "object"):
+        if not all(isinstance(label, str) for label in values):
+            raise TypeError("labels")
+        return np.array(values, dtype=str if dtype == "text" else object)
+    if LABELS.get(np.dtype(dtype).kind) != "number":
+        raise TypeError("labels")
+    return _array(values, np.dtype(dtype))
+
+
+def _array(values, dtype=np.float64):
+    array = np.array(values, dtype=dtype)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("not finite")
+    return array
+
+
+def _rows(parts, n_features):
+    if "dense" in parts:
+        rows = parts["dense"]
+        return _array(rows).reshape(len(rows), -1) if rows else np.empty((0, n_features))
+    arrays = _array(parts["data"]), _array(parts["indices"], np.int64), _array(parts["indptr"], np.int64)
+    return as_csr(sparse.csr_matrix(arrays, shape=(arrays[2].size - 1, n_features)))
+
+
+def _restored(
+    estimator,
+    kernel,
+    classes,
+    n_features,
+    support_vectors,
+    n_support,
+    coef,
+    b,
+    class_weight=None,
+    shape_fit=None,
+    fit_status=0,
+    n_iter=None,
+    origin=None,
+    support=None,
+):
+    """A fitted estimator of its parts, or a ValueError where they do not fit each other."""
+    k, n_pairs, n = classes.size, math.comb(classes.size, 2), int(n_support.sum())
+    has_rows = kernel is not None and n > 0
+    shapes = [
+        (k >= 2 and np.unique(classes).size == k, True),
+        (n_support.shape, (k,)),
+        (bool((n_support >= 0).all()), True),
+        (coef.shape if n else (n_pairs, 0), (n_pairs, n)),
+        (b.shape, (n_pairs,)),
+        (type(n_features), int),
+        (support_vectors.shape if has_rows else (n, n_features), (n, n_features)),
+        ((n_features,) if origin is None else origin.shape, (n_features,)),
+        ((n,) if support is None else support.shape, (n,)),
+        ((k,) if class_weight is None else class_weight.shape, (k,)),
+    ]
+    if any(found != expected for found, expected in shapes):
+        raise ValueError("the file is damaged: its parts do not fit each other")
+    if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
+        raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
+    estimator._kernel, estimator._origin, estimator.classes_ = kernel, origin, classes
+    estimator._coef, estimator._b = np.ascontiguousarray(coef.reshape(n_pairs, n)), b
+    estimator.support_vectors_ = support_vectors
+    estimator.support_ = np.arange(n, dtype=np.int32) if support is None else support
+    estimator.class_weight_ = np.ones(k) if class_weight is None else class_weight
+    estimator.n_features_in_ = n_features
+    estimator.shape_fit_ = (n, n_features) if shape_fit is None else shape_fit
+    estimator.fit_status_ = fit_status
+    estimator.n_iter_ = np.zeros(n_pairs, dtype=np.int64) if n_iter is None else n_iter
+    if isinstance(estimator, SVC):
+        estimator.threshold_ = 0.0
+    estimator._describe(np.repeat(np.arange(k), n_support))
+    return estimator

@@ -1,0 +1,345 @@
+"""Saved classifiers: ours predict the same bits, LIBSVM's what its programs predict."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from estimators.problems import blobs
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import NotFittedError
+
+from svmselect import RBF, AnisotropicRBF, Linear, Polynomial
+from svmselect.sklearn import SVC, EditedSVC, NuSVC, load_model, save_model
+from svmselect.sklearn.model_file import content_hash
+
+MODELS = [
+    SVC(C=3, gamma=0.3),
+    SVC(C=0.1, kernel="linear", class_weight="balanced"),
+    SVC(C=np.float64(2), class_weight={0: 1.5, 1: 0.7}, decision_function_shape="ovo"),
+    NuSVC(0.3, gamma="auto"),
+    SVC(kernel="poly", degree=2, coef0=1.0),
+    SVC(kernel="sigmoid", gamma=0.01),
+    SVC(kernel="laplacian"),
+    SVC(kernel=0.5 * RBF(0.2) + Linear() * Polynomial(2, 0.1, 1.0)),
+    SVC(kernel=AnisotropicRBF((0.1, 0.0, 2.0))),
+]
+
+
+def problem(k, form):
+    X, y = blobs(k, m=80, k=k)
+    if form == "sparse":
+        X = sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0, X))
+    return X + 1e6 if form == "far" else X, y
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "far"])
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # polynomials of far rows
+def test_a_loaded_model_predicts_the_same_bits(model, k, form, tmp_path):
+    X, y = problem(k, form)
+    model.fit(X, y)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(str(tmp_path / "model.json"))
+    assert type(loaded) is type(model) and loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    left = {"_training", "support_vectors_"}
+    assert {*vars(loaded)} == {*vars(model)} - {"_training"}
+    for name in {*vars(loaded)} - left:
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(model, name), err_msg=name)
+        assert np.asarray(getattr(loaded, name)).dtype == np.asarray(getattr(model, name)).dtype, name
+    save_model(loaded, tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["ill", "well"], [2.0, 7.0], [False, True], [-3, 8], np.array(["ä", "\n"], dtype=object)],
+)
+def test_labels_of_any_kind(labels, tmp_path):
+    X, y = problem(2, "dense")
+    y = np.asarray(labels)[y]
+    model = SVC().fit(X, y)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert (
+        loaded.classes_.tolist() == model.classes_.tolist() and loaded.classes_.dtype == model.classes_.dtype
+    )
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_names_of_features_and_a_given_kernel(tmp_path):
+    X, y = problem(3, "dense")
+    frame = pd.DataFrame(X, columns=["a", "größe", "c"])
+    save_model(SVC().fit(frame, y), tmp_path / "model")
+    assert load_model(tmp_path / "model").feature_names_in_.tolist() == ["a", "größe", "c"]
+    model = SVC(kernel="precomputed").fit(X @ X.T, y)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(X @ X.T), model.decision_function(X @ X.T))
+    with pytest.raises(ValueError, match="kernel 'precomputed' cannot be saved as libsvm: save the model as"):
+        save_model(model, tmp_path / "model", "libsvm")
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_probabilities_and_thresholds(k, method, tmp_path):
+    X, y = problem(k, "dense")
+    threshold = "balanced_accuracy" if k == 2 else None
+    model = SVC(2, calibration="loo", calibration_method=method, threshold=threshold).fit(X, y)
+    save_model(model, tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    new = np.random.default_rng(0).normal(scale=3, size=(200, 3))
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+    assert loaded.threshold_ == model.threshold_ and (k > 2 or loaded.threshold_ != 0)
+    if k == 2:
+        with pytest.raises(ValueError, match=r"cannot hold the threshold .*: save the model as json"):
+            save_model(model, tmp_path / "model", "libsvm")
+    for damage in ([], [[1]], [[1.0, 2.0, 3.0]] * k, [["a", 1]] * k, [[[1.0], []]] * k, [None] * k):
+        save_model(model, tmp_path / "model")
+        rewritten(tmp_path / "model", calibration=damage)
+        with pytest.raises(ValueError, match="the file is damaged: its parts do not fit each other"):
+            load_model(tmp_path / "model")
+
+
+def test_what_cannot_be_saved(tmp_path):
+    X, y = problem(2, "dense")
+    with pytest.raises(NotFittedError):
+        save_model(SVC(), tmp_path / "model")
+    with pytest.raises(ValueError, match=r"must be a svmselect\.sklearn\.SVC or NuSVC, got a EditedSVC"):
+        save_model(EditedSVC(), tmp_path / "model")
+    model = SVC().fit(X, np.array([0.5, 2])[y].astype(str))
+    with pytest.raises(ValueError, match=r"cannot hold the label '0\.5': save the model as json, or make"):
+        save_model(model, tmp_path / "model", "libsvm")
+    with pytest.raises(ValueError, match="cannot hold an encoding of the rows: save the model as json"):
+        save_model(SVC().fit(X, y), tmp_path / "model", "libsvm", encoding={})
+    with pytest.raises(ValueError, match=r"the kernel .* cannot be saved: it is a program"):
+        save_model(SVC(kernel=lambda A, B: A @ B.T).fit(X, y), tmp_path / "model")
+    with pytest.raises(ValueError, match="kernel 'laplacian' cannot be saved as libsvm: save the model as"):
+        save_model(SVC(kernel="laplacian").fit(X, y), tmp_path / "model", "libsvm")
+    with pytest.raises(ValueError, match="format must be 'json' or 'libsvm', got 'onnx'"):
+        save_model(model, tmp_path / "model", "onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", ["json", "libsvm"])
+def test_a_file_that_is_cut_off_is_one_sentence(format, tmp_path):
+    X, y = problem(3, "sparse")
+    path = tmp_path / "model"
+    save_model(SVC().fit(X[:30], y[:30]), path, format)
+    content = path.read_bytes()
+    for end in {*range(0, len(content) - 1, 37), len(content) - 2}:
+        path.write_bytes(content[:end])
+        with pytest.raises(ValueError) as caught:
+            load_model(path)
+        assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
+
+
+def rewritten(path, **changes):
+    """A file whose hash is that of its changed content."""
+    content = {**json.loads(path.read_text()), **changes}
+    content["sha256"] = content_hash(content)
+    path.write_text(json.dumps(content))
+
+
+DAMAGED = "the file is damaged: its parts do not fit each other"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"version": 2}, "written by a newer svmselect, of version 2 of the format, and this one reads 1"),
+        ({"version": None}, "of version None of the format, and this one reads 1"),
+        ({"format": "skops"}, "JSON, but no model of svmselect"),
+        ({"type": "SVR"}, DAMAGED),
+        ({"kernel": {"name": "rbf", "gamma": -1}}, DAMAGED),
+        ({"kernel": {"name": "sum", "parts": [{"name": "rbf"}]}}, DAMAGED),
+        ({"dual_coef": [[1.0]]}, DAMAGED),
+        ({"dual_coef": [[]]}, DAMAGED),
+        ({"intercept": [1e999]}, "not JSON: the file is cut off or damaged"),
+        ({"intercept": [0, 1]}, DAMAGED),
+        ({"n_support": [3, -1]}, DAMAGED),
+        ({"classes": {"dtype": "<f8", "values": [1, 1]}}, DAMAGED),
+        ({"classes": {"dtype": "O", "values": [1, 2]}}, DAMAGED),
+        ({"support_vectors": {"data": [1], "indices": [9], "indptr": [0, 1]}}, DAMAGED),
+        ({"origin": [1]}, DAMAGED),
+        ({"parameters": {"C": 1}}, DAMAGED),
+        ({"n_features": "3"}, DAMAGED),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(changes, sentence, tmp_path):
+    X, y = problem(2, "dense")
+    path = tmp_path / "model"
+    save_model(SVC().fit(X, y), path)
+    if changes == {"intercept": [1e999]}:
+        path.write_text(re.sub('"intercept": .*', '"intercept": [Infinity],', path.read_text()))
+    else:
+        rewritten(path, **changes)
+    with pytest.raises(ValueError) as caught:
+        load_model(path)
+    assert str(caught.value) == f"{path}: {sentence}"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"hello", b"{}", b"[1]", b"{" * 100_000, b"svm_type "])
+def test_a_foreign_file_is_one_sentence(content, tmp_path):
+    (tmp_path / "model").write_bytes(content)
+    with pytest.raises(ValueError, match=f"^{tmp_path}/model: ") as caught:
+        load_model(tmp_path / "model")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="nothing: there is no such file"):
+        load_model(tmp_path / "nothing")
+
+
+def test_a_changed_digit_is_seen(tmp_path):
+    X, y = problem(2, "dense")
+    path = tmp_path / "model"
+    save_model(SVC().fit(X, y), path)
+    text = path.read_text()
+    at = text.index(".", text.index('"dual_coef"')) + 3
+    path.write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
+    with pytest.raises(ValueError, match="the file is damaged: its content is not what was written"):
+        load_model(path)
+
+
+@pytest.fixture
+def libsvm():
+    """LIBSVM's own programs."""
+    if shutil.which("svm-predict") is None or shutil.which("svm-train") is None:
+        pytest.skip("svm-train and svm-predict (Debian's libsvm-tools) are not on PATH")
+
+    def call(program, *words):
+        subprocess.run([program, *map(str, words)], check=True, capture_output=True)
+
+    return call
+
+
+LABELS = {2: np.array([1, -1]), 3: np.array([7, -2, 3])}
+OPTIONS = {
+    "linear": ("-t", 0),
+    "poly": ("-t", 1, "-d", 2, "-g", 0.3, "-r", 1),
+    "rbf": ("-t", 2, "-g", 0.3),
+    "sigmoid": ("-t", 3, "-g", 0.01, "-r", 0.1),
+}
+PARAMETERS = {
+    "linear": {},
+    "poly": {"degree": 2, "gamma": 0.3, "coef0": 1.0},
+    "rbf": {"gamma": 0.3},
+    "sigmoid": {"gamma": 0.01, "coef0": 0.1},
+}
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("kernel", OPTIONS)
+@pytest.mark.parametrize("estimator", [SVC(C=2), NuSVC(0.6)], ids=["c", "nu"])
+def test_libsvm_predicts_what_a_saved_model_predicts(estimator, kernel, k, form, libsvm, tmp_path):
+    X, y = problem(k, form)
+    model = clone(estimator).set_params(kernel=kernel, **PARAMETERS[kernel]).fit(X, LABELS[k][y])
+    save_model(model, tmp_path / "model", "libsvm")
+    dump_svmlight_file(X, y, str(tmp_path / "rows"), zero_based=False)
+    libsvm("svm-predict", tmp_path / "rows", tmp_path / "model", tmp_path / "out")
+    np.testing.assert_array_equal(np.loadtxt(tmp_path / "out"), model.predict(X))
+    loaded = load_model(tmp_path / "model", X.shape[1])
+    assert loaded.classes_.tolist() == model.classes_.tolist()
+    np.testing.assert_allclose(loaded.decision_function(X), model.decision_function(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("kernel", OPTIONS)
+@pytest.mark.parametrize("kind", [("-s", 0, "-c", 2), ("-s", 1, "-n", 0.6)], ids=["c", "nu"])
+def test_a_model_of_libsvm_predicts_what_libsvm_predicts(kind, kernel, k, form, libsvm, tmp_path):
+    X, y = problem(k, form)
+    y = LABELS[k][y]
+    dump_svmlight_file(X, y, str(tmp_path / "rows"), zero_based=False)
+    options = (*kind, *OPTIONS[kernel], "-e", 1e-9)
+    libsvm("svm-train", *options, tmp_path / "rows", tmp_path / "model")
+    libsvm("svm-predict", tmp_path / "rows", tmp_path / "model", tmp_path / "out")
+    loaded = load_model(tmp_path / "model", X.shape[1])
+    assert [*np.unique(loaded.classes_)] == [*np.unique(y)]
+    np.testing.assert_array_equal(np.loadtxt(tmp_path / "out"), loaded.predict(X))
+    if kind[1] == 0 and k == 2:  # LIBSVM keeps kernel values in float32, which nu-SVC feels
+        own = SVC(2, kernel=kernel, **PARAMETERS[kernel], tol=1e-9).fit(X, y)
+        np.testing.assert_allclose(loaded.decision_function(X), own.decision_function(X), atol=1e-5)
+
+
+def test_far_rows_of_a_linear_kernel_in_libsvms_format(tmp_path):
+    X, y = problem(3, "dense")
+    X += 1000
+    model = SVC(kernel="linear", decision_function_shape="ovo").fit(X, y)
+    assert model._origin is not None
+    save_model(model, tmp_path / "model", "libsvm")
+    loaded = load_model(tmp_path / "model").set_params(decision_function_shape="ovo")
+    np.testing.assert_allclose(loaded.decision_function(X), model.decision_function(X), atol=1e-6)
+
+
+MODEL = """svm_type c_svc
+kernel_type rbf
+gamma 0.5
+nr_class 2
+total_sv 2
+rho 0.25
+label 1 -1
+nr_sv 1 1
+SV
+1 1:0.5 3:1
+-1 2:1
+"""
+
+
+def test_a_model_of_libsvm_by_hand(tmp_path):
+    path = tmp_path / "model"
+    path.write_text(MODEL)
+    model = load_model(path)
+    assert (model.n_features_in_, model.classes_.tolist()) == (3, [-1, 1])
+    row = np.array([[0.1, 0.2, 0.3]])
+    distances = 0.4**2 + 0.2**2 + 0.7**2, 0.1**2 + 0.8**2 + 0.3**2
+    expected = np.exp(-0.5 * distances[0]) - np.exp(-0.5 * distances[1]) - 0.25
+    assert model.decision_function(row) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="has a feature 3, and the rows have 2"):
+        load_model(path, 2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("c_svc", "epsilon_svr", "with svm_type epsilon_svr, of which c_svc, nu_svc can be read"),
+        (
+            "rbf",
+            "precomputed",
+            "with kernel_type precomputed, of which linear, polynomial, rbf, sigmoid can be read",
+        ),
+        ("kernel_type rbf", "kernel_type sigmoid", "that is cut off or damaged"),
+        (
+            "kernel_type rbf",
+            "kernel_type polynomial\ndegree 3\ncoef0 -1",
+            "coef0 must not be negative for a polynomial kernel, got -1.0",
+        ),
+        ("gamma 0.5", "gamma x", "that is cut off or damaged"),
+        ("gamma 0.5\n", "", "that is cut off or damaged"),
+        ("rho 0.25", "rho nan", "that is cut off or damaged"),
+        ("rho 0.25", "rho 1 2", "that is cut off or damaged"),
+        ("nr_sv 1 1", "nr_sv 3 -1", "that is cut off or damaged"),
+        ("nr_class 2", "nr_class 3", "that is cut off or damaged"),
+        ("3:1", "3:1e999", "that is cut off or damaged"),
+        ("2:1", "0:1", "that is cut off or damaged"),
+        ("1:0.5 3:1", "3:1 1:0.5", "that is cut off or damaged"),
+        ("2:1", "99999999999:1", "that is cut off or damaged"),
+        ("-1 2:1", "2:1", "that is cut off or damaged"),
+        ("label 1 -1", "label 1 1", "the file is damaged: its parts do not fit each other"),
+    ],
+)
+def test_a_model_of_libsvm_that_cannot_be_read(old, new, sentence, tmp_path):
+    path = tmp_path / "model"
+    path.write_text(MODEL.replace(old, new))
+    with pytest.raises(ValueError) as caught:
+        load_model(path)
+    assert str(caught.value).startswith(f"{path}: ") and str(caught.value).endswith(sentence)
