@@ -23,6 +23,15 @@ CSV_ROWS = [",".join([*map(repr, row), str(label)]) for row, label in zip(X.toli
 HEADER = "age,height,weight,target"
 PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 PLAIN = ("header.csv", "rows.csv", "rows.libsvm")
+FOR_CSV_ALONE = {
+    "--label",
+    "--ignore",
+    "--delimiter",
+    "--header",
+    "--drop-missing",
+    "--categorical",
+    "--impute",
+}
 # what a result says of the file itself, beside what it says of the rows
 OF_THE_FILE = {"file", "label", "seconds"}
 
@@ -40,7 +49,9 @@ def parts(part, name=()):
 
 
 PARTS = parts(parser(COMMANDS))
-OF_FILES = [name[0] for name in PARTS if name[0] != "datasets"]
+# those that train on a file, to which the words that each needs are added
+OF_FILES = [name[0] for name in PARTS if name[0] not in ("datasets", "predict")]
+NEEDED = {"train": ("--save", "model.json")}
 PACKINGS = [
     suffix
     for suffix in PACKED
@@ -63,7 +74,9 @@ def files(tmp_path_factory):
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
     def call(*words):
         status = main([str(word) for word in words])
         out, err = capsys.readouterr()
@@ -90,13 +103,13 @@ def nearly(one, other):
 
 @cache
 def documented():
-    """Words of each documented command that takes a file, with FILE in the file's place."""
+    """Words of each documented command that takes any file, with FILE in the file's place."""
     calls = [shlex.split(line)[1:] for line in commands() if line.startswith("svmselect ")]
     return list(
         dict.fromkeys(
             tuple("FILE" if re.fullmatch(r"\w+\.(csv|libsvm)", word) else word for word in words)
             for words in calls
-            if words[0] in OF_FILES
+            if words[0] in OF_FILES and not FOR_CSV_ALONE & {*words}
         )
     )
 
@@ -138,8 +151,12 @@ EXAMPLES = {
     "--C": "0.5,5",
     "--gamma": "0.1,1",
     "--scoring": "roc_auc",
+    "--categorical": "height",
+    "--save": "model.json",
+    "--report": "page.html",
+    "--plot": "errors.pdf",
+    "--outer": "2",
 }
-FOR_CSV_ALONE = {"--label", "--ignore", "--delimiter", "--header", "--drop-missing"}
 
 
 def options(command):
@@ -173,7 +190,7 @@ def test_every_option_of_the_help_works(command, kind, files, run):
     assert len(tried) >= 12
     for words in tried:
         more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
-        assert run(command, files[kind], *words, *more)
+        assert run(command, files[kind], *words, *more, *NEEDED.get(command, ()))
 
 
 @pytest.mark.parametrize("name", PARTS, ids=" ".join)
@@ -197,5 +214,50 @@ def test_a_fetched_data_set_is_read_by_every_command(tmp_path, run):
     run("datasets", "fetch", name, "--to", tmp_path, "--quiet")
     for command in OF_FILES:
         grid = ("--C", "1,10", "--gamma", "0.1,1") if command == "select" else ()
-        said = result(run, command, tmp_path / f"{name}.libsvm", *grid)
+        said = result(run, command, tmp_path / f"{name}.libsvm", *grid, *NEEDED.get(command, ()))
         assert (said["rows"], said["features"], said["classes"]) == (150, 4, {"-1": 100, "1": 50})
+
+
+CITIES = np.array(["Oslo", "Rome", "New York, NY"])
+# their rows, and whether they have labels
+PARTS_OF_ROWS = {"": (slice(36), True), "more_": (slice(36, 44), True), "new_": (slice(44, 48), False)}
+
+
+def mixed(folder):
+    """Tables of numbers and words in which values are missing."""
+    for part, (rows, labelled) in PARTS_OF_ROWS.items():
+        lines = ["age,size,weight,city" + ",state" * labelled]
+        for n in range(len(X))[rows]:
+            cells = [*map(repr, X[n].tolist()), f'"{CITIES[n % 3]}"']
+            cells[n % 4] = cells[n % 4] if n % 5 else ""
+            lines.append(",".join(cells + [("ill", "well")[y[n]]] * labelled))
+        (folder / f"{part}patients.csv").write_text("\n".join([*lines, ""]))
+
+
+def numbers(folder):
+    """The same rows as LIBSVM text."""
+    for part, (rows, labelled) in PARTS_OF_ROWS.items():
+        labels = 2 * y[rows] - 1 if labelled else np.zeros(len(y[rows]))
+        dump_svmlight_file(X[rows], labels, str(folder / f"{part}rows.libsvm"), zero_based=False)
+
+
+@pytest.mark.parametrize(("write", "model"), [(mixed, "model.json"), (numbers, "rows.model")])
+def test_documented_commands_go_from_a_file_to_predictions_and_a_page(
+    write, model, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path)
+    calls = [shlex.split(line)[1:] for line in commands() if line.startswith("svmselect ")]
+    calls = [
+        words for words in calls if model in words and ("patients" in str(words) or "rows" in str(words))
+    ]
+    assert [words[0] for words in calls] == ["select", "predict", "predict"]
+    said = []
+    for words in calls:
+        assert main(words) == 0
+        said.append(capsys.readouterr().out.splitlines())
+    assert "Best of 64 models by" in said[0][1]
+    assert (tmp_path / calls[0][calls[0].index("--report") + 1]).read_text().startswith("<!doctype html>")
+    assert len(said[1]) == 9 and re.fullmatch(r"error .* % \([0-8] of 8 rows\)", said[1][-1])
+    found = said[2] if model == "rows.model" else (tmp_path / "predictions.csv").read_text().splitlines()[1:]
+    assert len(found) == 4 and {line.split(",")[0] for line in found} <= {"ill", "well", "-1", "1"}

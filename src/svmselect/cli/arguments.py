@@ -27,8 +27,8 @@ def parser(commands):
     top = argparse.ArgumentParser(
         prog="svmselect",
         description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
-        epilog="Files are CSV tables or LIBSVM text, plain or packed by gzip, bzip2 or xz; - is standard "
-        "input. Exit status: 0 done; 1 the file or "
+        epilog="Files are CSV tables or LIBSVM text, plain or packed by gzip, bzip2 or xz, or Parquet files; "
+        "- is standard input. Exit status: 0 done; 1 the file or "
         "the model was no good, or a download failed; 2 the command line was wrong; 130 stopped by Ctrl-C.",
     )
     top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
@@ -38,6 +38,7 @@ def parser(commands):
     file_options(loo)
     model_options(loo)
     scoring_option(loo, "printed beside the error")
+    report_option(loo)
 
     cv = command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
     file_options(cv)
@@ -69,6 +70,15 @@ def parser(commands):
     select.add_argument(
         "--top", type=count, default=10, metavar="N", help="how many models to list (default 10)"
     )
+    select.add_argument(
+        "--outer",
+        type=count,
+        metavar="K",
+        help="the error of the whole selection, too, by K folds that take no part in it (K times the time)",
+    )
+    select.add_argument("--plot", metavar="FIGURE", help="draw the errors to a file, .pdf, .svg or .png")
+    report_option(select)
+    save_options(select)
     common_model_options(select)
     fold_options(select)
     scoring_option(
@@ -77,12 +87,40 @@ def parser(commands):
         "together or the mean over the folds",
     )
 
+    train = command(parts, commands, "train", "train one SVM and save it")
+    file_options(train)
+    save_options(train, required=True)
+    model_options(train)
+
+    predict = command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
+    predict.add_argument("model", metavar="MODEL", help="what --save has written, or svm-train of LIBSVM")
+    predict_options(predict)
+
     datasets = parts.add_parser(
         "datasets", help="the papers' data sets", description="The papers' data sets."
     )
     inner = datasets.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = command(inner, commands, "list", "what there is", key="datasets list")
     listing.add_argument("--json", action="store_true", help="JSON instead of a table")
+    add = command(
+        inner, commands, "add", "print the registry's entry for a file of two classes", key="datasets add"
+    )
+    add.add_argument("file", metavar="FILE", help="CSV table or LIBSVM text")
+    add.add_argument("--name", metavar="NAME", help="of the entry (default the file's)")
+    add.add_argument("--title", metavar="TEXT", help="for people (default the name)")
+    add.add_argument("--url", action="append", default=[], metavar="ADDRESS", help="may be repeated")
+    add.add_argument("--label", metavar="COLUMN", help="as for 'svmselect loo'")
+    add.add_argument(
+        "--ignore", action="append", default=[], metavar="COLUMN", help="neither feature nor label"
+    )
+    add.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
+    add.add_argument(
+        "--missing",
+        default="?",
+        metavar="WORD",
+        help="what a missing value is called in the file (default ?)",
+    )
+    add.add_argument("--json", action="store_true", help="JSON instead of YAML")
     fetch = command(inner, commands, "fetch", "write data sets as LIBSVM text", key="datasets fetch")
     fetch.add_argument("names", nargs="+", metavar="NAME", help="of 'svmselect datasets list'")
     fetch.add_argument(
@@ -104,15 +142,9 @@ def command(parts, commands, name, what, key=None):
 
 
 def file_options(part):
-    part.add_argument(
-        "file", metavar="FILE", help="CSV table or LIBSVM text, plain, .gz, .bz2 or .xz; - for standard input"
-    )
-    group = part.add_argument_group("the file")
-    group.add_argument("--format", choices=("auto", "csv", "libsvm"), default="auto", help="default auto")
-    group.add_argument(
-        "--label",
-        metavar="COLUMN",
-        help="name or number from 1 (-1: last) of the label's column (default the one named label, target "
+    group = table_options(
+        part,
+        "name or number from 1 (-1: last) of the label's column (default the one named label, target "
         "or class, else the last)",
     )
     group.add_argument(
@@ -122,6 +154,21 @@ def file_options(part):
         metavar="COLUMN",
         help="neither feature nor label; may be repeated",
     )
+    group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
+    encoding_options(group)
+    part.add_argument("--json", action="store_true", help="JSON instead of a table")
+    part.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def table_options(part, label):
+    part.add_argument(
+        "file",
+        metavar="FILE",
+        help="CSV table or LIBSVM text, plain, .gz, .bz2 or .xz, or a Parquet file; - for standard input",
+    )
+    group = part.add_argument_group("the file")
+    group.add_argument("--format", choices=("auto", "csv", "libsvm"), default="auto", help="default auto")
+    group.add_argument("--label", metavar="COLUMN", help=label)
     group.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
@@ -134,16 +181,75 @@ def file_options(part):
         metavar="CHAR",
         help="between columns, or 'tab' (default: told from the first line)",
     )
-    group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
     group.add_argument(
         "--strict",
         action="store_true",
         help="refuse a file of which something must be guessed that may be wrong, where else a remark says "
         "what was decided",
     )
-    group.add_argument("--standardise", action="store_true", help="give every feature mean 0 and deviation 1")
-    part.add_argument("--json", action="store_true", help="JSON instead of a table")
-    part.add_argument("--quiet", action="store_true", help="no progress bar")
+    return group
+
+
+def predict_options(part):
+    table_options(
+        part,
+        "name or number from 1 (-1: last) of the label's column, if there is one (default the one of that "
+        "name, or in that place, when the model was trained)",
+    )
+    part.add_argument(
+        "--output", metavar="CSV", help="where to write the predictions (default standard output)"
+    )
+    part.add_argument(
+        "--decision-values",
+        action="store_true",
+        help="beside the classes; one for each where there are three",
+    )
+    part.add_argument("--json", action="store_true", help="JSON instead of lines")
+    part.add_argument("--quiet", action="store_true", help="no progress bar (there is none)")
+
+
+def report_option(part):
+    part.add_argument(
+        "--report",
+        metavar="PAGE",
+        help="write a page of HTML: the errors, misclassified rows, support vectors, command and versions",
+    )
+
+
+def save_options(part, required=False):
+    part.add_argument(
+        "--save",
+        metavar="MODEL",
+        required=required,
+        help="where to write the model, for 'svmselect predict'",
+    )
+    part.add_argument(
+        "--save-as",
+        choices=("json", "libsvm"),
+        default="json",
+        help="json (default) keeps how the file was encoded; libsvm is for svm-predict",
+    )
+
+
+def encoding_options(group):
+    group.add_argument(
+        "--categorical",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="its values are categories, each of which becomes a feature that is 0 or 1 (default: so they "
+        "are in a column without a number); may be repeated",
+    )
+    group.add_argument(
+        "--impute",
+        action="store_true",
+        help="fill in missing features: the median of numbers, the most frequent category",
+    )
+    group.add_argument(
+        "--standardise",
+        action="store_true",
+        help="give every column of numbers mean 0 and deviation 1",
+    )
 
 
 def model_options(part):

@@ -1,4 +1,4 @@
-"""The text of a user's file: plain or compressed, a file, a pipe or standard input."""
+"""The content of a user's file: plain or compressed, a file, a pipe or standard input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import zlib
 from itertools import islice
 from pathlib import Path
 
-__all__ = ["contents", "first_lines"]
+__all__ = ["first_lines", "text_of", "unpacked"]
 
 SAMPLE = 20
 
@@ -22,8 +22,8 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MAGIC = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
 
 
-def contents(path):
-    """Read a text.
+def unpacked(path):
+    """Read a file.
 
     Parameters
     ----------
@@ -33,13 +33,12 @@ def contents(path):
 
     Returns
     -------
-    str
-        Without the byte order mark; line ends as they are.
+    bytes
 
     Raises
     ------
     ValueError
-        There is no such file, it cannot be read or unpacked, or it is no text in UTF-8.
+        There is no such file, or it cannot be read or unpacked.
     """
     raw = _bytes_of(path)
     found = [ending for ending, magic in MAGIC.items() if re.match(magic, raw)]
@@ -50,6 +49,12 @@ def contents(path):
                 raw = file.read()
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
+    return raw
+
+
+def text_of(path, raw):
+    """The text of a file's bytes, without the byte order mark and with line ends as they are; a ValueError
+    unless it is UTF-8."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

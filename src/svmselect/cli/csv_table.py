@@ -9,40 +9,111 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from svmselect.cli.contents import first_lines
 from svmselect.cli.number import DECIMAL_COMMA, is_number
 
-__all__ = ["csv_columns"]
+__all__ = ["MISSING", "Cells", "Layout", "csv_columns", "guessed_delimiter", "known_columns"]
 
 LABEL_NAMES = ("label", "target", "class")
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
-# rows from which on a column of increasing whole numbers is doubted: by chance one in 8! = 40,320 is
-ID_ROWS = 8
 
 
-def csv_columns(path, text, label, ignore, header, delimiter, drop_missing):
-    """Features and labels of a CSV table.
+@dataclass(frozen=True)
+class Layout:
+    """Where a table has its features and its label, so that they are found in other tables.
+
+    Attributes
+    ----------
+    names : tuple of str, or None
+        Of the features; None where columns have no names, or several have one.
+    places : tuple of int
+        Of the features, from 0.
+    label_name : str or None
+    label_place : int
+    width : int
+        Columns in all.
+    """
+
+    names: tuple[str, ...] | None
+    places: tuple[int, ...]
+    label_name: str | None
+    label_place: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The rows of a table as text, and which columns are features.
+
+    Attributes
+    ----------
+    path : str or Path
+        What errors call the table.
+    names : list of str, or None
+    rows : list of lists of str
+        Without white space around.
+    lines : ndarray of int, shape (m,)
+        The line that each row ends in.
+    numbers : ndarray of int, shape (m,)
+        Which of the table's rows of data each is, from 1.
+    features : list of int
+    label : int or None
+    """
+
+    path: str | Path
+    names: list[str] | None
+    rows: list[list[str]]
+    lines: np.ndarray
+    numbers: np.ndarray
+    features: list[int]
+    label: int | None
+
+    def take(self, rows):
+        """Some of the rows, by an array of row numbers from 0."""
+        rows = np.asarray(rows)
+        taken = [self.rows[n] for n in rows]
+        return replace(self, rows=taken, lines=self.lines[rows], numbers=self.numbers[rows])
+
+    def column(self, j):
+        """The cells of a column."""
+        return [row[j] for row in self.rows]
+
+    def title(self, j):
+        """A column for people: its name, or its number from 1."""
+        return str(j + 1) if self.names is None or self.names[j] == "" else repr(self.names[j])
+
+    @property
+    def layout(self):
+        """The `Layout` of a table with labels."""
+        names = None if self.names is None else tuple(self.names[j] for j in self.features)
+        if names is not None and ("" in names or any(self.names.count(name) > 1 for name in names)):
+            names = None
+        label_name = None if self.names is None else self.names[self.label] or None
+        return Layout(names, tuple(self.features), label_name, self.label, len(self.rows[0]))
+
+
+def csv_columns(path, text, label, ignore, header, delimiter, drop_missing, categorical=(), impute=False):
+    """The columns of a table to train on.
 
     Parameters
     ----------
     path : str or Path
         What errors call the table.
-    text : str
-    label, ignore, header, delimiter, drop_missing
+    text : str or tuple
+        A CSV table; or the names and the cells of another one.
+    label, ignore, header, delimiter, drop_missing, categorical, impute
         As `svmselect.cli.read.read` has them.
 
     Returns
     -------
-    X : ndarray, shape (m, d), float64
-    labels : list of str
-        As the file has them, without white space around.
-    rows : ndarray of int, shape (m,)
-        Which of the table's rows of data each is, from 1.
-    label_column : str
-        For people.
+    cells : Cells
+    categorical : set of int
+        The columns that `categorical` names.
     dropped : int
         Rows left out because a value was missing.
     doubts : list of str
@@ -53,8 +124,7 @@ def csv_columns(path, text, label, ignore, header, delimiter, drop_missing):
         The sentence names the table, and the line and column where there is one.
     """
     doubts = []
-    delimiter = delimiter or _guessed_delimiter(text)
-    names, cells, lines = _cells_of(path, text, delimiter, header, doubts)
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, doubts)
     width = len(cells[0])
     if width < 2:
         raise ValueError(f"{path}: found one column; a label and a feature are needed (is it --delimiter?)")
@@ -68,43 +138,126 @@ def csv_columns(path, text, label, ignore, header, delimiter, drop_missing):
     features = _without_index(names, cells, features, doubts)
     if not features:
         raise ValueError(f"{path}: no column is left for the features")
+    categorical = {_column_of(path, column, names, width) for column in categorical}
+    if categorical - {*features}:
+        j = min(categorical - {*features})
+        raise ValueError(f"{path}: --categorical is for features, and column {_title(names, j)} is none")
 
     def is_missing(cell, j):
         # a class may be called NA or none, so of the labels empty ones alone are missing
-        return cell == "" if j == label_column else cell.lower() in MISSING
+        return cell == "" if j == label_column else not impute and cell.lower() in MISSING
 
     used = sorted([*features, label_column])
     missing = np.array([any(is_missing(row[j], j) for j in used) for row in cells])
     if missing.any() and not drop_missing:
         n = missing.argmax()
         j = next(j for j in used if is_missing(cells[n][j], j))
+        fill = "" if impute else ", or have features filled in with --impute"
         raise ValueError(
             f"{path}, line {lines[n]}, column {_title(names, j)}: the value is missing ({cells[n][j]!r}), as "
             f"in {np.count_nonzero(missing)} of {len(cells)} rows; fill it in, or leave such rows out with "
-            "--drop-missing"
+            f"--drop-missing{fill}"
         )
     if missing.all():
         raise ValueError(f"{path}: every row has a missing value")
     kept = np.flatnonzero(~missing)
+    rows = [cells[n] for n in kept]
     if delimiter != ",":
-        _read_decimal_commas(path, [cells[n] for n in kept], lines[kept], features, doubts)
-    X = np.empty((kept.size, len(features)))
-    for k, j in enumerate(features):
-        X[:, k] = _numbers_of(path, [cells[n][j] for n in kept], lines[kept], _title(names, j))
-        if _is_like_an_id(X[:, k]):
-            doubts.append(
-                f"column {_title(names, j)} has another whole number in every row, as an id or a row number "
-                f"does; it is taken for a feature, and --ignore {_title(names, j)} leaves it out"
+        numeric = [j for j in features if j not in categorical]
+        _read_decimal_commas(path, rows, lines[kept], numeric, doubts)
+    found = Cells(path, names, rows, lines[kept], kept + 1, features, label_column)
+    return found, categorical, int(missing.sum()), doubts
+
+
+def known_columns(path, text, layout, n_columns, label, header, delimiter):
+    """The columns of a table that a model was trained on.
+
+    They are found by name where both tables have names, else by place: the table has either the columns that
+    the model's had, with or without the label, or the features alone.
+
+    Parameters
+    ----------
+    path, text
+        See `csv_columns`.
+    layout : Layout or None
+        Of the table that the model was trained on; None if it was none.
+    n_columns : int
+        Features of such a table.
+    label, header, delimiter
+        As `svmselect.cli.read.read` has them.
+
+    Returns
+    -------
+    cells : Cells
+        Whose `label` is None if the table has none.
+    doubts : list of str
+
+    Raises
+    ------
+    ValueError
+        A column is not there, or the table has too few or too many.
+    """
+    doubts = []
+    wanted = layout.names if layout is not None else None
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, doubts, wanted)
+    width = len(cells[0])
+    label_column = None if label is None else _column_of(path, label, names, width)
+    if names is not None and wanted is not None:
+        if absent := [name for name in wanted if name not in names]:
+            others = f", nor {len(absent) - 1} others," if len(absent) > 1 else ","
+            raise ValueError(
+                f"{path}: there is no column {absent[0]!r}{others} which the model was trained on "
+                f"(found {', '.join(map(repr, names))})"
             )
-    labels = [cells[n][label_column] for n in kept]
-    return X, labels, kept + 1, f"column {_title(names, label_column)}", int(missing.sum()), doubts
+        features = [_column_of(path, name, names, width) for name in wanted]
+        if label_column is None and layout.label_name in names:
+            label_column = names.index(layout.label_name)
+    else:
+        features, label_column = _by_place(path, names, width, layout, n_columns, label_column)
+    if label_column in features:
+        raise ValueError(
+            f"{path}: column {_title(names, label_column)} is a feature of the model, so it has no labels"
+        )
+    if delimiter != ",":
+        _read_decimal_commas(path, cells, lines, features, doubts)
+    numbers = np.arange(1, len(cells) + 1)
+    return Cells(path, names, cells, lines, numbers, features, label_column), doubts
+
+
+def _by_place(path, names, width, layout, n_columns, label):
+    """The features and the label, which may be None, of a table whose names do not tell them."""
+    if layout is not None and width == layout.width:
+        return list(layout.places), layout.label_place if label is None else label
+    if layout is not None and width == layout.width - 1 and label is None:
+        return [j - (j > layout.label_place) for j in layout.places], None
+    if width == n_columns and label is None:
+        return list(range(width)), None
+    if width == n_columns + 1:
+        label = _default_label(names, width) if label is None else label
+        return [j for j in range(width) if j != label], label
+    raise ValueError(
+        f"{path}: the model was trained on {n_columns} features, and the table has {width} columns: expected "
+        f"{n_columns}, or {n_columns + 1} with labels"
+    )
+
+
+def _parsed(path, text, delimiter, header, doubts, wanted=None):
+    """Names or None, cells, the line of each row, and the delimiter of a table."""
+    if not isinstance(text, str):
+        for option, value in (("--header", header), ("--delimiter", delimiter)):
+            if value is not None:
+                raise ValueError(f"{path}: {option} is for CSV files, and this one is Parquet")
+        names, cells = text
+        return names, cells, np.arange(1, len(cells) + 1), ","
+    delimiter = delimiter or guessed_delimiter(text)
+    return *_cells_of(path, text, delimiter, header, doubts, wanted), delimiter
 
 
 def _split(line, delimiter):
     return re.split("[ \t]+", line.strip()) if delimiter is None else line.split(delimiter)
 
 
-def _guessed_delimiter(text):
+def guessed_delimiter(text):
     """Comma, semicolon or tab, whichever the first line has most of, else white space (None).
 
     Commas inside what are numbers with a decimal comma on every line do not count.
@@ -125,7 +278,7 @@ def _guessed_delimiter(text):
     return best if counts[best] else None
 
 
-def _cells_of(path, text, delimiter, header, doubts):
+def _cells_of(path, text, delimiter, header, doubts, wanted):
     """Names of the columns or None, the cells of each row as str, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
@@ -145,7 +298,7 @@ def _cells_of(path, text, delimiter, header, doubts):
         if len(row) != width:
             raise ValueError(f"{path}, line {number}: expected {width} columns, found {len(row)}")
     names = None
-    if header or (header is None and _is_header([row for _, row in parsed], doubts)):
+    if header or (header is None and _is_header([row for _, row in parsed], doubts, wanted)):
         names = parsed[0][1]
         parsed = parsed[1:]
     if not parsed:
@@ -153,11 +306,19 @@ def _cells_of(path, text, delimiter, header, doubts):
     return names, [row for _, row in parsed], np.array([number for number, _ in parsed])
 
 
-def _is_header(rows, doubts):
-    """Whether the first row names the columns: surely if none of its cells is a number, else by its look."""
+def _is_header(rows, doubts, wanted):
+    """Whether the first row names the columns: surely if it has names that are looked for, or if none of its
+    cells is a number while others are, else by its look."""
     first, rest = rows[0], rows[1:]
+    if wanted is not None and ({*wanted} <= {*first} or any(w in first and not is_number(w) for w in wanted)):
+        return True
     numeric = [cell for cell in first if is_number(cell)]
     if not numeric:
+        if rest and not any(is_number(cell) for row in rest for cell in row):
+            doubts.append(
+                "the first line is taken for names of columns, though no cell of the table is a number; "
+                "--header or --no-header settles it"
+            )
         return True
     if len(rest) < 2:
         return False
@@ -249,32 +410,3 @@ def _read_decimal_commas(path, cells, lines, features, doubts):
         f"{with_comma!r} and the like are read as {with_comma.replace(',', '.')}, with a decimal comma and "
         "not one of thousands, since something else stands between the columns"
     )
-
-
-def _numbers_of(path, cells, lines, name):
-    """The cells of a feature as float64, or a ValueError."""
-    try:
-        # what float takes and this reader does not
-        odd = next((n for n, cell in enumerate(cells) if "_" in cell or not cell.isascii()), None)
-        values = np.array(cells, dtype=np.float64) if odd is None else None
-    except ValueError:
-        odd = next(n for n, cell in enumerate(cells) if not is_number(cell))
-    if odd is not None:
-        raise ValueError(
-            f"{path}, line {lines[odd]}, column {name}: {cells[odd]!r} is not a number; encode it, or "
-            f"leave the column out with --ignore {name}"
-        )
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise ValueError(f"{path}, line {lines[bad[0]]}, column {name}: {cells[bad[0]]!r} is not finite")
-    return values
-
-
-def _is_like_an_id(column):
-    """Whether a feature has different whole numbers that increase, decrease, or are all those of a range."""
-    if column.size < ID_ROWS or not (column == np.floor(column)).all():
-        return False
-    steps = np.diff(column)
-    if (steps > 0).all() or (steps < 0).all():
-        return True
-    return np.ptp(column) == column.size - 1 and np.unique(column).size == column.size

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 import warnings
+from importlib import import_module
 
 from svmselect.cli import datasets
 from svmselect.cli.arguments import parser
@@ -14,19 +15,20 @@ from svmselect.cli.report import warn
 __all__ = ["main"]
 
 
-def model_command(name):
-    """A command of the module `models`, which takes seconds to import: not before the arguments are right."""
+def late(module, name):
+    """A command of a module that takes seconds to import: not before the arguments are right."""
 
     def run(arguments):
-        from svmselect.cli import models
-
-        return getattr(models, name)(arguments)
+        return getattr(import_module(f"svmselect.cli.{module}"), name)(arguments)
 
     return run
 
 
 COMMANDS = {
-    **{name: model_command(name) for name in ("loo", "cv", "span", "select")},
+    **{name: late("models", name) for name in ("loo", "cv", "span", "select")},
+    "train": late("train", "train"),
+    "predict": late("predict", "predict"),
+    "datasets add": late("registry_entry", "add"),
     "datasets list": datasets.list_sets,
     "datasets fetch": datasets.fetch_sets,
 }
@@ -47,6 +49,7 @@ def main(words=None):
         command line is a SystemExit of 2.
     """
     arguments = parser(COMMANDS).parse_args(words)
+    arguments.words = sys.argv[1:] if words is None else list(words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for names of files that are no text
     try:

@@ -8,9 +8,13 @@ import numpy as np
 import scipy.sparse
 from sklearn.model_selection import StratifiedKFold
 
+from svmselect.cli.labels import name_of, printable
+from svmselect.cli.nested import outer_error
+from svmselect.cli.page import write_page
 from svmselect.cli.read import read
 from svmselect.cli.report import percent, show, table, text, warn
-from svmselect.data.prepare import standardise
+from svmselect.cli.saving import check_saving, save
+from svmselect.cli.surface import check_plotting, plot, surface
 from svmselect.sklearn import SVC, LOOSearchCV, SeededCV
 from svmselect.sklearn.kernels import resolved_gamma
 from svmselect.sklearn.scoring import Scoring
@@ -32,18 +36,17 @@ def load(arguments):
         arguments.delimiter,
         arguments.drop_missing,
         arguments.strict,
+        arguments.categorical,
+        arguments.impute,
+        arguments.standardise,
     )
     for doubt in data.doubts:
         warn(doubt)
     X = data.X
-    if arguments.standardise:
-        try:
-            X = standardise(X.toarray() if scipy.sparse.issparse(X) else X)
-        except ValueError as error:
-            raise ValueError(f"{arguments.file}: {error}") from None
-    elif arguments.kernel != "linear" and not scipy.sparse.issparse(X):
+    if arguments.kernel != "linear" and not arguments.standardise and not scipy.sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
             deviation = X.std(axis=0)
+        deviation[data.encoding.is_category] = 0.5  # that of a category which half of the rows have
         deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
         if deviation.size and deviation.max() > UNEVEN * deviation.min():
             warn(
@@ -65,16 +68,6 @@ def load(arguments):
         "standardised": arguments.standardise,
     }
     return X, data, facts
-
-
-def name_of(label):
-    """A class for people: whole numbers without a point."""
-    return f"{label:.0f}" if isinstance(label, float) else str(label)
-
-
-def printable(label):
-    """A text without what would move the cursor or change the colours of a terminal."""
-    return label if label.isprintable() else repr(label)
 
 
 def heading(facts, model):
@@ -122,6 +115,7 @@ def described(model, X):
 def loo(arguments):
     """Exact leave-one-out error of one model."""
     check_scoring(arguments)
+    check_plotting(None, arguments.report)
     X, data, facts = load(arguments)
     y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
@@ -156,6 +150,8 @@ def loo(arguments):
         ("support vectors", str(model.support_.size), ""),
         ("time", f"{seconds:.2f} s", ""),
     ]
+    if arguments.report:
+        write_page(arguments, facts, line, [(name, value) for name, value, _ in rows[:3]], model, data)
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
@@ -213,12 +209,12 @@ def cv(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def checked_folds(k, y):
+def checked_folds(k, y, option="--folds"):
     """The number of folds, or a ValueError."""
     labels, counts = np.unique(y, return_counts=True)
     if not 2 <= k <= counts.min():
         rarest = name_of(labels[counts.argmin()])
-        raise ValueError(f"--folds must be from 2 to the {counts.min()} rows of class {rarest}, got {k}")
+        raise ValueError(f"{option} must be from 2 to the {counts.min()} rows of class {rarest}, got {k}")
     return k
 
 
@@ -256,63 +252,96 @@ def span(arguments):
 def select(arguments):
     """The best model of a grid."""
     check_scoring(arguments)
+    check_plotting(arguments.plot, arguments.report)
     X, data, facts = load(arguments)
     y = data.labels
+    check_saving(arguments, data)
     if arguments.kernel == "linear" and arguments.gamma:
         raise ValueError("--gamma is for kernels that have one, got --kernel linear")
-    model = classifier(arguments)
-    grid = default_grid(model.kernel, X)
-    if arguments.C:
-        grid["C"] = arguments.C
-    if arguments.gamma:
-        grid["gamma"] = arguments.gamma
-    verbose = not arguments.quiet
-    if arguments.by == "loo":
-        search = LOOSearchCV(model, grid, scoring=arguments.scoring, refit=False, verbose=verbose)
-        method = "leave-one-out"
-    else:
-        folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
-        search = SeededCV(model, grid, scoring=arguments.scoring, cv=folds, refit=False, verbose=verbose)
-        method = f"{arguments.folds}-fold"
-    search.fit(X, y)
-    scores = search.cv_results_["mean_test_score"]
-    if arguments.scoring:
-        key, measure, values = "score", arguments.scoring, scores
-    else:
-        key, measure, values = "error", "error", 1 - scores
-        if arguments.by == "loo" and search.scoring_ == "accuracy":
-            values = search.cv_results_["loo_error"]
-    if search.scoring_ == "weighted_accuracy":
-        measure = "error weighted by class"
-    measure = f"{method} {measure}"
-    order = np.argsort(search.cv_results_["rank_test_score"], kind="stable")
-    models = [{**search.cv_results_["params"][n], key: values[n]} for n in order]
-    best = values[search.best_index_]
-    parameters, line = described(model.set_params(**search.best_params_), X)
+    if arguments.outer:
+        checked_folds(arguments.outer, y, "--outer")
+    search = searched(arguments, X, y, not arguments.quiet)
+    key, measure, values = measured(arguments, search)
+    rank = search.cv_results_["rank_test_score"]
+    models = [{**search.cv_results_["params"][n], key: values[n]} for n in np.argsort(rank, kind="stable")]
+    tied = int(np.count_nonzero(rank == 1))
+    model = search.estimator.set_params(**search.best_params_)
+    parameters, line = described(model, X)
     result = {
         **facts,
         **parameters,
         "by": arguments.by,
         **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
         "measure": measure,
-        key: best,
+        key: values[search.best_index_],
+        "tied": tied,
         "models": models,
         "seconds": search.search_time_,
     }
-    names = sorted(grid)
 
     def shown(value):
         return float(value) if arguments.scoring else percent(value)
 
+    names = sorted(search.param_grid)
     rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
-    best = f"Best of {len(models)} models by {measure}, {text(shown(best))}: "
-    show(
-        result,
-        arguments.json,
-        [
-            *heading(facts, best + line.removeprefix("SVM: ")),
-            *table(rows, (*names, measure)),
-            "",
-            f"time {search.search_time_:.2f} s",
-        ],
-    )
+    least = text(shown(values[search.best_index_]))
+    best = f"Best of {len(models)} models by {measure}, {least}: {line.removeprefix('SVM: ')}"
+    lines = [*heading(facts, best), *table(rows, (*names, measure)), ""]
+    if tied > 1:
+        lines.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
+    if arguments.outer:
+        wrong = outer_error(arguments, data, lambda X, y: chosen(arguments, X, y))
+        result.update(outer_folds=arguments.outer, outer_error=wrong.sum() / y.size, outer_errors=wrong)
+        lines.append(
+            f"error of the whole selection {percent(wrong.sum() / y.size)} ({wrong.sum()} of {y.size} rows, "
+            f"in {arguments.outer} outer folds); the best of {len(models)} models, {least}, is optimistic"
+        )
+    if arguments.save or arguments.report:
+        model.fit(X, y)
+    if arguments.save:
+        save(model, data, arguments)
+        result["model"] = arguments.save
+    if arguments.plot:
+        plot(surface(models, 0, measure, key), arguments.plot)
+    if arguments.report:
+        numbers = [(measure, least), ("models that tie", str(tied))]
+        if arguments.outer:
+            numbers.append(("error of the whole selection", percent(result["outer_error"])))
+        numbers.append(("leave-one-out error of the chosen model", percent(model.loo_error_)))
+        numbers.append(("training error", percent(np.mean(model.predict(X) != y))))
+        write_page(arguments, facts, best, numbers, model, data, (models, 0, measure, key))
+    show(result, arguments.json, [*lines, f"time {search.search_time_:.2f} s"])
+
+
+def searched(arguments, X, y, verbose):
+    """The search of the options, after its fit."""
+    model = classifier(arguments)
+    grid = default_grid(model.kernel, X)
+    if arguments.C:
+        grid["C"] = arguments.C
+    if arguments.gamma:
+        grid["gamma"] = arguments.gamma
+    if arguments.by == "loo":
+        search = LOOSearchCV(model, grid, scoring=arguments.scoring, refit=False, verbose=verbose)
+    else:
+        folds = StratifiedKFold(checked_folds(arguments.folds, y), shuffle=True, random_state=arguments.seed)
+        search = SeededCV(model, grid, scoring=arguments.scoring, cv=folds, refit=False, verbose=verbose)
+    return search.fit(X, y)
+
+
+def measured(arguments, search):
+    """What a search chose by: its name in results, its name for people, and its values."""
+    method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
+    scores = search.cv_results_["mean_test_score"]
+    if arguments.scoring:
+        return "score", f"{method} {arguments.scoring}", scores
+    if search.scoring_ == "weighted_accuracy":
+        return "error", f"{method} error weighted by class", 1 - scores
+    exact = arguments.by == "loo" and search.scoring_ == "accuracy"
+    return "error", f"{method} error", search.cv_results_["loo_error"] if exact else 1 - scores
+
+
+def chosen(arguments, X, y):
+    """The best model of the grid, trained."""
+    search = searched(arguments, X, y, False)
+    return search.estimator.set_params(**search.best_params_).fit(X, y)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import contents, first_lines
-from svmselect.cli.csv_table import MISSING, csv_columns
+from svmselect.cli.contents import first_lines, text_of, unpacked
+from svmselect.cli.csv_table import MISSING, Cells, csv_columns, known_columns
+from svmselect.cli.encoding import Encoding, learned
 from svmselect.cli.number import is_number
+from svmselect.cli.parquet_table import MAGIC, parquet_cells
 from svmselect.data.formats import parse_libsvm
 
-__all__ = ["Table", "read"]
+__all__ = ["Rows", "Table", "read", "read_rows"]
 
 LIBSVM_LINE = re.compile(r"\s*[^\s,;:#]+(\s+qid:[0-9]+)?(?P<features>(\s+[0-9]+:\S+)*)\s*(#.*)?")
 MOST_CLASSES = 50
@@ -36,6 +38,10 @@ class Table:
         What the labels were read from, for people.
     dropped : int
         Rows left out because a value was missing.
+    encoding : Encoding
+        How the features became numbers.
+    raw : Cells or CSR matrix
+        What it was learned from.
     doubts : tuple of str
         Sentences: what was decided that may be wrong, and why.
     """
@@ -44,8 +50,30 @@ class Table:
     numbers: np.ndarray
     labels: np.ndarray
     label_column: str
-    dropped: int = 0
+    dropped: int
+    encoding: Encoding
+    raw: Cells | scipy.sparse.csr_matrix
     doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file for a model that is there.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix, shape (m, n_features), float64
+    labels : list of str, or ndarray of float64, or None
+        As the file has them; an empty text is no label.
+    label_column : str or None
+        For people.
+    doubts : list of str
+    """
+
+    X: np.ndarray | scipy.sparse.csr_matrix
+    labels: list[str] | np.ndarray | None
+    label_column: str | None
+    doubts: list[str]
 
 
 def read(
@@ -57,15 +85,18 @@ def read(
     delimiter=None,
     drop_missing=False,
     strict=False,
+    categorical=(),
+    impute=False,
+    standardise=False,
 ):
-    """Read a file.
+    """Read a file to train on.
 
     Parameters
     ----------
     path : str or Path
-        See `contents`.
+        See `unpacked`.
     format : {"auto", "csv", "libsvm"}
-        By default told from the first lines.
+        By default told from the first lines. A Parquet file is told by its first bytes.
     label : str, optional
         Name or number (from 1, negative from the end) of the label's column in a CSV file; by default the
         one named label, target or class, else the last.
@@ -79,6 +110,12 @@ def read(
         Leave out rows with a missing value, instead of an error.
     strict : bool
         Take a doubt for an error.
+    categorical : sequence of str
+        Columns of a CSV file whose values are categories, though they may be numbers.
+    impute : bool
+        Fill in missing features of a CSV file; see `learned`.
+    standardise : bool
+        Give every column of numbers mean 0 and deviation 1.
 
     Returns
     -------
@@ -89,26 +126,93 @@ def read(
     ValueError
         The sentence names the file, and the line and column where there is one.
     """
-    text = contents(path)
+    text, format = _opened(path, format)
+    if format == "csv":
+        raw, categorical, dropped, doubts = csv_columns(
+            path, text, label, ignore, header, delimiter, drop_missing, categorical, impute
+        )
+        column, numbers, of_labels = f"column {raw.title(raw.label)}", raw.numbers, []
+        labels = _csv_labels(raw.column(raw.label), f"{path}, {column}", column, of_labels)
+    else:
+        options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
+        _refuse(path, {**options, "--categorical": categorical, "--impute": impute})
+        raw, labels, doubts = _libsvm_columns(path, text)
+        column, dropped, of_labels = "first of each line", 0, []
+        numbers = np.arange(1, labels.size + 1)
+    try:
+        encoding = learned(raw, categorical, impute, standardise, doubts)
+    except ValueError as error:
+        raise ValueError(_placed(path, error)) from None
+    doubts += of_labels
+    if strict and doubts:
+        raise ValueError(f"{path}: {doubts[0]} (refused by --strict)")
+    X = encoding.applied(raw, [])
+    return Table(X, numbers, labels, column, dropped, encoding, raw, tuple(doubts))
+
+
+def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=None, wider=False):
+    """Read a file for a model that is there.
+
+    Parameters
+    ----------
+    path, format, label, header, delimiter
+        See `read`.
+    encoding : Encoding
+        Of the model.
+    wider : bool
+        Take features of LIBSVM text that the model does not have.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError
+        The sentence names the file, and the line and column where there is one.
+    """
+    text, format = _opened(path, format)
+    if format == "csv":
+        n_columns = len(encoding.columns) or encoding.n_features
+        raw, doubts = known_columns(path, text, encoding.layout, n_columns, label, header, delimiter)
+        labels = None if raw.label is None else raw.column(raw.label)
+        column = None if raw.label is None else f"column {raw.title(raw.label)}"
+    else:
+        _refuse(path, {"--label": label, "--delimiter": delimiter})
+        (raw, labels), doubts, column = _libsvm_rows(path, text), [], "first of each line"
+        if wider and raw.shape[1] > encoding.n_features:
+            encoding = replace(encoding, n_features=raw.shape[1])
+    try:
+        X = encoding.applied(raw, doubts)
+    except ValueError as error:
+        raise ValueError(_placed(path, error)) from None
+    return Rows(X, labels, column, doubts)
+
+
+def _opened(path, format):
+    """The text of a file, or the cells of a Parquet file, and its format."""
+    raw = unpacked(path)
+    if format == "auto" and raw.startswith(MAGIC):
+        return parquet_cells(path, raw), "csv"
+    text = text_of(path, raw)
     lines = first_lines(text)
     if not lines:
         raise ValueError(f"{path}: the file is empty")
     if format == "auto":
         format = "libsvm" if _is_libsvm(lines) else "csv"
-    if format == "csv":
-        X, words, numbers, column, dropped, doubts = csv_columns(
-            path, text, label, ignore, header, delimiter, drop_missing
-        )
-        labels = _csv_labels(words, f"{path}, {column}", column, doubts)
-    else:
-        for option, value in (("--label", label), ("--ignore", ignore), ("--delimiter", delimiter)):
-            if value:
-                raise ValueError(f"{path}: {option} is for CSV files, and this one is LIBSVM text")
-        X, labels, doubts = _libsvm_columns(path, text)
-        numbers, column, dropped = np.arange(1, labels.size + 1), "first of each line", 0
-    if strict and doubts:
-        raise ValueError(f"{path}: {doubts[0]} (refused by --strict)")
-    return Table(X, numbers, labels, column, dropped, tuple(doubts))
+    return text, format
+
+
+def _refuse(path, options):
+    """A ValueError if options are given that LIBSVM text has no use for."""
+    for option, value in options.items():
+        if value:
+            raise ValueError(f"{path}: {option} is for CSV files, and this one is LIBSVM text")
+
+
+def _placed(path, error):
+    """An error's sentence, which starts with the name of the file."""
+    return str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
 
 
 def _is_libsvm(lines):
@@ -120,17 +224,23 @@ def _is_libsvm(lines):
     return found[0]["features"] != "" or (all(found) and any(match["features"] for match in found))
 
 
-def _libsvm_columns(path, text):
-    """Features, labels and doubts of LIBSVM text."""
+def _libsvm_rows(path, text):
+    """Features and labels of LIBSVM text."""
     X, labels = parse_libsvm(io.BytesIO(text.encode()), None, str(path))
     if labels.size == 0:
         raise ValueError(f"{path}: no row of data")
-    if X.shape[1] == 0:
-        raise ValueError(f"{path}: no row has a feature")
     bad = np.flatnonzero(~np.isfinite(X.data))
     if bad.size:
         row = np.searchsorted(X.indptr, bad[0], side="right")
         raise ValueError(f"{path}, row {row}: the value of feature {X.indices[bad[0]] + 1} is not finite")
+    return X, labels
+
+
+def _libsvm_columns(path, text):
+    """Features, labels and doubts of LIBSVM text to train on."""
+    X, labels = _libsvm_rows(path, text)
+    if X.shape[1] == 0:
+        raise ValueError(f"{path}: no row has a feature")
     bad = np.flatnonzero(~(np.abs(labels) < EXACT))
     if bad.size:
         raise ValueError(

@@ -1,0 +1,366 @@
+"""From the cells of a table to numbers: learned from the rows that a model is trained on, kept with it, and
+applied to the rows that it predicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse
+
+from svmselect.cli.csv_table import MISSING, Cells, Layout
+from svmselect.cli.number import is_number
+from svmselect.data.prepare import standardise as standardised
+
+__all__ = ["Column", "Encoding", "learned"]
+
+MOST_CATEGORIES = 50
+# rows from which on a column of increasing whole numbers is doubted: by chance one in 8! = 40,320 is
+ID_ROWS = 8
+NOT_FINITE = {"inf", "infinity"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """What becomes of a column of a table.
+
+    Attributes
+    ----------
+    categories : tuple of str, or None
+        Each becomes a feature that is 1 or 0, in this order; None for a column of numbers, which is a
+        feature itself.
+    fill : float, str or None
+        What stands for a missing value; None where these are refused.
+    """
+
+    categories: tuple[str, ...] | None = None
+    fill: float | str | None = None
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the rows of a file become the rows of a model.
+
+    Attributes
+    ----------
+    n_features : int
+    layout : Layout or None
+        Where the table had its columns; None for LIBSVM text, whose features are numbers in a fixed order.
+    columns : tuple of Column
+        One for each feature of `layout`.
+    mean, deviation : ndarray, shape (n_features,), or None
+        What is subtracted from features, and what they are divided by; None where they stay as they are.
+    """
+
+    n_features: int
+    layout: Layout | None = None
+    columns: tuple[Column, ...] = ()
+    mean: np.ndarray | None = None
+    deviation: np.ndarray | None = None
+
+    @property
+    def is_plain(self):
+        """Whether features are the numbers of the file as they stand."""
+        return self.mean is None and all(column == Column() for column in self.columns)
+
+    @property
+    def is_category(self):
+        """Whether each feature is one of a category: bool, shape (n_features,)."""
+        if not self.columns:
+            return np.zeros(self.n_features, dtype=bool)
+        widths = [1 if column.categories is None else len(column.categories) for column in self.columns]
+        return np.repeat([column.categories is not None for column in self.columns], widths)
+
+    def applied(self, raw, doubts):
+        """The features of rows.
+
+        Parameters
+        ----------
+        raw : Cells or CSR matrix
+        doubts : list of str
+            Gets a sentence if there are categories that are not known.
+
+        Returns
+        -------
+        ndarray or CSR matrix, shape (m, n_features), float64
+
+        Raises
+        ------
+        ValueError
+            A cell is no number, or is missing and has no substitute; more features than the model has.
+        """
+        X = self._of_cells(raw, doubts) if isinstance(raw, Cells) else self._of_numbers(raw)
+        if self.mean is None:
+            return X
+        with np.errstate(over="ignore"):
+            X = ((X.toarray() if scipy.sparse.issparse(X) else X) - self.mean) / self.deviation
+        if not np.isfinite(X).all():
+            raise ValueError(f"feature {np.argwhere(~np.isfinite(X))[0][1] + 1} overflows when standardised")
+        return X
+
+    def _of_numbers(self, X):
+        if any(column.categories is not None for column in self.columns):
+            raise ValueError(
+                "the model was trained on columns of categories, which LIBSVM text does not have"
+            )
+        if X.shape[1] > self.n_features:
+            raise ValueError(f"found a feature {X.shape[1]}, and the model was trained on {self.n_features}")
+        return scipy.sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
+
+    def _of_cells(self, cells, doubts):
+        X = np.empty((len(cells.rows), self.n_features))
+        unknown, first, begin = np.zeros(len(cells.rows), dtype=bool), None, 0
+        for column, j in zip(self.columns or [Column()] * self.n_features, cells.features, strict=True):
+            words = cells.column(j)
+            if column.categories is None:
+                values = _finite_numbers(words)
+                if values is None:
+                    values = _numbers_of(cells, j, _filled(cells, j, words, column.fill))
+                X[:, begin] = values
+                begin += 1
+                continue
+            words = _filled(cells, j, words, column.fill)
+            numbers = {category: k for k, category in enumerate(column.categories)}
+            codes = np.array([numbers.get(word, -1) for word in words])
+            part = X[:, begin : begin + len(numbers)]
+            part[:] = codes[:, None] == np.arange(len(numbers))
+            if first is None and (codes < 0).any():
+                first = words[(codes < 0).argmax()], cells.title(j)
+            unknown |= codes < 0
+            begin += len(numbers)
+        if first is not None:
+            doubts.append(
+                f"{counted(unknown.sum(), 'row has', 'rows have')} a category that the model was not trained "
+                f"on, such as {first[0]!r} in column {first[1]}: it counts as none of those that it knows"
+            )
+        return X
+
+    def as_dict(self):
+        """The same as JSON's types."""
+        layout = self.layout and {
+            "names": self.layout.names,
+            "places": self.layout.places,
+            "label_name": self.layout.label_name,
+            "label_place": self.layout.label_place,
+            "width": self.layout.width,
+        }
+        return {
+            "n_features": self.n_features,
+            "layout": layout,
+            "columns": [{"categories": column.categories, "fill": column.fill} for column in self.columns],
+            "mean": None if self.mean is None else self.mean.tolist(),
+            "deviation": None if self.deviation is None else self.deviation.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, parts, n_features):
+        """The Encoding of what `as_dict` gave, or a ValueError.
+
+        Parameters
+        ----------
+        parts : dict
+            As it was read from a file, which may hold anything.
+        n_features : int
+            Of the model.
+        """
+        try:
+            columns = tuple(Column(_strings(c["categories"]), c["fill"]) for c in parts["columns"])
+            layout = parts["layout"] and Layout(
+                _strings(parts["layout"]["names"]),
+                tuple(parts["layout"]["places"]),
+                parts["layout"]["label_name"],
+                parts["layout"]["label_place"],
+                parts["layout"]["width"],
+            )
+            moments = [parts[key] and np.array(parts[key], dtype=np.float64) for key in ("mean", "deviation")]
+            encoding = cls(parts["n_features"], layout, columns, *moments)
+            encoding._check(n_features)
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+            raise ValueError("its encoding is damaged") from None
+        return encoding
+
+    def _check(self, n_features):
+        """A ValueError unless the parts are of the right types and fit each other."""
+        made = self.is_category.size
+        right = self.n_features == n_features == made and (self.mean is None) == (self.deviation is None)
+        if self.mean is not None:
+            right = right and self.mean.shape == self.deviation.shape == (n_features,)
+            right = right and np.isfinite(self.mean).all() and np.isfinite(self.deviation).all()
+            right = right and (self.deviation > 0).all()
+        for column in self.columns:
+            kind = (int, float) if column.categories is None else str
+            right = right and (column.fill is None or isinstance(column.fill, kind))
+            right = right and (
+                column.categories is None or len({*column.categories}) == len(column.categories)
+            )
+        right = right and (self.layout is None) == (not self.columns)
+        if self.layout is not None:
+            layout, n = self.layout, len(self.columns)
+            places = [*layout.places, layout.label_place]
+            right = right and len(layout.places) == n and all(type(j) is int for j in [*places, layout.width])
+            right = right and len({*places}) == n + 1 and min(places) >= 0 and max(places) < layout.width
+            right = right and (layout.names is None or len({*layout.names}) == n)
+            right = right and isinstance(layout.label_name, str | None)
+        if not right:
+            raise ValueError
+
+
+def _strings(words):
+    """A tuple of str or None, or a TypeError."""
+    if words is not None and not (isinstance(words, list) and all(isinstance(w, str) for w in words)):
+        raise TypeError
+    return None if words is None else tuple(words)
+
+
+def learned(raw, categorical, impute, standardise, doubts):
+    """The encoding of the rows that a model is trained on.
+
+    Parameters
+    ----------
+    raw : Cells or CSR matrix
+    categorical : set of int
+        Columns that are categories, though they may hold numbers.
+    impute : bool
+        Whether missing numbers become the median of the column, and missing categories its most frequent one
+        (of several, the first in alphabetical order).
+    standardise : bool
+        Whether columns of numbers get mean 0 and deviation 1 (n - 1); features of categories stay 0 and 1.
+    doubts : list of str
+        Gets a sentence for each column that is taken for categories without being named, or looks like an id.
+
+    Returns
+    -------
+    Encoding
+
+    Raises
+    ------
+    ValueError
+        A column mixes numbers and words, has no value, too many categories, or cannot be standardised.
+    """
+    if isinstance(raw, Cells):
+        columns = tuple(_column(raw, j, j in categorical, impute, doubts) for j in raw.features)
+        width = sum(1 if column.categories is None else len(column.categories) for column in columns)
+        encoding = Encoding(width, raw.layout, columns)
+    else:
+        encoding = Encoding(raw.shape[1])
+    if not standardise:
+        return encoding
+    X = encoding.applied(raw, [])
+    X = X.toarray() if scipy.sparse.issparse(X) else X
+    numeric = ~encoding.is_category
+    standardised(X[:, numeric])  # an error where it cannot be
+    mean, deviation = np.zeros(X.shape[1]), np.ones(X.shape[1])
+    mean[numeric] = X[:, numeric].mean(axis=0)
+    deviation[numeric] = X[:, numeric].std(axis=0, ddof=1)
+    constant = numeric & (np.ptp(X, axis=0) == 0)
+    mean[constant], deviation[constant] = X[0, constant], 1
+    return replace(encoding, mean=mean, deviation=deviation)
+
+
+def _column(cells, j, categorical, impute, doubts):
+    """What becomes of column j of the cells."""
+    title = cells.title(j)
+    words = cells.column(j)
+    values = None if categorical else _finite_numbers(words)
+    if values is not None:
+        return _numeric_column(cells, j, values, impute, doubts)
+    present = [n for n, word in enumerate(words) if word.lower() not in MISSING]
+    words = [words[n] for n in present]
+    if not words:
+        raise ValueError(f"{cells.path}, column {title}: every value is missing; leave it out with --ignore")
+    if not categorical and any(is_number(w) or w.lower().lstrip("+-") in NOT_FINITE for w in words):
+        values = _numbers_of(cells.take(present), j, words, training=True)
+        return _numeric_column(cells, j, values, impute, doubts)
+    counts = Counter(words)
+    if len(counts) > MOST_CATEGORIES:
+        raise ValueError(
+            f"{cells.path}, column {title}: {len(counts)} different values in {len(words)} rows are too many "
+            f"categories, of which there may be {MOST_CATEGORIES}; leave the column out with --ignore {title}"
+        )
+    categories = tuple(sorted(counts))
+    if not categorical:
+        doubts.append(
+            f"column {title} has no number: its {counted(len(categories), 'category', 'categories')} in "
+            f"{len(words)} rows become features that are 0 or 1, as --categorical {title} says"
+        )
+    return Column(categories, max(categories, key=counts.get) if impute else None)
+
+
+def _numeric_column(cells, j, values, impute, doubts):
+    """Column j of the cells, which holds these numbers."""
+    if _is_like_an_id(values):
+        doubts.append(
+            f"column {cells.title(j)} has another whole number in every row, as an id or a row number "
+            f"does; it is taken for a feature, and --ignore {cells.title(j)} leaves it out"
+        )
+    # half of each, since their sum may overflow
+    return Column(None, float(np.median(values / 2) * 2) if impute else None)
+
+
+def _filled(cells, j, words, fill):
+    """The words of column j of the cells with `fill` for those that are missing, or a ValueError."""
+    missing = [n for n, word in enumerate(words) if word.lower() in MISSING]
+    if missing and fill is None:
+        n = missing[0]
+        raise ValueError(
+            f"{cells.path}, line {cells.lines[n]}, column {cells.title(j)}: the value is missing "
+            f"({words[n]!r}), as in {len(missing)} of {len(words)} rows, and the model was trained without "
+            "--impute; fill it in"
+        )
+    for n in missing:
+        words[n] = fill if isinstance(fill, str) else repr(fill)
+    return words
+
+
+def _finite_numbers(words):
+    """The words as float64 if each is a finite number, else None."""
+    together = "".join(words)
+    if "_" in together or not together.isascii():  # what float takes and this reader does not
+        return None
+    try:
+        values = np.array(words, dtype=np.float64)
+    except ValueError:
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _numbers_of(cells, j, words, training=False):
+    """The words of column j of the cells as float64, or a ValueError."""
+    values = _finite_numbers(words)
+    if values is not None:
+        return values
+    try:
+        odd = next((n for n, word in enumerate(words) if "_" in word or not word.isascii()), None)
+        values = np.array(words, dtype=np.float64) if odd is None else None
+    except ValueError:
+        odd = next(n for n, word in enumerate(words) if not is_number(word))
+    title = cells.title(j)
+    if odd is not None:
+        raise ValueError(
+            f"{cells.path}, line {cells.lines[odd]}, column {title}: {words[odd]!r} is not a number, as "
+            "others of the column are; "
+            + (
+                f"correct it, make each value a category with --categorical {title}, or leave the column out "
+                f"with --ignore {title}"
+                if training
+                else "correct it"
+            )
+        )
+    n = np.flatnonzero(~np.isfinite(values))[0]
+    raise ValueError(f"{cells.path}, line {cells.lines[n]}, column {title}: {words[n]!r} is not finite")
+
+
+def _is_like_an_id(column):
+    """Whether a feature has different whole numbers that increase, decrease, or are all those of a range."""
+    if column.size < ID_ROWS or not (column == np.floor(column)).all():
+        return False
+    steps = np.diff(column)
+    if (steps > 0).all() or (steps < 0).all():
+        return True
+    return np.ptp(column) == column.size - 1 and np.unique(column).size == column.size
+
+
+def counted(n, one, more):
+    """A number with its noun."""
+    return f"{n} {one if n == 1 else more}"

@@ -1,0 +1,123 @@
+"""The command `predict`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+
+from svmselect.cli.csv_table import Layout
+from svmselect.cli.encoding import Column, Encoding, counted
+from svmselect.cli.labels import codes_of, name_of, printable
+from svmselect.cli.read import read_rows
+from svmselect.cli.report import percent, show, warn
+from svmselect.data.atomic import replacing
+from svmselect.sklearn.model_file import read_model
+
+__all__ = ["predict"]
+
+
+def predict(arguments):
+    """Classes of a file's rows by a saved model, and the share of errors where there are labels."""
+    saved = read_model(arguments.model)
+    model, encoding = saved.model, encoding_of(saved, arguments.model)
+    from_libsvm = saved.format == "libsvm"
+    rows = read_rows(
+        arguments.file,
+        encoding,
+        arguments.format,
+        arguments.label,
+        arguments.header,
+        arguments.delimiter,
+        wider=from_libsvm,
+    )
+    if rows.X.shape[1] > encoding.n_features:  # features in which all support vectors are 0
+        model = read_model(arguments.model, rows.X.shape[1]).model
+    vars(model).pop("feature_names_in_", None)  # the rows have no names any more
+    doubts = list(rows.doubts)
+    codes = None if rows.labels is None else codes_of(rows.labels, model.classes_, arguments.file, doubts)
+    if arguments.strict and doubts:
+        raise ValueError(f"{arguments.file}: {doubts[0]} (refused by --strict)")
+    for doubt in doubts:
+        warn(doubt)
+    predicted = model.predict(rows.X)
+    values = model.decision_function(rows.X) if arguments.decision_values else None
+    result = {
+        "model": arguments.model,
+        "file": arguments.file,
+        "rows": predicted.size,
+        "label": None if codes is None else rows.label_column,
+        "doubts": doubts,
+    }
+    lines = []
+    if codes is not None:
+        labelled = codes >= -1
+        truth = np.where(codes < 0, None, model.classes_[np.maximum(codes, 0)].astype(object))
+        wrong = int(np.count_nonzero(labelled & (truth != predicted.astype(object))))
+        n = int(np.count_nonzero(labelled))
+        result.update(error=wrong / n, errors=wrong, rows_with_label=n)
+        lines = [f"error {percent(wrong / n)} ({wrong} of {n} rows)"]
+    if arguments.output:
+        write(Path(arguments.output), predicted, values, model.classes_)
+        lines = [f"{counted(predicted.size, 'row', 'rows')} predicted: {arguments.output}", *lines]
+        result["output"] = arguments.output
+    else:
+        names = [name_of(label) for label in predicted.tolist()]
+        result["predictions"] = names
+        if values is not None:
+            result["decision_values"] = values
+        lines = [*table_of([printable(name) for name in names], values), *lines]
+    show(result, arguments.json, lines)
+
+
+def encoding_of(saved, path):
+    """How the rows of a file become those of the model."""
+    model = saved.model
+    d = model.n_features_in_
+    if model.kernel == "precomputed":
+        raise ValueError(
+            f"{path}: a model of a precomputed kernel takes kernel values, and no rows of a file"
+        )
+    if saved.encoding is not None:
+        try:
+            return Encoding.from_dict(saved.encoding, d)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    names = vars(model).get("feature_names_in_")
+    if names is None or len({*names}) < d:
+        return Encoding(d)
+    return Encoding(d, Layout(tuple(names), tuple(range(d)), None, d, d + 1), (Column(),) * d)
+
+
+def columns_of(names, values):
+    """Rows of cells: the class, and decision values in full."""
+    if values is None:
+        return [[name] for name in names]
+    values = values[:, None] if values.ndim == 1 else values
+    return [[name, *map(repr, row)] for name, row in zip(names, values.tolist(), strict=True)]
+
+
+def csv_text(rows):
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
+
+
+def table_of(names, values):
+    """Lines of CSV without a header."""
+    if values is None:
+        return names
+    return csv_text(columns_of(names, values)).splitlines()
+
+
+def write(path, predicted, values, classes):
+    """A CSV file with a header, complete or not at all."""
+    header = ["predicted"]
+    if values is not None:
+        of_classes = [f"decision value of {name_of(label)}" for label in classes.tolist()]
+        header += ["decision value"] if values.ndim == 1 else of_classes
+    rows = columns_of([name_of(label) for label in predicted.tolist()], values)
+    with replacing(path) as file:
+        file.write(csv_text([header, *rows]).encode())

@@ -1,0 +1,123 @@
+"""The command `datasets add`: the entry of the registry of data sets for a file of two classes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+import yaml
+
+from svmselect.cli.contents import text_of, unpacked
+from svmselect.cli.csv_table import Cells, guessed_delimiter
+from svmselect.cli.parquet_table import MAGIC
+from svmselect.cli.read import read
+from svmselect.cli.report import show, warn
+from svmselect.data import Dataset, fetch, load_registry, prepare
+
+__all__ = ["add"]
+
+TRAIN = 0.6  # share of the rows that a realisation trains on
+REALISATIONS = 10
+
+
+def add(arguments):
+    """Print the entry, after a data set was prepared by it that has the rows of the file."""
+    raw = unpacked(arguments.file)
+    if raw.startswith(MAGIC):
+        raise ValueError(f"{arguments.file}: a Parquet file, which the registry does not read: write CSV")
+    data = read(
+        arguments.file, label=arguments.label, ignore=arguments.ignore, drop_missing=arguments.drop_missing
+    )
+    for doubt in data.doubts:
+        warn(doubt)
+    name = arguments.name or re.split(r"\.", Path(arguments.file).name)[0]
+    entry = entry_of(arguments, raw, data, name)
+    check(entry, raw, data, name, arguments.file)
+    text = yaml.safe_dump({name: entry}, sort_keys=False, allow_unicode=True, width=100)
+    show({name: entry}, arguments.json, [text.rstrip()])
+
+
+def entry_of(arguments, raw, data, name):
+    """The keys of the entry."""
+    kinds, codes = np.unique(data.labels, return_inverse=True)
+    if kinds.size != 2:
+        raise ValueError(
+            f"{arguments.file}: the registry has data sets of two classes, this has {kinds.size}"
+        )
+    m, d = data.X.shape
+    train = round(TRAIN * m)
+    file_name = Path(arguments.file).name
+    file_name = re.sub(r"\.(gz|bz2|xz)$", "", file_name)
+    is_table = isinstance(data.raw, Cells)
+    source = {
+        "folder": name,
+        "format": "table" if is_table else "libsvm",
+        **({"options": options_of(arguments, raw, data)} if is_table else {}),
+        "files": {
+            "data": {
+                "name": file_name,
+                "sha256": hashlib.sha256(raw).hexdigest(),
+                "bytes": len(raw),
+                "urls": arguments.url,
+            }
+        },
+    }
+    counts = np.bincount(codes)
+    labels = [str(label) if data.labels.dtype.kind == "U" else int(label) for label in kinds.tolist()]
+    return {
+        "title": arguments.title or name,
+        "features": d,
+        "rows": m,
+        "classes": {-1: int(counts[0]), 1: int(counts[1])},
+        "labels": dict(zip(labels, (-1, 1), strict=True)),
+        **({} if is_table else {"sparse": True}),
+        "splits": {"train": train, "test": m - train, "realisations": REALISATIONS, "seed": 0},
+        "licence": "not stated",
+        "citation": "not stated",
+        "sources": [source],
+    }
+
+
+def options_of(arguments, raw, data):
+    """How the registry's reader of tables reads the file."""
+    cells, encoding = data.raw, data.encoding
+    delimiter = guessed_delimiter(text_of(arguments.file, raw))
+    options = {} if delimiter is None else {"delimiter": delimiter}
+    of_text = any(column.categories is not None for column in encoding.columns)
+    if cells.names is not None:
+        options["header"] = True
+    if data.dropped or ((of_text or data.labels.dtype.kind == "U") and cells.names is None):
+        options["missing"] = arguments.missing
+    options["label"] = encoding.layout.label_place
+    features = []
+    for j, column in zip(encoding.layout.places, encoding.columns, strict=True):
+        features += (
+            [j] if column.categories is None else [{"column": j, "equals": c} for c in column.categories]
+        )
+    if features != [j for j in range(encoding.layout.width) if j != encoding.layout.label_place]:
+        options["features"] = features
+    return options
+
+
+def check(entry, raw, data, name, path):
+    """A ValueError unless the entry is a valid one that gives the rows of the file."""
+    (source,) = entry["sources"]
+    with tempfile.TemporaryDirectory(prefix="svmselect-") as work:
+        mirrored = Path(work, "mirror", source["folder"], source["files"]["data"]["name"])
+        try:
+            mirrored.parent.mkdir(parents=True)
+            mirrored.write_bytes(raw)
+            Path(work, "registry.yaml").write_text(yaml.safe_dump({name: entry}), encoding="utf-8")
+            found = load_registry(Path(work, "registry.yaml"))[name]
+            fetch(found, Path(work, "raw"), str(Path(work, "mirror")), progress=False)
+            prepare(found, Path(work, "raw"), Path(work, "set.npz"))
+        except ValueError as error:
+            raise ValueError(f"{path}: the registry cannot read it ({error})") from None
+        dataset = Dataset.load(Path(work, "set.npz"))
+    X, Z = (rows.toarray() if scipy.sparse.issparse(rows) else rows for rows in (dataset.X, data.X))
+    if not np.array_equal(X, Z):
+        raise ValueError(f"{path}: the registry's reader finds other rows in it than this command")
