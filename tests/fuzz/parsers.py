@@ -7,9 +7,11 @@ compiled code follows the indices of sparse rows.
 from __future__ import annotations
 
 import io
+import json
 import re
 import struct
 import tempfile
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +20,14 @@ import scipy.io
 import scipy.sparse
 
 from svmselect import Gram, Linear
-from svmselect.cli.read import read
+from svmselect.cli.encoding import Encoding
+from svmselect.cli.predict import encoding_of
+from svmselect.cli.read import read, read_rows
 from svmselect.data import Dataset, load_registry
 from svmselect.data.formats import FORMATS
 from svmselect.data.splits import check_originals
+from svmselect.sklearn import SVC, NuSVC, save_model
+from svmselect.sklearn.model_file import content_hash, read_model
 
 MOST_FEATURES = 10_000  # what is multiplied
 WHERE = "place"
@@ -139,6 +145,90 @@ def csv(data):
     check_rows(found.X, found.labels.size, finite=True)
     assert found.numbers.size == found.labels.size
     assert np.unique(found.labels).size >= 2
+
+
+ENCODED = [
+    {"impute": True},
+    {"impute": True, "drop_missing": True, "standardise": True},
+    {"impute": True, "categorical": ("1",), "label": "-1"},
+    {"standardise": True, "header": False},
+]
+
+
+def encoded(data):
+    """A table to train on, whose encoding goes through JSON and reads the same file again as rows to predict.
+
+    The first byte chooses the options.
+    """
+    if not data:
+        return
+    options = ENCODED[data[0] % len(ENCODED)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows"
+        path.write_bytes(data[1:])
+        try:
+            found = read(path, **options)
+        except ValueError as error:
+            sentence(error, str(path))
+            return
+        check_rows(found.X, found.labels.size, finite=True)
+        encoding = Encoding.from_dict(json.loads(json.dumps(found.encoding.as_dict())), found.X.shape[1])
+        np.testing.assert_array_equal(dense(encoding.applied(found.raw, [])), dense(found.X))
+        try:
+            rows = read_rows(path, encoding, header=options.get("header"))
+        except ValueError as error:  # a label that looks like a feature in another table
+            sentence(error, str(path))
+            return
+        check_rows(rows.X, rows.X.shape[0], finite=True)
+
+
+def dense(X):
+    return X.toarray() if scipy.sparse.issparse(X) else X
+
+
+def model(data):
+    """A saved model, whose hash is put right where JSON has another one; then it predicts."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of numbers that overflow
+        path = Path(folder) / "model"
+        path.write_bytes(data)
+        for _ in range(2):
+            try:
+                found = read_model(path)
+            except ValueError as error:
+                sentence(error, str(path))
+                if "its content is not what was written" not in str(error):
+                    return
+                content = json.loads(path.read_text())
+                content["sha256"] = content_hash(content)
+                path.write_text(json.dumps(content))
+                continue
+            break
+        d = found.model.n_features_in_
+        if not 0 < d <= MOST_FEATURES:
+            return
+        try:
+            values = found.model.decision_function(np.zeros((2, d)))
+            encoding_of(found, path)
+        except ValueError as error:
+            assert "\n" not in str(error)
+            return
+        assert len(values) == 2 and len(found.model.predict(np.zeros((2, d)))) == 2
+
+
+def saved_models():
+    """The files of a few models."""
+    X, y = np.array([[0.0, 1], [1, 0.5], [2, 0], [3, 1], [4, 2], [5, 0]]), np.array([0, 1, 2, 0, 1, 2])
+    for estimator, rows, labels, form in (
+        (SVC(gamma=0.5), X, y % 2, "json"),
+        (NuSVC(0.4), scipy.sparse.csr_array(X), y, "json"),
+        (SVC(kernel="linear"), X + 1000, y.astype(str), "json"),
+        (SVC(gamma=0.5), X, y, "libsvm"),
+        (NuSVC(0.5, gamma=1), X, y % 2 * 2 - 1, "libsvm"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            save_model(estimator.fit(rows, labels), Path(folder) / "model", form)
+            yield (Path(folder) / "model").read_bytes()
 
 
 def load(content):
@@ -271,6 +361,16 @@ PARSERS = {
             b"\x00,x,y\n0,1,a\n1,?,b\n",
         ),
     ),
+    "encoded": Parser(
+        encoded,
+        (
+            *(bytes([k]) + NUMBERS for k in range(len(ENCODED))),
+            b"\x00a,b,y\n1,x,p\n,z,q\n2,,p\n",
+            b"\x02a,b,y\n1,x,p\n1,z,q\n2,?,p\n",
+            b"\x03" + LINES,
+        ),
+    ),
+    "model": Parser(model, tuple(saved_models())),
     "npz": Parser(npz, (saved_npz(),)),
     "arrays": Parser(
         arrays,
