@@ -15,6 +15,7 @@ from svmselect.cv.kfold import (
     in_turn,
     members_of,
     share_out,
+    unlearned_fast,
     without,
 )
 from svmselect.cv.transition import Transition
@@ -142,8 +143,8 @@ def cross_validate_grid(
         Whether to keep the decision value of every point by every model, m numbers for each.
     seeding : {None, "path", "unlearn"}
         "path": the models of a fold from one another; "unlearn": see `cross_validate`. None, the default:
-        "path" for up to 10 folds, and for more "unlearn", or "path" where the whole matrix does not fit its
-        budget (``benchmarks/results/folds.csv``).
+        "path" for up to 10 folds, for more than 10,000 rows, and where the whole matrix does not fit its
+        budget; else "unlearn" (``benchmarks/results/folds.csv``).
 
     Returns
     -------
@@ -163,7 +164,7 @@ def cross_validate_grid(
     trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
     if seeding is None:
-        seeding = "unlearn" if len(members) > MOST_PATHS and gram.full else "path"
+        seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)

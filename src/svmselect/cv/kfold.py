@@ -41,6 +41,7 @@ SEEDINGS = ("cold", *CHAINED, *FROM_FULL, "unlearn")
 EXACT = 1e-9  # the KKT gap of the solution that folds are unlearned from
 GROUP_VALUES = 250_000  # of the variables of folds that are unlearned together
 MOST_COLD = 20  # fits; with more, folds are unlearned by default
+MOST_ROWS = 10_000  # of which this is known to be faster
 WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
@@ -226,6 +227,11 @@ def in_parallel(gram, task, tasks, work):
         run(task, tasks, work)
 
 
+def unlearned_fast(gram):
+    """Whether many folds are unlearned by default: where the whole matrix is there, of some size."""
+    return gram.full and gram.m <= MOST_ROWS
+
+
 def groups_of(rounds, m):
     """Rounds of m points each that are unlearned together: all of them, as far as memory and threads go."""
     size = max(1, min(GROUP_VALUES // m, -(-len(rounds) // thread_count())))
@@ -289,8 +295,8 @@ def cross_validate(
         replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
         "top" (Lee et al. 2004), in their papers for leaving one out. "unlearn": no seed, all points of the
         fold leave the solution of all points at once; see Notes. None, the default: "cold" for up to 20 fits,
-        which on a shared matrix hardly anything makes faster, and for more "unlearn", or "top" where the
-        whole matrix does not fit its budget (``benchmarks/results/folds.csv``).
+        which on a shared matrix hardly anything makes faster; for more "unlearn", or "top" where there are
+        more than 10,000 rows or the whole matrix does not fit its budget (``benchmarks/results/folds.csv``).
     tol, working_set, active_set, max_iter
         See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
     rounds : int, optional
@@ -335,7 +341,7 @@ def cross_validate(
     members = members_of(folds)
     rounds = check_rounds(rounds, len(members))
     if seeding is None:
-        seeding = "cold" if rounds <= MOST_COLD else "unlearn" if gram.full else "top"
+        seeding = "cold" if rounds <= MOST_COLD else "unlearn" if unlearned_fast(gram) else "top"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     rng = np.random.default_rng(rng)
