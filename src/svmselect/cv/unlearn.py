@@ -106,12 +106,10 @@ class Unlearning:
     """
 
     def __init__(self, gram: Gram, y, C, known, b):
-        self.gram = gram
+        self.gram, self.b = gram, b
         self.theta, self.f, self.drift = known
         self.lo, self.hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
-        if self.inbound.size:  # here, once for all threads
-            self.start = Start(gram, self.inbound, self.theta, self.f, b, self.lo, self.hi)
 
     def without(self, sets):
         """The solutions without each of some sets of points.
@@ -153,6 +151,11 @@ class Unlearning:
             start.leave([sets[j] for j in these], these, ends)
         self.judge(sets, ends)
         return ends
+
+    # Made by the first folds, whose columns count.
+    @cached_property
+    def start(self):
+        return Start(self.gram, self.inbound, self.theta, self.f, self.b, self.lo, self.hi)
 
     # Without in-bound points b is an interval. At its end where others may take over from the points that
     # leave, one of these enters.
