@@ -35,7 +35,7 @@ for j, k in enumerate(numbers):
 # %%
 # The more folds, the more training sets have in common, and the more a seed saves. Finding it costs time
 # too, though: on a Gram matrix in memory, iterations are cheap, and unless it is told otherwise
-# `cross_validate` starts from zero up to 20 folds, and from TOP beyond.
+# `cross_validate` starts from zero up to 20 folds. Beyond, it needs no seed: it unlearns the folds.
 
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 width = 0.8 / len(seeds)

@@ -28,6 +28,20 @@ def test_all_agree_on_the_errors(benchmarks, tmp_path, program, options, rows):
         assert "| ringnorm-120 | 120 |" in output.with_suffix(".md").read_text()
 
 
+def test_folds_by_unlearning_against_libsvm(benchmarks, tmp_path):
+    output = tmp_path / "results.csv"
+    command = [sys.executable, benchmarks / "folds.py", "--problems", "ringnorm-120", "--C", "1"]
+    command += ["--folds", "6", "120", "--repeats", "1", "--output", output]  # no class has 120 rows
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    with output.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["folds"], row["libsvm_folds_run"], row["folds_trained"]) == ("6", "6", "0")
+    assert int(row["points_compared"]) >= 115 and row["points_different"] == "0"
+    assert all(float(row[f"{name}_cpu_s"]) > 0 for name in ("cold", "top", "unlearn", "libsvm"))
+    assert "| geometric mean | | | 6 |" in output.with_suffix(".md").read_text()
+
+
 def test_leave_one_out_against_scikit_learn(benchmarks, tmp_path):
     output = tmp_path / "results.csv"
     command = [sys.executable, benchmarks / "loo_grid.py", "--problems", "ringnorm-40", "--models", "2"]

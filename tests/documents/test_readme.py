@@ -130,6 +130,30 @@ def test_the_page_on_speed_has_the_costs_of_seeds():
     assert len(table) == 6
 
 
+def test_the_page_on_speed_has_the_costs_of_folds():
+    rows = pd.read_csv(BENCHMARKS / "folds.csv")
+    methods = [f"{name}_cpu_s" for name in ("cold", "top", "unlearn", "libsvm")]
+    own = rows[rows["C"] == 10].set_index(["problem", "folds"])
+    text = documents()["docs/speed.md"]
+    (table,) = [rows for rows in tables(text) if rows[0][:3] == ["problem", "rows", "k = 10, cold"]]
+    for problem, m, *cells in table[1:]:
+        assert int(m.replace(",", "")) == own["rows"][problem, 10]
+        for k, seconds in ((10, cells[:4]), (100, cells[4:])):
+            for number, column in zip(seconds, methods, strict=True):
+                assert is_rounded(number, own[column][problem, k]), (problem, k, column)
+    assert len(table) == 7
+    hundred = rows[rows["folds"] == 100]
+    for column, mean, least in zip(
+        ("libsvm_cpu_s", "cold_cpu_s", "top_cpu_s"),
+        re.search(r"LIBSVM takes (\S+), cold starts (\S+), and TOP (\S+) times as long", text).groups(),
+        re.search(r"the least ratios are (\S+), (\S+) and (\S+) \(", text).groups(),
+        strict=True,
+    ):
+        ratio = hundred[column] / hundred["unlearn_cpu_s"]
+        assert is_rounded(mean, ratio.prod() ** (1 / len(ratio))) and is_rounded(least, ratio.min())
+    assert rows["points_different"].sum() == 0
+
+
 def test_few_folds_choose_as_well_as_leave_one_out_and_the_least_cost_less():
     rows = pd.read_csv(PAPER / "comparison/estimators.csv").set_index(["metric", "method"])["value"]
     assert rows["regret"][["kfold_3", "kfold_5", "kfold_10"]].max() <= rows["regret"]["loo"]

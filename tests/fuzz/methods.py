@@ -236,7 +236,7 @@ METHODS = {
     "leave-one-out decisions": left_out_decisions,
     **{
         f"cross-validation {seeding}": partial(cross_validated, seeding=seeding)
-        for seeding in ("cold", "ato", "mir", "sir", "avg", "top")
+        for seeding in ("cold", "ato", "mir", "sir", "avg", "top", "unlearn")
     },
     "grid": grid,
     **ESTIMATES,

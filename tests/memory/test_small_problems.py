@@ -116,7 +116,7 @@ def test_estimates(m):
     assert smallest_enclosing_sphere(gram).squared_radius > 0
 
 
-@pytest.mark.parametrize("seeding", ["cold", "ato", "mir", "sir", "avg", "top"])
+@pytest.mark.parametrize("seeding", ["cold", "ato", "mir", "sir", "avg", "top", "unlearn"])
 def test_cross_validation(seeding):
     X, y = problem(64)
     gram = Gram(X, RBF(0.5))

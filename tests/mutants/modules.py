@@ -19,7 +19,10 @@ MODULES = {
     "_active_set": (["_active_set.pyx"], ["test_active_set.py", "test_svm.py", "test_bounds_sphere.py"]),
     "_unlearn": (
         ["loo/_unlearn.pyx", "loo/_ends.pyx"],
-        ["test_ends.py", "test_tableau.py", "test_unlearn.py", "test_loo.py", "test_bounds_spans.py"],
+        [
+            *("test_ends.py", "test_tableau.py", "test_unlearn.py", "test_unlearn_folds.py"),
+            *("test_loo.py", "test_bounds_spans.py"),
+        ],
     ),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
@@ -28,7 +31,7 @@ MODULES = {
         ["loo/__init__.py", "loo/unlearn.py"],
         ["test_ends.py", "test_tableau.py", "test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],
     ),
-    "cv": (["cv"], ["test_cv.py", "test_cv_seeds.py", "test_cv_grid.py"]),
+    "cv": (["cv"], ["test_cv.py", "test_cv_seeds.py", "test_cv_grid.py", "test_unlearn_folds.py"]),
     "bounds": (["bounds"], ["test_bounds.py", "test_bounds_spans.py", "test_bounds_sphere.py"]),
     "svm": (["svm.py"], ["test_svm.py", SENTENCES, "test_nu.py"]),
 }

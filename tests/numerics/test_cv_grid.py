@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from svmselect import RBF, Gram, Linear, cross_validate, cross_validate_grid, solve_csvc, stratified_folds
+from svmselect.cv import unlearn
 from svmselect.path import moved_along_C
 
 CS, GAMMAS = [0.03, 1.0, 30.0, 1000.0], [0.02, 0.3, 5.0]
@@ -19,12 +20,14 @@ def data():
     return two_classes(np.random.default_rng(1), 160, 4, gap=0.8)
 
 
+@pytest.mark.parametrize("seeding", ["path", "unlearn"])
 @pytest.mark.parametrize("active_set", [False, True])
-def test_every_model_is_cross_validated(data, active_set):
+def test_every_model_is_cross_validated(data, active_set, seeding):
     X, y = data
     folds = stratified_folds(y, 4, 2)
     gram = Gram(X, RBF(1.0))
-    grid = cross_validate_grid(gram, y, CS, GAMMAS, folds, tol=1e-6, active_set=active_set)
+    options = {"tol": 1e-6, "active_set": active_set, "seeding": seeding}
+    grid = cross_validate_grid(gram, y, CS, GAMMAS, folds, **options)
     assert grid.errors.shape == grid.n_iter.shape == grid.converged.shape == (3, 4, 4)
     assert grid.converged.all() and gram.kernel == RBF(GAMMAS[-1])
     for g, gamma in enumerate(GAMMAS):
@@ -46,6 +49,22 @@ def test_agrees_with_libsvm(data):
         for c, C in enumerate([1.0, 50.0]):
             predicted = cross_val_predict(SVC(C=C, gamma=gamma), X, y, cv=splits)
             assert abs(np.count_nonzero(predicted != y) - grid.errors[g, c].sum()) <= 1
+
+
+def test_many_folds_are_unlearned_by_default(data, monkeypatch):
+    X, y = data
+
+    def counted(k, **options):
+        return cross_validate_grid(Gram(X, RBF(0.3), **options), y, CS, folds=stratified_folds(y, k)).n_iter
+
+    assert (counted(10) > 0).all() and (counted(11) == 0).all()
+    assert (counted(11, memory_mb=0.05) > 0).any()
+    # paths that are given up: folds are trained
+    right = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
+    monkeypatch.setattr(unlearn.Start, "leave", lambda self, sets, rows, ends: ends.reached.fill(False))
+    found = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
+    assert found.converged.all() and (found.n_iter > 0).all()
+    assert np.abs(found.errors - right.errors).sum() <= 2
 
 
 def test_the_order_of_C_does_not_matter(data):

@@ -130,6 +130,7 @@ def test_every_use_at_once():
         lambda gram: leave_one_out(gram, y, 2.0).errors,
         lambda gram: leave_one_out(gram, y, 0.5, method="certified", tol=1e-6).errors,
         lambda gram: cross_validate(gram, y, 2.0, 5, "top", tol=1e-8).decision,
+        lambda gram: cross_validate(gram, y, 2.0, 20, "unlearn", tol=1e-8).decision,
         lambda gram: span_rule(gram, y, solve_csvc(gram, y, 1.0, tol=1e-10)).error,
         lambda gram: solve_csvc(gram.restricted(some), y[some], 2.0, tol=1e-8).decision,
         lambda gram: solve_nusvc(gram, y, 0.8, tol=1e-8).decision,
@@ -186,11 +187,11 @@ def test_folds_and_kernels_in_the_librarys_threads(monkeypatch):
     for threads in (1, 3):
         gram = Gram(X, RBF(0.3))
         with blas_libraries().limit(limits=threads):
-            for seeding in ("cold", "top"):
+            for seeding in ("cold", "top", "unlearn"):
                 found.append(cross_validate(gram, y, 2.0, 5, seeding, tol=1e-8).decision)
             grid = cross_validate_grid(Gram(X, RBF(1.0)), y, [0.5, 2.0], [0.1, 0.3, 1.0], tol=1e-8)
             found.append(grid.errors)
-    for one, other in zip(found[:3], found[3:], strict=True):
+    for one, other in zip(found[:4], found[4:], strict=True):
         np.testing.assert_allclose(other, one, atol=1e-5)
 
 

@@ -53,6 +53,9 @@ LIMITS = {
     "faster_at_10": 5,
     "faster_at_100": 30,
     "default": 0.8,
+    "unlearning": 30,
+    "unlearning_over_seeds": 1,
+    "unlearning_accuracy": 0.2,
 }
 
 
@@ -414,7 +417,7 @@ def test_tables(tmp_path, root):
     rows, published = made_rows(), read_published(root / "workflow/papers/wen2017/published.csv")
     first = frame_of(tmp_path, table1(rows, "published"))
     value = first.set_index(["method", "metric"])["value"]
-    assert list(dict.fromkeys(first["method"])) == list(METHODS)
+    assert list(dict.fromkeys(first["method"])) == list(METHODS[:-1])
     assert value["libsvm", "time_total"] == pytest.approx(200) and value["libsvm", "rounds"] == 2
     assert value["sir", "time_init"] == pytest.approx(0.9) and value["top", "time_init"] == pytest.approx(1.4)
     assert value["sir", "time_total"] == pytest.approx(1 + 0.9 + 1)
@@ -496,6 +499,65 @@ def test_agreement_lists_points_and_ties(tmp_path):
 
 def of_settings(tmp_path, rows, table):
     return {settings: frame_of(tmp_path, table(rows, settings)) for settings in ("published", "chosen")}
+
+
+def with_unlearning(rows, dataset="madelon", **changes):
+    """The rows, and one of unlearning for each of top's, with 1 ms for each fold."""
+    own = rows[(rows["method"] == "top") & (rows["dataset"] == dataset)].assign(method="unlearn", **changes)
+    own["round_seeding_cpu_s"] = own["round_n_iter"].map(lambda counts: [0.001] * len(counts))
+    own["round_training_cpu_s"] = own["round_n_iter"].map(lambda counts: [0.0] * len(counts))
+    return pd.concat([rows, own], ignore_index=True)
+
+
+def test_unlearning_is_shown_where_it_was_run(tmp_path, root):
+    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    rows = with_unlearning(made_rows())
+    first = frame_of(tmp_path, table1(rows, "published"))
+    assert list(dict.fromkeys(first["method"])) == list(METHODS)
+    _, body, _ = table1_layout(first, published, "published")
+    assert body[-1][1] == "unlearning" and body[-1][9] == "1.51"
+    rows = pd.concat([rows, made_rows().assign(dataset="adult")], ignore_index=True)
+    columns, body, _ = table3_layout(frame_of(tmp_path, table3(rows, "published")), published, "published")
+    headings = [heading for _, heading in columns]
+    ours, ratio = headings.index("Unlearning"), headings.index("LIBSVM / unlearning")
+    assert [(line[0], line[ours], line[ratio]) for line in body] == [
+        ("madelon", "1.5", "132.5"),
+        ("madelon", "1.6", "1250.0"),
+        ("adult", "not run", "not run"),
+        ("adult", "not run", "not run"),
+    ]
+    assert list(columns) == list(dict.fromkeys(columns))
+    without, _, _ = table3_layout(frame_of(tmp_path, table3(made_rows(), "chosen")), published, "chosen")
+    assert "Unlearning" not in [heading for _, heading in without]
+    # a cell of its own has not seen where the seeds differ
+    alone = agreement(rows[rows["method"] != "unlearn"], 1e-3)
+    for one, other in zip(agreement(rows, 1e-3), alone, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+
+
+def test_the_claim_of_unlearning(tmp_path, root):
+    def decided(rows):
+        verdicts, numbers = decide(CLAIMS, TESTS, exhibits(tmp_path, root, rows))
+        own = numbers[numbers["claim"] == "unlearning"].set_index("quantity")["value"]
+        return verdicts.set_index("claim")["verdict"], own
+
+    verdict, _ = decided(made_rows())
+    assert verdict["unlearning"] == "not testable here"
+    assert decided(with_unlearning(made_rows()))[0].drop("unlearning").equals(verdict.drop("unlearning"))
+    verdict, own = decided(with_unlearning(made_rows()))
+    assert verdict["unlearning"] == "reproduced"
+    assert own["LIBSVM / unlearning, published, k=100"] == pytest.approx(2000 / (1 + 0.5 + 0.1))
+    assert own["fastest seed / unlearning, published, k=100"] == pytest.approx((0.5 + 9.9 + 5) / 0.6)
+    assert decided(with_unlearning(made_rows(), full_cpu_s=1e3))[0]["unlearning"] == "partly"
+    verdict, _ = decided(with_unlearning(made_rows(), full_cpu_s=1e5, estimate=0.5))
+    assert verdict["unlearning"] == "not reproduced"
+
+
+def test_unlearning_is_a_cell_of_its_own(data, run):
+    (row,) = run(data / "dense.npz", cells.run_unlearning, model=MODEL)
+    (cold,) = run(data / "dense.npz", model=MODEL, seedings=["cold"])
+    assert row["method"] == "unlearn" and row["status"] == OK and row["errors"] == cold["errors"]
+    assert row["full_n_iter"] > 0 and sum(row["round_n_iter"]) == 0 and row["k"] == 5
 
 
 def exhibits(tmp_path, root, rows):

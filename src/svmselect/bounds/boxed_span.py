@@ -88,7 +88,7 @@ def spans_by_path(part, y, alpha, C, points, tol):
         outcome = start.paths.walk(numbers, none, start.y, False, ends)
         change = ends.theta[: numbers.size] - start.theta
         g = ends.g[: numbers.size]
-        g[:] = start.times_gram(change)
+        g[:] = tableau.times_gram(change)
         gap, *_ = start.judge(numbers, none)
         value = np.maximum(np.einsum("ij,ij->i", change, g), 0) / alpha[points[these]] ** 2
         minimal = gap <= alpha[points[these]] * np.maximum(tol * value, ROUND_OFF * largest)

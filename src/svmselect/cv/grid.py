@@ -7,7 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.cv.folds import check_folds
-from svmselect.cv.kfold import WORK_PER_FIT, Trainer, in_parallel, members_of, share_out, without
+from svmselect.cv.kfold import (
+    WORK_PER_FIT,
+    Trainer,
+    groups_of,
+    in_parallel,
+    in_turn,
+    members_of,
+    share_out,
+    unlearned_fast,
+    without,
+)
+from svmselect.cv.transition import Transition
+from svmselect.cv.unlearn import Unlearning
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.path import check_values, moved_along_C
@@ -15,6 +27,10 @@ from svmselect.svm import check_labels, check_options, frozen, misclassified, we
 from svmselect.threads import one_blas_thread, thread_count
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
+
+SEEDINGS = ("path", "unlearn")
+MOST_PATHS = 10  # folds; with more, they are unlearned by default
+NOBODY = np.arange(0)  # enters
 
 
 @dataclass(frozen=True)
@@ -30,7 +46,7 @@ class GridCrossValidation:
     errors : ndarray of intp, shape (n_gammas, n_Cs, k)
         Misclassified points of each fold, by the classifier trained without it; n_gammas is 1 without gammas.
     n_iter : ndarray of int64, shape (n_gammas, n_Cs, k)
-        Iterations of each fit.
+        Iterations of each fit; not those of the solutions of all points that folds are unlearned from.
     converged : ndarray of bool, shape (n_gammas, n_Cs, k)
         Whether it reached the tolerance.
     decision : ndarray, shape (n_gammas, n_Cs, m), or None
@@ -96,13 +112,15 @@ def cross_validate_grid(
     max_iter=None,
     progress=None,
     decision_values=False,
+    seeding=None,
 ) -> GridCrossValidation:
     """k-fold cross-validation of every C, and for every gamma where some are given, on one Gram matrix per
     gamma.
 
-    Within a fold, models are trained with increasing C, each from the solution before. Values of gamma run on
-    as many threads as BLAS may use, each with a matrix of its own within the budget of `gram`; where that
-    holds one, the folds do.
+    Within a fold, models are trained with increasing C, each from the solution before; or this is done with
+    all points, and every fold is unlearned from each of these solutions. Values of gamma run on as many
+    threads as BLAS may use, each with a matrix of its own within the budget of `gram`; where that holds one,
+    the folds do.
 
     Parameters
     ----------
@@ -123,6 +141,10 @@ def cross_validate_grid(
         Called as ``progress(done, total)`` after each gamma, from the calling thread.
     decision_values : bool
         Whether to keep the decision value of every point by every model, m numbers for each.
+    seeding : {None, "path", "unlearn"}
+        "path": the models of a fold from one another; "unlearn": see `cross_validate`. None, the default:
+        "path" for up to 10 folds, for more than 10,000 rows, and where the whole matrix does not fit its
+        budget; else "unlearn" (``benchmarks/results/folds.csv``).
 
     Returns
     -------
@@ -141,6 +163,10 @@ def cross_validate_grid(
     folds = check_folds(folds, y)
     trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
+    if seeding is None:
+        seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
+    if seeding not in SEEDINGS:
+        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
     converged = np.zeros(shape, dtype=bool)
@@ -149,6 +175,12 @@ def cross_validate_grid(
     rounds = range(len(members))
     work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
 
+    def keep(solution, g, c, h):
+        if decision is not None:
+            decision[g, c, members[h]] = solution.decision[members[h]]
+        errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
+        n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
+
     def path(view, g, h):
         theta = known = solution = None
         for c in order:
@@ -156,25 +188,49 @@ def cross_validate_grid(
             if solution is not None:
                 theta = moved_along_C(y, solution, C)
             solution, known = trainer.fit(view, C, theta, known)
-            if decision is not None:
-                decision[g, c, members[h]] = solution.decision[members[h]]
-            errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
-            n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
+            keep(solution, g, c, h)
 
-    def all_folds(own, g):
+    def unlearn(view, g, spread):
+        theta = known = solution = None
+        for c in order:
+            C = np.full(view.m, Cs[c])
+            if solution is not None:
+                theta = moved_along_C(y, solution, C)
+            solution, known = trainer.fit(view, C, theta, known, exact=True)
+            unlearning = Unlearning(view, y, C, known, solution.b)
+
+            def several(these, c=c, C=C, unlearning=unlearning, known=known, b=solution.b):
+                found = unlearning.without([members[h] for h in these])
+                for j, (h, optimal) in enumerate(zip(these, found.optimal(tol), strict=True)):
+                    bound = without(C, members[h])
+                    if optimal:
+                        one = found.solution(j, y, bound)
+                    else:
+                        change = Transition(view, y, C, *known[:2], -b, members[h], NOBODY, tol)
+                        one, _ = trainer.fit(view, bound, found.seed_or_top(j, change).theta, known)
+                    keep(one, g, c, h)
+
+            spread(view, several, groups_of(rounds, view.m), work / Cs.size)
+
+    def every_fold(view, g, spread):
+        if seeding == "unlearn":
+            unlearn(view, g, spread)
+        else:
+            spread(view, lambda h: path(view, g, h), rounds, work)
+
+    def one_by_one(own, g):
         own.set_kernel(RBF(gammas[g]))
-        for h in rounds:
-            path(own, g, h)
+        every_fold(own, g, in_turn)
 
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
     if len(copies) > 1:
-        share_out(copies, all_folds, range(gammas.size), work * gammas.size, progress)
+        share_out(copies, one_by_one, range(gammas.size), work * gammas.size, progress)
         gram.set_kernel(RBF(gammas[-1]))
     else:
         for g in range(shape[0]):
             if gammas is not None:
                 gram.set_kernel(RBF(gammas[g]))
-            in_parallel(gram, lambda h, g=g: path(gram, g, h), rounds, work)
+            every_fold(gram, g, in_parallel)
             if progress is not None:
                 progress(g + 1, shape[0])
     arrays = [frozen(array) for array in (folds, errors, n_iter, converged)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import time
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 
 import numpy as np
@@ -16,7 +17,9 @@ from svmselect.cv.folds import check_folds
 from svmselect.cv.mir import mir
 from svmselect.cv.replace import avg, sir, top
 from svmselect.cv.transition import Seed, Transition
+from svmselect.cv.unlearn import Unlearning
 from svmselect.gram import Gram
+from svmselect.kernels import slices
 from svmselect.svm import (
     Solution,
     check_bounds,
@@ -34,8 +37,11 @@ __all__ = ["CrossValidation", "Round", "cross_validate"]
 # which solution a seed changes: that of the fold before, or that of all points
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
-SEEDINGS = ("cold", *CHAINED, *FROM_FULL)
-MOST_COLD = 20  # fits; with more, the default seed is "top"
+SEEDINGS = ("cold", *CHAINED, *FROM_FULL, "unlearn")
+EXACT = 1e-9  # the KKT gap of the solution that folds are unlearned from
+GROUP_VALUES = 250_000  # of the variables of folds that are unlearned together
+MOST_COLD = 20  # fits; with more, folds are unlearned by default
+MOST_ROWS = 10_000  # of which this is known to be faster
 WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
@@ -50,7 +56,8 @@ class Round:
     seeding_cpu_s, training_cpu_s : float
         CPU time, seconds, of choosing the alphas to start from, and of the gradient there and the solver.
     seed_steps, cg_iterations : int
-        Of the seed "ato": its moves, and the conjugate-gradient iterations that these took.
+        Of the seed "ato": its moves, and the conjugate-gradient iterations that these took. Of "unlearn": the
+        events on the path.
     cg_residual : float
         The largest relative residual that conjugate gradients left.
     n_iter, columns_requested, kernel_values, kkt_gap, objective, converged
@@ -181,15 +188,19 @@ class Trainer:
         self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
         self.solve = _active_set.solve if active_set else Dual.solve
 
-    def fit(self, gram, C, theta=None, known=None):
+    def fit(self, gram, C, theta=None, known=None, exact=False):
         """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may
-        know of it; `known` as in Dual.seed."""
+        know of it; `known` as in Dual.seed. With `exact` its gap is round-off or little more, where the
+        active-set method can reach that."""
         columns, values = gram.thread_counts
         dual = Dual(gram, self.y)
         dual.boxes(self.y, C)
         if theta is not None:
             dual.seed(theta, known)
         converged = self.solve(dual, self.working_set, self.tol, self.max_iter)
+        if exact and converged and self.tol > EXACT:
+            _active_set.solve(dual, self.working_set, EXACT, self.max_iter - dual.state()[-1])
+            converged = dual.reached(self.tol)
         return solution_of(dual, gram, self.y, C, converged, columns, values), dual.known()
 
 
@@ -200,15 +211,31 @@ def without(C, points):
     return C
 
 
+def in_turn(gram, task, tasks, work):
+    """As `in_parallel`, on the calling thread."""
+    for t in tasks:
+        task(t)
+
+
 def in_parallel(gram, task, tasks, work):
     """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits
     its budget and the `work` is worth it; else in turn."""
     if thread_count() == 1 or len(tasks) == 1 or not gram.full:
-        for t in tasks:
-            task(t)
+        in_turn(gram, task, tasks, work)
     else:
         gram.compute()
         run(task, tasks, work)
+
+
+def unlearned_fast(gram):
+    """Whether many folds are unlearned by default: where the whole matrix is there, of some size."""
+    return gram.full and gram.m <= MOST_ROWS
+
+
+def groups_of(rounds, m):
+    """Rounds of m points each that are unlearned together: all of them, as far as memory and threads go."""
+    size = max(1, min(GROUP_VALUES // m, -(-len(rounds) // thread_count())))
+    return [rounds[part] for part in slices(len(rounds), size)]
 
 
 def share_out(objects, task, tasks, work, progress=None):
@@ -243,7 +270,8 @@ def cross_validate(
     rng=0,
     progress=None,
 ) -> CrossValidation:
-    """k-fold cross-validation, each fit seeded with a solution of a similar training set.
+    """k-fold cross-validation, each fit seeded with a solution of a similar training set, or unlearned from
+    the solution of all points.
 
     The points of the fold that is held out have ``C_i = 0``: all fits share one Gram matrix, and the solver
     keeps the decision values of held-out points up to date. Every fit runs to the same tolerance, so the seed
@@ -261,13 +289,14 @@ def cross_validate(
     folds : int or array_like of int, shape (m,)
         A number k of folds (`stratified_folds`), or the fold of each row, 0 to k - 1; ``np.arange(m)`` leaves
         one out.
-    seeding : {None, "cold", "ato", "mir", "sir", "avg", "top"}
+    seeding : {None, "cold", "ato", "mir", "sir", "avg", "top", "unlearn"}
         "cold": alpha = 0. From the solution of the fold before (Wen et al. 2017), the first one cold: "ato"
         (adjusting alpha towards the optimum), "mir" (multiple instance replacement), "sir" (single instance
         replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
-        "top" (Lee et al. 2004), in their papers for leaving one out. None, the default: "cold" for up to 20
-        fits, which on a shared matrix seeds hardly make faster, and "top" for more
-        (``results/paper/wen2017/seeds.csv``).
+        "top" (Lee et al. 2004), in their papers for leaving one out. "unlearn": no seed, all points of the
+        fold leave the solution of all points at once; see Notes. None, the default: "cold" for up to 20 fits,
+        which on a shared matrix hardly anything makes faster; for more "unlearn", or "top" where there are
+        more than 10,000 rows or the whole matrix does not fit its budget (``benchmarks/results/folds.csv``).
     tol, working_set, active_set, max_iter
         See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
     rounds : int, optional
@@ -288,8 +317,18 @@ def cross_validate(
 
     Notes
     -----
-    "cold", "avg" and "top" have folds that do not depend on each other: where the whole matrix fits its
-    budget, they run on as many threads as BLAS may use, and CPU times are then those of the fold's thread.
+    "cold", "avg", "top" and "unlearn" have folds that do not depend on each other: where the whole matrix
+    fits its budget, they run on as many threads as BLAS may use, and CPU times are then those of the fold's
+    thread.
+
+    "unlearn" drives the variables of a fold from the solution of all points to 0, in proportion, along the
+    path of optimal solutions of the rest. The path is piecewise linear, as that of `leave_one_out`, which is
+    the case of folds of one point. The solution of all points has a KKT gap of at most 1e-9 for it, or as
+    little as the active-set method can reach, which then takes over even with ``active_set=False``. A path is
+    not taken at its word: the gradient at its end is computed anew from the variables and the Gram matrix. A
+    fold whose gap is not at most `tol`, beyond the doubt of rounding, is trained by the solver, from where
+    the path ended, or from the seed "top" where it was degenerate; only such a fold has iterations. Several
+    folds are unlearned together, so CPU times and counts of a fold are equal shares of theirs.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
@@ -302,7 +341,7 @@ def cross_validate(
     members = members_of(folds)
     rounds = check_rounds(rounds, len(members))
     if seeding is None:
-        seeding = "cold" if rounds <= MOST_COLD else "top"
+        seeding = "cold" if rounds <= MOST_COLD else "unlearn" if unlearned_fast(gram) else "top"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     rng = np.random.default_rng(rng)
@@ -310,8 +349,30 @@ def cross_validate(
     clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time
     decision, done = np.full(gram.m, np.nan), [None] * rounds
 
-    def train(h, seed=None, former=None, enters=()):
-        """Train without fold h, from a seed made of a former fit, and keep what it says of the fold."""
+    def note(h, solution, seed, seeding_cpu_s, training_cpu_s, columns, values):
+        """Keep what a fit without fold h says."""
+        done[h] = Round(
+            fold=h,
+            seeding_cpu_s=seeding_cpu_s,
+            training_cpu_s=training_cpu_s,
+            seed_steps=seed.steps,
+            cg_iterations=seed.cg_iterations,
+            cg_residual=seed.cg_residual,
+            n_iter=solution.n_iter,
+            columns_requested=columns,
+            kernel_values=values,
+            kkt_gap=solution.kkt_gap,
+            objective=solution.objective,
+            n_sv=solution.n_sv,
+            converged=solution.converged,
+        )
+        decision[members[h]] = solution.decision[members[h]]
+        if progress is not None:
+            progress(sum(r is not None for r in done), rounds)
+
+    def train(h, seed=None, former=None, enters=(), spent=(0.0, 0, 0)):
+        """Train without fold h, from a seed made of a former fit, and keep what it says of the fold; `spent`
+        is CPU time, columns and kernel values that the seed has taken before."""
         columns, values = gram.thread_counts
         begin = clock()
         start, known = Seed(None), None
@@ -322,41 +383,47 @@ def cross_validate(
             start = seed(Transition(gram, y, C, theta, f, -solution.b, members[h], enters, tol, rng))
         middle = clock()
         solution, known = trainer.fit(gram, without(C, members[h]), start.theta, known)
+        times = spent[0] + middle - begin, clock() - middle
         columns_now, values_now = gram.thread_counts
-        done[h] = Round(
-            fold=h,
-            seeding_cpu_s=middle - begin,
-            training_cpu_s=clock() - middle,
-            seed_steps=start.steps,
-            cg_iterations=start.cg_iterations,
-            cg_residual=start.cg_residual,
-            n_iter=solution.n_iter,
-            columns_requested=columns_now - columns,
-            kernel_values=values_now - values,
-            kkt_gap=solution.kkt_gap,
-            objective=solution.objective,
-            n_sv=solution.n_sv,
-            converged=solution.converged,
-        )
-        decision[members[h]] = solution.decision[members[h]]
-        if progress is not None:
-            progress(sum(r is not None for r in done), rounds)
+        note(h, solution, start, *times, spent[1] + columns_now - columns, spent[2] + values_now - values)
         return solution, known
 
+    def unlearn(several):
+        """Unlearn some folds, and train without those whose path does not lead to the optimum."""
+        columns, values = gram.thread_counts
+        begin = clock()
+        found = unlearning.without([members[h] for h in several])
+        optimal, n = found.optimal(tol), len(several)
+        time_each = (clock() - begin) / n
+        columns_now, values_now = gram.thread_counts
+        counts = zip(shares(columns_now - columns, n), shares(values_now - values, n), strict=True)
+        for j, (h, count) in enumerate(zip(several, counts, strict=True)):
+            begin = clock()
+            if optimal[j]:
+                solution, seed = found.solution(j, y, without(C, members[h])), found.seed(j)
+                note(h, solution, seed, time_each, clock() - begin, *count)
+            else:
+                train(h, partial(found.seed_or_top, j), former, spent=(time_each, *count))
+
     full, full_cpu_s = None, 0.0
+    work = WORK_PER_FIT * rounds * gram.m**2
     if chained:
         former = train(0)
         for h in range(1, rounds):
             former = train(h, CHAINED[seeding], former, members[h - 1])
+    elif seeding == "cold":
+        in_parallel(gram, train, range(rounds), work)
     else:
-        if seeding in FROM_FULL:
-            begin = time.process_time()
-            former = trainer.fit(gram, C)
-            full, full_cpu_s = former[0], time.process_time() - begin
+        begin = time.process_time()
+        former = trainer.fit(gram, C, exact=seeding == "unlearn")
+        full = former[0]
+        if seeding == "unlearn":
+            unlearning = Unlearning(gram, y, C, former[1], full.b)
+        full_cpu_s = time.process_time() - begin
+        if seeding == "unlearn":
+            in_parallel(gram, unlearn, groups_of(range(rounds), gram.m), work)
         else:
-            former = None
-        work = WORK_PER_FIT * rounds * gram.m**2
-        in_parallel(gram, lambda h: train(h, FROM_FULL.get(seeding), former), range(rounds), work)
+            in_parallel(gram, lambda h: train(h, FROM_FULL[seeding], former), range(rounds), work)
     errors = misclassified(y, decision) & ~np.isnan(decision)
     return CrossValidation(frozen(folds), frozen(decision), frozen(errors), tuple(done), full, full_cpu_s)
 
@@ -364,6 +431,11 @@ def cross_validate(
 def members_of(folds):
     """The rows of each fold."""
     return np.split(np.argsort(folds, kind="stable"), np.cumsum(np.bincount(folds))[:-1])
+
+
+def shares(count, n):
+    """A count in n parts that differ by 1 at most."""
+    return np.diff(np.arange(n + 1) * count // n).tolist()
 
 
 def check_rounds(rounds, k):

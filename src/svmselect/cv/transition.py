@@ -58,7 +58,7 @@ class Transition:
         R and T of the paper. Every other point is in both training sets.
     tol : float
         KKT tolerance of the fits.
-    rng : numpy.random.Generator
+    rng : numpy.random.Generator, optional
         For seeds that draw.
     """
 
@@ -71,7 +71,7 @@ class Transition:
     leaves: np.ndarray
     enters: np.ndarray
     tol: float
-    rng: np.random.Generator
+    rng: np.random.Generator | None = None
 
     @cached_property
     def box(self):

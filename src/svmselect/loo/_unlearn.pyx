@@ -1,11 +1,13 @@
-"""Leave-one-out by unlearning: alpha_r is driven to 0 along the path of optimal solutions.
+"""Unlearning: the alpha of one point, or of all points of a fold, is driven to 0 along the path of optimal
+solutions.
 
-Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves and
-every other theta stays optimal, theta_S, b and all g move linearly, until a point reaches a bound (leaves S)
-or an index of the rest reaches ``g_t = 0`` (enters S): Cauwenberghs and Poggio (2000), backwards. All these
-paths start at one solution, and most of them meet few events, so the linear algebra of that solution is
-shared: column t of its *tableau* (the principal pivot transform of the bordered Gram matrix on b and S) holds
-what moves when theta_t (t not in S) or g_t (t in S) is pushed by one unit:
+Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves, or
+theta of several points in proportion to what it was, and every other theta stays optimal, theta_S, b and all
+g move linearly, until a point reaches a bound (leaves S) or an index of the rest reaches ``g_t = 0`` (enters
+S): Cauwenberghs and Poggio (2000), backwards. All these paths start at one solution, and most of them meet
+few events, so the linear algebra of that solution is shared: column t of its *tableau* (the principal pivot
+transform of the bordered Gram matrix on b and S) holds what moves when theta_t (t not in S) or g_t (t in S)
+is pushed by one unit:
 
     T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',
     A = [1 K_NS].
@@ -18,10 +20,12 @@ others keep; there they stay, since y_r g_r only falls on the way.
 
 A path that has met the events E (points that have entered or left) pushes the columns of E so that their own
 counterparts (g of those that entered, theta of those that left) stay where they are: a system of the size of
-E. No matrix is copied or updated.
+E (`System`). Driven points of S have left from the beginning, and their theta moves as it is driven. No
+matrix of the size of S is copied or updated.
 
-What a path says is not taken at its word, since round-off grows along it: each leaves its variables and g in
-an `Ends`, which is held against the Gram matrix itself (see _ends).
+What a path says is not taken at its word, since round-off grows along it. One that leaves a point out leaves
+its variables and g in an `Ends`, which is held against the Gram matrix itself (see _ends); the variables that
+one of a fold ends at are where a solver starts, whose gradient is of the Gram matrix.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -31,7 +35,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from scipy.linalg.cython_lapack cimport dgesv
+from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from svmselect._columns cimport Columns
 from svmselect._smo cimport VEC_OUT, vec_axpy
@@ -41,20 +45,23 @@ cdef extern from "_vec.h" nogil:
     Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *,
                              const double *, double *)
 
-cdef enum:
-    MAX_OPEN = 64     # of one path that are open at once: the size of its system
+MAX_OPEN = 64   # events of one left-out point that are open at once: the size of its system
 # columns of the tableau computed at once: so many, or more while they are short
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
 cdef Py_ssize_t BETWEEN_SIGNALS = 2**22  # kernel values of the problems between two looks for Ctrl-C
 # allowed in the ratio test to theta, relative to its box or, in a wide one, to the largest, and at least to g
 SLACK = 1e-10
+cdef double NOTHING = SLACK     # of what a path is driven by: what is left at its end, or out of balance
 # of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
 cdef double ROUNDING = 16
 cdef double EPS = 2.0 ** -52
 # of EPS: the residual of a solve by Cholesky's factor, relative to the largest kernel value and the sum of
 # |x|
 cdef double RESIDUAL = 8
+# of a path's system, relative to its right side: what is refined, and what a fresh inverse has to reach
+cdef double REFINED = 1e-12
+cdef double SOLVED = 1e-8
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
@@ -65,8 +72,8 @@ cpdef enum Outcome:     # how a path ended
 def round_off(theta, diagonal, unit):
     """What rounding may do to each g_t: that of theta_s, or of its part in the sum, is at most u |theta_s|
     sqrt(K_ss K_tt), and the errors are independent; `unit` is the size of the linear term. An array of the
-    shape of both."""
-    return ROUNDING * EPS * (np.sqrt((theta**2 @ diagonal) * diagonal) + unit)
+    shape of theta, which may have several rows."""
+    return ROUNDING * EPS * (np.sqrt(np.multiply.outer(theta**2 @ diagonal, diagonal)) + unit)
 
 
 def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
@@ -137,8 +144,137 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
     return array
 
 
+cdef class System:
+    """What the columns of the open events are pushed by: a linear system with its inverse, both updated.
+
+    With the rows of points that have entered negated it is symmetric, positive definite on those that have
+    left and negative definite on those that have entered, so any order of its rows is stable, and one comes
+    or goes by a step of Gauss and Jordan. Where round-off shows in a solution, the inverse is computed anew.
+
+    Parameters
+    ----------
+    size : int
+        Most rows.
+    """
+
+    cdef Py_ssize_t size, n
+    cdef bint known             # whether there is an inverse
+    cdef double[:, ::1] matrix, inverse
+    cdef double[::1] right, x, rest, work
+    cdef int[::1] pivots
+
+    def __cinit__(self, Py_ssize_t size):
+        self.size, self.n, self.known = size, 0, True
+        self.matrix, self.inverse = np.empty((2, size, size))
+        self.right, self.x, self.rest, self.work = np.empty((4, size))
+        self.pivots = np.empty(size, dtype=np.intc)
+
+    cdef void clear(self) noexcept nogil:
+        self.n, self.known = 0, True
+
+    cdef void add(self, bint update) noexcept nogil:
+        """Take in a row and column whose entries are in `right`, that on the diagonal last."""
+        cdef Py_ssize_t n = self.n, i
+        cdef double schur
+        for i in range(n + 1):
+            self.matrix[i, n] = self.matrix[n, i] = self.right[i]
+        self.n = n + 1
+        self.known = self.known and update
+        if not self.known:
+            return
+        schur = self.right[n]
+        self.times(self.inverse, n, self.right, self.x)
+        for i in range(n):
+            schur -= self.x[i] * self.right[i]
+        if not fabs(schur) > 0:
+            self.known = False
+            return
+        for i in range(n):
+            vec_axpy(False, n, &self.inverse[i, 0], self.x[i] / schur, &self.x[0])
+            self.inverse[i, n] = self.inverse[n, i] = -self.x[i] / schur
+        self.inverse[n, n] = 1 / schur
+
+    cdef void times(self, double[:, ::1] a, Py_ssize_t n, double[::1] v, double[::1] out) noexcept nogil:
+        """The product of a symmetric matrix and a vector."""
+        cdef Py_ssize_t i
+        memset(&out[0], 0, n * sizeof(double))
+        for i in range(n):
+            vec_axpy(False, n, &out[0], v[i], &a[i, 0])
+
+    cdef void swap(self, double[:, ::1] a, Py_ssize_t k, Py_ssize_t last) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            a[k, i], a[last, i] = a[last, i], a[k, i]
+        for i in range(self.n):
+            a[i, k], a[i, last] = a[i, last], a[i, k]
+
+    cdef void remove(self, Py_ssize_t k) noexcept nogil:
+        """Take out row k; the last takes its place."""
+        cdef Py_ssize_t last = self.n - 1, i
+        cdef double pivot
+        self.swap(self.matrix, k, last)
+        if self.known:
+            self.swap(self.inverse, k, last)
+            pivot = self.inverse[last, last]
+            self.known = fabs(pivot) > 0
+        self.n = last
+        if self.known:
+            for i in range(last):
+                vec_axpy(False, last, &self.inverse[i, 0], -self.inverse[i, last] / pivot,
+                         &self.inverse[last, 0])
+
+    cdef bint invert(self) noexcept nogil:
+        """Compute the inverse anew; whether there is one."""
+        cdef int n = <int> self.n, ld = <int> self.size, info = 0
+        cdef Py_ssize_t i, j
+        for i in range(self.n):
+            memcpy(&self.inverse[i, 0], &self.matrix[i, 0], self.n * sizeof(double))
+        dgetrf(&n, &n, &self.inverse[0, 0], &ld, &self.pivots[0], &info)
+        if info == 0:
+            dgetri(&n, &self.inverse[0, 0], &ld, &self.pivots[0], &self.work[0], &ld, &info)
+        self.known = info == 0
+        if self.known:
+            for i in range(self.n):
+                for j in range(i):
+                    self.inverse[i, j] = self.inverse[j, i] = 0.5 * (self.inverse[i, j] + self.inverse[j, i])
+        return self.known
+
+    cdef double residual(self) noexcept nogil:
+        """What x leaves of the right side, in `rest`; its largest entry."""
+        cdef Py_ssize_t i
+        cdef double most = 0
+        self.times(self.matrix, self.n, self.x, self.rest)
+        for i in range(self.n):
+            self.rest[i] = self.right[i] - self.rest[i]
+            if not fabs(self.rest[i]) <= most:  # no number is the largest
+                most = fabs(self.rest[i])
+        return most
+
+    cdef bint solve(self) noexcept nogil:
+        """x for the right side; whether it can be told."""
+        cdef Py_ssize_t i
+        cdef int attempt, _turn
+        cdef double size = 0, left = VEC_OUT
+        for i in range(self.n):
+            size = max(size, fabs(self.right[i]))
+        for attempt in range(2):
+            if (attempt > 0 or not self.known) and not self.invert():
+                return False
+            self.times(self.inverse, self.n, self.right, self.x)
+            left = self.residual()
+            for _turn in range(2):
+                if left <= REFINED * size:
+                    return True
+                for i in range(self.n):
+                    vec_axpy(False, self.n, &self.x[0], self.rest[i], &self.inverse[i, 0])
+                left = self.residual()
+            if left <= REFINED * size or (attempt > 0 and left <= SOLVED * size):
+                return True
+        return False
+
+
 cdef class Paths:
-    """Unlearning of one point after another from the same solution.
+    """Unlearning of one point after another, or of one fold after another, from the same solution.
 
     Parameters
     ----------
@@ -148,6 +284,10 @@ cdef class Paths:
         tableau's order.
     g_slack : ndarray, shape (m,)
         Round-off allowed to g.
+    most_open : int
+        Events of one path that are open at once.
+    most_kept : int
+        Values of the tableau's columns that `leave` keeps for the next path.
     """
 
     cdef object tableau
@@ -155,25 +295,34 @@ cdef class Paths:
     cdef double **columns       # of the tableau, NULL until a path first meets their point
     cdef object nearest         # points, those likely to be met first
     cdef readonly double[::1] theta_slack
-    cdef double[::1] theta, g, lo, hi, g_slack
+    cdef double[::1] theta, lo, hi, g_slack
     # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
     # round-off they allow, its rate, theta where it is fixed; start_* at the solution
     cdef double[::1] start_z, start_least, start_most, start_slack
+    cdef double[::1] offset     # of g: what a path leaves out
     cdef double[::1] z, least, most, slack, rate, parked
     cdef double root            # of a typical kernel value, a power of two: the units of a path's system
     cdef double room            # see Ends, of the path that has just ended
     cdef double left
+    # of a path: the driven points, what their theta does while the path is gone, and the rate of every point
+    # that this alone causes outside S
+    cdef char[::1] driven
+    cdef double[::1] pull, base
+    cdef System system
+    cdef Py_ssize_t[::1] events     # the open ones
+    cdef Py_ssize_t n_open, n_columns, most_kept
     cdef char[::1] start_inside, inside     # in S
     cdef readonly long long n_events
 
-    def __cinit__(self, tableau, theta, g, lo, hi, g_slack):
+    def __cinit__(self, tableau, theta, g, lo, hi, g_slack, Py_ssize_t most_open=MAX_OPEN,
+                  Py_ssize_t most_kept=0):
         cdef int exponent
         self.tableau = tableau
         self.m, self.s = theta.size, tableau.s
         self.columns = <double **> calloc(self.m, sizeof(double *))
         if self.columns == NULL:
             raise MemoryError
-        self.theta, self.g, self.lo, self.hi = theta, g, lo, hi
+        self.theta, self.lo, self.hi = theta, lo, hi
         inside = np.arange(self.m) < self.s
         to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
         self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
@@ -182,13 +331,19 @@ cdef class Paths:
         frexp(max(tableau.diagonal.max(), 1e-300), &exponent)
         self.root = ldexp(1, exponent >> 1)
         self.start_inside = inside.astype(np.int8)
-        self.start_z = np.where(inside, theta, g)
         # g <= 0 where theta cannot grow, g >= 0 where it cannot shrink
         self.start_least = np.where(inside, lo, np.where(theta < hi, 0, -VEC_OUT))
         self.start_most = np.where(inside, hi, np.where(theta > lo, 0, VEC_OUT))
+        # what the gap of the solution lets g miss is no event
+        self.start_z = np.clip(np.where(inside, theta, g), self.start_least, self.start_most)
+        self.offset = np.where(inside, g, g - self.start_z)
         self.start_slack = np.where(inside, self.theta_slack, g_slack)
         self.z, self.least, self.most, self.slack, self.rate, self.parked = np.empty((6, self.m))
         self.inside = np.empty(self.m, dtype=np.int8)
+        self.driven = np.zeros(self.m, dtype=np.int8)
+        self.pull, self.base = np.zeros((2, self.m))
+        self.system, self.most_kept = System(most_open), most_kept
+        self.events = np.empty(most_open, dtype=np.intp)
         self.n_events = 0
 
     def __dealloc__(self):
@@ -202,6 +357,7 @@ cdef class Paths:
         for t in range(self.m):
             free(self.columns[t])
             self.columns[t] = NULL
+        self.n_columns = 0
 
     def keep(self, const Py_ssize_t[::1] points, const double[:, ::1] values):
         """Take over columns of the tableau, shape (n, m)."""
@@ -212,6 +368,7 @@ cdef class Paths:
                 self.columns[t] = <double *> malloc(self.m * sizeof(double))
                 if self.columns[t] == NULL:
                     raise MemoryError
+                self.n_columns += 1
             memcpy(self.columns[t], &values[k, 0], self.m * sizeof(double))
 
     cdef const double *column(self, Py_ssize_t t) except NULL nogil:
@@ -259,12 +416,9 @@ cdef class Paths:
                 r = points[k]
                 outcome[k] = self.unlearn(r, y[r], kept[k], stop)
                 room[k], left[k] = self.room, self.left
+                self.settle(&theta[k, 0])
                 for t in range(self.m):
-                    theta[k, t] = self.z[t] if self.inside[t] else self.parked[t]
-                    theta[k, t] = min(max(theta[k, t], self.lo[t]), self.hi[t])
-                    g[k, t] = 0 if self.inside[t] else self.z[t]
-                    if t < self.s:
-                        g[k, t] += self.g[t]
+                    g[k, t] = self.offset[t] + (0 if self.inside[t] else self.z[t])
                 theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
                 for t in range(self.m):
                     moved[t] |= theta[k, t] != self.theta[t]
@@ -277,7 +431,59 @@ cdef class Paths:
                         moved[t] |= direction[k, t] != 0
         return outcome_array
 
-    cdef void begin(self, Py_ssize_t r) noexcept nogil:
+    def leave(self, const Py_ssize_t[::1] points, const double[::1] pull, const double[::1] base,
+              double[::1] theta):
+        """Unlearn all of some points at once: their theta goes to 0 in proportion.
+
+        Parameters
+        ----------
+        points : ndarray of intp, shape (n,)
+        pull : ndarray, shape (n,)
+            ``-theta`` of them, over the largest absolute value.
+        base : ndarray, shape (m,)
+            What this does to theta of S and to the other g, by those of the points that are outside S.
+        theta : ndarray, shape (m,)
+            Filled with the variables at the end, 0 at the points.
+
+        Returns
+        -------
+        outcome : int
+            REACHED or UNDECIDED.
+        n_events : int
+            Met on the way.
+        """
+        cdef Py_ssize_t n = points.shape[0], k, t, n_moving = 0
+        cdef int outcome
+        cdef double left = 0
+        cdef long long before = self.n_events
+        PyErr_CheckSignals()
+        check_interrupted()
+        if self.n_columns * self.m > self.most_kept:
+            self.forget()
+        with nogil:
+            self.begin()
+            for k in range(n):
+                t = points[k]
+                self.driven[t], self.pull[t] = True, pull[k]
+                left = max(left, fabs(self.theta[t]))
+                n_moving += pull[k] != 0
+            memcpy(&self.base[0], &base[0], self.m * sizeof(double))
+            outcome = UNDECIDED
+            if self.release(n, &points[0]):
+                outcome = self.follow(-1, 0, left, NOTHING * left, 50 + 10 * n_moving, False)
+            self.settle(&theta[0])
+            for k in range(n):
+                t = points[k]
+                theta[t] = 0
+        return outcome, self.n_events - before
+
+    cdef void settle(self, double *theta) noexcept nogil:
+        """The variables where a path ended."""
+        cdef Py_ssize_t t
+        for t in range(self.m):
+            theta[t] = min(max(self.z[t] if self.inside[t] else self.parked[t], self.lo[t]), self.hi[t])
+
+    cdef void begin(self) noexcept nogil:
         cdef size_t size = self.m * sizeof(double)
         memcpy(&self.z[0], &self.start_z[0], size)
         memcpy(&self.least[0], &self.start_least[0], size)
@@ -285,75 +491,133 @@ cdef class Paths:
         memcpy(&self.slack[0], &self.start_slack[0], size)
         memcpy(&self.inside[0], &self.start_inside[0], self.m)
         memcpy(&self.parked[0], &self.theta[0], size)
-        # theta_r is driven, and g_r follows without bounds
-        if self.inside[r]:
-            self.z[r] = 0
-            self.inside[r] = 0
-        self.least[r], self.most[r] = -VEC_OUT, VEC_OUT
+        memset(&self.pull[0], 0, size)
+        memset(&self.driven[0], 0, self.m)
+        self.n_open = 0
+        self.system.clear()
+
+    cdef int release(self, Py_ssize_t n, const Py_ssize_t *points) except -1 nogil:
+        """Take the driven points out of S; whether the system has room for them. Their g follows without
+        bounds."""
+        cdef Py_ssize_t k, t
+        for k in range(n):
+            t = points[k]
+            self.least[t], self.most[t] = -VEC_OUT, VEC_OUT
+            if self.inside[t]:
+                self.z[t] = 0
+                self.inside[t] = 0
+                if not self.open(t, n == 1):
+                    return False
+        return True
+
+    cdef int open(self, Py_ssize_t t, bint update) except -1 nogil:
+        """Take an event into the system, if there is room for it."""
+        cdef Py_ssize_t i, n = self.n_open
+        cdef const double *T
+        cdef double unit, sign
+        if n == self.events.shape[0]:
+            return False
+        T = self.column(t)
+        self.events[n] = t
+        unit = self.unit(t)
+        for i in range(n + 1):
+            sign = 1 if self.start_inside[self.events[i]] else -1
+            self.system.right[i] = sign * unit * self.unit(self.events[i]) * T[self.events[i]]
+        self.system.add(update)
+        self.n_open += 1
+        return True
+
+    cdef double unit(self, Py_ssize_t t) noexcept nogil:
+        """In units of a typical kernel value, g is of the size of 1 where theta is."""
+        return self.root if self.start_inside[t] else 1 / self.root
 
     cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
-        cdef double left = max(fabs(self.theta[r]) - kept, 0), step, bend, margin, room
-        cdef Py_ssize_t events[MAX_OPEN]
-        cdef Py_ssize_t n_open = 0, n_inside = self.s, t, k, n = 0
-        cdef bint was_inside = self.start_inside[r]
-        self.begin(r)
+        cdef Py_ssize_t i
+        cdef const double *T
+        self.begin()
+        self.driven[r], self.pull[r] = True, -y_r
+        if self.inside[r]:
+            memset(&self.base[0], 0, self.m * sizeof(double))
+        else:
+            T = self.column(r)
+            for i in range(self.m):
+                self.base[i] = -y_r * T[i]
+        if not self.release(1, &r):
+            return UNDECIDED
+        return self.follow(r, y_r, max(fabs(self.theta[r]) - kept, 0), self.theta_slack[r],
+                           300 + 2 * self.s, stop)
+
+    cdef int follow(self, Py_ssize_t r, double y_r, double left, double least, Py_ssize_t most_events,
+                    bint stop) except -1 nogil:
+        """Go along a path, by `left`, until no more than `least` of that is.
+
+        r and y_r are those of a lone driven point, whose sign may be certain earlier; see `unlearn`.
+        """
+        cdef double step, bend, margin, room, total = 0, size = 0
+        cdef Py_ssize_t n_inside = 0, t, k, n = 0
+        for t in range(self.m):
+            n_inside += self.inside[t]
+            if self.driven[t]:
+                total += self.pull[t]
+                size += fabs(self.pull[t])
         self.room = self.left = 0
-        if was_inside:
-            events[0], n_open, n_inside = r, 1, n_inside - 1
-        while n < 300 + 2 * self.s:
-            if left <= self.theta_slack[r]:
+        while n < most_events:
+            if left <= least:
                 return REACHED
             if n_inside == 0:
-                t = self.jump(r, y_r > 0)
+                if fabs(total) <= NOTHING * size:
+                    # nobody has to take over, and what happens to b and g is not known
+                    return REACHED
+                t = self.jump(total < 0)
                 if t < 0:
                     return UNDECIDED
                 if stop and 1 + y_r * self.z[r] < -self.g_slack[r]:
                     self.left = left
                     return CERTAIN
             else:
-                if not self.direction(r, -y_r, was_inside, events, n_open):
+                if not self.direction():
                     return UNDECIDED
-                bend = max(-y_r * self.rate[r], 0)
-                margin = 1 + y_r * self.z[r]
                 step = left
                 t = vec_first_hit(self.m, &self.z[0], &self.rate[0], &self.least[0], &self.most[0],
                                   &self.slack[0], &step)
-                # y_r f(x_r) falls until the end ...
-                if stop and margin - bend * step < -self.g_slack[r]:
-                    vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
-                    self.left = left - step
-                    return CERTAIN
-                # ... and not below this (see `leave_one_out`)
-                room = min(self.room_inside(events, n_open), 2 * left) if stop else 0
-                if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack[r]:
-                    self.room, self.left = room, left
-                    return CERTAIN
+                if stop:
+                    bend = max(-y_r * self.rate[r], 0)
+                    margin = 1 + y_r * self.z[r]
+                    # y_r f(x_r) falls until the end ...
+                    if margin - bend * step < -self.g_slack[r]:
+                        vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
+                        self.left = left - step
+                        return CERTAIN
+                    # ... and not below this (see `leave_one_out`)
+                    room = min(self.room_inside(), 2 * left)
+                    if room > left and margin - room * room * bend / (2 * (room - left)) > self.g_slack[r]:
+                        self.room, self.left = room, left
+                        return CERTAIN
                 vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
                 if t < 0:
                     return REACHED
                 left -= step
             n += 1
             self.n_events += 1
-            for k in range(n_open):
-                if events[k] == t:
-                    n_open -= 1
-                    events[k] = events[n_open]
+            for k in range(self.n_open):
+                if self.events[k] == t:
+                    self.n_open -= 1
+                    self.events[k] = self.events[self.n_open]
+                    self.system.remove(k)
                     break
             else:
-                if n_open == MAX_OPEN:
+                if not self.open(t, True):
                     return UNDECIDED
-                events[n_open] = t
-                n_open += 1
             n_inside += -1 if self.inside[t] else 1
             self.toggle(t)
         return UNDECIDED
 
-    cdef Py_ssize_t jump(self, Py_ssize_t r, bint grow) noexcept nogil:
-        """With S empty b moves until a point other than r may take over theta_r: that point, -1 if none."""
+    cdef Py_ssize_t jump(self, bint grow) noexcept nogil:
+        """With S empty b moves until a point may take over from the driven ones: that point, -1 if none."""
         cdef Py_ssize_t t, chosen = -1
         cdef double shift = VEC_OUT
         for t in range(self.m):
-            if t != r and (self.parked[t] < self.hi[t] if grow else self.parked[t] > self.lo[t]):
+            if not self.driven[t] and (self.parked[t] < self.hi[t] if grow else self.parked[t] > self.lo[t]):
                 if (self.z[t] if grow else -self.z[t]) < shift:
                     shift = self.z[t] if grow else -self.z[t]
                     chosen = t
@@ -381,57 +645,40 @@ cdef class Paths:
             self.least[t], self.most[t] = self.lo[t], self.hi[t]
             self.slack[t] = self.theta_slack[t]
 
-    cdef int direction(self, Py_ssize_t r, double sign, bint was_inside, Py_ssize_t *events,
-                       Py_ssize_t n_open) except -1 nogil:
-        """Rates of all points while theta_r moves by `sign` per unit; 0 if the system is singular."""
-        cdef double system[MAX_OPEN * MAX_OPEN]
-        cdef double push[MAX_OPEN]
-        cdef double unit[MAX_OPEN]
-        cdef int pivots[MAX_OPEN]
-        cdef int n = <int> n_open, one = 1, info = 0
-        cdef const double *T
-        cdef double largest = 0, scale
-        cdef Py_ssize_t i, j
-        if was_inside:
-            memset(&self.rate[0], 0, self.m * sizeof(double))
-        else:
-            T = self.column(r)
-            for i in range(self.m):
-                self.rate[i] = sign * T[i]
+    cdef int direction(self) except -1 nogil:
+        """Rates of all points while the driven ones move; False if the system is singular."""
+        cdef Py_ssize_t n = self.n_open, j, e
+        cdef double push, scale
+        memcpy(&self.rate[0], &self.base[0], self.m * sizeof(double))
         if n == 0:
-            return 1
-        # in units of a typical kernel value, g is of the size of 1 where theta is
+            return True
         for j in range(n):
-            unit[j] = self.root if self.start_inside[events[j]] else 1 / self.root
-            push[j] = unit[j] * ((sign if events[j] == r else 0) if was_inside else -self.rate[events[j]])
+            e = self.events[j]
+            push = self.unit(e) * (self.pull[e] - self.rate[e])
+            self.system.right[j] = push if self.start_inside[e] else -push
+        if not self.system.solve():
+            return False
         for j in range(n):
-            T = self.column(events[j])
-            for i in range(n):
-                system[j * n + i] = unit[i] * unit[j] * T[events[i]]
-        dgesv(&n, &one, system, &n, pivots, push, &n, &info)
-        if info != 0:
-            return 0
+            e = self.events[j]
+            push = self.system.x[j] = self.system.x[j] * self.unit(e)
+            scale = self.root * self.root if self.start_inside[e] else 1
+            if not fabs(push) / scale < 1e12:
+                return False
         for j in range(n):
-            push[j] *= unit[j]
-            scale = self.root * self.root if self.start_inside[events[j]] else 1
-            largest = max(largest, fabs(push[j]) / scale)
-        if not largest < 1e12:
-            return 0
+            vec_axpy(False, self.m, &self.rate[0], self.system.x[j], self.column(self.events[j]))
         for j in range(n):
-            vec_axpy(False, self.m, &self.rate[0], push[j], self.column(events[j]))
-        for j in range(n):
-            self.rate[events[j]] = push[j]
-        return 1
+            self.rate[self.events[j]] = self.system.x[j]
+        return True
 
-    cdef double room_inside(self, Py_ssize_t *events, Py_ssize_t n_open) noexcept nogil:
+    cdef double room_inside(self) noexcept nogil:
         """How far theta_r can move on before an in-bound point leaves its box, round-off allowed for: at 0 a
         point that is then just at its bound leaves the threshold an interval."""
         cdef double room = VEC_OUT
         cdef Py_ssize_t k
         for k in range(self.s):
             room = min(room, self.room_of(k))
-        for k in range(n_open):
-            room = min(room, self.room_of(events[k]))
+        for k in range(self.n_open):
+            room = min(room, self.room_of(self.events[k]))
         return room
 
     cdef double room_of(self, Py_ssize_t t) noexcept nogil:

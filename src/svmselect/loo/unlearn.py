@@ -162,6 +162,13 @@ class Tableau:
         others[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
         return columns
 
+    def times_gram(self, values):
+        """The product of the rows of an array of shape (n, m) with the Gram matrix."""
+        others = self.s + np.flatnonzero(values[:, self.s :].any(axis=0))
+        product = values[:, : self.s] @ self.rows
+        product += values[:, others] @ rows_of(self.gram, self.order[others], self.order)
+        return product
+
 
 def unlearn(full, y, points, kept, progress, stop=True):
     """Decision values of left-out points.
@@ -272,16 +279,6 @@ class Start:
                     progress(int(np.count_nonzero(found != Outcome.UNDECIDED)))
         return decision, outcome
 
-    def times_gram(self, values):
-        """The product of the rows of an array of shape (n, m) with the Gram matrix."""
-        s = self.tableau.s
-        others = s + np.flatnonzero(values[:, s:].any(axis=0))
-        product = values[:, :s] @ self.tableau.rows
-        product += values[:, others] @ rows_of(
-            self.tableau.gram, self.tableau.order[others], self.tableau.order
-        )
-        return product
-
     def strayed(self, n):
         """See `_ends.strayed`, for the first n ends."""
         s = self.tableau.s
@@ -333,9 +330,9 @@ class Start:
         off, unbalanced = self.strayed(n)
         doubtful = np.flatnonzero(~(off <= OFF * self.unit))
         if doubtful.size:
-            ends.g[doubtful] = self.g + self.times_gram(ends.theta[doubtful] - self.theta)
+            ends.g[doubtful] = self.g + self.tableau.times_gram(ends.theta[doubtful] - self.theta)
             going = doubtful[ends.room[doubtful] > 0]
-            ends.rate[going] = self.times_gram(ends.direction[going])
+            ends.rate[going] = self.tableau.times_gram(ends.direction[going])
         gap, noise, b, width = self.judge(points, kept)
         decision = ends.g[np.arange(n), points] + self.y[points] + b
         margin = self.y[points] * decision

@@ -19,7 +19,7 @@ from lib.timing import timed
 from papers.wen2017.cache import Cached
 from papers.wen2017.problem import CACHE_MB, problem
 
-__all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds", "status"]
+__all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds", "run_unlearning", "status"]
 
 PLAIN_SMO = {"working_set": "wss2", "active_set": False}
 NEGLIGIBLE = 1e-6  # a kernel value up to this is as good as 0
@@ -71,6 +71,23 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
         "kernel_largest": largest,
     }
     return [{**shared, **_without_decision(result)} for result in results]
+
+
+def run_unlearning(job, k, model, settings, choice=None):
+    """Cross-validation by unlearning the folds, as a cell of its own, which leaves those of the seeds as they
+    are.
+
+    Parameters
+    ----------
+    job, k, model, settings, choice
+        See `run_seeds`.
+
+    Returns
+    -------
+    list of dict
+        One row.
+    """
+    return run_seeds(job, k, model, ["unlearn"], settings, choice)
 
 
 def run_cached(job, k, model, seedings, settings, choice=None):

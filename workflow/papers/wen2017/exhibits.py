@@ -13,7 +13,9 @@ __all__ = [
     "LIBSVM",
     "METHODS",
     "PATH",
+    "SEEDS",
     "TABLE3_METHODS",
+    "UNLEARN",
     "agreement",
     "figure2",
     "folds",
@@ -23,13 +25,15 @@ __all__ = [
     "table3",
 ]
 
-LIBSVM, COLD, PATH = "libsvm", "cold", "path"
-# in the order of the tables: LIBSVM itself, our cold start, the paper's three seeds, and the two of others
-METHODS = (LIBSVM, COLD, "ato", "mir", "sir", "avg", "top")
+LIBSVM, COLD, PATH, UNLEARN = "libsvm", "cold", "path", "unlearn"
+# our cold start, the paper's three seeds, and the two of others
+SEEDS = (COLD, "ato", "mir", "sir", "avg", "top")
+# in the order of the tables: LIBSVM itself, the seeds, and folds by unlearning where they were run
+METHODS = (LIBSVM, *SEEDS, UNLEARN)
 CHAINED = ("ato", "mir", "sir")
 TABLE1_K = "10"
-# the paper's two, our cold start, and a seed from the solution of all points
-TABLE3_METHODS = (LIBSVM, COLD, "sir", "top")
+# the paper's two, our cold start, a seed from the solution of all points, and unlearning
+TABLE3_METHODS = (LIBSVM, COLD, "sir", "top", UNLEARN)
 # quantity of a round -> that of the fit of all points, which no round contains
 QUANTITIES = {
     "n_iter": "full_n_iter",
@@ -209,7 +213,8 @@ def table2(rows, features):
 
 
 def table3(rows, settings):
-    """Every k: total CPU time of LIBSVM, of our cold start, of SIR and of TOP; else as `table1`."""
+    """Every k: total CPU time of LIBSVM, of our cold start, of SIR, of TOP and of unlearning; else as
+    `table1`."""
     own = rows[(rows["settings"] == settings) & (rows["fold"] != LOO)]
     metrics = ("time_kernel", "time_total", "iterations", "rounds", "failed")
     return [
@@ -356,7 +361,12 @@ def agreement(rows, tie):
     points : DataFrame
         One row per point that differs: its row number in the data, its fold, the decision value of each seed,
         and whether it is a tie.
+
+    Notes
+    -----
+    Folds by unlearning are a cell of their own, which has not seen the decision values of the seeds.
     """
+    rows = rows[rows["method"].isin(SEEDS)]
     summary, points = [], []
     for (dataset, settings, k), own in rows.groupby(["dataset", "settings", "fold"], sort=False):
         key = {"dataset": dataset, "settings": settings, "k": k}
@@ -377,7 +387,7 @@ def agreement(rows, tie):
             }
         )
         points += [{**key, **point} for point in found]
-    columns = ["dataset", "settings", "k", "point", "fold", *METHODS[1:], "tie"]
+    columns = ["dataset", "settings", "k", "point", "fold", *SEEDS, "tie"]
     return pd.DataFrame(summary), pd.DataFrame(points, columns=columns)
 
 

@@ -8,6 +8,7 @@ from lib.plan import Cell, Plan, Run
 __all__ = ["plan"]
 
 PUBLISHED, CHOSEN = "published", "chosen"
+NONE = {PUBLISHED: [], CHOSEN: []}
 BYTES = {"float32": 4, "float64": 8}
 
 
@@ -31,10 +32,10 @@ def plan(config, registry):
     def model(dataset):
         return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}
 
-    def cells(stage, mb, minutes, arguments, cell_settings):
+    def cells(stage, mb, minutes, arguments, cell_settings, name="k"):
         """Cells that data set, settings and k name: of the published or, without a model, the chosen one."""
         return {
-            f"{dataset}/{which}/k-{k}": Cell(
+            f"{dataset}/{which}/{name}-{k}": Cell(
                 dataset,
                 {"settings": which},
                 {
@@ -48,11 +49,14 @@ def plan(config, registry):
             )
             for dataset, entry in datasets.items()
             for which in (PUBLISHED, CHOSEN)
-            for k in entry["cells"][stage][which]
+            for k in entry["cells"].get(stage, NONE)[which]
         }
 
     def of_k(entry, k):
         return next(own for own in entry["seedings"] if str(own["k"]) == k)
+
+    def of_seeds(entry, k):
+        return {"dtype": entry["dtype"], "rounds": of_k(entry, k).get("rounds")}
 
     def seedings(entry, k):
         return {"seedings": of_k(entry, k)["methods"]}
@@ -89,13 +93,16 @@ def plan(config, registry):
             Run(
                 "cells.run_seeds",
                 "CV_ROWS",
-                cells(
-                    "seeds",
-                    whole_matrix_mb,
-                    720,
-                    seedings,
-                    lambda entry, k: {"dtype": entry["dtype"], "rounds": of_k(entry, k).get("rounds")},
-                ),
+                cells("seeds", whole_matrix_mb, 720, seedings, of_seeds),
+                settings,
+                stage="seeds",
+                after=["choice"],
+                priority=1,
+            ),
+            Run(
+                "cells.run_unlearning",
+                "CV_ROWS",
+                cells("unlearn", whole_matrix_mb, 240, nothing, of_seeds, "unlearn"),
                 settings,
                 stage="seeds",
                 after=["choice"],

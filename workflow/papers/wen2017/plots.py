@@ -8,7 +8,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure
 from papers.wen2017.claims import wide
-from papers.wen2017.exhibits import COLD, LIBSVM, PATH
+from papers.wen2017.exhibits import COLD, LIBSVM, PATH, UNLEARN
 from papers.wen2017.layout import NAMES
 from papers.wen2017.problem import CHOSEN, PUBLISHED
 
@@ -22,6 +22,7 @@ STYLES = {
     "sir": {"color": VERMILLION, "marker": "s"},
     "avg": {"color": SKY, "marker": "P"},
     "top": {"color": BLUE, "marker": "D"},
+    UNLEARN: {"color": "black", "marker": "<"},
     PATH: {"color": ORANGE, "marker": "*"},
 }
 LABELS = {**NAMES, PATH: "solution at the C before"}
