@@ -29,7 +29,6 @@ REGISTERED = {
     "w8a": ("webdata", None),
     "covtype-25000": ("forest", 25_000),
     "covtype-50000": ("forest", 50_000),
-    "mnist-3v8": ("mnist-3v8", None),
 }
 STANDARDISED = ("forest",)  # by means and deviations of the rows that are taken
 PROBLEMS = [
