@@ -137,11 +137,17 @@ def is_done(row, version, limit_s):
     return row["status"] == OK or (row["status"] == OVER and row["limit_s"] >= limit_s)
 
 
-def environment(threads):
-    """Environment of a fit: its number of threads, and a heap that keeps its memory (fit.touch_memory)."""
+def environment(threads, cold=False):
+    """Environment of a fit: its number of threads, kernels of BLAS that BLAS chooses, and, unless it is to be
+    cold, a heap that keeps its memory (fit.touch_memory)."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    heap = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**62), "MALLOC_ARENA_MAX": "1"}
-    return {**os.environ, **dict.fromkeys(names, str(threads)), **heap}
+    own = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    heap = (
+        {}
+        if cold
+        else {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**62), "MALLOC_ARENA_MAX": "1"}
+    )
+    return {**own, **dict.fromkeys(names, str(threads)), **({} if cold else heap)}
 
 
 def run_fit(task):
@@ -159,7 +165,7 @@ def run_fit(task):
         out = Path(folder) / "result.npz"
         process = subprocess.Popen(
             [sys.executable, HERE / "fit.py", json.dumps(task), out],
-            env=environment(task["threads"]),
+            env=environment(task["threads"], task.get("cold", False)),
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -161,6 +161,16 @@ class ScikitLearnIntelex(ScikitLearn):
         return super().result()
 
 
+class ScikitLearnIntelexSingle(ScikitLearnIntelex):
+    """The same with rows of float32, and kernel values as ours."""
+
+    name = "scikit-learn-intelex float32"
+
+    def open(self):
+        self.X = self.X.astype(np.float32)
+        super().open()
+
+
 class ThunderSVM(Peer):
     """ThunderSVM on the CPU; the clock is around the library's call, not the loops that copy its model."""
 
@@ -201,7 +211,8 @@ class ThunderSVM(Peer):
         return Model(alpha, float(-self.y[0] * self.model.intercept_[0]), None)
 
 
-PEERS = {peer.name: peer for peer in (Svmselect, Libsvm, ScikitLearn, ScikitLearnIntelex, ThunderSVM)}
+COMPARED = (Svmselect, Libsvm, ScikitLearn, ScikitLearnIntelex, ScikitLearnIntelexSingle, ThunderSVM)
+PEERS = {peer.name: peer for peer in COMPARED}
 
 
 def version_of(peer):

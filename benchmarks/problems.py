@@ -27,7 +27,10 @@ REGISTERED = {
     "a9a-10000": ("adult", 10_000),
     "a9a": ("adult", None),
     "w8a": ("webdata", None),
+    "covtype-25000": ("forest", 25_000),
+    "covtype-50000": ("forest", 50_000),
 }
+STANDARDISED = ("forest",)  # by means and deviations of the rows that are taken
 PROBLEMS = [
     *("german", "image", "a9a-5000", "ringnorm-5000", "waveform-5000", "a9a-10000"),
     *("ringnorm-30000", "waveform-30000", "a9a", "w8a"),
@@ -99,13 +102,21 @@ def load_problem(name):
         dataset, rows = REGISTERED[name]
         X, y, X_test, y_test, _ = Dataset.load(prepared_file(dataset)).realisation(1)
         X, y = X[:rows], y[:rows]
+        if dataset in STANDARDISED:
+            X, X_test = standardised(X, X_test)
     else:
         generator, rows = name.rsplit("-", 1)
         X, y = GENERATORS[generator](int(rows), seed=1)
         X_test, y_test = GENERATORS[generator](TEST_ROWS, seed=2)
-        mean, deviation = X.mean(axis=0), X.std(axis=0, ddof=1)
-        X, X_test = (X - mean) / deviation, (X_test - mean) / deviation
+        X, X_test = standardised(X, X_test)
     return Problem(name, X, y.astype(np.float64), X_test, y_test.astype(np.float64))
+
+
+def standardised(X, X_test):
+    """Both by the means and deviations (n - 1) of the first; a constant feature becomes 0."""
+    mean, deviation = X.mean(axis=0), X.std(axis=0, ddof=1)
+    deviation[deviation == 0] = 1
+    return (X - mean) / deviation, (X_test - mean) / deviation
 
 
 def prepared_file(dataset):

@@ -95,6 +95,13 @@ void panels_chi_squared(int single, ptrdiff_t d, ptrdiff_t n, const void *row, c
     else chi_squared_f64(d, n, row, turned, out, gamma);
 }
 
+void panels_rbf_add(int single, ptrdiff_t n, double *sum, double weight, const void *products, const void *norms, double norm,
+                    double gamma, double clip)
+{
+    if (single) rbf_add_f32(n, sum, weight, products, norms, norm, gamma, clip);
+    else rbf_add_f64(n, sum, weight, products, norms, norm, gamma, clip);
+}
+
 void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
                       ptrdiff_t to_ld)
 {

@@ -17,6 +17,11 @@ void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const 
 void panels_laplacian(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma);
 void panels_chi_squared(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma);
 
+
+/* sum[t] += weight * the value that panels_rbf gives */
+void panels_rbf_add(int single, ptrdiff_t n, double *sum, double weight, const void *products, const void *norms, double norm,
+                    double gamma, double clip);
+
 /* to[c][r] = from[r][c] */
 void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
                       ptrdiff_t to_ld);

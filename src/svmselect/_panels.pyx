@@ -11,6 +11,8 @@ cdef extern from "_panels.h" nogil:
     void panels_rbf(int, Py_ssize_t, void *, const void *, const void *, double, double, double)
     void panels_laplacian(int, Py_ssize_t, Py_ssize_t, const void *, const void *, void *, double)
     void panels_chi_squared(int, Py_ssize_t, Py_ssize_t, const void *, const void *, void *, double)
+    void panels_rbf_add(int, Py_ssize_t, double *, double, const void *, const void *, double, double, double)
+    void panels_add(int, Py_ssize_t, const Py_ssize_t *, double, const void *, double *)
     const Py_ssize_t PANELS_WIDTH
     void panels_sparse_product(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *,
                                const void *, Py_ssize_t, void *)
@@ -53,6 +55,24 @@ def chi_squared(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] o
                                &out[slots[r], 0], gamma)
 
 
+def rbf_add(real[:, :] products, double[::1] weights, double[::1] sums, real[::1] norms,
+            real[::1] other_norms, double gamma, double clip):
+    """``sums[c] += sum_r weights[r] k(r, c)``, with the kernel values that `rbf` makes of the products."""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(products.shape[0]):
+            panels_rbf_add(real is float, products.shape[1], &sums[0], weights[r], &products[r, 0],
+                           &other_norms[0], norms[r], gamma, clip)
+
+
+def add(real[:, :] values, double[::1] weights, double[::1] sums):
+    """``sums[c] += sum_r weights[r] values[r, c]``"""
+    cdef Py_ssize_t r
+    with nogil:
+        for r in range(values.shape[0]):
+            panels_add(real is float, values.shape[1], NULL, weights[r], &values[r, 0], &sums[0])
+
+
 def transpose(const real[:, :] block, real[:, :] out):
     """``out[c, r] = block[r, c]``."""
     with nogil:
@@ -85,24 +105,37 @@ def squared_norms(const real[::1] values, const Py_ssize_t[::1] starts):
     return norms
 
 
+def turned(const real[:, ::1] rows):
+    """The transpose of some dense rows, with columns of zeros up to a multiple of PANELS_WIDTH: the right
+    side of `sparse_rows`."""
+    cdef Py_ssize_t width = (rows.shape[0] + PANELS_WIDTH - 1) // PANELS_WIDTH * PANELS_WIDTH
+    out = np.zeros((rows.shape[1], width), dtype=np.float32 if real is float else np.float64)
+    if rows.size > 0:
+        transpose(rows, out)
+    return out
+
+
+def sparse_rows(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
+                Py_ssize_t first, const real[:, ::1] right, real[:, ::1] out):
+    """``out[r] = (row first + r) @ right`` for rows of a CSR matrix, as many as ``out`` has; ``right`` is
+    `turned`."""
+    with nogil:
+        panels_sparse_product(real is float, out.shape[0], &starts[first],
+                              &values[0] if values.shape[0] else NULL,
+                              &features[0] if features.shape[0] else NULL, &right[0, 0], out.shape[1],
+                              &out[0, 0])
+
+
 def sparse_product(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
                    Py_ssize_t first, const real[:, ::1] left, real[:, ::1] out):
     """``out[c, r] = left[c] . (row first + r)`` for rows of a CSR matrix, as many as ``out`` has columns."""
-    cdef Py_ssize_t rows = out.shape[1]
-    cdef Py_ssize_t width = (left.shape[0] + PANELS_WIDTH - 1) // PANELS_WIDTH * PANELS_WIDTH
-    dtype = np.float32 if real is float else np.float64
-    cdef real[:, ::1] turned = np.zeros((left.shape[1], width), dtype=dtype)
-    cdef real[:, ::1] products = np.empty((rows, width), dtype=dtype)
-    if rows == 0 or left.shape[1] == 0:
+    if out.shape[1] == 0 or left.shape[1] == 0:
         out[:] = 0
         return
-    with nogil:
-        panels_transpose(real is float, left.shape[0], left.shape[1], &left[0, 0], left.shape[1],
-                         &turned[0, 0], width)
-        panels_sparse_product(real is float, rows, &starts[first], &values[0] if values.shape[0] else NULL,
-                              &features[0] if features.shape[0] else NULL, &turned[0, 0], width,
-                              &products[0, 0])
-        panels_transpose(real is float, rows, left.shape[0], &products[0, 0], width, &out[0, 0], rows)
+    right = turned(left)
+    products = np.empty((out.shape[1], right.shape[1]), dtype=right.dtype)
+    sparse_rows(values, features, starts, first, right, products)
+    transpose(products[:, :left.shape[0]], out)
 
 
 def densify(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,

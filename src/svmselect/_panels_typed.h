@@ -1,16 +1,28 @@
 /* The passes of _panels.c for one type of value T. */
 
+/* One value of the kernel; rubbish, but harmless, comes out of exp for exponents out of range. */
+INLINE T NAME(rbf_value)(T sum, T product, T gamma, T clip)
+{
+    T distance = sum - 2 * product;
+    distance = distance > clip * sum ? distance : 0;
+    T exponent = -gamma * distance;
+    T value = NAME(exp)(exponent);
+    return exponent > LEAST_EXPONENT ? value : 0;
+}
+
 CLONES static void NAME(rbf)(ptrdiff_t n, T *restrict out, const T *restrict products, const T *restrict norms, double norm,
                              double gamma, double clip)
 {
     const T norm_T = norm, gamma_T = gamma < MOST ? gamma : MOST, clip_T = clip;
-    for (ptrdiff_t t = 0; t < n; t++) {
-        T sum = norms[t] + norm_T, distance = sum - 2 * products[t];
-        distance = distance > clip_T * sum ? distance : 0;
-        T exponent = -gamma_T * distance;
-        T value = NAME(exp)(exponent);   /* rubbish, but harmless, for exponents out of range */
-        out[t] = exponent > LEAST_EXPONENT ? value : 0;
-    }
+    for (ptrdiff_t t = 0; t < n; t++) out[t] = NAME(rbf_value)(norms[t] + norm_T, products[t], gamma_T, clip_T);
+}
+
+CLONES static void NAME(rbf_add)(ptrdiff_t n, double *restrict sum, double weight, const T *restrict products,
+                                 const T *restrict norms, double norm, double gamma, double clip)
+{
+    const T norm_T = norm, gamma_T = gamma < MOST ? gamma : MOST, clip_T = clip;
+    for (ptrdiff_t t = 0; t < n; t++)
+        sum[t] += weight * NAME(rbf_value)(norms[t] + norm_T, products[t], gamma_T, clip_T);
 }
 
 /* out becomes exp(-gamma out) */

@@ -449,6 +449,12 @@ class Gram:
         """Whether the whole matrix fits the budget."""
         return self._store.full
 
+    @property
+    def has_columns(self):
+        """Whether any columns are stored, here or in the matrix that this one is a restriction of."""
+        stores = [self._store, *(store for store, _ in self._source.above)]
+        return any(store.columns.holds(slice(None)).any() for store in stores)
+
     def compute(self, progress=None):
         """Compute what is missing of the whole matrix if it fits the budget (else nothing).
 
@@ -791,15 +797,14 @@ class Gram:
             support, theta = support[~stored], theta[~stored]
         if support.size == 0:
             return out
-        panels = [(source.rows.take(support[a]), theta[a]) for a in slices(support.size, BLOCK_ROWS)]
+        chosen = source.rows.take(support)
 
         def part(b):
-            chosen = source.rows.take(rows[b])
-            for panel, weights in panels:
-                out[b] += weights @ self.kernel.block(panel, chosen)
+            at = source.rows.take(b if places is None else places[b])
+            out[b] += self.kernel.weighted(chosen, theta, at)
 
-        run(part, slices(rows.size, BLOCK_ROWS), support.size * rows.size * source.rows.d)
-        source.counts.own[1] += support.size * rows.size
+        run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.d)
+        source.counts.own[1] += support.size * out.size
         return out
 
     def cross(self, X, support):
@@ -820,6 +825,42 @@ class Gram:
         ValueError
             If ``X`` is not finite or has another number of features.
         """
+        rows, data_rows = self._beside(X, support)
+        return self.kernel.block(rows, data_rows)
+
+    def weighted(self, X, support, theta):
+        """Sums of kernel values between new rows and some of the data's rows, by panels that are not kept, on
+        as many threads as BLAS may use.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        support : ndarray of int, shape (s,)
+            Row numbers.
+        theta : ndarray, shape (s,)
+            Their weights.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `cross`.
+        """
+        rows, data_rows = self._beside(X, support)
+        out = np.empty(rows.n)
+
+        def part(b):
+            out[b] = self.kernel.weighted(data_rows, theta, rows.take(b))
+
+        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.d)
+        return out
+
+    def _beside(self, X, support):
+        """New rows and some of the data's, measured from the same point: a pair of Rows; or a ValueError."""
         X = as_rows(X)
         data, numbers = self._X, self._source.numbers
         if X.shape[1] != data.shape[1]:
@@ -829,7 +870,7 @@ class Gram:
         new = Rows(measured_from(X, self.origin))
         self.kernel.check(new)
         chosen = data[support if numbers is None else numbers[support]]
-        return self.kernel.block(new, Rows(chosen))
+        return new, Rows(chosen)
 
     def squared_radius(self):
         """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table

@@ -26,7 +26,7 @@ class PathPoint(NamedTuple):
 
 
 def solve_path(
-    gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set="wss2"
+    gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set=None
 ) -> Iterator[PathPoint]:
     """Train a C-SVC for every C, and for every gamma where some are given, on the same Gram matrix.
 
@@ -45,7 +45,7 @@ def solve_path(
         Where a fit starts: at zero; at the solution of the C before, moved to where the next one will be
         (`moved_along_C`); or at the solution of the same C and the gamma before.
     tol, working_set
-        See `solve_csvc`.
+        See `solve_csvc`. By default fits of several C share stored columns where the matrix fits its budget.
 
     Yields
     ------
@@ -70,6 +70,8 @@ def solve_path(
         raise ValueError(f"warm_start must be one of {list(WARM_STARTS)}, got {warm_start!r}")
     if warm_start == "gamma" and gammas is None:
         raise ValueError("warm_start='gamma' needs gammas, got None")
+    if working_set is None and gram.full and len(Cs) > 1:
+        working_set = "wss2"
     return walk(gram, y, Cs, gammas, warm_start, tol, working_set)
 
 

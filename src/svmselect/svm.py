@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from svmselect import _active_set
+from svmselect._blocked import BlockedDual
 from svmselect._nu import NuDual
 from svmselect._smo import RULES, Dual
 from svmselect.gram import Gram
@@ -17,6 +18,8 @@ __all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve
 
 # steps after which a solver gives up, at least, and per row
 MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
+# rows from which blocks of them are solved, where no columns are stored
+BLOCKED_ROWS = 10_000
 # f and the sums of kernel values that go into it stay below this
 LARGEST_SUM = 1e290
 
@@ -147,7 +150,7 @@ def check_start(start, y, C):
 
 @one_blas_thread()
 def solve_csvc(
-    gram: Gram, y, C, tol=1e-3, working_set="wss2", active_set=True, start=None, max_iter=None
+    gram: Gram, y, C, tol=1e-3, working_set=None, active_set=True, start=None, max_iter=None
 ) -> Solution:
     """Train a C-SVC: minimise ``1/2 alpha'Q alpha - sum(alpha)``, ``0 <= alpha_i <= C_i``, ``y'alpha = 0``.
 
@@ -163,12 +166,15 @@ def solve_csvc(
     tol : float
         Stop when ``M+ - M- <= tol``, where ``M+ = max over up of -y_i G_i`` and ``M- = min over low of -y_i
         G_i`` (LIBSVM's stopping rule). Franc et al. (2008), eq. 8, quote half of it.
-    working_set : {"wss2", "mvp"}
+    working_set : {"wss2", "mvp"}, optional
         "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of
-        Keerthi et al. (2001), the "improved SMO" of Franc et al.
+        Keerthi et al. (2001), the "improved SMO" of Franc et al. Either is SMO with steps over all rows and
+        stored columns. By default the library chooses: "wss2", or blocks of rows where the problem is large
+        (see Notes).
     active_set : bool
         Whether an active-set method takes over where SMO creeps: linear kernels with a large C, RBF kernels
-        with a tiny gamma. False is SMO alone, whose steps compare with those of other SMO solvers.
+        with a tiny gamma. False is SMO alone, over all rows, whose steps compare with those of other SMO
+        solvers.
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
@@ -185,20 +191,52 @@ def solve_csvc(
         differ.
     KeyboardInterrupt
         On Ctrl-C, which the loop looks for several times a second.
+
+    Notes
+    -----
+    *Blocks.* A problem of 10,000 rows or more, of whose Gram matrix no columns are stored yet, is solved by
+    blocks of some 1,000 rows, unless `working_set` names a rule or `active_set` is False. Only a block's part
+    of the matrix is stored, however large the matrix' budget is, and other kernel values are used once. One
+    fit is faster so. For many fits on one matrix that fits its budget, call ``gram.compute()`` before: they
+    find its columns, and need no kernel values of their own. Steps of blocks count as iterations; columns
+    requested are those that steps ask for, of the block's length, and one for each row that a round or a
+    fresh gradient takes into account.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
-    max_iter = check_options(tol, working_set, max_iter, gram.m)
+    rule = "wss2" if working_set is None else working_set
+    max_iter = check_options(tol, rule, max_iter, gram.m)
     theta = None if start is None else check_start(start, y, C)
-    columns, values = gram.thread_counts
-    dual = Dual(gram, y)
+    # a saddle of an indefinite kernel has no solution on its in-bound rows
+    active_set = active_set and gram.kernel.definite
+    if working_set is None and active_set and gram.m >= BLOCKED_ROWS and not gram.has_columns:
+        return fitted(BlockedDual(gram, y), y, C, theta, rule, tol, max_iter, Dual.solve)
+    solve = _active_set.solve if active_set else Dual.solve
+    return fitted(Dual(gram, y), y, C, theta, rule, tol, max_iter, solve)
+
+
+@one_blas_thread()
+def solve_blocked(gram, y, C, size, tol=1e-3, start=None, max_iter=None):
+    """`solve_csvc` by blocks of `size` rows, however small the problem is."""
+    if size < 2:
+        raise ValueError(f"size must be at least 2, got {size}")
+    y = check_labels(gram, y)
+    C = check_bounds(gram, y, C)
+    max_iter = check_options(tol, "wss2", max_iter, gram.m)
+    theta = None if start is None else check_start(start, y, C)
+    dual = BlockedDual(gram, y)
+    dual.size = size
+    return fitted(dual, y, C, theta, "wss2", tol, max_iter, Dual.solve)
+
+
+def fitted(dual, y, C, theta, rule, tol, max_iter, solve):
+    """The Solution that a Dual comes to from the signed variables `theta`, or from 0."""
+    columns, values = dual.gram.thread_counts
     dual.boxes(y, C)
     if theta is not None:
         dual.seed(theta)
-    # a saddle of an indefinite kernel has no solution on its in-bound rows
-    solve = _active_set.solve if active_set and gram.kernel.definite else Dual.solve
-    converged = solve(dual, working_set, tol, max_iter)
-    return solution_of(dual, gram, y, C, converged, columns, values)
+    converged = solve(dual, rule, tol, max_iter)
+    return solution_of(dual, dual.gram, y, C, converged, columns, values)
 
 
 def solution_of(dual, gram, y, C, converged, columns, values):
@@ -396,4 +434,5 @@ def decision_function(gram: Gram, y, solution: Solution, X):
         If `X` is not finite or has another number of features, or `y` or the solution does not match.
     """
     theta = solution.alpha * check_solution(gram, y, solution)
-    return gram.cross(X, support=np.flatnonzero(theta)) @ theta[theta != 0] + solution.b
+    support = np.flatnonzero(theta)
+    return gram.weighted(X, support, theta[support]) + solution.b

@@ -24,10 +24,12 @@ from svmselect import (
     solve_path,
     stratified_folds,
 )
+from svmselect.svm import solve_blocked
 
 EXACT = 1e-9  # the KKT gap from which leave-one-out unlearns
 PATH_GAP = 1e-8  # that which the end of a path may have
 STEPS = 5_000  # of SMO alone, which creeps where C is large
+STEPS_OF_BLOCKS = 300  # per row of a block
 FEW_STEPS = 500  # per left-out point, where each may compute a column
 TOLERANCES = (1e-1, 1e-3, 1e-6, 1e-9)
 
@@ -46,6 +48,24 @@ def csvc(said, rng):
     )
     if check_solution(said, solution, tol, limit=None if active_set else STEPS):
         check_decisions(said, solution.decision, None, tol, np.arange(said.problem.m), "decision value")
+
+
+def csvc_blocked(said, rng):
+    """Blocks of a few rows, some rows without a bound, and a start."""
+    tol, size = float(rng.choice(TOLERANCES)), int(rng.choice([2, 3, 8, 20, 64]))
+    C, left_out = said.C, np.zeros(said.problem.m, dtype=bool)
+    if rng.random() < 0.5:
+        left_out = rng.random(said.problem.m) < 0.3
+        left_out[[np.argmax(said.y), np.argmin(said.y)]] = False
+        C = np.where(left_out, 0, said.C)
+    gram = said.gram()
+    start = solve_csvc(gram, said.y, C, tol=1.0, max_iter=STEPS).alpha if rng.random() < 0.3 else None
+    # blocks of few rows creep where C is large, as SMO does, and each costs as much as many steps
+    limit = None if size >= said.problem.m else min(STEPS, STEPS_OF_BLOCKS * size)
+    solution = solve_blocked(gram, said.y, C, size, tol=tol, start=start, max_iter=limit)
+    if check_solution(said, solution, tol, C, limit):
+        rows = np.arange(said.problem.m)
+        check_decisions(said, solution.decision, said.bounds(left_out), tol, rows, "decision value")
 
 
 def csvc_left_out(said, rng):
@@ -225,6 +245,7 @@ def grid(said, rng):
 
 METHODS = {
     "csvc": csvc,
+    "csvc by blocks": csvc_blocked,
     "csvc with rows left out": csvc_left_out,
     "nusvc": nusvc,
     "decision function": decisions,

@@ -567,3 +567,39 @@ def test_bad_input_is_named(arguments, sentence):
 def test_bad_gamma_is_named(gamma):
     with pytest.raises(ValueError, match=f"gamma must be a positive finite number, got {gamma!r}"):
         RBF(gamma)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.3), RBF(40.0)])
+@pytest.mark.parametrize("density", [None, 0.1, 0.6])
+@pytest.mark.parametrize(("n", "s"), [(1, 1), (3, 70), (600, 5), (700, 530), (5, 0)])
+def test_weighted_sums_of_kernel_values(dtype, kernel, density, n, s):
+    rng = np.random.default_rng(n + s)
+    X = rng.normal(size=(n + s, 9)) if density is None else None
+    if density is not None:
+        X = sparse.random_array((n + s, 9), density=density, format="csr", rng=rng)
+    X = X.astype(dtype)
+    X[-1:] = X[:1]  # equal rows have a value of exactly 1
+    theta = rng.normal(size=s)
+    new, chosen = Rows(X[:n]), Rows(X[n:])
+    values = kernel.block(chosen, new).astype(np.float64)
+    found = kernel.weighted(chosen, theta, new)
+    assert found.dtype == np.float64 and found.shape == (n,)
+    off = 100 * np.finfo(dtype).eps * np.abs(theta).sum() * max(1.0, np.abs(values).max(initial=0))
+    np.testing.assert_allclose(found, theta @ values, rtol=0, atol=off + 1e-300)
+
+
+def test_decision_values_take_little_memory():
+    """All kernel values at once would take 240 MB."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(300, 3))
+    gram = Gram(X, RBF(1.0))
+    new, theta = rng.normal(size=(100_000, 3)), rng.normal(size=300)
+    tracemalloc.start()
+    try:
+        found = gram.weighted(new, np.arange(300), theta)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6
+    np.testing.assert_allclose(found[::500], gram.cross(new[::500], np.arange(300)) @ theta, atol=1e-11)

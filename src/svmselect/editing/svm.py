@@ -192,7 +192,8 @@ def solve(gram, X, y, rows, values, formulation, tol):
     """The generator of `train`, its arguments checked."""
     labels = y[rows]
     if formulation == "C":
-        fits = ((point.C, point.solution) for point in solve_path(gram, labels, values, tol=tol))
+        path = solve_path(gram, labels, values, tol=tol, working_set="wss2")
+        fits = ((point.C, point.solution) for point in path)
     else:
         fits = ((nu, nu_solution(gram, labels, nu, tol)) for nu in values)
     for value, solution in fits:

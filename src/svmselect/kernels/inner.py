@@ -10,7 +10,7 @@ import numpy as np
 
 from svmselect import _panels
 from svmselect.kernels.kernel import Kernel, positive, real, target
-from svmselect.kernels.rows import Rows, product_panels
+from svmselect.kernels.rows import Rows, product_panels, weighted_panels
 
 __all__ = ["RBF", "AnisotropicRBF", "Linear", "Polynomial", "Sigmoid"]
 
@@ -28,6 +28,19 @@ class OfProducts(Kernel):
             self._finish(products, out[:, b], slots[a], A.norms[a], B.norms[b], A.d)
         return out
 
+    def weighted(self, A, weights, B):
+        """See `Kernel.weighted`."""
+        sums = np.zeros(B.n)
+        for a, b, products in weighted_panels(A, B):
+            self._add(products, weights[a], sums[b], A.norms[a], B.norms[b], A.d)
+        return sums
+
+    def _add(self, products, weights, sums, norms, other_norms, d):
+        """Add weighted values, in the place of a panel that `_finish` writes."""
+        values = np.empty_like(products)
+        self._finish(products, values, np.arange(weights.size), norms, other_norms, d)
+        _panels.add(values, weights, sums)
+
 
 @dataclass(frozen=True)
 class Linear(OfProducts):
@@ -39,6 +52,9 @@ class Linear(OfProducts):
 
     def _finish(self, products, out, slots, norms, other_norms, d):
         out[slots] = products
+
+    def _add(self, products, weights, sums, norms, other_norms, d):
+        _panels.add(products, weights, sums)
 
     def diagonal(self, A):
         """``k(x, x)`` of each row: float64 of shape (n,)."""
@@ -159,8 +175,11 @@ class RBF(OfProducts):
         positive(self.gamma, "gamma")
 
     def _finish(self, products, out, slots, norms, other_norms, d):
-        clip = (d + 3) * np.finfo(products.dtype).eps / 2
-        _panels.rbf(products, out, slots, norms, other_norms, self.gamma, clip)
+        _panels.rbf(products, out, slots, norms, other_norms, self.gamma, clip_of(products.dtype, d))
+
+    def _add(self, products, weights, sums, norms, other_norms, d):
+        clip = clip_of(products.dtype, d)
+        _panels.rbf_add(products, weights, sums, norms, other_norms, self.gamma, clip)
 
     def diagonal(self, A):
         """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
@@ -226,3 +245,8 @@ def integer_power(values, exponent):
         if not exponent:
             return power
         values = values * values
+
+
+def clip_of(dtype, d):
+    """Up to which share of the norms' sum a squared distance of rows with d features may be round-off."""
+    return (d + 3) * np.finfo(dtype).eps / 2

@@ -6,6 +6,9 @@ import numbers
 
 import numpy as np
 
+from svmselect import _panels
+from svmselect.kernels.rows import BLOCK_ROWS, slices
+
 __all__ = ["Kernel", "positive", "real"]
 
 
@@ -70,6 +73,28 @@ class Kernel:
             `out`, by default new and of shape (A.n, B.n), with ``out[slots[r], c] = k(A_r, B_c)``.
         """
         raise NotImplementedError
+
+    def weighted(self, A, weights, B):
+        """Sums of kernel values, which are not kept.
+
+        Parameters
+        ----------
+        A, B : Rows
+            Of one dtype, both dense or both sparse.
+        weights : ndarray, shape (A.n,)
+            float64.
+
+        Returns
+        -------
+        ndarray, shape (B.n,)
+            ``sum over r of weights[r] k(A_r, B_c)``: kernel values of the rows' dtype, sums in float64.
+        """
+        sums = np.zeros(B.n)
+        for a in slices(A.n, BLOCK_ROWS):
+            chosen = A.take(a)
+            for b in slices(B.n, BLOCK_ROWS):
+                _panels.add(self.block(chosen, B.take(b)), weights[a], sums[b])
+        return sums
 
     def diagonal(self, A):
         """``k(x, x)`` of each row: float64 of shape (n,)."""

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from svmselect import _panels
 
-__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices"]
+__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
 
 PANEL_ROWS = 1024  # most rows of a panel made dense
 PANEL_BYTES = 2**24  # most memory of these
@@ -18,6 +18,7 @@ PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cac
 # below this share of non-zeros a sparse product is faster than making panels dense: 2.5 to 4 times at 10 %;
 # at 30 % 1.5 to 2 times for 8 to 32 columns and between 0.9 and 1.5 times for 128
 SPARSE_DENSITY = 0.25
+SPARSE_ROWS = 64  # of a panel of sums, whose products stay in the cache's first levels
 
 
 class Rows:
@@ -152,6 +153,22 @@ def dense_panels(A, B):
         left = A.dense(a)
         for b in slices(B.n, columns):
             yield a, b, left, B.dense(b)
+
+
+def weighted_panels(A, B):
+    """The same for sums over the rows of A, many for each row of B: sparse rows of A times few rows of B made
+    dense, without turning products round."""
+    if not (A.sparse and A.X.nnz < SPARSE_DENSITY * A.n * A.d):
+        yield from product_panels(A, B)
+        return
+    rows, columns = max(1, min(A.n, SPARSE_ROWS)), max(1, min(B.n, B.panel_rows, BLOCK_ROWS))
+    for b in slices(B.n, columns):
+        right = _panels.turned(B.dense(b))
+        scratch = np.empty((rows, right.shape[1]), dtype=right.dtype)
+        for a in slices(A.n, rows):
+            products = scratch[: a.stop - a.start]
+            _panels.sparse_rows(A.X.data, A.features, A._starts, a.start, right, products)
+            yield a, b, products[:, : b.stop - b.start]
 
 
 def slices(n, step):

@@ -128,7 +128,7 @@ def held_out(gram, problem, Cs, rows, options):
         for c, C in enumerate(Cs):
             bound = C * weight
             start = None if solution is None else moved_along_C(y, solution, bound) * y
-            solution = solve_csvc(gram, y, bound, start=start, **options)
+            solution = solve_csvc(gram, y, bound, working_set="wss2", start=start, **options)
             values[c, :, p] = solution.decision[rows]
             n_failed[c] += not solution.converged
     return values, n_failed

@@ -1,0 +1,224 @@
+"""Blocked SMO against LIBSVM, a QP solver, SMO over all rows, and its own optimality conditions."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numerics.problems import KINDS, kkt_gap, nasty, solve_qp, two_classes
+from scipy import sparse
+from sklearn.svm import SVC
+
+from svmselect import RBF, Gram, Linear, solve_csvc, solve_path, svm
+from svmselect.svm import solve_blocked
+
+SIZES = [2, 3, 8, 64]
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(KINDS),
+    m=st.integers(2, 70),
+    C=st.sampled_from([1e-3, 1.0, 30.0, 1e4]),
+    kernel=st.sampled_from([Linear(), RBF(0.01), RBF(1.0), RBF(20.0)]),
+    size=st.sampled_from(SIZES),
+    single=st.booleans(),
+    per_row=st.booleans(),
+)
+@settings(deadline=None, max_examples=120)
+def test_nasty_problems_are_solved(seed, kind, m, C, kernel, size, single, per_row):
+    rng = np.random.default_rng(seed)
+    X, y = nasty(rng, kind, m, 4)
+    C = C * rng.uniform(0.1, 1, m) if per_row else np.full(m, C)
+    tol, limit = 1e-4, 300 * size
+    gram = Gram(X, kernel, dtype="float32" if single else "float64")
+    solution = solve_blocked(gram, y, C, size, tol=tol, max_iter=limit)
+    K = Gram(X, kernel, dtype=gram.dtype).matrix().astype(np.float64)
+    alpha = solution.alpha
+    assert (alpha >= 0).all() and (alpha <= C).all()
+    scale = max(1.0, C.max()) * max(1.0, np.abs(K).max()) * m
+    # panels of other shapes round the last digit of kernel values in another way
+    off = (1e-6 if single else 1e-12) * scale
+    assert abs(y @ alpha) <= 1e-12 * scale
+    gap = max(kkt_gap(K, y, alpha, C), 0.0)
+    assert solution.kkt_gap == pytest.approx(gap, abs=off)
+    np.testing.assert_allclose(solution.decision, K @ (y * alpha) + solution.b, atol=off)
+    objective = 0.5 * (y * alpha) @ K @ (y * alpha) - alpha.sum()
+    assert solution.objective == pytest.approx(objective, rel=1e-6, abs=off * C.max())
+    if solution.converged:
+        assert gap <= tol + off
+        _, optimum = solve_qp(K, y, C)
+        assert objective - optimum <= tol * C.sum() + 1e-6 * max(1, abs(optimum)) + off * C.max()
+    else:
+        # blocks of few rows may creep; what ends early otherwise has to be beyond arithmetic
+        assert solution.n_iter >= limit or gap <= max(off, tol)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.2)])
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+def test_agrees_with_libsvm(kernel, C, size):
+    X, y = two_classes(np.random.default_rng(0), 200, 4)
+    solution = solve_blocked(Gram(X, kernel), y, C, size, tol=1e-6)
+    assert solution.converged and solution.kkt_gap <= 1e-6
+    peer = SVC(C=C, kernel=kernel.name, gamma=getattr(kernel, "gamma", 1.0), tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(solution.decision, peer.decision_function(X), atol=1e-4)
+    theirs = np.zeros(200)
+    theirs[peer.support_] = np.abs(peer.dual_coef_[0])
+    K = Gram(X, kernel).matrix()
+    objective = 0.5 * (y * theirs) @ K @ (y * theirs) - theirs.sum()
+    assert solution.objective == pytest.approx(objective, rel=1e-8)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.05)])
+def test_sparse_rows_are_the_same_problem(kernel, dtype):
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((600, 30), density=0.1, format="csr", rng=rng)
+    y = np.where(X.toarray()[:, :3].sum(axis=1) + 0.1 * rng.normal(size=600) > 0.1, 1.0, -1.0)
+    dense = solve_blocked(Gram(X.toarray(), kernel, dtype=dtype), y, 3.0, 50, tol=1e-5)
+    for matrix in (X, sparse.csr_matrix(X)):
+        solution = solve_blocked(Gram(matrix, kernel, dtype=dtype), y, 3.0, 50, tol=1e-5)
+        assert solution.converged
+        np.testing.assert_allclose(solution.decision, dense.decision, atol=1e-4)
+        assert solution.objective == pytest.approx(dense.objective, rel=1e-5)
+
+
+def test_rows_left_out_and_starts():
+    rng = np.random.default_rng(2)
+    X, y = two_classes(rng, 300, 5)
+    C = np.where(rng.random(300) < 0.3, 0.0, rng.uniform(0.5, 20, 300))
+    gram = Gram(X, RBF(0.2))
+    expected = solve_csvc(gram, y, C, tol=1e-8)
+    for start in (None, expected.alpha, solve_csvc(gram, y, C, tol=1e-1).alpha):
+        solution = solve_blocked(gram, y, C, 20, tol=1e-6, start=start)
+        assert solution.converged
+        assert not solution.alpha[C == 0].any()
+        np.testing.assert_allclose(solution.decision, expected.decision, atol=1e-5)
+    assert solve_blocked(gram, y, C, 20, tol=1e-6, start=expected.alpha).n_iter == 0
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7, 100])
+def test_running_out_of_steps_is_said(limit):
+    X, y = two_classes(np.random.default_rng(3), 200, 4, gap=0.3)
+    gram = Gram(X, RBF(0.2))
+    solution = solve_blocked(gram, y, 10.0, 16, tol=1e-6, max_iter=limit)
+    assert not solution.converged and solution.n_iter == limit
+    # what it says of where it stopped is true all the same
+    K = gram.matrix()
+    assert solution.kkt_gap == pytest.approx(kkt_gap(K, y, solution.alpha, solution.C), abs=1e-10)
+    assert solution.kkt_gap > 1e-6
+
+
+def test_no_in_bound_row_and_equal_rows():
+    y = np.tile([1.0, -1.0], 40)
+    X = np.ones((80, 3))
+    for kernel in (RBF(1.0), Linear()):
+        solution = solve_blocked(Gram(X, kernel), y, 2.0, 8)
+        assert solution.converged
+        np.testing.assert_array_equal(solution.alpha, 2.0)
+        np.testing.assert_allclose(solution.decision, 0.0, atol=1e-12)
+
+
+def test_large_problems_are_solved_by_blocks(monkeypatch):
+    """By default, while no columns are stored; rules, SMO alone and computed matrices stay as they are."""
+    X, y = two_classes(np.random.default_rng(4), 400, 4)
+    made = []
+    blocked = svm.BlockedDual
+    monkeypatch.setattr(svm, "BlockedDual", lambda *arguments: made.append(1) or blocked(*arguments))
+    expected = solve_csvc(Gram(X, RBF(0.2)), y, 3.0, tol=1e-6)
+    monkeypatch.setattr(svm, "BLOCKED_ROWS", 401)
+    solve_csvc(Gram(X, RBF(0.2)), y, 3.0)
+    assert not made
+    monkeypatch.setattr(svm, "BLOCKED_ROWS", 400)
+    gram = Gram(X, RBF(0.2))
+    for number in (1, 2):
+        solution = solve_csvc(gram, y, 3.0, tol=1e-6)
+        assert len(made) == number and not gram.has_columns
+        np.testing.assert_allclose(solution.decision, expected.decision, atol=1e-5)
+    for options in (dict(working_set="wss2"), dict(working_set="mvp"), dict(active_set=False)):
+        solve_csvc(Gram(X, RBF(0.2)), y, 3.0, **options)
+    solve_csvc(Gram(X, RBF(0.2)).compute(), y, 3.0)
+    part = Gram(X, RBF(0.2)).compute().restricted(np.arange(400))
+    assert part.has_columns
+    solve_csvc(part, y, 3.0)
+    shared = Gram(X, RBF(0.2))
+    assert len(list(solve_path(shared, y, [1.0, 2.0]))) == 2
+    assert len(made) == 2 and shared.has_columns
+    list(solve_path(Gram(X, RBF(0.2)), y, [1.0]))
+    list(solve_path(Gram(X, RBF(0.2), memory_mb=0.1), y, [1.0, 2.0]))
+    assert len(made) == 5
+
+
+def test_counters():
+    """Kernel values are those of blocks and of panels, each once; columns are asked for by steps and sums."""
+    X, y = two_classes(np.random.default_rng(5), 500, 4)
+    gram = Gram(X, RBF(0.2))
+    solution = solve_blocked(gram, y, 1.0, 64)
+    assert solution.kernel_values == gram.kernel_values
+    assert solution.columns_requested == gram.columns_requested
+    # every support vector moved at least once, and is in the gradient at the end
+    assert solution.kernel_values >= 2 * 500 * solution.n_sv
+    assert solution.columns_requested >= 2 * solution.n_sv + solution.n_iter
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.1)])
+def test_many_rows(kernel):
+    """More rows than the threshold, with the blocks that users get."""
+    X, y = two_classes(np.random.default_rng(6), 10_500, 6, gap=0.8)
+    gram = Gram(X, kernel, dtype="float32" if isinstance(kernel, RBF) else "float64")
+    solution = solve_csvc(gram, y, 1.0)
+    assert solution.converged and solution.kkt_gap <= 1e-3 and not gram.has_columns
+    peer = SVC(C=1.0, kernel=kernel.name, gamma=getattr(kernel, "gamma", 1.0)).fit(X, y)
+    np.testing.assert_allclose(solution.decision, peer.decision_function(X), atol=2e-2)
+    theirs = np.zeros(y.size)
+    theirs[peer.support_] = np.abs(peer.dual_coef_[0])
+    their_f = peer.decision_function(X) - peer.intercept_[0]
+    objective = 0.5 * (y * theirs) @ their_f - theirs.sum()
+    assert solution.objective == pytest.approx(objective, rel=1e-5)
+
+
+PEAK = """
+import resource
+import numpy as np
+from svmselect import RBF, Gram, solve_csvc
+rng = np.random.default_rng(0)
+X = rng.normal(size=(15_000, 8))
+y = np.where(X[:, 0] + rng.normal(size=15_000) > 0, 1.0, -1.0)
+gram = Gram(X, RBF(0.1), memory_mb=4096)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert solve_csvc(gram, y, 1.0).converged
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+def test_memory_is_that_of_blocks():
+    """The matrix would take 1,800 MB, and its support vectors' columns 1,100."""
+    found = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    assert float(found.stdout) < 250
+
+
+def test_ctrl_c_ends_it(request):
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    X, y = two_classes(np.random.default_rng(6), 12_000, 10, gap=0.1)
+    gram = Gram(X, RBF(1.0))
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        solve_csvc(gram, y, 1e6, tol=1e-9)
+    timer.join()
+    assert time.monotonic() - start < 30
+
+
+def test_a_block_has_two_rows():
+    X, y = two_classes(np.random.default_rng(7), 10, 2)
+    with pytest.raises(ValueError, match="size must be at least 2, got 1"):
+        solve_blocked(Gram(X, RBF(1.0)), y, 1.0, 1)
