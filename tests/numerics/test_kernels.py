@@ -18,6 +18,7 @@ from svmselect import (
     Polynomial,
     Sigmoid,
     cross_validate,
+    cross_validate_grid,
     decision_function,
     leave_one_out,
     radius_margin,
@@ -195,6 +196,13 @@ def test_an_indefinite_kernel_has_no_estimates():
             leave_one_out(gram, y, 1.0)
         with pytest.raises(ValueError, match="positive semi-definite"):
             span_rule(gram, y, solution)
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            cross_validate(gram, y, 1.0, 5, "unlearn")
+        with pytest.raises(ValueError, match="positive semi-definite"):
+            cross_validate_grid(gram, y, [1.0], folds=12, seeding="unlearn")
+        # by default many folds are unlearned, but not these
+        assert cross_validate(gram, y, 1.0, 30).error < 0.5
+        assert cross_validate_grid(gram, y, [1.0], folds=12).error < 0.5
         assert 0 <= cross_validate(gram, y, 1.0, 5, "cold").error < 0.5
 
 

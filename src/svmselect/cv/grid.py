@@ -167,6 +167,8 @@ def cross_validate_grid(
         seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
+    if seeding == "unlearn":
+        gram.kernel.check_definite()
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
     converged = np.zeros(shape, dtype=bool)

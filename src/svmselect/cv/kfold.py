@@ -186,7 +186,7 @@ class Trainer:
 
     def __init__(self, y, tol, working_set, active_set, max_iter):
         self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
-        self.solve = _active_set.solve if active_set else Dual.solve
+        self.active_set = active_set
 
     def fit(self, gram, C, theta=None, known=None, exact=False):
         """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may
@@ -197,7 +197,8 @@ class Trainer:
         dual.boxes(self.y, C)
         if theta is not None:
             dual.seed(theta, known)
-        converged = self.solve(dual, self.working_set, self.tol, self.max_iter)
+        solve = _active_set.solve if self.active_set and gram.kernel.definite else Dual.solve
+        converged = solve(dual, self.working_set, self.tol, self.max_iter)
         if exact and converged and self.tol > EXACT:
             _active_set.solve(dual, self.working_set, EXACT, self.max_iter - dual.state()[-1])
             converged = dual.reached(self.tol)
@@ -228,8 +229,9 @@ def in_parallel(gram, task, tasks, work):
 
 
 def unlearned_fast(gram):
-    """Whether many folds are unlearned by default: where the whole matrix is there, of some size."""
-    return gram.full and gram.m <= MOST_ROWS
+    """Whether many folds are unlearned by default: where the whole matrix is there, of some size, and the
+    dual is concave."""
+    return gram.full and gram.m <= MOST_ROWS and gram.kernel.is_definite()
 
 
 def groups_of(rounds, m):
@@ -344,6 +346,8 @@ def cross_validate(
         seeding = "cold" if rounds <= MOST_COLD else "unlearn" if unlearned_fast(gram) else "top"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
+    if seeding == "unlearn":
+        gram.kernel.check_definite()
     rng = np.random.default_rng(rng)
     chained = seeding in CHAINED
     clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time

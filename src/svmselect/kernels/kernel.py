@@ -47,12 +47,16 @@ class Kernel:
     def check(self, rows, name="X"):
         """A ValueError if the kernel is not for these Rows."""
 
+    def is_definite(self):
+        """Whether the kernel is positive semi-definite, where that takes a look at values, too."""
+        return self.definite
+
     def check_definite(self):
         """A ValueError unless the kernel is positive semi-definite."""
-        if not self.definite:
+        if not self.is_definite():
             raise ValueError(
-                f"leave-one-out and its estimates need a positive semi-definite kernel, and {self!r} need "
-                "not be one: use k-fold cross-validation"
+                "leave-one-out, unlearning and estimates need a positive semi-definite kernel, and "
+                f"{self!r} need not be one: use k-fold cross-validation with another seeding"
             )
 
     def block(self, A, B, out=None, slots=None):

@@ -51,9 +51,13 @@ class Precomputed(Kernel):
         shifted = self.K + INDEFINITE * largest * np.eye(len(self.K))
         return largest >= 0 and (largest == 0 or dpotrf(shifted, overwrite_a=True)[1] == 0)
 
+    def is_definite(self):
+        """Whether the matrix is positive semi-definite up to round-off."""
+        return self._is_definite
+
     def check_definite(self):
-        """A ValueError unless the matrix is positive semi-definite up to round-off."""
-        if not self._is_definite:
+        """A ValueError unless it is."""
+        if not self.is_definite():
             raise ValueError("leave-one-out errors need a positive semi-definite kernel matrix")
 
     def block(self, A, B, out=None, slots=None):
