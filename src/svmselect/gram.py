@@ -13,7 +13,8 @@ from scipy import sparse
 from svmselect import _panels
 from svmselect._columns import MIN_COLUMNS, Columns, allocate, padded_length
 from svmselect.csr import as_csr
-from svmselect.kernels import BLOCK_ROWS, Custom, Kernel, Linear, Rows, slices
+from svmselect.kernels import Custom, Kernel, Linear
+from svmselect.kernels.rows import BLOCK_ROWS, Rows, slices
 from svmselect.threads import run
 
 __all__ = ["Gram", "matrix_mb"]

@@ -50,5 +50,5 @@ def test_sparse_rows_are_not_changed_and_precomputed_is_named():
     before = X.indices.copy()
     assert EditedSVC("condense").fit(X, y).score(X, y) > 0.8
     np.testing.assert_array_equal(X.indices, before)
-    with pytest.raises(ValueError, match="kernel must be 'rbf' or 'linear', got 'precomputed'"):
+    with pytest.raises(ValueError, match="kernel must be one that is computed from rows, got 'precomputed'"):
         BaggedSVC(kernel="precomputed").fit(X, y)

@@ -26,23 +26,30 @@ def positive_rows(m, seed=0):
 
 
 # of ours, and what scikit-learn's SVC is given for it
-SAME = [
-    ({"kernel": "laplacian", "gamma": 0.5}, lambda X, Z: laplacian_kernel(X, Z, gamma=0.5)),
-    ({"kernel": "chi2", "gamma": 0.5}, lambda X, Z: chi2_kernel(X, Z, gamma=0.5)),
-    ({"kernel": intersection}, intersection),
-    ({"kernel": ChiSquared(0.2) + 3 * Linear()}, lambda X, Z: chi2_kernel(X, Z, gamma=0.2) + 3 * X @ Z.T),
-    ({"kernel": RBF(0.1) * Polynomial(2)}, lambda X, Z: np.exp(-0.1 * squared(X, Z)) * (X @ Z.T) ** 2),
-    ({"kernel": AnisotropicRBF((1, 1, 1, 1))}, lambda X, Z: np.exp(-squared(X, Z))),
-]
+SAME = {
+    "laplacian": ({"kernel": "laplacian", "gamma": 0.5}, lambda X, Z: laplacian_kernel(X, Z, gamma=0.5)),
+    "chi-squared": ({"kernel": "chi2", "gamma": 0.5}, lambda X, Z: chi2_kernel(X, Z, gamma=0.5)),
+    "function": ({"kernel": intersection}, intersection),
+    "sum": (
+        {"kernel": ChiSquared(0.2) + 3 * Linear()},
+        lambda X, Z: chi2_kernel(X, Z, gamma=0.2) + 3 * X @ Z.T,
+    ),
+    "product": (
+        {"kernel": RBF(0.1) * Polynomial(2)},
+        lambda X, Z: np.exp(-0.1 * squared(X, Z)) * (X @ Z.T) ** 2,
+    ),
+    "width per feature": ({"kernel": AnisotropicRBF((1, 1, 1, 1))}, lambda X, Z: np.exp(-squared(X, Z))),
+}
 
 
 def squared(X, Z):
     return ((X[:, None] - Z[None]) ** 2).sum(axis=2)
 
 
-@pytest.mark.parametrize(("parameters", "function"), SAME, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize("name", SAME)
 @pytest.mark.parametrize("more_classes", [False, True])
-def test_as_scikit_learn(parameters, function, more_classes):
+def test_as_scikit_learn(name, more_classes):
+    parameters, function = SAME[name]
     X, y = load_iris(return_X_y=True) if more_classes else positive_rows(120)
     X, first = np.unique(X, axis=0, return_index=True)
     y = y[first]
@@ -56,12 +63,10 @@ def test_as_scikit_learn(parameters, function, more_classes):
     assert clone(ours).get_params()["C"] == 2.0
 
 
-@pytest.mark.parametrize(
-    "parameters", [parameters for parameters, _ in SAME], ids=lambda value: str(value)[:40]
-)
-def test_leave_one_out(parameters):
+@pytest.mark.parametrize("name", SAME)
+def test_leave_one_out(name):
+    parameters, function = SAME[name]
     X, y = positive_rows(60)
-    function = dict((str(ours), theirs) for ours, theirs in SAME)[str(parameters)]
     theirs = GridSearchCV(
         sklearn.svm.SVC(kernel=function, tol=1e-6), {"C": [0.5, 4.0]}, cv=LeaveOneOut()
     ).fit(X, y)

@@ -27,7 +27,8 @@ from svmselect import (
     stratified_folds,
     xi_alpha,
 )
-from svmselect.kernels import BLOCK_ROWS, Product, Sum
+from svmselect.kernels import Product, Sum
+from svmselect.kernels.rows import BLOCK_ROWS
 
 GAMMAS = (0.5, 0.0, 2.0, 0.1)
 
@@ -201,8 +202,9 @@ def test_an_indefinite_kernel_has_no_estimates():
         with pytest.raises(ValueError, match="positive semi-definite"):
             cross_validate_grid(gram, y, [1.0], folds=12, seeding="unlearn")
         # by default many folds are unlearned, but not these
-        assert cross_validate(gram, y, 1.0, 30).error < 0.5
-        assert cross_validate_grid(gram, y, [1.0], folds=12).error < 0.5
+        folds = np.arange(40) % 25
+        assert cross_validate(gram, y, 1.0, folds).error < 0.5
+        assert cross_validate_grid(gram, y, [1.0], folds=folds).error < 0.5
         assert 0 <= cross_validate(gram, y, 1.0, 5, "cold").error < 0.5
 
 

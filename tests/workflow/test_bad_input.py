@@ -74,7 +74,10 @@ LIBRARY = [
         lambda: Gram(1e30 * np.arange(18.0).reshape(9, 2), RBF(1.0), dtype="float32"),
         "X is too large for float32 arithmetic: the squared norm of row 0 exceeds 8.51e+37",
     ),
-    (lambda: Gram(X, "rbf"), "kernel must be RBF(gamma) or Linear(), got 'rbf'"),
+    (
+        lambda: Gram(X, "rbf"),
+        "kernel must be one of svmselect.kernels, as RBF(gamma), or a function, got 'rbf'",
+    ),
     (lambda: RBF(0), "gamma must be a positive finite number, got 0"),
     (lambda: RBF(np.nan), "gamma must be a positive finite number, got nan"),
     (lambda: RBF(np.inf), "gamma must be a positive finite number, got inf"),
@@ -106,7 +109,10 @@ LIBRARY = [
         lambda: GRAM.restricted([0, 1, 2]).set_kernel(RBF(2.0)),
         "set_kernel is for the Gram matrix of all rows, not for a restriction",
     ),
-    (lambda: GRAM.set_kernel("linear"), "kernel must be RBF(gamma) or Linear(), got 'linear'"),
+    (
+        lambda: GRAM.set_kernel("linear"),
+        "kernel must be one of svmselect.kernels, as RBF(gamma), or a function, got 'linear'",
+    ),
     (lambda: solve_csvc(GRAM, Y[:5], 1.0), "y must have shape (12,) to match the Gram matrix, got (5,)"),
     (lambda: solve_csvc(GRAM, (Y > 0).astype(int), 1.0), "y must hold the labels -1 and +1 only, got [0, 1]"),
     (
@@ -258,7 +264,7 @@ LIBRARY = [
     ),
     (
         lambda: cross_validate(GRAM, Y, 1.0, 3, "warm"),
-        "seeding must be None or one of ['cold', 'ato', 'mir', 'sir', 'avg', 'top'], got 'warm'",
+        "seeding must be None or one of ['cold', 'ato', 'mir', 'sir', 'avg', 'top', 'unlearn'], got 'warm'",
     ),
     (
         lambda: cross_validate(GRAM, Y, 1.0, 3, rounds=4),
@@ -302,8 +308,9 @@ LIBRARY = [
     (lambda: condense(X, np.ones(12)), "y must hold both classes"),
     (lambda: multiedit(X, Y, 1), "parts must be an integer >= 2, got 1"),
     (
-        lambda: CrossTrainingSVC(kernel="poly").fit(X, Y),
-        "kernel must be one of ['linear', 'rbf', 'precomputed'], got 'poly'",
+        lambda: CrossTrainingSVC(kernel="cosine").fit(X, Y),
+        "kernel must be one of ['linear', 'rbf', 'poly', 'sigmoid', 'laplacian', 'chi2', 'precomputed'], a "
+        "Kernel or a function, got 'cosine'",
     ),
     (lambda: CrossTrainingSVC().fit(X, np.ones(12)), "y must hold at least two classes, got 1 class: 1.0"),
     (lambda: Dataset.load("nowhere.npz"), "no prepared data set at nowhere.npz"),

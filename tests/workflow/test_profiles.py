@@ -35,7 +35,7 @@ def test_groups_are_of_rules_that_exist_and_their_sizes_of_groups(root, rules):
 
 def test_exhibits_of_a_paper_are_made_in_one_submission(root):
     _, *exhibits = re.split(r"\n *rule:\n", (root / "workflow/rules/exhibits.smk").read_text())
-    assert len(exhibits) == 3
+    assert len(exhibits) == 2
     for text in exhibits:
         assert re.search(r'group:\n +f"\{paper\.key\}_exhibits"\n', text)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from svmselect import _active_set
 from svmselect._smo import Dual
-from svmselect.kernels import slices
+from svmselect.kernels.rows import slices
 from svmselect.loo._unlearn import Outcome
 from svmselect.loo.unlearn import Start, Tableau
 

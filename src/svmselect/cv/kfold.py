@@ -19,7 +19,7 @@ from svmselect.cv.replace import avg, sir, top
 from svmselect.cv.transition import Seed, Transition
 from svmselect.cv.unlearn import Unlearning
 from svmselect.gram import Gram
-from svmselect.kernels import slices
+from svmselect.kernels.rows import slices
 from svmselect.svm import (
     Solution,
     check_bounds,

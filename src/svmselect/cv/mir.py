@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from svmselect.cv.transition import Seed, Transition
-from svmselect.kernels import slices
+from svmselect.kernels.rows import slices
 
 __all__ = ["mir"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmselect.editing.svm import check_data, frozen_rows
-from svmselect.kernels import slices
+from svmselect.kernels.rows import slices
 
 __all__ = ["condense"]
 

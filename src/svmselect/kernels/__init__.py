@@ -4,10 +4,9 @@ from svmselect.kernels.combined import Custom, Product, Sum
 from svmselect.kernels.inner import RBF, AnisotropicRBF, Linear, Polynomial, Sigmoid
 from svmselect.kernels.kernel import Kernel
 from svmselect.kernels.pairwise import ChiSquared, Laplacian
-from svmselect.kernels.rows import BLOCK_ROWS, Rows, product_panels, slices
+from svmselect.kernels.rows import Rows
 
 __all__ = [
-    "BLOCK_ROWS",
     "RBF",
     "AnisotropicRBF",
     "ChiSquared",
@@ -20,6 +19,4 @@ __all__ = [
     "Rows",
     "Sigmoid",
     "Sum",
-    "product_panels",
-    "slices",
 ]

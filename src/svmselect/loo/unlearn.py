@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dpstrf, dtrtri
 
-from svmselect.kernels import slices
+from svmselect.kernels.rows import slices
 from svmselect.loo._ends import Ends, continued, judge, random_combinations, strayed
 from svmselect.loo._unlearn import SLACK, Outcome, Paths, certain_at_once, mirror, round_off, rows_of
 
