@@ -4,6 +4,6 @@ Solvers ask for a matrix's ``columns``, a `Columns` that is given a function to 
 `svmselect.gram.Gram`.
 """
 
-from svmselect._columns import MIN_COLUMNS, Columns, padded_length
+from svmselect.gram._columns import MIN_COLUMNS, Columns, padded_length
 
 __all__ = ["MIN_COLUMNS", "Columns", "padded_length"]

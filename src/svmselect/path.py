@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmselect.feasible import balanced
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
+from svmselect.solver.feasible import balanced
 from svmselect.svm import Solution, as_numbers, check_labels, solve_csvc
 
 __all__ = ["PathPoint", "solve_path"]

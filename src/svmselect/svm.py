@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svmselect import _active_set
-from svmselect._blocked import BlockedDual
-from svmselect._nu import NuDual
-from svmselect._smo import RULES, Dual
 from svmselect.gram import Gram
+from svmselect.solver import _active_set
+from svmselect.solver._blocked import BlockedDual
+from svmselect.solver._nu import NuDual
+from svmselect.solver._smo import RULES, Dual
 from svmselect.threads import one_blas_thread
 
 __all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve_nusvc"]
@@ -115,7 +115,7 @@ def check_bounds(gram, y, C, name="C"):
         raise ValueError(
             f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
         )
-    if np.unique(y[C > 0]).size < 2:
+    if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
         raise ValueError(f"y must hold both classes among the points with {name} > 0")
     return C
 
@@ -379,6 +379,36 @@ def check_solution(gram, y, solution):
 def misclassified(y, decision):
     """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
     return (decision >= 0) != (y > 0)
+
+
+class WeightedErrors:
+    """Errors of points, which may weigh differently.
+
+    A subclass has ``_judged()``: the points in error, bool of shape (..., m), and those that were judged,
+    bool of shape (m,), or None for all.
+    """
+
+    def weighted_error(self, weight):
+        """The weight of the points in error over that of all points that were judged.
+
+        Parameters
+        ----------
+        weight : array_like, shape (m,)
+            Finite, not negative, not all 0: for example 1 over the size of the point's class.
+
+        Returns
+        -------
+        float or ndarray, shape (n_gammas, n_Cs)
+            In [0, 1]; of a grid that of each model.
+
+        Raises
+        ------
+        ValueError
+            For other weights, or a grid without decision values.
+        """
+        wrong, judged = self._judged()
+        share = weighted_share(wrong, weight, judged)
+        return float(share) if wrong.ndim == 1 else share
 
 
 def weighted_share(wrong, weight, counted=None):

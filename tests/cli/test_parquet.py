@@ -74,5 +74,5 @@ def test_what_is_wrong_is_one_sentence(file, content, options, sentence):
 def test_without_pyarrow(file, monkeypatch, capsys):
     path = file(packed(FRAME), "rows")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    assert main(["loo", str(path)]) == 1
+    assert main(["loo", str(path)]) == 2
     assert "a Parquet file, which needs pyarrow: install it, or write CSV instead" in capsys.readouterr().err

@@ -64,6 +64,6 @@ def test_rows_with_a_missing_value(file, capsys):
 )
 def test_what_the_registry_cannot_read_is_one_sentence(file, capsys, content, options, sentence):
     path = str(file(content))
-    assert main(["datasets", "add", path, *options]) == 1
+    assert main(["datasets", "add", path, *options]) == 2
     out, err = capsys.readouterr()
     assert out == "" and sentence in err and path in err

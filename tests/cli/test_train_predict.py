@@ -18,22 +18,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import svmselect.sklearn
-from svmselect.cli import main
 from svmselect.cli.read import read
 from svmselect.sklearn import SVC, LOOSearchCV, load_model, save_model
-
-
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        status = main([*map(str, words), "--quiet"])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
-
 
 CITIES = np.array(["Oslo", "São Paulo", "Rome, Italy"])
 
@@ -142,8 +128,8 @@ def test_three_classes_have_three_decision_values(run, tmp_path):
             "error 33.33 % (1 of 3 rows)",
             "1 row has a label that is no class of the model",
         ),
-        (["yes", "no", "yes"], 1, None, "no label, such as 'no', is a class of the model (-1, 1)"),
-        (["yes", "yes", "yes"], 1, None, "no label, such as 'yes', is a class of the model (-1, 1)"),
+        (["yes", "no", "yes"], 2, None, "no label, such as 'no', is a class of the model (-1, 1)"),
+        (["yes", "yes", "yes"], 2, None, "no label, such as 'yes', is a class of the model (-1, 1)"),
     ],
 )
 def test_labels_of_new_rows(file, run, labels, status, last, remark):
@@ -154,7 +140,7 @@ def test_labels_of_new_rows(file, run, labels, status, last, remark):
     assert found == status and remark in err and bool(err) == bool(remark)
     if last is not None:
         assert out.splitlines()[-1] == last and out.splitlines()[:3] == ["1"] * 3
-    assert run("predict", "m.json", new, "--no-header", "--strict")[0] == (1 if remark else 0)
+    assert run("predict", "m.json", new, "--no-header", "--strict")[0] == (2 if remark else 0)
 
 
 def libsvm_file(path, X, y):
@@ -212,30 +198,28 @@ def test_a_model_of_the_library_takes_a_table(run, tmp_path):
     assert (status, err, out.splitlines()[:-1]) == (0, "", [str(label) for label in model.predict(frame)])
     save_model(SVC(kernel="precomputed").fit(X @ X.T, y), "model")
     status, _, err = run("predict", "model", "rows.csv")
-    assert status == 1 and "takes kernel values, and no rows of a file" in err
+    assert status == 2 and "takes kernel values, and no rows of a file" in err
 
 
 def test_what_libsvms_format_cannot_hold(mixed, run, tmp_path):
     for options in (OPTIONS, ("--drop-missing", "--ignore", "city", "--standardise")):
         for command in ("train", "select"):
             status, out, err = run(command, "train.csv", "--save", "m", "--save-as", "libsvm", *options)
-            assert (status, out) == (1, "") and "save the model as json, or encode the file itself" in err
+            assert (status, out) == (2, "") and "save the model as json, or encode the file itself" in err
     words = ("train", "train.csv", "--save", "m", "--save-as", "libsvm", "--drop-missing", "--ignore", "city")
     status, out, err = run(*words)
-    assert (status, out) == (
-        1,
-        "",
-    ) and "LIBSVM's model file cannot hold the label 'ill': save the model as" in err
+    assert (status, out) == (2, "")
+    assert "LIBSVM's model file cannot hold the label 'ill': save the model as" in err
     assert not (tmp_path / "m").exists()
 
 
 def test_a_model_that_cannot_be_written(mixed, run, tmp_path):
     status, out, err = run("train", "train.csv", "--save", tmp_path, *OPTIONS)
-    assert (status, out) == (1, "") and err.count("\n") == 1
+    assert (status, out) == (2, "") and err.count("\n") == 1
     status, out, err = run("predict", "nothing.json", "test.csv")
-    assert (status, out, err) == (1, "", "svmselect: error: nothing.json: there is no such file\n")
+    assert (status, out, err) == (2, "", "svmselect: error: nothing.json: there is no such file\n")
     status, out, err = run("predict", "test.csv", "test.csv")
-    assert (status, out) == (1, "") and "test.csv: neither a model of svmselect nor one of LIBSVM" in err
+    assert (status, out) == (2, "") and "test.csv: neither a model of svmselect nor one of LIBSVM" in err
 
 
 def test_select_saves_the_chosen_model(mixed, run, tmp_path):
@@ -278,9 +262,9 @@ def test_the_error_of_the_whole_selection(mixed, run, tmp_path):
         f"error of the whole selection {100 * sum(expected) / 60:.2f} % ({sum(expected)} of 60 rows, in 5"
         in out
     )
-    assert "the best of 9 models" in out and "is optimistic" in out
+    assert "the best leave-one-out error of 9 models, is optimistic" in out
     status, _, err = run("select", "train.csv", *OPTIONS, "--outer", 31)
-    assert status == 1 and "--outer must be from 2 to the" in err
+    assert status == 2 and "--outer must be from 2 to the" in err
     assert run("select", "train.csv", *OPTIONS, "--outer", 3, "--C", "1", "--by", "cv")[0] == 0
 
 
@@ -334,7 +318,7 @@ def test_a_page_is_complete_and_needs_nothing_else(mixed, run, tmp_path, words):
     text = (tmp_path / "page.html").read_text()
     page = Page(text)
     assert page.open == [] and page.links == [] and "script" not in page.seen
-    assert ("svg" in page.seen) == (words[0] == "select") and page.seen.count("html") == 1
+    assert "svg" in page.seen and page.seen.count("html") == 1
     assert f"svmselect {' '.join(command)} --quiet" in page.text and "scikit-learn" in page.text
     model = load_model_of(run, words, tmp_path)
     table = read("train.csv", categorical=["city"], impute=True, standardise=True)
@@ -344,8 +328,17 @@ def test_a_page_is_complete_and_needs_nothing_else(mixed, run, tmp_path, words):
         f"{wrong.size} of 60 rows are misclassified by the classifier that is trained without them"
         in page.text
     )
-    listed = re.findall(r'<tr><td class="number">(\d+)</td><td>(ill|well)</td><td>(?:ill|well)</td>', text)
-    assert [int(number) for number, _ in listed] == (wrong + 1).tolist()
+    margins = model.loo_decision_ * np.where(table.labels == "well", 1, -1)
+    cells = (
+        r'<tr><td class="number">(\d+)</td><td>(ill|well)</td><td>(?:ill|well)</td><td class="number">(.*?)<'
+    )
+    listed = [(int(n), label, margin) for n, label, margin in re.findall(cells, text)]
+    worst = wrong[np.argsort(margins[wrong])]
+    assert listed == [(n + 1, table.labels[n], f"{margins[n]:.6g}") for n in worst]
+    assert text.count("<svg") == 2 - (words[0] == "loo")
+    assert f"Rows by their leave-one-out margin; {wrong.size} are misclassified." in text
+    ids = re.findall(r'\bid="(.*?)"', text)
+    assert len(ids) == len({*ids})
     # the same again, byte for byte
     run(*command)
     assert (tmp_path / "page.html").read_text() == text
@@ -366,16 +359,14 @@ def test_the_errors_as_a_figure(mixed, run, tmp_path, name):
     start = {".pdf": b"%PDF", ".svg": b"<?xml", ".PNG": b"\x89PNG"}[name[-4:]]
     assert (tmp_path / name).read_bytes().startswith(start)
     status, out, err = run(*words, "--plot", "surface.jpg")
-    assert (status, out) == (
-        1,
-        "",
-    ) and "--plot takes a file that ends in .pdf, .svg, .png, got 'surface.jpg'" in err
+    assert (status, out) == (2, "")
+    assert "--plot takes a file that ends in .pdf, .svg, .png, got 'surface.jpg'" in err
 
 
 @pytest.mark.parametrize("errors", [[0.1, 0.2, 0.3, 0.9], [0.25] * 4])
 def test_the_figure_shows_each_error_in_its_place(errors):
     pytest.importorskip("matplotlib")
-    from svmselect.cli.surface import as_svg, surface
+    from svmselect.cli.figures import as_svg, surface
 
     places = [(1.0, 0.5), (10.0, 0.5), (1.0, 2.0), (10.0, 2.0)]
     models = [{"C": C, "gamma": g, "error": e} for (C, g), e in zip(places, errors, strict=True)]
@@ -386,11 +377,75 @@ def test_the_figure_shows_each_error_in_its_place(errors):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["0.5", "2"]
     assert [text.get_text() for text in axes.texts] == [f"{100 * error:.3g}" for error in errors]
     assert [line.get_xydata().tolist() for line in axes.lines] == [[[0, 0]]]
-    assert as_svg(figure) == as_svg(surface(models, 0, "error"))
+    assert as_svg(figure, "a") == as_svg(surface(models, 0, "error"), "a")
 
 
 def test_without_matplotlib(mixed, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     for command in ("select", "loo"):
         status, out, err = run(command, "train.csv", *OPTIONS, "--report", "page.html")
-        assert (status, out) == (1, "") and "--plot and --report need matplotlib" in err
+        assert (status, out) == (2, "") and "--plot and --report need matplotlib" in err
+
+
+def test_the_histogram_counts_each_row_on_its_side():
+    pytest.importorskip("matplotlib")
+    from svmselect.cli.figures import histogram
+    from svmselect.cli.left_out import left_out_rows
+
+    X, y = blobs(4, m=90, k=2)
+    model = SVC(0.5, gamma=0.2, threshold="balanced_accuracy").fit(X, y)
+    rows = left_out_rows(model, y)
+    values = model.loo_decision_ - model.threshold_
+    np.testing.assert_array_equal(rows.wrong, (values >= 0) != (y == 1))
+    np.testing.assert_array_equal(rows.margins, np.where(y == 1, values, -values))
+    axes = histogram(rows, True).axes[0]
+    right, wrong = ([bar.get_height() for bar in bars] for bars in axes.containers)
+    edges = np.array([bar.get_x() for bar in axes.containers[0]])
+    assert sum(right) == np.sum(rows.margins > 0) and sum(wrong) == np.sum(rows.margins < 0) > 0
+    assert not np.any(np.array(right)[edges < -1e-9]) and not np.any(np.array(wrong)[edges > -1e-9])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_page_by_folds_shows_rows_that_were_held_out(run, tmp_path, k):
+    pytest.importorskip("matplotlib")
+    X, y = blobs(6, m=72, k=k)
+    np.savetxt(tmp_path / "rows.csv", np.column_stack([X, y]), delimiter=",", fmt="%.17g")
+    words = ("--by", "cv", "--folds", 4, "--C", "1", "--gamma", "0.3", "--report", "page.html")
+    assert run("select", "rows.csv", *words)[0] == 0
+    text = (tmp_path / "page.html").read_text()
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    predicted = np.empty_like(y)
+    for train, test in folds.split(X, y):
+        predicted[test] = SVC(1, gamma=0.3).fit(X[train], y[train]).predict(X[test])
+    wrong = np.flatnonzero(predicted != y)
+    assert (
+        f"{wrong.size} of 72 rows are misclassified by the classifier that is trained without their fold"
+        in text
+    )
+    cells = r'<tr><td class="number">(\d+)</td><td>(\d)</td><td>(\d)</td>'
+    listed = sorted((int(n) - 1, int(label), int(taken)) for n, label, taken in re.findall(cells, text))
+    assert listed == [(n, y[n], predicted[n]) for n in wrong]
+    assert "<h2>4-fold margins</h2>" in text and ("less the largest of the other classes" in text) == (k == 3)
+
+
+def test_a_page_fits_a_phone(mixed, run, tmp_path):
+    """Chromium lays the page out no wider than the screen."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no chromium on PATH")
+    pytest.importorskip("matplotlib")
+    words = ("--threshold", "balanced_accuracy", "--calibration", "sigmoid", "--outer", 2, "--C", "1,2")
+    run("select", "train.csv", *OPTIONS, "--balanced", *words, "--report", "page.html")
+    # a window of Chromium is 500 pixels wide at the least
+    measure = (
+        "<p id='w'></p><script>document.documentElement.style.width = '390px';"
+        "for (const part of document.querySelectorAll('details')) part.open = true;"
+        "w.innerText = document.body.scrollWidth</script>"
+    )
+    (tmp_path / "page.html").write_text((tmp_path / "page.html").read_text() + measure)
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--dump-dom")
+    command = [program, *options, str(tmp_path / "page.html")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert "leave-one-out error of the chosen model at the threshold" in done.stdout
+    found = re.search(r'<p id="w">(\d+)</p>', done.stdout)
+    assert found and int(found[1]) <= 390, done.stdout[-300:]

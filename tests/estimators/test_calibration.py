@@ -1,6 +1,7 @@
 """Probabilities and thresholds from left-out decision values, against scikit-learn's and brute force."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -63,6 +64,36 @@ def test_the_sigmoid_is_that_of_greatest_likelihood(unit, separable):
     np.testing.assert_allclose(found[:, 1], platt(values, positive, weight)(at), atol=1e-5)
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert (found > 0).all()
+
+
+def test_a_sigmoid_never_falls():
+    rng = np.random.default_rng(3)
+    codes, weight = np.repeat([0, 1], [60, 20]), rng.uniform(0.5, 2, size=80)
+    for values in (rng.normal(size=80) - codes, np.full(80, -0.3), 1e6 + 1e-9 * rng.normal(size=80)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            p = Calibration(values, codes, 2, weight, "sigmoid")(values)[:, 1]
+        positive, negative = weight[codes == 1].sum(), weight[codes == 0].sum()
+        target = np.where(codes == 1, (positive + 1) / (positive + 2), 1 / (negative + 2))
+        np.testing.assert_allclose(p, np.average(target, weights=weight))
+    rising = Calibration(
+        values=codes + rng.normal(size=80), codes=codes, k=2, weight=weight, method="sigmoid"
+    )
+    assert (np.diff(rising(np.linspace(-3, 3, 20))[:, 1]) > 0).all()
+
+
+def test_log_loss_does_not_praise_models_whose_left_out_values_tell_the_other_class():
+    """With a tiny C a left-out row moves the threshold against itself: it is an error, for certain."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    X = rng.normal(size=(100, 2)) + 1.5 * y[:, None]
+    search = LOOSearchCV(SVC(calibration="loo", gamma=1e-4), {"C": [1e-3, 1e3]}, scoring="neg_log_loss").fit(
+        X, y
+    )
+    worst, best = search.cv_results_["mean_test_score"]
+    assert search.cv_results_["loo_error"][0] > 0.9
+    assert worst == pytest.approx(-np.log(2), abs=0.02) and best > -0.5
+    assert search.best_params_["C"] == 1e3
 
 
 def test_the_isotonic_map_is_scikit_learns():

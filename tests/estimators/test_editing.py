@@ -4,42 +4,45 @@ import numpy as np
 import pytest
 from numerics.problems import two_classes
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from svmselect import RBF, bagging, condense, cross_training, multiedit
 from svmselect.sklearn import BaggedSVC, CrossTrainingSVC, EditedSVC
 
 
-# subsets of all points where there are few, so that editing leaves points of both classes whatever the labels
-@parametrize_with_checks(
-    [
-        CrossTrainingSVC(C=100.0, subset_size=1000, tune_threshold=False),
-        BaggedSVC(subset_size=1000),
-        EditedSVC("condense"),
-    ]
-)
-def test_estimators_are_those_of_scikit_learn(estimator, check):
-    check(estimator)
-
-
 def test_estimators_are_the_functions():
     X, y = two_classes(np.random.default_rng(15), 300, 2, gap=2.0)
     names = np.where(y > 0, "b", "a")
-    estimator = CrossTrainingSVC(C=[1.0, 10.0], gamma=0.5, subset_size=60, random_state=7).fit(X, names)
+    estimator = CrossTrainingSVC(
+        C=[1.0, 10.0], gamma=0.5, subset_size=60, tune_threshold=True, random_state=7
+    ).fit(X, names)
     found = cross_training(X, y, RBF(0.5), [1.0, 10.0], subset_size=60, seed=7)
     np.testing.assert_array_equal(estimator.decision_function(X), found.decision_function(X))
     assert set(estimator.predict(X)) == {"a", "b"}
     bagged = BaggedSVC(gamma=0.5, subset_size=60, random_state=7).fit(X, names)
     expected = bagging(X, y, RBF(0.5), 1.0, subset_size=60, seed=7)
     np.testing.assert_array_equal(bagged.decision_function(X), expected.decision_function(X))
-    edited = EditedSVC(gamma=0.5, random_state=7).fit(X, names)
+    edited = EditedSVC("multiedit+condense", gamma=0.5, random_state=7).fit(X, names)
     rng = np.random.default_rng(7)
     rows = multiedit(X, y, seed=rng)
     rows = rows[condense(X[rows], y[rows], rng)]
     np.testing.assert_array_equal(edited.rows_, rows)
     assert edited.score(X, names) > 0.8
     with pytest.raises(ValueError, match="multiedit leaves points of one class only"):
-        EditedSVC().fit(X, np.random.default_rng(0).permutation(names)[:300])
+        EditedSVC("multiedit").fit(X, np.random.default_rng(0).permutation(names)[:300])
+
+
+@pytest.mark.parametrize("rows_of_a_class", [1, 3, 7])
+def test_by_default_there_is_a_subset_for_each_row_of_the_smaller_class_at_most_five(rows_of_a_class):
+    X, y = two_classes(np.random.default_rng(3), 40, 2)
+    y = np.where(np.arange(40) < rows_of_a_class, 1, -1)
+    for estimator in (BaggedSVC().fit(X, y), CrossTrainingSVC().fit(X, y)):
+        found = estimator.classifier_
+        subsets = (found if isinstance(estimator, BaggedSVC) else found.first).subsets
+        assert len(subsets) == min(5, rows_of_a_class)
+        assert all(np.unique(y[subset]).size == 2 for subset in subsets)
+        assert np.isfinite(estimator.decision_function(X)).all()
+    with pytest.raises(ValueError, match=r"n_subsets = 5 leaves subset . of \d points without a class"):
+        BaggedSVC(n_subsets=5).fit(X, np.where(np.arange(40) < 3, 1, -1))
 
 
 def test_sparse_rows_are_not_changed_and_precomputed_is_named():

@@ -1,6 +1,8 @@
 """Leave-one-out errors against leaving one out, and the estimates against the library's."""
 
 import warnings
+from inspect import signature
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,17 +14,20 @@ from numerics.problems import KINDS, nasty, two_classes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
+import svmselect
 from svmselect import (
     RBF,
     Gram,
     leave_one_out,
     radius_margin,
+    smallest_enclosing_sphere,
     solve_csvc,
     span_bound,
     span_rule,
     sv_count,
     xi_alpha,
 )
+from svmselect.bounds import SINGLE_FITS
 from svmselect.sklearn import SVC, NuSVC
 
 
@@ -134,12 +139,80 @@ def test_single_fit_estimates_are_the_librarys():
     np.testing.assert_array_equal(fitted.loo_predictions_[10:] != y, left.errors)
 
 
+def by_definition(declared, model, X, y, weight, k):
+    """The estimate of three or more classes, row by row, with a fit of its own for each pair of classes."""
+    trained = np.flatnonzero(weight)
+    fits, total = {}, 0.0
+    for i in range(k):
+        for j in range(i + 1, k):
+            rows = [r for r in trained if y[r] in (i, j)]
+            gram, labels = Gram(X[rows], RBF(model.gamma)), np.where(y[rows] == j, 1, -1)
+            solution = solve_csvc(gram, labels, model.C * weight[rows], tol=1e-9)
+            found = declared.compute(gram, labels, solution)
+            total += found.bound * len(rows) if declared.is_bound else 0
+            fits[i, j] = rows, solution, found
+    if declared.is_bound:
+        return total / trained.size
+    wrong = 0
+    for r in trained:
+        votes = [0] * k
+        for (i, j), (rows, solution, found) in fits.items():
+            if r in rows:
+                lost = found.errors[rows.index(r)]
+                votes[(i + j - y[r]) if lost else y[r]] += 1
+            else:
+                theta = solution.alpha * np.where(y[rows] == j, 1, -1)
+                value = theta @ rbf_kernel(X[rows], X[[r]], gamma=model.gamma)[:, 0] + solution.b
+                votes[j if value >= 0 else i] += 1
+        wrong += votes.index(max(votes)) != y[r]
+    return wrong / trained.size
+
+
+@pytest.mark.parametrize("declared", SINGLE_FITS, ids=lambda declared: declared.key)
+@pytest.mark.parametrize("classes", [2, 3, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_single_fit_estimates_of_any_number_of_classes(declared, classes, weighted):
+    X, y = blobs(classes + 10, m=60, k=classes)
+    weight = np.ones(60)
+    if weighted:
+        weight = np.random.default_rng(0).uniform(0.5, 2, size=60)
+        weight[::7] = 0
+    model = SVC(C=1.5, gamma=0.4).fit(X, y, sample_weight=weight)
+    found = getattr(model, f"{declared.key}_")
+    assert found == pytest.approx(by_definition(declared, model, X, y, weight, classes), rel=1e-4)
+    assert found > 0
+    if declared.key in ("sv_count_bound", "span_bound"):  # theorems for any C
+        left_out_errors = (model.loo_predictions_ != y)[weight > 0]
+        assert found >= left_out_errors.mean() > 0
+
+
+def test_the_votes_forgive_what_a_pair_loses():
+    """An error of a pair need not be one of the classifier: the sum over pairs would count more."""
+    X, y = blobs(4, m=60, k=4)
+    model = SVC(C=1.5, gamma=0.4).fit(X, y)
+    summed = 0
+    for i, j in combinations(range(4), 2):
+        rows = np.isin(y, (i, j))
+        summed += SVC(C=1.5, gamma=0.4).fit(X[rows], y[rows]).span_estimate_ * rows.sum() / 60
+    assert model.loo_error_ - 0.1 < model.span_estimate_ < summed
+
+
+def test_each_estimate_is_declared_once():
+    assert len({declared.key for declared in SINGLE_FITS}) == len(SINGLE_FITS)
+    for declared in SINGLE_FITS:
+        assert getattr(svmselect, declared.compute.__name__) is declared.compute
+        assert f"{declared.key}_" in SVC.__doc__ and f"{declared.key}_" in NuSVC.__doc__
+        X, y = blobs(0, m=20, k=2)
+        gram, y = Gram(X, RBF(0.5)), 2.0 * y - 1
+        found = declared.of(gram, y, solve_csvc(gram, y, 1.0), smallest_enclosing_sphere(gram))
+        assert hasattr(found, "bound") == declared.is_bound != hasattr(found, "errors")
+        assert ("sphere" in signature(declared.compute).parameters) == declared.needs_sphere
+
+
 def test_what_is_not_defined_says_so():
     X, y = blobs(13, k=3)
     fitted = SVC().fit(X, y)
     assert 0 <= fitted.loo_error_ <= 1
-    with pytest.raises(AttributeError, match="span_estimate_ is for two classes, y had 3: use loo_error_"):
-        fitted.span_estimate_  # noqa: B018
     X, y = blobs(13, k=2)
     nu = NuSVC(0.985).fit(X[1:], y[1:])
     assert 0 <= nu.span_estimate_ <= 1

@@ -122,6 +122,30 @@ def test_sparse_rows():
         assert dense.loo_error_ == by_csr.loo_error_
 
 
+def test_a_kernel_function_may_return_a_sparse_matrix():
+    X, y = two_classes(np.random.default_rng(4), 50, 3)
+    X = np.where(np.abs(X) < 0.3, 0, X)
+    found = SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(sparse.csr_matrix(X), y)
+    dense = SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(found.loo_decision_, dense.loo_decision_, atol=1e-7)
+    np.testing.assert_allclose(
+        found.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-7
+    )
+
+
+def test_parameters_of_scikit_learn_are_taken_or_refused():
+    X, y = two_classes(np.random.default_rng(4), 50, 3)
+    theirs, ours = sklearn.svm.SVC().get_params(), SVC().get_params()
+    assert theirs.keys() <= ours.keys()
+    assert sklearn.svm.NuSVC().get_params().keys() <= NuSVC().get_params().keys()
+    for kind in (SVC, NuSVC):
+        plain = kind().fit(X, y)
+        with_more = kind(shrinking=False, verbose=True, random_state=3).fit(X, y)
+        np.testing.assert_array_equal(with_more.decision_function(X), plain.decision_function(X))
+        with pytest.raises(ValueError, match="probability must be False, got True: calibration"):
+            kind(probability=True).fit(X, y)
+
+
 def test_other_estimators():
     X, y = positive_rows(120)
     assert NuSVC(0.7, kernel="poly", degree=2, coef0=1.0).fit(X, y).score(X, y) > 0.6

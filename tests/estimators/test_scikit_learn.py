@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numerics.problems import two_classes
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
+import svmselect.sklearn
+from svmselect.sklearn import SVC, LOOSearchCV, NuSVC
 
 GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
 # scikit-learn expects the same of its own SVC and NuSVC
@@ -37,15 +38,23 @@ def expected_failures(estimator):
     return failures
 
 
+def public_estimators():
+    """Every public class, as it is without parameters."""
+    public = (getattr(svmselect.sklearn, name) for name in svmselect.sklearn.__all__)
+    return [one() for one in public if isinstance(one, type) and issubclass(one, BaseEstimator)]
+
+
+def test_all_classes_are_checked():
+    names = {type(estimator).__name__ for estimator in public_estimators()}
+    assert names >= {"SVC", "NuSVC", "LOOSearchCV", "SeededCV", "CrossTrainingSVC", "BaggedSVC", "EditedSVC"}
+
+
 @parametrize_with_checks(
     [
-        SVC(),
+        *public_estimators(),
         SVC(kernel="linear"),
         SVC(kernel="precomputed"),
         SVC(calibration="loo"),
-        NuSVC(),
-        LOOSearchCV(param_grid=GRID),
-        SeededCV(param_grid=GRID, cv=3),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -1,5 +1,7 @@
 """Searches against GridSearchCV with scikit-learn's SVC."""
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +9,12 @@ import sklearn.svm
 from estimators.problems import blobs
 from numerics.problems import two_classes
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
+from threadpoolctl import threadpool_limits
 
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
+from svmselect.sklearn import SVC, BaggedSVC, LOOSearchCV, NuSVC, SeededCV
+from svmselect.sklearn.judge import Judge
+from svmselect.sklearn.judged import Found
 
 # not in order, a value twice, and kernels with parameters of their own
 GRID = [
@@ -107,17 +112,26 @@ def test_the_default_grid(search):
 @pytest.mark.parametrize(
     ("search", "sentence"),
     [
-        (LOOSearchCV(NuSVC()), "estimator must be a svmselect.sklearn.SVC, got a NuSVC; in a Pipeline"),
-        (LOOSearchCV(sklearn.svm.SVC()), "estimator must be a svmselect.sklearn.SVC, got a SVC"),
+        (
+            LOOSearchCV(BaggedSVC()),
+            "estimator must be a svmselect.sklearn.SVC or NuSVC, got a BaggedSVC; in a Pi",
+        ),
+        (LOOSearchCV(sklearn.svm.SVC()), "estimator must be a svmselect.sklearn.SVC or NuSVC, got a SVC"),
         (
             LOOSearchCV(param_grid={"C": [1], "nu": [2]}),
-            "param_grid may hold C, kernel, gamma, degree, coef0, got 'nu'",
+            "param_grid may hold C, kernel, gamma, degree, coef0, class_weight, got 'nu'",
         ),
         (LOOSearchCV(param_grid={"C": [1, -1]}), "C in param_grid must be positive finite numbers, got -1.0"),
         (LOOSearchCV(param_grid={"gamma": [0.0]}), "gamma must be a positive finite number, got 0.0"),
-        (SeededCV(cv=ShuffleSplit(3, random_state=0)), "cv must hold every row out once, row"),
-        (SeededCV(cv=[([0, 1], [2, 3])]), "cv must train each fold on all rows"),
-        (SeededCV(cv=KFold(2)), "folds must leave both classes to train on"),
+        (LOOSearchCV(NuSVC(), {"nu": [0.5, 1.5]}), r"nu in param_grid must be in \(0, 1\], got 1.5"),
+        (LOOSearchCV(param_grid={"class_weight": ["even"]}), "class_weight"),
+        (LOOSearchCV(error_score="ignore"), "error_score must be 'raise' or a number, got 'ignore'"),
+        (SeededCV(cv=[]), r"cv must give at least one split, got \[\]"),
+        (
+            SeededCV(cv=KFold(2)),
+            "no model could be trained and scored: .* split 0 of cv leaves one class only",
+        ),
+        (SeededCV(cv=KFold(2), error_score="raise"), "^split 0 of cv leaves one class only to train on: 1"),
     ],
 )
 def test_bad_input_is_named(search, sentence):
@@ -131,3 +145,36 @@ def test_a_fold_without_weight_is_named():
     weight = np.r_[np.zeros(12), np.ones(24)]
     with pytest.raises(ValueError, match="fold 0 of cv holds out rows of weight zero only"):
         SeededCV(cv=KFold(3)).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("search", [LOOSearchCV, SeededCV])
+def test_threads_share_the_kernels_and_find_the_same(search, monkeypatch):
+    X, y = two_classes(np.random.default_rng(5), 60, 3)
+    grid = {"C": [0.5, 5.0], "gamma": [0.05, 0.2, 0.8], "kernel": ["rbf", "laplacian"]}
+    monkeypatch.setattr("svmselect.threads.WORK_FOR_THREADS", 1)
+    workers = set()
+    of_kernel = Judge.of_kernel
+
+    def noted(self, *args):
+        workers.add(threading.get_ident())
+        return of_kernel(self, *args)
+
+    takers = set()
+    take = Found.take
+
+    def taken(self, *args):
+        takers.add(threading.get_ident())
+        return take(self, *args)
+
+    monkeypatch.setattr(Judge, "of_kernel", noted)
+    monkeypatch.setattr(Found, "take", taken)
+    scores = []
+    for threads in (1, 2):
+        workers.clear()
+        with threadpool_limits(threads, user_api="blas"):
+            scores.append(search(SVC(), grid).fit(X, y).cv_results_["mean_test_score"])
+        assert (threading.get_ident() in workers) == (threads == 1)
+    np.testing.assert_array_equal(*scores)
+    assert np.unique(scores[0]).size > 1
+    # arrays that all kernels share are written by one thread
+    assert takers == {threading.get_ident()}

@@ -10,7 +10,7 @@ from fuzz.judge import Wrong
 from fuzz.truth import Truth
 from hypothesis import HealthCheck, Phase, given, settings
 
-from svmselect import gram
+from svmselect.gram import rows
 
 
 def off(**changes):
@@ -118,8 +118,8 @@ WRONG = [
 
 
 OF_SOME_ROWS = [
-    ("offset", "csvc", gram, "far_origin", lambda function: lambda X: None),
-    ("offset", "csvc", gram, "far_origin", lambda function: lambda X: X[0] + np.ptp(X, axis=0) * 4),
+    ("offset", "csvc", rows, "far_origin", lambda function: lambda X: None),
+    ("offset", "csvc", rows, "far_origin", lambda function: lambda X: X[0] + np.ptp(X, axis=0) * 4),
     ("one row is far", "csvc", methods, "solve_csvc", off(objective=lambda value: value * (1 + 1e-9))),
     ("one row is far", "spans", estimates, "span_rule", off(squared_span=of_the_largest)),
     ("one row is far", "spans", estimates, "opper_winther", off(squared_distance=of_the_largest)),

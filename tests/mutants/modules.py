@@ -13,22 +13,33 @@ SENTENCES = "tests/workflow/test_bad_input.py::test_library"
 # of each module: its files, and the tests that are run first
 MODULES = {
     "_smo": (
-        ["_smo.pyx"],
+        ["solver/_state.pyx", "solver/_smo.pyx"],
         ["test_svm.py", "test_nu.py", "test_path.py", "test_active_set.py", "test_loo.py"],
     ),
-    "_active_set": (["_active_set.pyx"], ["test_active_set.py", "test_svm.py", "test_bounds_sphere.py"]),
+    "_active_set": (
+        ["solver/_basis.pyx", "solver/_active_set.pyx"],
+        ["test_active_set.py", "test_svm.py", "test_bounds_sphere.py"],
+    ),
     "_unlearn": (
-        ["loo/_unlearn.pyx", "loo/_ends.pyx"],
+        [
+            "unlearning/_cholesky.pyx",
+            "unlearning/_rows.pyx",
+            "unlearning/_system.pyx",
+            "unlearning/_paths.pyx",
+            "unlearning/_ends.pyx",
+        ],
         [
             *("test_ends.py", "test_tableau.py", "test_unlearn.py", "test_unlearn_folds.py"),
             *("test_loo.py", "test_bounds_spans.py"),
         ],
     ),
+    "_blocked": (["solver/_blocked.pyx"], ["test_blocked.py", "test_svm.py"]),
+    "kernels": (["kernels"], ["test_kernels.py", "test_panels.py", "test_gram.py"]),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
-    "_columns": (["_columns.pyx"], ["test_gram.py", "test_svm.py"]),
-    "gram": (["gram.py"], ["test_gram.py", SENTENCES, "test_svm.py", "test_threads.py"]),
+    "_columns": (["gram/_columns.pyx"], ["test_gram.py", "test_svm.py"]),
+    "gram": (["gram"], ["test_gram.py", SENTENCES, "test_svm.py", "test_threads.py"]),
     "loo": (
-        ["loo/__init__.py", "loo/unlearn.py"],
+        ["loo/__init__.py", "loo/unlearn.py", "unlearning/tableau.py", "unlearning/start.py"],
         ["test_ends.py", "test_tableau.py", "test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],
     ),
     "cv": (["cv"], ["test_cv.py", "test_cv_seeds.py", "test_cv_grid.py", "test_unlearn_folds.py"]),

@@ -62,6 +62,7 @@ def report(rows: list[dict[str, str]], totals: dict[str, int]) -> str:
         killed, survived, equivalent = counted(of_module)
         n = killed + survived - equivalent
         if n == 0:
+            lines.append(f"| `{module}` | | {total} | {len(of_module)} | | | | not judged |")
             continue
         low, high = binomtest(killed, n).proportion_ci(method="wilson")
         shares.append((total, killed / n, n))

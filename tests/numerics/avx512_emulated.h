@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define EACH(n) for (int k = 0; k < n; k++)
-#define EMULATED static inline __attribute__((always_inline))
+#define EMULATED static inline __attribute__((always_inline, target("avx2,fma")))
 
 EMULATED __m512d e_set1_pd(double x) { __m512d v; EACH(8) v[k] = x; return v; }
 EMULATED __m512 e_set1_ps(float x) { __m512 v; EACH(16) v[k] = x; return v; }

@@ -12,7 +12,7 @@ from svmselect import RBF, Gram
 from svmselect.csr import as_csr
 from svmselect.data import Dataset
 from svmselect.editing import train
-from svmselect.gram import as_rows
+from svmselect.gram.rows import as_rows
 from svmselect.sklearn import SVC, BaggedSVC, LOOSearchCV
 
 FORMATS = ("csr", "csc", "bsr", "coo", "dia", "dok", "lil")

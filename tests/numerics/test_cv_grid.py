@@ -40,6 +40,30 @@ def test_every_model_is_cross_validated(data, active_set, seeding):
     np.testing.assert_allclose(grid.error, grid.errors.sum(axis=2) / 160)
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()])
+@pytest.mark.parametrize("options", [{}, {"dtype": "float32"}, {"memory_mb": 0.1}])
+def test_models_along_C_are_those_of_cold_fits(data, kernel, options):
+    """From C so small that all SVs are bounded to C so large that hardly any is."""
+    X, y = data
+    folds = stratified_folds(y, 3, 1)
+    Cs = np.geomspace(1e-3, 1e3, 7)
+    tol = 1e-5 if options else 1e-8
+    grid = cross_validate_grid(Gram(X, kernel, **options), y, Cs, folds=folds, tol=tol, decision_values=True)
+    assert grid.converged.all()
+    shares = []
+    for c, C in enumerate(Cs):
+        for h in range(3):
+            bound = np.where(folds == h, 0, C)
+            one = solve_csvc(Gram(X, kernel, **options), y, bound, tol=0.1 * tol)
+            held = folds == h
+            # b is an interval without in-bound SVs, and its middle is known to the tolerance at best
+            np.testing.assert_allclose(
+                grid.decision[0, c, held], one.decision[held], atol=1e-3 if options else 1e-5
+            )
+            shares.append(one.n_inbound / one.n_sv)
+    assert min(shares) < 0.1 and (isinstance(kernel, Linear) or max(shares) > 0.5)
+
+
 def test_agrees_with_libsvm(data):
     X, y = data
     folds = stratified_folds(y, 5)
@@ -57,8 +81,8 @@ def test_many_folds_are_unlearned_by_default(data, monkeypatch):
     def counted(k, **options):
         return cross_validate_grid(Gram(X, RBF(0.3), **options), y, CS, folds=stratified_folds(y, k)).n_iter
 
-    assert (counted(10) > 0).all() and (counted(11) == 0).all()
-    assert (counted(11, memory_mb=0.05) > 0).any()
+    assert (counted(15) > 0).all() and (counted(16) == 0).all()
+    assert (counted(16, memory_mb=0.05) > 0).any()
     # paths that are given up: folds are trained
     right = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
     monkeypatch.setattr(unlearn.Start, "leave", lambda self, sets, rows, ends: ends.reached.fill(False))

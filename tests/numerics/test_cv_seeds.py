@@ -13,7 +13,7 @@ from svmselect.cv.ato import Path, ato, constrained_cg, solve_directly
 from svmselect.cv.mir import least_squares, mir
 from svmselect.cv.replace import avg, sir, top
 from svmselect.cv.transition import Transition
-from svmselect.feasible import balanced
+from svmselect.solver.feasible import balanced
 
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}  # some points always enter
 FROM_FULL = {"avg": avg, "top": top}

@@ -319,10 +319,21 @@ def test_balance_keeps_a_point_of_classes_that_are_recognised_altogether():
     decision = 5 * y * np.arange(1, 7)
     edited = edit(y, np.array([decision, decision]), np.array([], dtype=int), balance=True)
     assert edited["rows"].tolist() == [0, 3]
-    with pytest.raises(
-        ValueError, match=r"leaves no points of class -1: 0 are misclassified and 3 recognised"
-    ):
-        edit(y, np.array([decision, decision]), np.array([], dtype=int), balance=False)
+
+
+@pytest.mark.parametrize("balance", [True, False])
+def test_a_class_that_would_lose_all_its_points_keeps_them(balance):
+    y = np.repeat([-1.0, 1.0], [3, 4])
+    # the first class is misclassified altogether, of the second one point is recognised
+    decision = np.array([2.0, 3.0, 4.0, 0.5, 0.5, 0.5, 7.0])
+    edited = edit(y, np.array([decision, decision]), np.array([1]), balance)
+    assert edited["rows"].tolist() == [0, 2, 3, 4, 5]
+    assert np.flatnonzero(edited["misclassified"]).size == 0
+    assert np.flatnonzero(edited["recognised"]).tolist() == [6]
+    if not balance:
+        decision = 5 * y
+        everyone = edit(y, np.array([decision, decision]), np.array([], dtype=int), balance)
+        assert everyone["rows"].size == 7 and not everyone["recognised"].any()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from numerics.problems import two_classes
-from svmselect._smo import Dual
-from svmselect.loo._ends import continued
-from svmselect.loo._unlearn import Outcome, round_off
+from svmselect.solver._smo import Dual
+from svmselect.unlearning._ends import continued
+from svmselect.unlearning._paths import Outcome
+from svmselect.unlearning._rows import round_off
 
-from svmselect import RBF, Gram, _active_set
-from svmselect.loo.unlearn import Start, Tableau
+from svmselect import RBF, Gram
+from svmselect.solver import _active_set
+from svmselect.unlearning.start import Start
+from svmselect.unlearning.tableau import Tableau
 
 
 def solved(m=30, C=2.0, seed=0):

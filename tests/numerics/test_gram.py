@@ -1,7 +1,6 @@
 """Gram matrix: values, storage within a budget, restrictions, counters, errors."""
 
 import ctypes
-import shutil
 import subprocess
 import tracemalloc
 from decimal import Decimal, localcontext
@@ -92,16 +91,13 @@ def test_rbf_is_within_its_stated_error(seed, d, offset, spread, gamma, dtype, a
 
 
 @pytest.fixture(scope="module", params=["dispatched", "plain"])
-def panels(request, tmp_path_factory):
+def panels(request, tmp_path_factory, compiler):
     """The passes of _panels.c, built one way."""
-    compiler = shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no gcc to build the passes with")
     library = tmp_path_factory.mktemp("panels") / "panels.so"
-    source = Path(__file__).parents[2] / "src" / "svmselect" / "_panels.c"
+    source = Path(__file__).parents[2] / "src" / "svmselect" / "kernels" / "_panels.c"
     flags = ["-O3", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math"]
     flags += [] if request.param == "dispatched" else ["-DSVMSELECT_NO_CLONES"]
-    subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
+    subprocess.run([*compiler, *flags, str(source), "-o", str(library)], check=True)
     return ctypes.CDLL(str(library))
 
 
@@ -603,3 +599,15 @@ def test_decision_values_take_little_memory():
         tracemalloc.stop()
     assert peak < 20e6
     np.testing.assert_allclose(found[::500], gram.cross(new[::500], np.arange(300)) @ theta, atol=1e-11)
+
+
+def test_a_restriction_is_kept_on_request_until_the_kernel_changes():
+    gram = Gram(np.random.default_rng(3).normal(size=(40, 2)), RBF(0.5))
+    rows = np.arange(0, 40, 2)
+    part = gram.restricted(rows, keep=True)
+    assert gram.restricted(rows, keep=True) is part
+    assert gram.restricted(rows) is not part
+    assert gram.restricted(rows[1:], keep=True).m == 19
+    gram.set_kernel(RBF(2.0))
+    other = gram.restricted(rows[1:], keep=True).compute()
+    np.testing.assert_allclose(other.matrix(), gram.matrix()[np.ix_(rows[1:], rows[1:])])

@@ -1,5 +1,7 @@
 """Exact leave-one-out against brute force, against its own bounds, and on nasty problems."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -330,3 +332,34 @@ def test_points_at_which_smo_creeps_are_solved_all_the_same(method):
     decision, _ = brute_force(gram, y, 1e5)
     assert crept and loo.n_not_converged == 0
     assert_same_errors(loo, decision, y)
+
+
+@pytest.mark.parametrize("decision_values", [False, True])
+@pytest.mark.parametrize("most", [0, 3, 20, 60, 1000])
+def test_what_is_hopeless_is_given_up(decision_values, most):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, 1.0, -1.0)
+    X[:20] = X[20:40]  # duplicates
+    gram, told = Gram(X, RBF(3.0)), []
+
+    def give_up(errors):
+        told.append(errors.copy())
+        return errors.sum() > most
+
+    whole = leave_one_out(gram, y, 5.0, decision_values=decision_values)
+    found = leave_one_out(gram, y, 5.0, decision_values=decision_values, give_up=give_up)
+    # what is known to be an error is one, and ever more are known
+    for before, after in pairwise([*told, whole.errors]):
+        assert not (before & ~after).any()
+    assert found.given_up == (whole.errors.sum() > most) == (told[-1].sum() > most)
+    assert not (found.errors & ~whole.errors).any()
+    if found.given_up:
+        assert found.errors.sum() > most and (found.resolved_by == "").any()
+        assert found.error < whole.error or most == 60
+    else:
+        np.testing.assert_array_equal(found.errors, whole.errors)
+        np.testing.assert_allclose(np.sign(found.decision), np.sign(whole.decision))
+    assert not whole.given_up
+    with pytest.raises(ValueError, match="give_up is for method 'unlearn', got 'retrain'"):
+        leave_one_out(gram, y, 5.0, method="retrain", give_up=give_up)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from svmselect import _panels
+from svmselect.kernels import _panels
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

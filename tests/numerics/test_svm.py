@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numerics.problems import kkt_gap, solve_qp, two_classes
 from scipy import sparse
 from sklearn.svm import SVC
-from svmselect._smo import Dual
+from svmselect.solver._smo import Dual
 
 from svmselect import RBF, Gram, Linear, decision_function, solve_csvc
 from svmselect.gram import matrix_mb

@@ -5,7 +5,7 @@ import pytest
 from numerics.problems import two_classes
 
 from svmselect import RBF, Gram, Linear
-from svmselect.loo.unlearn import Tableau
+from svmselect.unlearning.tableau import Tableau
 
 
 def transform(gram, order, s, threshold):

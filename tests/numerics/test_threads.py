@@ -18,7 +18,7 @@ import pytest
 from numerics.problems import two_classes
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
-from svmselect._columns import padded_length
+from svmselect.gram._columns import padded_length
 
 import svmselect.threads
 from svmselect import (
@@ -264,7 +264,10 @@ def test_no_task_is_started_after_an_exception(threads, monkeypatch):
 
     with blas_libraries().limit(limits=threads), pytest.raises(ArithmeticError, match="the third"):
         run(task, range(100), 1)
-    assert started[:4] == [0, 1, 2, 3] and len(started) <= 4 + threads
+    # a thread that took an early task may see the exception before it starts that task
+    assert 3 in started and max(started) <= 3 + threads and len(started) == len(set(started))
+    if threads == 1:
+        assert started == [0, 1, 2, 3]
 
 
 def test_tasks_of_tasks_stay_on_their_thread(monkeypatch):
@@ -371,7 +374,7 @@ def test_an_adopted_array_is_frozen():
     Gram(X, Linear())
     X *= 2  # a copy is made by default
     gram = Gram(X, Linear(), copy=False)
-    assert np.shares_memory(gram._X, X)
+    assert np.shares_memory(gram._source.placed.X, X)
     with pytest.raises(ValueError, match="read-only"):
         X *= 2
     csr = sparse.csr_array(X.copy())

@@ -9,11 +9,15 @@ from hypothesis import strategies as st
 from numerics.problems import KINDS, nasty, two_classes
 from scipy.sparse import csr_array
 from sklearn.svm import SVC
-from svmselect._smo import Dual
-from svmselect.loo._unlearn import Outcome, certain_at_once
+from svmselect.solver._smo import Dual
+from svmselect.unlearning._paths import Outcome
+from svmselect.unlearning._rows import certain_at_once
 
-from svmselect import RBF, Gram, Linear, _active_set, leave_one_out, solve_csvc
-from svmselect.loo.unlearn import Tableau, unlearn
+from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
+from svmselect.loo.unlearn import unlearn
+from svmselect.solver import _active_set
+from svmselect.unlearning.start import donors_of
+from svmselect.unlearning.tableau import Tableau
 
 TIE = 1e-6
 STEPS = 20_000
@@ -150,7 +154,7 @@ def test_paths_from_a_loose_solution_are_held_against_its_own_gap():
 
 
 def test_points_that_need_no_path_are_those_of_the_bound():
-    """``h > c L^2 / (2 (L - t))`` (see `leave_one_out`), from dense systems."""
+    """``h > (c L^2 / 2 + sigma L) / (L - t)`` (see `leave_one_out`), from dense systems."""
     seen = []
     for seed, C in ((0, 0.5), (1, 5.0), (2, 50.0)):
         rng = np.random.default_rng(seed)
@@ -170,7 +174,10 @@ def test_points_that_need_no_path_are_those_of_the_bound():
         kept = np.where(rng.random(points.size) < 0.3, 0.4 * np.abs(theta[points]), 0)
         x, _, bend = tableau.response(points)
         slack = np.zeros(40)
-        found = certain_at_once(points, kept, x, bend, y, theta, g, lo, hi, slack, 1.0, 0.0)
+        boxes = theta, g, lo, hi, slack
+        most = (np.abs(theta[points]) - kept).max()
+        donors = [donors_of(tableau, sign, *boxes, most) for sign in (1, -1)]
+        found = certain_at_once(points, kept, x, bend, y, *boxes, K.diagonal().copy(), 0.0, donors)
         for k, r in enumerate(points):
             S = np.setdiff1d(np.arange(s), r)
             d = np.zeros(40)
@@ -181,12 +188,33 @@ def test_points_that_need_no_path_are_those_of_the_bound():
             d[S] = np.linalg.solve(bordered, -np.append(d[r], K[S, r] * d[r]))[1:]
             reach = np.where(d > 0, hi - theta, theta - lo)[S] / np.abs(d[S])
             t = abs(theta[r]) - kept[k]
+            h = 1 + y[r] * g[r]
             room = min(2 * t, reach.min())
-            margin = (1 + y[r] * g[r]) * (room - t) - 0.5 * (d @ K @ d) * room**2
-            if abs(margin) > 1e-6 * t and abs(room - t) > 1e-6 * t:
-                assert found[k] == (room > t and margin > 0), (seed, r)
-                seen.append((bool(found[k]), bool(r < s), room < 2 * t, room > t))
-    assert {(True, True, False, True), (True, False, False, True), (False, True, True, True)} <= set(seen)
+            margins = [h * (room - t) - 0.5 * (d @ K @ d) * room**2 if room > t else -np.inf]
+            # what goes to the donors instead, in proportion to their room but for r's own
+            give = np.where(np.arange(40) == r, 0, donors[0 if y[r] > 0 else 1].room)
+            p = y[r] * give / give.sum()
+            p[r] = -y[r]
+            for length in [min(f * t, give.sum()) for f in (2, 1.5, 1.25) if give.sum() > t]:
+                for mix in np.linspace(0, 1, 2001):
+                    v = (1 - mix) * d + mix * p
+                    moved = theta + length * v
+                    if ((lo <= moved + 1e-9) & (moved <= hi + 1e-9))[np.arange(40) != r].all():
+                        break
+                else:
+                    continue
+                curvature = (1 - mix) * (d @ K @ d) + mix * (p @ K @ p)
+                assert curvature >= v @ K @ v - 1e-9
+                slope = v @ np.where(np.arange(40) == r, 0, g)
+                assert slope >= -1e-9
+                margins.append(h * (length - t) - 0.5 * curvature * length**2 - slope * length)
+            # the mixture is found to 1/2,000, and the cost of r's own room is counted
+            if min(abs(margin) for margin in margins) > 0.01 * t:
+                assert found[k] == (max(margins) > 0), (seed, r)
+                seen.append((bool(found[k]), bool(r < s), bool(margins[0] > 0)))
+    # in S or not, by the path's own direction or only by the donors'
+    assert {(True, in_S, own) for in_S in (True, False) for own in (True, False)} <= set(seen)
+    assert (False, False, False) in seen and (False, True, False) in seen
     assert len(seen) > 50
 
 
@@ -337,7 +365,7 @@ def test_parts_of_the_points_and_of_the_tableau(monkeypatch):
     X, y = two_classes(np.random.default_rng(12), 150, 3)
     gram = Gram(X, RBF(0.5))
     at_once = leave_one_out(gram, y, 3.0)
-    module = sys.modules["svmselect.loo.unlearn"]
+    module = sys.modules["svmselect.unlearning.start"]
     monkeypatch.setattr(module, "FEW", 5)
     by_demand = leave_one_out(gram, y, 3.0)
     monkeypatch.setattr(module, "KEPT_VALUES", 1)

@@ -6,14 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numerics.problems import KINDS, nasty, two_classes
 from sklearn.svm import SVC
-from svmselect._smo import Dual
-from svmselect.loo._unlearn import Outcome
+from svmselect.solver._smo import Dual
+from svmselect.unlearning._paths import Outcome
 
 from svmselect import (
     RBF,
     Gram,
     Linear,
-    _active_set,
     cross_validate,
     even_folds,
     solve_csvc,
@@ -22,6 +21,7 @@ from svmselect import (
 from svmselect.cv import unlearn as module
 from svmselect.cv.unlearn import Unlearning
 from svmselect.loo.unlearn import unlearn
+from svmselect.solver import _active_set
 
 STEPS = 20_000
 KERNELS = [Linear(), RBF(0.01), RBF(1.0), RBF(50.0)]

@@ -2,14 +2,13 @@
 
 import ctypes
 import platform
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-SOURCES = Path(__file__).parents[2] / "src" / "svmselect"
+SOURCES = Path(__file__).parents[2] / "src" / "svmselect" / "solver"
 OUT = 1e300
 N = 320
 FLAGS = [
@@ -50,18 +49,15 @@ class Pair(ctypes.Structure):
 
 
 @pytest.fixture(scope="module", params=BUILDS)
-def vec(request, tmp_path_factory):
+def vec(request, tmp_path_factory, compiler):
     """The passes as functions, built one way."""
-    compiler = shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("no gcc to build the vector passes with")
     folder = tmp_path_factory.mktemp("vec")
     sources, library = SOURCES, folder / "vec.so"
     if request.param == "AVX-512 emulated":
         if platform.machine() != "x86_64":
             pytest.skip("the passes for AVX-512 are built on x86-64 only")
         sources = emulated(folder)
-    command = [compiler, "-O3", "-shared", "-fPIC", *FLAGS, *BUILDS[request.param]]
+    command = [*compiler, "-O3", "-shared", "-fPIC", *FLAGS, *BUILDS[request.param]]
     subprocess.run([*command, str(sources / "_vec.c"), "-o", str(library)], check=True)
     functions = ctypes.CDLL(str(library))
     for name in ("hinge", "dot", "at"):

@@ -51,15 +51,16 @@ def test_cross_validation_counts_the_folds_that_were_run(problem, rounds):
 def test_a_grid_has_the_decision_values_of_each_model(problem):
     gram, y, weight = problem
     folds, Cs, gammas = stratified_folds(y, 5, 0), [10.0, 0.3], [0.1, 1.0]
-    grid = cross_validate_grid(gram, y, Cs, gammas=gammas, folds=folds, decision_values=True)
-    plain = cross_validate_grid(gram, y, Cs, gammas=gammas, folds=folds)
+    how = {"gammas": gammas, "folds": folds, "tol": 1e-6}
+    grid = cross_validate_grid(gram, y, Cs, **how, decision_values=True)
+    plain = cross_validate_grid(gram, y, Cs, **how)
     np.testing.assert_array_equal(grid.errors, plain.errors)
     assert grid.decision.shape == (2, 2, 90)
     for g, gamma in enumerate(gammas):
         gram.set_kernel(RBF(gamma))
         for c, C in enumerate(Cs):
-            cv = cross_validate(gram, y, C, folds)
-            np.testing.assert_allclose(grid.decision[g, c], cv.decision, atol=5e-3)
+            cv = cross_validate(gram, y, C, folds, tol=1e-6)
+            np.testing.assert_allclose(grid.decision[g, c], cv.decision, atol=1e-4)
             wrong = (grid.decision[g, c] >= 0) != (y > 0)
             assert grid.weighted_error(weight)[g, c] == pytest.approx(weighted(wrong, weight))
     np.testing.assert_allclose(grid.weighted_error(np.ones(90)), grid.error)

@@ -98,6 +98,11 @@ def test_a_new_user_gets_a_model_from_the_readme(root, fresh, tmp_path):
     assert "Best of 64 models by leave-one-out error" in table
 
 
+def test_an_installed_wheel_passes_what_every_platform_runs(root, fresh, tmp_path):
+    lines = run(fresh / "python", root / "tests" / "packaging" / "fit.py", cwd=tmp_path).splitlines()
+    assert [line.split()[1:] for line in lines] == [["float32", "7", "errors"], ["float64", "7", "errors"]]
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instruction sets of x86-64")
 def test_the_wheel_has_code_for_every_instruction_set(wheel):
     with zipfile.ZipFile(wheel) as archive:

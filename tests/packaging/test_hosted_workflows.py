@@ -75,3 +75,15 @@ def test_wheels_are_built_and_tested_with_locked_packages(pyproject: dict) -> No
     locked = "pip install --require-hashes --requirement {project}/requirements-dist.lock"
     assert settings["before-build"] == settings["before-test"] == locked
     assert "--no-isolation" in settings["build-frontend"]["args"]
+
+
+def test_wheels_are_for_every_platform_and_none_depends_on_the_compilers_libraries(pyproject: dict) -> None:
+    wheels = yaml.safe_load((Path(__file__).parents[2] / ".github/workflows/wheels.yml").read_text())
+    runners = wheels["jobs"]["wheels"]["strategy"]["matrix"]["runner"]
+    assert {runner.split("-")[0] for runner in runners} == {"ubuntu", "macos", "windows"}
+    assert any(runner.endswith("-arm") for runner in runners)
+    settings = pyproject["tool"]["cibuildwheel"]
+    assert settings["test-command"][0] == "python {project}/tests/packaging/fit.py"
+    # nothing is repaired on Windows: MinGW's libraries have to be in the modules
+    assert settings["windows"] == {"environment": {"CC": "gcc"}, "repair-wheel-command": ""}
+    assert "'-static'" in (Path(__file__).parents[2] / "meson.build").read_text()

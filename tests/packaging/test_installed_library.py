@@ -35,24 +35,24 @@ def test_a_change_that_the_build_would_not_see_is_refused(root: Path, tmp_path: 
     baked.parent.mkdir(parents=True)
     arguments = [str(sources), str(baked)]
     assert main(arguments) is None
-    for name in ("_smo.pyx", "svm.py"):
+    for name in ("solver/_state.pyx", "svm.py"):
         text = (sources / name).read_text()
         (sources / name).write_text(text.replace("1e-", "2e-"))
         assert (sources / name).read_text() != text
         os.utime(sources / name, (0, 0))
     before = baked.read_text()
-    for name in ("_smo.pxd", "_smo.pyx"):
+    for name in ("solver/_state.pxd", "solver/_state.pyx"):
         os.utime(sources / name, (0, 0))
-    files = f"{sources / '_smo.pxd'}, {sources / '_smo.pyx'}"
+    files = f"{sources / 'solver/_state.pxd'}, {sources / 'solver/_state.pyx'}"
     assert main(arguments) == f"changed since the last build, but dated before it: touch {files}"
     assert baked.read_text() == before
-    (sources / "_smo.pyx").touch()
+    (sources / "solver/_state.pyx").touch()
     assert main(arguments) is None and baked.read_text() != before
 
 
 def test_no_build_input_is_installed() -> None:
     installed = Path(svmselect.__file__).parent.rglob("*")
-    assert [p.name for p in installed if p.suffix in (".pyx", ".c", ".h", ".build")] == []
+    assert [p.name for p in installed if p.suffix in (".pyx", ".pxd", ".c", ".h", ".build")] == []
 
 
 def test_installed_version_is_the_projects(pyproject: dict) -> None:

@@ -1,7 +1,11 @@
 """Tracked files: portable, citable, and every make target explained."""
 
+import hashlib
+import json
 import re
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -104,6 +108,45 @@ def test_every_documented_make_target_is_in_help(root: Path, tracked: dict[str, 
     helped = set(re.findall(r"^make (\S+) ", listed, flags=re.MULTILINE))
     declared = set(re.findall(r"^\.PHONY: (\S+)$", tracked["Makefile"], flags=re.MULTILINE))
     documents = "\n".join(text for name, text in tracked.items() if name.endswith((".md", ".yaml", ".yml")))
-    documented = set(re.findall(r"(?:`|run: )make ([a-z-]+)", documents))
+    documented = set(re.findall(r"(?:`|run: )make ([a-z0-9-]+)", documents))
     assert helped == declared
     assert documented <= helped
+
+
+def test_codemeta_says_what_the_citation_and_the_project_say(
+    root: Path, citation: dict, pyproject: dict
+) -> None:
+    found = json.loads((root / "codemeta.json").read_text())
+    project = pyproject["project"]
+    assert (found["name"], found["version"]) == (project["name"], citation["version"])
+    assert found["license"].endswith(f"/{citation['license']}") and project["license"] == citation["license"]
+    assert [author["name"] for author in found["author"]] == [own["name"] for own in citation["authors"]]
+    assert found["keywords"] == citation["keywords"] == project["keywords"]
+    assert found["runtimePlatform"] == f"Python {project['requires-python']}"
+
+
+def test_the_archive_describes_every_file_and_where_it_comes_from(root: Path, tmp_path: Path) -> None:
+    contents = []
+    for name in ("one.zip", "two.zip"):
+        command = [sys.executable, "workflow/archive.py", "results/paper", str(tmp_path / name)]
+        subprocess.run(command, cwd=root, check=True)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    description = json.loads(files.pop("ro-crate-metadata.json"))
+    entities = {entity["@id"]: entity for entity in description["@graph"]}
+    assert len(entities) == len(description["@graph"])
+    assert {part["@id"] for part in entities["./"]["hasPart"]} == set(files)
+    for name, content in files.items():
+        assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
+    # every reference leads to an entity
+    values = [value for entity in entities.values() for value in entity.values()]
+    references = [own for value in values for own in (value if isinstance(value, list) else [value])]
+    named = {own["@id"] for own in references if isinstance(own, dict)}
+    assert named <= {*entities, "https://w3id.org/ro/crate/1.1"}
+    provenance = json.loads(files["provenance.json"])
+    run = entities["#run"]
+    assert {own["@id"] for own in run["object"]} == {f"#{name}" for name in provenance["datasets"]}
+    assert {own["@id"] for own in run["result"]} == {name for name in files if name.endswith(".parquet")}
+    assert entities["#svmselect"]["softwareVersion"] == provenance["library"]

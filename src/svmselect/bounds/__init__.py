@@ -1,6 +1,6 @@
 """Estimates and bounds of the leave-one-out error from a single fit."""
 
-from svmselect.bounds.estimate import Estimate
+from svmselect.bounds.estimate import Estimate, SingleFit
 from svmselect.bounds.jaakkola_haussler import jaakkola_haussler
 from svmselect.bounds.opper_winther import OpperWinther, opper_winther
 from svmselect.bounds.radius_margin import (
@@ -13,13 +13,16 @@ from svmselect.bounds.span_bound import SpanBound, span_bound
 from svmselect.bounds.span_rule import SpanRule, span_rule
 from svmselect.bounds.sphere import Sphere, smallest_enclosing_sphere
 from svmselect.bounds.sv_count import sv_count
+from svmselect.bounds.table import SINGLE_FITS
 from svmselect.bounds.xi_alpha import xi_alpha
 
 __all__ = [
+    "SINGLE_FITS",
     "Estimate",
     "OpperWinther",
     "RadiusMargin",
     "RescaledRadiusMargin",
+    "SingleFit",
     "SpanBound",
     "SpanRule",
     "Sphere",

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect import _active_set
-from svmselect._smo import Dual
 from svmselect.kernels.rows import slices
-from svmselect.loo._unlearn import Outcome
-from svmselect.loo.unlearn import Start, Tableau
+from svmselect.solver import _active_set
+from svmselect.solver._smo import Dual
+from svmselect.unlearning._paths import Outcome
+from svmselect.unlearning.start import Start
+from svmselect.unlearning.tableau import Tableau
 
 # of sums of C, and of KKT gaps relative to the largest kernel value
 ROUND_OFF = 1e-14

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from svmselect.svm import check_solution, frozen
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "SingleFit"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,40 @@ class Estimate:
     error: float
     errors: np.ndarray
     cpu_s: float
+
+
+@dataclass(frozen=True)
+class SingleFit:
+    """The declaration of an estimate that needs no other fit: all that names or computes it reads this.
+
+    Attributes
+    ----------
+    compute : callable
+        ``compute(gram, y, solution)``, and ``sphere=`` if it `needs_sphere`. It returns an object with
+        ``error`` and ``errors`` as `Estimate` has them, or with ``bound`` (float) if it `is_bound`.
+    key : str
+        What it is in files, and with a trailing underscore as an attribute of estimators.
+    name, short : str
+        For readers: in a line of a table, and above a column.
+    assumption : str
+        A sentence on when it is what it says it is.
+    is_bound : bool
+        Whether it is one number that may exceed 1, and does not say which points it counts.
+    needs_sphere : bool
+        Whether `smallest_enclosing_sphere` of the training points is a part of it.
+    """
+
+    compute: Callable[..., Any]
+    key: str
+    name: str
+    short: str
+    assumption: str
+    is_bound: bool = False
+    needs_sphere: bool = False
+
+    def of(self, gram, y, solution, sphere=None):
+        """What `compute` returns; a sphere that is known is not found again."""
+        return self.compute(gram, y, solution, **({"sphere": sphere} if self.needs_sphere else {}))
 
 
 def check_estimate(gram, y, solution):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.loo.unlearn import DEPENDENT, Tableau
+from svmselect.unlearning.tableau import DEPENDENT, Tableau
 
 # of kernel values, relative to the largest, and squared distances that stand clear of it
 ROUND_OFF = 1e-15

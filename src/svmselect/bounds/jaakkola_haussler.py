@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from svmselect.bounds.estimate import Estimate, check_estimate, counted
+from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate, counted
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 
-__all__ = ["jaakkola_haussler"]
+__all__ = ["JAAKKOLA_HAUSSLER", "jaakkola_haussler"]
 
 
 def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
@@ -40,3 +40,12 @@ def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
     y = check_estimate(gram, y, solution)
     errors = (solution.alpha > 0) & (solution.alpha * gram.diagonal >= y * solution.decision)
     return Estimate(**counted(errors, solution), cpu_s=time.process_time() - begin)
+
+
+JAAKKOLA_HAUSSLER = SingleFit(
+    jaakkola_haussler,
+    key="jaakkola_haussler_bound",
+    name="Jaakkola-Haussler",
+    short="J.-H.",
+    assumption="Jaakkola-Haussler assumes an SVM without threshold, which ours has.",
+)

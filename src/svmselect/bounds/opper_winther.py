@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, check_estimate, counted, of_support_vectors, support_sets
+from svmselect.bounds.estimate import (
+    Estimate,
+    SingleFit,
+    check_estimate,
+    counted,
+    of_support_vectors,
+    support_sets,
+)
 from svmselect.bounds.hull import squared_distances
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
-__all__ = ["OpperWinther", "opper_winther"]
+__all__ = ["OPPER_WINTHER", "OpperWinther", "opper_winther"]
 
 
 @dataclass(frozen=True)
@@ -79,3 +86,13 @@ def opper_winther(gram: Gram, y, solution: Solution) -> OpperWinther:
         n_dependent=n_dependent,
         cpu_s=time.process_time() - begin,
     )
+
+
+OPPER_WINTHER = SingleFit(
+    opper_winther,
+    key="opper_winther_estimate",
+    name="Opper-Winther",
+    short="O.-W.",
+    assumption="Opper-Winther assumes an SVM without threshold, in which leaving a point out changes "
+    "neither the set of in-bound nor that of bounded support vectors.",
+)

@@ -8,13 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from svmselect.bounds.estimate import check_estimate, n_training
+from svmselect.bounds.estimate import SingleFit, check_estimate, n_training
 from svmselect.bounds.sphere import Sphere, check_sphere
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
-__all__ = ["RadiusMargin", "RescaledRadiusMargin", "radius_margin", "rescaled_radius_margin"]
+__all__ = [
+    "RADIUS_MARGIN",
+    "RESCALED_RADIUS_MARGIN",
+    "RadiusMargin",
+    "RescaledRadiusMargin",
+    "radius_margin",
+    "rescaled_radius_margin",
+]
 
 
 @dataclass(frozen=True)
@@ -151,3 +158,23 @@ def rescaled_radius_margin(gram: Gram, y, solution: Solution) -> RescaledRadiusM
         rank=int(np.count_nonzero(kept)),
         cpu_s=time.process_time() - begin,
     )
+
+
+RADIUS_MARGIN = SingleFit(
+    radius_margin,
+    key="radius_margin_bound",
+    name="Radius-margin",
+    short="R.-m.",
+    assumption="The radius-margin bound assumes a hard margin without threshold.",
+    is_bound=True,
+    needs_sphere=True,
+)
+
+RESCALED_RADIUS_MARGIN = SingleFit(
+    rescaled_radius_margin,
+    key="rescaled_radius_margin_bound",
+    name="Rescaled radius-margin",
+    short="Resc. r.-m.",
+    assumption="The rescaled radius-margin bound is a heuristic for a hard margin, no theorem.",
+    is_bound=True,
+)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from svmselect.bounds.boxed_span import span_exists, squared_boxed_spans
-from svmselect.bounds.estimate import check_estimate, n_training, of_support_vectors, support_sets
+from svmselect.bounds.estimate import SingleFit, check_estimate, n_training, of_support_vectors, support_sets
 from svmselect.bounds.sphere import Sphere, check_sphere
 from svmselect.gram import Gram
 from svmselect.svm import Solution, check_options
 from svmselect.threads import one_blas_thread
 
-__all__ = ["SpanBound", "span_bound"]
+__all__ = ["SPAN_BOUND", "SpanBound", "span_bound"]
 
 
 @dataclass(frozen=True)
@@ -110,3 +110,14 @@ def span_bound(
         n_not_converged=n_not_converged + (not sphere.converged),
         cpu_s=time.process_time() - begin,
     )
+
+
+SPAN_BOUND = SingleFit(
+    span_bound,
+    key="span_bound",
+    name="Span bound",
+    short="Span b.",
+    assumption="The span bound holds for any C.",
+    is_bound=True,
+    needs_sphere=True,
+)

@@ -7,13 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, check_estimate, counted, of_support_vectors, support_sets
+from svmselect.bounds.estimate import (
+    Estimate,
+    SingleFit,
+    check_estimate,
+    counted,
+    of_support_vectors,
+    support_sets,
+)
 from svmselect.bounds.hull import squared_distances
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
-__all__ = ["SpanRule", "span_rule"]
+__all__ = ["SPAN_RULE", "SpanRule", "span_rule"]
 
 
 @dataclass(frozen=True)
@@ -87,3 +94,13 @@ def span_rule(gram: Gram, y, solution: Solution) -> SpanRule:
         n_dependent=n_dependent,
         cpu_s=time.process_time() - begin,
     )
+
+
+SPAN_RULE = SingleFit(
+    span_rule,
+    key="span_estimate",
+    name="Span rule",
+    short="Span rule",
+    assumption="The span rule assumes that leaving a point out changes neither the set of in-bound "
+    "nor that of bounded support vectors.",
+)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect import _active_set
-from svmselect._smo import Dual
 from svmselect.gram import Gram
+from svmselect.solver import _active_set
+from svmselect.solver._smo import Dual
 from svmselect.svm import check_options, frozen
 from svmselect.threads import one_blas_thread
 

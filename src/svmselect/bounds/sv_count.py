@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from svmselect.bounds.estimate import Estimate, check_estimate, counted
+from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate, counted
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 
-__all__ = ["sv_count"]
+__all__ = ["SV_COUNT", "sv_count"]
 
 
 def sv_count(gram: Gram, y, solution: Solution) -> Estimate:
@@ -38,3 +38,12 @@ def sv_count(gram: Gram, y, solution: Solution) -> Estimate:
     begin = time.process_time()
     check_estimate(gram, y, solution)
     return Estimate(**counted(solution.alpha > 0, solution), cpu_s=time.process_time() - begin)
+
+
+SV_COUNT = SingleFit(
+    sv_count,
+    key="sv_count_bound",
+    name="Share of support vectors",
+    short="SVs",
+    assumption="The share of support vectors is a bound for any C.",
+)

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 
-from svmselect.bounds.estimate import Estimate, check_estimate, counted
+from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate, counted
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 
-__all__ = ["xi_alpha"]
+__all__ = ["XI_ALPHA", "xi_alpha"]
 
 
 def xi_alpha(gram: Gram, y, solution: Solution) -> Estimate:
@@ -43,3 +43,13 @@ def xi_alpha(gram: Gram, y, solution: Solution) -> Estimate:
     slack = np.maximum(0, 1 - y * solution.decision)
     errors = (solution.alpha > 0) & (2 * solution.alpha * gram.squared_radius() + slack >= 1)
     return Estimate(**counted(errors, solution), cpu_s=time.process_time() - begin)
+
+
+XI_ALPHA = SingleFit(
+    xi_alpha,
+    key="xi_alpha_bound",
+    name="xi-alpha bound",
+    short="xi-alpha",
+    assumption="The xi-alpha bound assumes that some in-bound support vector fixes the threshold "
+    "without the point that is left out, too.",
+)

@@ -28,8 +28,8 @@ def parser(commands):
         prog="svmselect",
         description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
         epilog="Files are CSV tables or LIBSVM text, plain or packed by gzip, bzip2 or xz, or Parquet files; "
-        "- is standard input. Exit status: 0 done; 1 the file or "
-        "the model was no good, or a download failed; 2 the command line was wrong; 130 stopped by Ctrl-C.",
+        "- is standard input. Exit status: 0 done; 2 the command line, the file or the model was no good, or "
+        "a download failed, which one sentence on standard error says; 130 stopped by Ctrl-C.",
     )
     top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
     parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -74,11 +74,23 @@ def parser(commands):
         "--outer",
         type=count,
         metavar="K",
-        help="the error of the whole selection, too, by K folds that take no part in it (K times the time)",
+        help="the error or the score of the whole selection, too, by K folds that take no part in it (K "
+        "times the time)",
+    )
+    select.add_argument(
+        "--jobs",
+        type=count,
+        default=1,
+        metavar="N",
+        help="processes that work on the values of gamma, and share --memory (default 1)",
     )
     select.add_argument("--plot", metavar="FIGURE", help="draw the errors to a file, .pdf, .svg or .png")
+    select.add_argument(
+        "--output", metavar="CSV", help="where to write all models with what they are judged by"
+    )
     report_option(select)
     save_options(select)
+    decision_options(select)
     common_model_options(select)
     fold_options(select)
     scoring_option(
@@ -90,6 +102,7 @@ def parser(commands):
     train = command(parts, commands, "train", "train one SVM and save it")
     file_options(train)
     save_options(train, required=True)
+    decision_options(train)
     model_options(train)
 
     predict = command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
@@ -204,6 +217,11 @@ def predict_options(part):
         action="store_true",
         help="beside the classes; one for each where there are three",
     )
+    part.add_argument(
+        "--probabilities",
+        action="store_true",
+        help="of each class, beside the classes, by a model that was saved with --calibration",
+    )
     part.add_argument("--json", action="store_true", help="JSON instead of lines")
     part.add_argument("--quiet", action="store_true", help="no progress bar (there is none)")
 
@@ -228,6 +246,21 @@ def save_options(part, required=False):
         choices=("json", "libsvm"),
         default="json",
         help="json (default) keeps how the file was encoded; libsvm is for svm-predict",
+    )
+
+
+def decision_options(part):
+    part.add_argument(
+        "--calibration",
+        choices=("sigmoid", "isotonic"),
+        help="give the model probabilities, calibrated on the left-out decision values by Platt's sigmoid or "
+        "by a monotone step function, which wants more rows",
+    )
+    part.add_argument(
+        "--threshold",
+        metavar="SCORE",
+        help="of two classes: predict the second one from the decision value on at which this score of the "
+        "left-out rows is largest, as balanced_accuracy (default: from 0 on)",
     )
 
 
@@ -284,6 +317,11 @@ def scoring_option(part, what):
 
 
 def fold_options(part):
+    part.add_argument(
+        "--groups",
+        metavar="COLUMN",
+        help="of a CSV file: rows with the same value in it are held out together; neither feature nor label",
+    )
     part.add_argument("--folds", type=count, default=10, metavar="K", help="of cross-validation (default 10)")
     part.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
 

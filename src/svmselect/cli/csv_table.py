@@ -63,6 +63,8 @@ class Cells:
         Which of the table's rows of data each is, from 1.
     features : list of int
     label : int or None
+    groups : int or None
+        The column of the groups that the rows belong to.
     """
 
     path: str | Path
@@ -72,6 +74,7 @@ class Cells:
     numbers: np.ndarray
     features: list[int]
     label: int | None
+    groups: int | None = None
 
     def take(self, rows):
         """Some of the rows, by an array of row numbers from 0."""
@@ -97,7 +100,9 @@ class Cells:
         return Layout(names, tuple(self.features), label_name, self.label, len(self.rows[0]))
 
 
-def csv_columns(path, text, label, ignore, header, delimiter, drop_missing, categorical=(), impute=False):
+def csv_columns(
+    path, text, label, ignore, header, delimiter, drop_missing, categorical=(), impute=False, groups=None
+):
     """The columns of a table to train on.
 
     Parameters
@@ -106,7 +111,7 @@ def csv_columns(path, text, label, ignore, header, delimiter, drop_missing, cate
         What errors call the table.
     text : str or tuple
         A CSV table; or the names and the cells of another one.
-    label, ignore, header, delimiter, drop_missing, categorical, impute
+    label, ignore, header, delimiter, drop_missing, categorical, impute, groups
         As `svmselect.cli.read.read` has them.
 
     Returns
@@ -134,7 +139,12 @@ def csv_columns(path, text, label, ignore, header, delimiter, drop_missing, cate
     ignored = {_column_of(path, column, names, width) for column in ignore}
     if label_column in ignored:
         raise ValueError(f"{path}: the label's column {_title(names, label_column)} cannot be ignored")
-    features = [j for j in range(width) if j != label_column and j not in ignored]
+    group_column = None if groups is None else _column_of(path, groups, names, width)
+    if group_column is not None and group_column in {label_column, *ignored}:
+        what = "the label's" if group_column == label_column else "an ignored one"
+        raise ValueError(f"{path}: the groups' column {_title(names, group_column)} is {what}")
+    apart = {label_column, group_column, *ignored}
+    features = [j for j in range(width) if j not in apart]
     features = _without_index(names, cells, features, doubts)
     if not features:
         raise ValueError(f"{path}: no column is left for the features")
@@ -144,10 +154,11 @@ def csv_columns(path, text, label, ignore, header, delimiter, drop_missing, cate
         raise ValueError(f"{path}: --categorical is for features, and column {_title(names, j)} is none")
 
     def is_missing(cell, j):
-        # a class may be called NA or none, so of the labels empty ones alone are missing
-        return cell == "" if j == label_column else not impute and cell.lower() in MISSING
+        # a class may be called NA or none, so of labels and groups empty ones alone are missing
+        named = j in (label_column, group_column)
+        return cell == "" if named else not impute and cell.lower() in MISSING
 
-    used = sorted([*features, label_column])
+    used = sorted([*features, label_column, *([] if group_column is None else [group_column])])
     missing = np.array([any(is_missing(row[j], j) for j in used) for row in cells])
     if missing.any() and not drop_missing:
         n = missing.argmax()
@@ -165,7 +176,7 @@ def csv_columns(path, text, label, ignore, header, delimiter, drop_missing, cate
     if delimiter != ",":
         numeric = [j for j in features if j not in categorical]
         _read_decimal_commas(path, rows, lines[kept], numeric, doubts)
-    found = Cells(path, names, rows, lines[kept], kept + 1, features, label_column)
+    found = Cells(path, names, rows, lines[kept], kept + 1, features, label_column, group_column)
     return found, categorical, int(missing.sum()), doubts
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 
 from svmselect.cli import datasets
 from svmselect.cli.arguments import parser
+from svmselect.cli.outputs import check_outputs
 from svmselect.cli.report import warn
 
 __all__ = ["main"]
@@ -25,7 +26,8 @@ def late(module, name):
 
 
 COMMANDS = {
-    **{name: late("models", name) for name in ("loo", "cv", "span", "select")},
+    **{name: late("models", name) for name in ("loo", "cv", "span")},
+    "select": late("select", "select"),
     "train": late("train", "train"),
     "predict": late("predict", "predict"),
     "datasets add": late("registry_entry", "add"),
@@ -45,7 +47,7 @@ def main(words=None):
     Returns
     -------
     int
-        0 done; 1 the file or the model was no good, or a download failed; 130 stopped by Ctrl-C. A wrong
+        0 done; 2 the file or the model was no good, or a download failed; 130 stopped by Ctrl-C. A wrong
         command line is a SystemExit of 2.
     """
     arguments = parser(COMMANDS).parse_args(words)
@@ -55,6 +57,7 @@ def main(words=None):
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *place, **more: warn(message)
+            check_outputs(arguments)
             arguments.run(arguments)
         sys.stdout.flush()
     except (ValueError, OSError, MemoryError) as error:
@@ -63,7 +66,7 @@ def main(words=None):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         warn(f"error: {' '.join(str(error).split()) or type(error).__name__}")
-        return 1
+        return 2
     except KeyboardInterrupt:
         warn("stopped")
         return 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shlex
 from html import escape
 from importlib.metadata import version
@@ -10,40 +11,54 @@ from pathlib import Path
 
 import numpy as np
 
+from svmselect.cli.figures import as_svg, histogram, surface
 from svmselect.cli.labels import name_of
 from svmselect.cli.report import percent, text
-from svmselect.cli.surface import as_svg, surface
 from svmselect.data.atomic import replacing
 
 __all__ = ["write_page"]
 
 MOST_ROWS = 200
+MARGIN_OF_TWO = (
+    "<p>The margin of a row is its decision value less the threshold, by a classifier that was trained "
+    "without it, with the sign that makes it positive where the row is right.</p>"
+)
+MARGIN_OF_MORE = (
+    "<p>The margin of a row is the score of its class less the largest of the other classes, by a classifier "
+    "that was trained without it. A score is the number of votes, and less than half a vote for the decision "
+    "values.</p>"
+)
 PACKAGES = ("svmselect", "numpy", "scipy", "scikit-learn")
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { padding: .15rem .8rem .15rem 0; text-align: left; border-bottom: 1px solid #8886; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
+th { vertical-align: bottom; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; }
-svg { max-width: 100%; height: auto; background: white; }
+summary { cursor: pointer; }
+figure { margin: 1rem 0; }
+svg { width: 100%; height: auto; background: white; }
 pre { overflow-x: auto; padding: .5rem; background: #8882; }
 """
 
 
-def write_page(arguments, facts, line, numbers, model, data, search=None):
+def write_page(arguments, facts, lines, numbers, left_out, model, data, search=None):
     """Write the page.
 
     Parameters
     ----------
     arguments : Namespace
         Of the command.
-    facts, line : dict, str
-        Of the file and of the model, as the command prints them.
+    facts : dict
+        Of the file, as the command prints them.
+    lines : list of str
+        Sentences on the model and how it was chosen.
     numbers : list of tuple of str
         What the command found: name and value.
+    left_out : LeftOutRows
     model : SVC
-        With its leave-one-out predictions.
     data : Table
     search : tuple, optional
         As `surface` has them: models in the order of their errors, the number of the chosen one, what is
@@ -54,7 +69,7 @@ def write_page(arguments, facts, line, numbers, model, data, search=None):
         f"<h1>{escape(Path(arguments.file).name)}</h1>",
         f"<p>{facts['rows']} rows, {facts['features']} features; classes {escape(classes)}; label: "
         f"{escape(facts['label'])}.</p>",
-        f"<p>{escape(line)}.</p>",
+        *(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in lines),
         table("What was found", ("quantity", "value"), numbers),
     ]
     if facts["doubts"]:
@@ -65,15 +80,19 @@ def write_page(arguments, facts, line, numbers, model, data, search=None):
         ]
     if search is not None:
         models, best, measure, key = search
-        alternative = f"The {measure} of {len(models)} models; the table has the numbers."
-        figure = as_svg(surface(models, best, measure, key))
-        figure = figure.replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}"', 1)
+        alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
+        figure = drawn(surface(models, best, measure, key), "surface", alternative)
         names = [name for name in models[0] if name != key]
         shown = percent if key == "error" else float
         rows = [(*(m[name] for name in names), shown(m[key])) for m in models[:MOST_ROWS]]
-        parts += ["<h2>All models</h2>", f"<figure>{figure}</figure>"]
-        parts += [table(f"Models by {measure}", (*names, measure), rows)]
-    parts += ["<h2>Misclassified rows</h2>", misclassified(model, data)]
+        parts += ["<h2>All models</h2>", figure]
+        parts += ["<details><summary>The same as a table</summary>"]
+        parts += [table(f"Models by {measure}", (*names, measure), rows), "</details>"]
+    of_two = len(facts["classes"]) == 2
+    alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
+    parts += [f"<h2>{left_out.method.capitalize()} margins</h2>", MARGIN_OF_TWO if of_two else MARGIN_OF_MORE]
+    parts += [drawn(histogram(left_out, of_two), "margins", alternative)]
+    parts += ["<h2>Misclassified rows</h2>", misclassified(left_out, data)]
     parts += ["<h2>Support vectors</h2>", support_vectors(model, data)]
     command = shlex.join(["svmselect", *arguments.words])
     versions = [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
@@ -89,16 +108,29 @@ def write_page(arguments, facts, line, numbers, model, data, search=None):
         file.write(page.encode())
 
 
-def misclassified(model, data):
-    """The rows that the classifier without them gets wrong."""
-    wrong = np.flatnonzero(model.loo_predictions_ != data.labels)
+def drawn(figure, name, alternative):
+    """A figure with what stands for it where it is not seen."""
+    svg = as_svg(figure, name).replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}"', 1)
+    return f"<figure>{svg}</figure>"
+
+
+def misclassified(left_out, data):
+    """The rows that the classifier without them gets wrong, the worst first."""
+    wrong = np.flatnonzero(left_out.wrong)
+    wrong = wrong[np.argsort(left_out.margins[wrong], kind="stable")]
     rows = [
-        (int(data.numbers[n]), name_of(data.labels[n]), name_of(model.loo_predictions_[n]))
+        (
+            int(data.numbers[n]),
+            name_of(data.labels[n]),
+            name_of(left_out.predicted[n]),
+            float(left_out.margins[n]),
+        )
         for n in wrong[:MOST_ROWS]
     ]
     share = f"{wrong.size} of {data.labels.size} rows are misclassified by the classifier that is trained "
-    share += f"without them{more(wrong.size)}."
-    return f"<p>{share}</p>" + (table("Rows", ("row of data", "label", "taken for"), rows) if rows else "")
+    share += f"without {left_out.without}{more(wrong.size)}."
+    header = ("row of data", "label", "taken for", "margin")
+    return f"<p>{share}</p>" + (table("Rows", header, rows) if rows else "")
 
 
 def support_vectors(model, data):
@@ -117,12 +149,17 @@ def more(n):
 
 
 def table(caption, header, rows):
-    """A table; cells that are numbers are right-aligned."""
+    """A table of one row at least; columns of numbers are right-aligned."""
 
-    def cell(value):
-        kind = ' class="number"' if isinstance(value, int | float) else ""
-        return f"<td{kind}>{escape(text(value))}</td>"
+    def is_number(value):
+        return isinstance(value, int | float) or re.fullmatch(r"[0-9.]+ %", value) is not None
 
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
-    body = "".join(f"<tr>{''.join(map(cell, row))}</tr>\n" for row in rows)
+    kinds = [' class="number"' if all(map(is_number, column)) else "" for column in zip(*rows, strict=True)]
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in zip(kinds, header, strict=True)
+    )
+    body = "".join(
+        f"<tr>{''.join(f'<td{k}>{escape(text(v))}</td>' for k, v in zip(kinds, row, strict=True))}</tr>\n"
+        for row in rows
+    )
     return f"<table><caption>{escape(caption)}</caption>\n<tr>{head}</tr>\n{body}</table>"

@@ -18,11 +18,15 @@ from svmselect.sklearn.model_file import read_model
 
 __all__ = ["predict"]
 
+JSON_KEYS = {"decision value": "decision_values", "probability": "probabilities"}
+
 
 def predict(arguments):
     """Classes of a file's rows by a saved model, and the share of errors where there are labels."""
     saved = read_model(arguments.model)
     model, encoding = saved.model, encoding_of(saved, arguments.model)
+    if arguments.probabilities and getattr(model, "calibration", None) is None:
+        raise ValueError(f"{arguments.model}: the model has no probabilities: train it with --calibration")
     from_libsvm = saved.format == "libsvm"
     rows = read_rows(
         arguments.file,
@@ -43,7 +47,12 @@ def predict(arguments):
     for doubt in doubts:
         warn(doubt)
     predicted = model.predict(rows.X)
-    values = model.decision_function(rows.X) if arguments.decision_values else None
+    beside = {}
+    if arguments.decision_values:
+        model.decision_function_shape = "ovr"
+        beside["decision value"] = model.decision_function(rows.X)
+    if arguments.probabilities:
+        beside["probability"] = model.predict_proba(rows.X)
     result = {
         "model": arguments.model,
         "file": arguments.file,
@@ -60,15 +69,15 @@ def predict(arguments):
         result.update(error=wrong / n, errors=wrong, rows_with_label=n)
         lines = [f"error {percent(wrong / n)} ({wrong} of {n} rows)"]
     if arguments.output:
-        write(Path(arguments.output), predicted, values, model.classes_)
+        write(Path(arguments.output), predicted, beside, model.classes_)
         lines = [f"{counted(predicted.size, 'row', 'rows')} predicted: {arguments.output}", *lines]
         result["output"] = arguments.output
     else:
         names = [name_of(label) for label in predicted.tolist()]
         result["predictions"] = names
-        if values is not None:
-            result["decision_values"] = values
-        lines = [*table_of([printable(name) for name in names], values), *lines]
+        result["classes"] = [name_of(label) for label in model.classes_.tolist()]
+        result |= {JSON_KEYS[what]: found for what, found in beside.items()}
+        lines = [*table_of([printable(name) for name in names], beside), *lines]
     show(result, arguments.json, lines)
 
 
@@ -91,12 +100,11 @@ def encoding_of(saved, path):
     return Encoding(d, Layout(tuple(names), tuple(range(d)), None, d, d + 1), (Column(),) * d)
 
 
-def columns_of(names, values):
-    """Rows of cells: the class, and decision values in full."""
-    if values is None:
-        return [[name] for name in names]
-    values = values[:, None] if values.ndim == 1 else values
-    return [[name, *map(repr, row)] for name, row in zip(names, values.tolist(), strict=True)]
+def columns_of(names, beside):
+    """Rows of cells: the class, and what stands beside it, every number in full."""
+    columns = [found if found.ndim == 2 else found[:, None] for found in beside.values()]
+    numbers = np.column_stack(columns).tolist() if columns else [[] for _ in names]
+    return [[name, *map(repr, row)] for name, row in zip(names, numbers, strict=True)]
 
 
 def csv_text(rows):
@@ -105,19 +113,17 @@ def csv_text(rows):
     return file.getvalue()
 
 
-def table_of(names, values):
-    """Lines of CSV without a header."""
-    if values is None:
-        return names
-    return csv_text(columns_of(names, values)).splitlines()
+def table_of(names, beside):
+    """Lines of CSV without a header; a class that stands alone as it is."""
+    return csv_text(columns_of(names, beside)).splitlines() if beside else names
 
 
-def write(path, predicted, values, classes):
+def write(path, predicted, beside, classes):
     """A CSV file with a header, complete or not at all."""
     header = ["predicted"]
-    if values is not None:
-        of_classes = [f"decision value of {name_of(label)}" for label in classes.tolist()]
-        header += ["decision value"] if values.ndim == 1 else of_classes
-    rows = columns_of([name_of(label) for label in predicted.tolist()], values)
+    for what, found in beside.items():
+        of_classes = [f"{what} of {name_of(label)}" for label in classes.tolist()]
+        header += [what] if found.ndim == 1 else of_classes
+    rows = columns_of([name_of(label) for label in predicted.tolist()], beside)
     with replacing(path) as file:
         file.write(csv_text([header, *rows]).encode())

@@ -18,8 +18,9 @@ from svmselect.data.formats import parse_libsvm
 
 __all__ = ["Rows", "Table", "read", "read_rows"]
 
-LIBSVM_LINE = re.compile(r"\s*[^\s,;:#]+(\s+qid:[0-9]+)?(?P<features>(\s+[0-9]+:\S+)*)\s*(#.*)?")
+LIBSVM_LINE = re.compile(r"\s*[^\s,;:#]+(\s+qid:[0-9]+)?(?P<features>(\s+[+-]?[0-9]+:\S+)*)\s*(#.*)?")
 MOST_CLASSES = 50
+MOST_FEATURES = 2**27  # of LIBSVM text: rows are made dense one at a time, and such a one takes 1 GB
 EXACT = 2**53  # from here on float64 has not every whole number
 
 
@@ -42,6 +43,8 @@ class Table:
         How the features became numbers.
     raw : Cells or CSR matrix
         What it was learned from.
+    groups : ndarray of str, shape (m,), or None
+        Those that the rows belong to.
     doubts : tuple of str
         Sentences: what was decided that may be wrong, and why.
     """
@@ -53,6 +56,7 @@ class Table:
     dropped: int
     encoding: Encoding
     raw: Cells | scipy.sparse.csr_matrix
+    groups: np.ndarray | None = None
     doubts: tuple[str, ...] = ()
 
 
@@ -88,6 +92,7 @@ def read(
     categorical=(),
     impute=False,
     standardise=False,
+    groups=None,
 ):
     """Read a file to train on.
 
@@ -116,6 +121,8 @@ def read(
         Fill in missing features of a CSV file; see `learned`.
     standardise : bool
         Give every column of numbers mean 0 and deviation 1.
+    groups : str, optional
+        Column of a CSV file, neither feature nor label, that names the group of each row.
 
     Returns
     -------
@@ -129,16 +136,16 @@ def read(
     text, format = _opened(path, format)
     if format == "csv":
         raw, categorical, dropped, doubts = csv_columns(
-            path, text, label, ignore, header, delimiter, drop_missing, categorical, impute
+            path, text, label, ignore, header, delimiter, drop_missing, categorical, impute, groups
         )
         column, numbers, of_labels = f"column {raw.title(raw.label)}", raw.numbers, []
         labels = _csv_labels(raw.column(raw.label), f"{path}, {column}", column, of_labels)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
-        _refuse(path, {**options, "--categorical": categorical, "--impute": impute})
+        _refuse(path, {**options, "--categorical": categorical, "--impute": impute, "--groups": groups})
         raw, labels, doubts = _libsvm_columns(path, text)
         column, dropped, of_labels = "first of each line", 0, []
-        numbers = np.arange(1, labels.size + 1)
+        numbers, groups = np.arange(1, labels.size + 1), None
     try:
         encoding = learned(raw, categorical, impute, standardise, doubts)
     except ValueError as error:
@@ -147,7 +154,8 @@ def read(
     if strict and doubts:
         raise ValueError(f"{path}: {doubts[0]} (refused by --strict)")
     X = encoding.applied(raw, [])
-    return Table(X, numbers, labels, column, dropped, encoding, raw, tuple(doubts))
+    names = None if groups is None else np.array(raw.column(raw.groups))
+    return Table(X, numbers, labels, column, dropped, encoding, raw, names, tuple(doubts))
 
 
 def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=None, wider=False):
@@ -217,7 +225,7 @@ def _placed(path, error):
 
 def _is_libsvm(lines):
     """Whether lines are a label and pairs of an index and a value, one pair in all at least."""
-    found = [LIBSVM_LINE.fullmatch(line) for line in lines if not line.lstrip().startswith("#")]
+    found = [LIBSVM_LINE.fullmatch(line.strip()) for line in lines if not line.lstrip().startswith("#")]
     if not found or found[0] is None:
         return False
     # what comes after a first line with pairs is an error of the file where it is something else
@@ -226,14 +234,46 @@ def _is_libsvm(lines):
 
 def _libsvm_rows(path, text):
     """Features and labels of LIBSVM text."""
-    X, labels = parse_libsvm(io.BytesIO(text.encode()), None, str(path))
+    try:
+        X, labels = parse_libsvm(io.BytesIO(text.encode()), None, str(path))
+    except ValueError:
+        fault = _libsvm_fault(text)
+        if fault is None:
+            raise
+        raise ValueError(f"{path}, {fault}") from None
     if labels.size == 0:
         raise ValueError(f"{path}: no row of data")
+    if X.shape[1] > MOST_FEATURES:
+        raise ValueError(f"{path}, {_libsvm_fault(text)}")
     bad = np.flatnonzero(~np.isfinite(X.data))
     if bad.size:
         row = np.searchsorted(X.indptr, bad[0], side="right")
         raise ValueError(f"{path}, row {row}: the value of feature {X.indices[bad[0]] + 1} is not finite")
     return X, labels
+
+
+def _libsvm_fault(text):
+    """The first thing that is wrong with LIBSVM text, and its line; or None."""
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+        label, *pairs = line.partition("#")[0].split() or ["0"]
+        if not is_number(label):
+            return f"line {number}: the label {label!r} is not a number, as LIBSVM text has it"
+        last = 0
+        for pair in (pair for pair in pairs if not pair.startswith("qid:")):
+            index, _, value = pair.partition(":")
+            if not re.fullmatch("[+-]?[0-9]+", index) or not is_number(value):
+                return f"line {number}: {pair!r} is not a feature and its value, as 3:0.5 is"
+            if int(index) < 1:
+                return f"line {number}: the first feature is 1, got {index}"
+            if int(index) <= last:
+                return f"line {number}: features must increase, and {index} comes after {last}"
+            last = int(index)
+            if last > MOST_FEATURES:
+                return (
+                    f"line {number}: feature {index} is beyond the {MOST_FEATURES} that a row may have here; "
+                    "number the features that occur"
+                )
+    return None
 
 
 def _libsvm_columns(path, text):

@@ -6,20 +6,21 @@ import time
 
 import numpy as np
 
-from svmselect.cli.models import classifier, described, heading, load
+from svmselect.cli.kept import check_options, check_saving, kept, kept_facts, kept_rows, save
+from svmselect.cli.models import described, heading, load
 from svmselect.cli.report import percent, show, table
-from svmselect.cli.saving import check_saving, save
 
 __all__ = ["train"]
 
 
 def train(arguments):
     """One model, which is saved."""
+    check_options(arguments)
     X, data, facts = load(arguments)
     y = data.labels
     check_saving(arguments, data)
     begin = time.perf_counter()
-    model = classifier(arguments, C=arguments.C, gamma=arguments.gamma).fit(X, y)
+    model = kept(arguments, C=arguments.C, gamma=arguments.gamma).fit(X, y)
     seconds = time.perf_counter() - begin
     parameters, line = described(model, X)
     wrong = np.count_nonzero(model.predict(X) != y)
@@ -27,6 +28,7 @@ def train(arguments):
     result = {
         **facts,
         **parameters,
+        **kept_facts(model),
         "training_error": wrong / y.size,
         "support_vectors": model.support_.size,
         "model": arguments.save,
@@ -35,7 +37,7 @@ def train(arguments):
     rows = [
         ("training error", percent(wrong / y.size), f"{wrong} of {y.size} rows"),
         ("support vectors", str(model.support_.size), ""),
-        ("saved", arguments.save, ""),
+        *kept_rows(model, arguments),
         ("time", f"{seconds:.2f} s", ""),
     ]
     show(result, arguments.json, heading(facts, line) + table(rows))

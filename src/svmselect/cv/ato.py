@@ -19,7 +19,7 @@ import numpy as np
 from scipy import linalg
 
 from svmselect.cv.transition import Seed, Transition
-from svmselect.feasible import SNAP
+from svmselect.solver.feasible import SNAP
 
 __all__ = ["ato"]
 

@@ -23,18 +23,19 @@ from svmselect.cv.unlearn import Unlearning
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.path import check_values, moved_along_C
-from svmselect.svm import check_labels, check_options, frozen, misclassified, weighted_share
+from svmselect.solver._path import follow
+from svmselect.svm import WeightedErrors, check_labels, check_options, frozen, misclassified
 from svmselect.threads import one_blas_thread, thread_count
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
 
 SEEDINGS = ("path", "unlearn")
-MOST_PATHS = 10  # folds; with more, they are unlearned by default
+MOST_PATHS = 15  # folds; with more, they are unlearned by default
 NOBODY = np.arange(0)  # enters
 
 
 @dataclass(frozen=True)
-class GridCrossValidation:
+class GridCrossValidation(WeightedErrors):
     """The k-fold cross-validation of a grid of models.
 
     Attributes
@@ -65,27 +66,10 @@ class GridCrossValidation:
     decision: np.ndarray | None
     y: np.ndarray
 
-    def weighted_error(self, weight):
-        """The weight of each model's misclassified points over that of all points.
-
-        Parameters
-        ----------
-        weight : array_like, shape (m,)
-            Finite, not negative, not all 0: for example 1 over the size of the point's class.
-
-        Returns
-        -------
-        ndarray, shape (n_gammas, n_Cs)
-            In [0, 1].
-
-        Raises
-        ------
-        ValueError
-            For other weights, or without decision values.
-        """
+    def _judged(self):
         if self.decision is None:
             raise ValueError("a weighted error needs cross_validate_grid(..., decision_values=True)")
-        return weighted_share(misclassified(self.y, self.decision), weight)
+        return misclassified(self.y, self.decision), None
 
     @property
     def error(self):
@@ -143,7 +127,7 @@ def cross_validate_grid(
         Whether to keep the decision value of every point by every model, m numbers for each.
     seeding : {None, "path", "unlearn"}
         "path": the models of a fold from one another; "unlearn": see `cross_validate`. None, the default:
-        "path" for up to 10 folds, for more than 10,000 rows, and where the whole matrix does not fit its
+        "path" for up to 15 folds, for more than 10,000 rows, and where the whole matrix does not fit its
         budget; else "unlearn" (``benchmarks/results/folds.csv``).
 
     Returns
@@ -161,7 +145,8 @@ def cross_validate_grid(
     Cs = np.array(check_values(Cs, "Cs"))
     gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
     folds = check_folds(folds, y)
-    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
+    limit = check_options(tol, working_set, max_iter, gram.m)
+    trainer = Trainer(y, tol, working_set, active_set, limit)
     members = members_of(folds)
     if seeding is None:
         seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
@@ -184,13 +169,12 @@ def cross_validate_grid(
         n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
 
     def path(view, g, h):
-        theta = known = solution = None
-        for c in order:
-            C = without(np.full(view.m, Cs[c]), members[h])
-            if solution is not None:
-                theta = moved_along_C(y, solution, C)
-            solution, known = trainer.fit(view, C, theta, known)
-            keep(solution, g, c, h)
+        found = np.empty((Cs.size, members[h].size if decision_values else 0))
+        errors[g, order, h], n_iter[g, order, h], converged[g, order, h] = follow(
+            view, y, Cs[order], members[h], working_set, trainer.with_active_set(view), tol, limit, found
+        )
+        if decision_values:
+            decision[np.ix_([g], order, members[h])] = found
 
     def unlearn(view, g, spread):
         theta = known = solution = None

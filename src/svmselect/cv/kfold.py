@@ -10,8 +10,6 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from svmselect import _active_set
-from svmselect._smo import Dual
 from svmselect.cv.ato import ato
 from svmselect.cv.folds import check_folds
 from svmselect.cv.mir import mir
@@ -20,15 +18,17 @@ from svmselect.cv.transition import Seed, Transition
 from svmselect.cv.unlearn import Unlearning
 from svmselect.gram import Gram
 from svmselect.kernels.rows import slices
+from svmselect.solver import _active_set
+from svmselect.solver._smo import Dual
 from svmselect.svm import (
     Solution,
+    WeightedErrors,
     check_bounds,
     check_labels,
     check_options,
     frozen,
     misclassified,
     solution_of,
-    weighted_share,
 )
 from svmselect.threads import one_blas_thread, run, thread_count
 
@@ -82,7 +82,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(WeightedErrors):
     """The k-fold cross-validation of one model.
 
     Attributes
@@ -114,25 +114,8 @@ class CrossValidation:
         """Share of misclassified points among those of the folds run, in [0, 1]."""
         return float(np.count_nonzero(self.errors) / np.count_nonzero(~np.isnan(self.decision)))
 
-    def weighted_error(self, weight):
-        """The weight of the misclassified points over that of all points of the folds run.
-
-        Parameters
-        ----------
-        weight : array_like, shape (m,)
-            Finite, not negative, not all 0: for example 1 over the size of the point's class.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-
-        Raises
-        ------
-        ValueError
-            For other weights.
-        """
-        return float(weighted_share(self.errors, weight, ~np.isnan(self.decision)))
+    def _judged(self):
+        return self.errors, ~np.isnan(self.decision)
 
     @property
     def accuracy(self):
@@ -188,6 +171,11 @@ class Trainer:
         self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
         self.active_set = active_set
 
+    def with_active_set(self, gram):
+        """Whether the active-set method may take over: a saddle of an indefinite kernel has no solution on
+        its in-bound rows."""
+        return self.active_set and gram.kernel.definite
+
     def fit(self, gram, C, theta=None, known=None, exact=False):
         """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may
         know of it; `known` as in Dual.seed. With `exact` its gap is round-off or little more, where the
@@ -197,7 +185,7 @@ class Trainer:
         dual.boxes(self.y, C)
         if theta is not None:
             dual.seed(theta, known)
-        solve = _active_set.solve if self.active_set and gram.kernel.definite else Dual.solve
+        solve = _active_set.solve if self.with_active_set(gram) else Dual.solve
         converged = solve(dual, self.working_set, self.tol, self.max_iter)
         if exact and converged and self.tol > EXACT:
             _active_set.solve(dual, self.working_set, EXACT, self.max_iter - dual.state()[-1])

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmselect.feasible import balanced
 from svmselect.gram import Gram
+from svmselect.solver.feasible import balanced
 
 __all__ = ["Seed", "Transition"]
 

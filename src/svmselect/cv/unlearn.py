@@ -7,15 +7,16 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrs
 
 from svmselect.cv.replace import top
 from svmselect.cv.transition import Seed
-from svmselect.feasible import balanced
 from svmselect.gram import Gram
-from svmselect.loo._unlearn import SLACK, Outcome, Paths, round_off, rows_of
-from svmselect.loo.unlearn import KEPT_VALUES, TOLD, Tableau
+from svmselect.solver.feasible import balanced
 from svmselect.svm import Solution, frozen
+from svmselect.unlearning._paths import Outcome, Paths
+from svmselect.unlearning._rows import SLACK, round_off, rows_of
+from svmselect.unlearning.start import KEPT_VALUES, TOLD
+from svmselect.unlearning.tableau import Tableau
 
 __all__ = ["Unlearned", "Unlearning"]
 
@@ -91,8 +92,9 @@ class Unlearning:
     """Solutions without some points, each at the end of a path that begins at the solution of all points.
 
     All theta of the points that leave go to 0 in proportion, while every other point stays optimal: what
-    leave-one-out does with one point, by the same paths from the same tableau (see _unlearn). A path is not
-    taken at its word: gradient, gap and threshold at its end are those of its variables by the Gram matrix.
+    leave-one-out does with one point, by the same paths from the same tableau (see svmselect.unlearning). A
+    path is not taken at its word: gradient, gap and threshold at its end are those of its variables by the
+    Gram matrix.
 
     Parameters
     ----------
@@ -273,7 +275,7 @@ class Start:
             if outer.any():
                 total[j] = pull[outer].sum()
                 direct[j] = pull[outer] @ rows_of(self.gram, tableau.order[points[outer]], tableau.order)
-        x = dpotrs(tableau.factor, -direct[:, :s].T, lower=True)[0].T
+        x = tableau.solved(-direct[:, :s])
         b = (x.sum(axis=1) + total) / tableau.total
         base = direct.copy()
         base[:, :s] = x - b[:, None] * tableau.ones

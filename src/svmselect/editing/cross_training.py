@@ -118,7 +118,12 @@ def cross_training(
     Raises
     ------
     ValueError
-        As `bagging`, or if a class has no points left to train the final SVM on.
+        As `bagging`.
+
+    Notes
+    -----
+    Algorithm 3 does not say what happens to a class of which steps 4 and 5 discard every point. Here it keeps
+    them all.
     """
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)
@@ -182,11 +187,6 @@ def edit(y, decision, validation, balance):
     dict
         ``mean``, ``variance``, ``misclassified``, ``recognised``, ``reinserted`` and ``rows``, as in
         `CrossTraining`.
-
-    Raises
-    ------
-    ValueError
-        If a class has no points left.
     """
     margins = y * decision
     mean, variance = margins.mean(axis=0), margins.var(axis=0)
@@ -205,12 +205,10 @@ def edit(y, decision, validation, balance):
             reinserted[candidates[nearest[: wanted - count]]] = True
         kept |= reinserted
     for label in (-1, 1):
-        if not (kept & (y == label)).any():
-            raise ValueError(
-                f"cross-training leaves no points of class {label:+d}: "
-                f"{np.count_nonzero(wrong & (y == label))} are misclassified "
-                f"and {np.count_nonzero(recognised & (y == label))} recognised"
-            )
+        own = inside & (y == label)
+        if not kept[own].any():
+            wrong[own] = recognised[own] = False
+            kept[own] = True
     return {
         "mean": frozen(mean),
         "variance": frozen(variance),

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from svmselect.cv import cross_validate_grid
 from svmselect.cv.folds import check_folds
-from svmselect.gram import Gram, as_rows
+from svmselect.gram import Gram
+from svmselect.gram.rows import as_rows
 from svmselect.kernels import Kernel
 from svmselect.kernels.rows import slices
 from svmselect.path import check_values, solve_path

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 
 from svmselect.kernels.kernel import Kernel, positive, target
 
@@ -146,9 +147,9 @@ class Custom(Kernel):
     ----------
     function : callable
         ``function(X, Z)`` with float64 rows, shape (n, d) and (s, d), dense or CSR as the data are: their
-        kernel values, shape (n, s). It has to be symmetric, positive semi-definite, and give the same value
-        for a pair of rows whichever others come with it. It is called with blocks of rows, from several
-        threads.
+        kernel values, shape (n, s), dense or sparse. It has to be symmetric, positive semi-definite, and give
+        the same value for a pair of rows whichever others come with it. It is called with blocks of rows,
+        from several threads.
 
     Raises
     ------
@@ -179,7 +180,8 @@ class Custom(Kernel):
     def block(self, A, B, out=None, slots=None):
         """See `Kernel.block`."""
         out, slots = target(A, B, out, slots)
-        values = np.asarray(self.function(A.X.astype(np.float64), B.X.astype(np.float64)))
+        values = self.function(A.X.astype(np.float64), B.X.astype(np.float64))
+        values = values.toarray() if sparse.issparse(values) else np.asarray(values)
         if values.shape != (A.n, B.n):
             raise ValueError(
                 f"the kernel function must return an array of shape ({A.n}, {B.n}), got {values.shape}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect import _panels
+from svmselect.kernels import _panels
 from svmselect.kernels.kernel import Kernel, positive, real, target
 from svmselect.kernels.rows import Rows, product_panels, weighted_panels
 

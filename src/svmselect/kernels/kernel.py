@@ -6,7 +6,7 @@ import numbers
 
 import numpy as np
 
-from svmselect import _panels
+from svmselect.kernels import _panels
 from svmselect.kernels.rows import BLOCK_ROWS, slices
 
 __all__ = ["Kernel", "positive", "real"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect import _panels
+from svmselect.kernels import _panels
 from svmselect.kernels.kernel import Kernel, positive, target
 from svmselect.kernels.rows import dense_panels
 

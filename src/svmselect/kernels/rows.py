@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from svmselect import _panels
+from svmselect.kernels import _panels
 
 __all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
 

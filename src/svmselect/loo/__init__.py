@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from svmselect import _active_set
-from svmselect._smo import Dual
-from svmselect.feasible import balanced
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain, solve_in_turn
-from svmselect.loo._unlearn import Outcome
-from svmselect.loo.unlearn import GAP, unlearn
+from svmselect.loo.unlearn import unlearn
+from svmselect.solver import _active_set
+from svmselect.solver._smo import Dual
+from svmselect.solver.feasible import balanced
 from svmselect.svm import (
     Solution,
+    WeightedErrors,
     check_bounds,
     check_labels,
     check_options,
@@ -24,19 +24,20 @@ from svmselect.svm import (
     frozen,
     misclassified,
     solution_of,
-    weighted_share,
 )
 from svmselect.threads import one_blas_thread
+from svmselect.unlearning.start import GAP
 
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
 METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits whose decision values are wanted
 EXACT = 1e-9
+FIRST_PORTION = 32  # points, at least, that are decided before one may give up
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
+class LeaveOneOut(WeightedErrors):
     """The exact leave-one-out error of one model.
 
     Attributes
@@ -51,7 +52,8 @@ class LeaveOneOut:
         to that without it ("certified"), or of that itself ("unlearned", "retrained").
     resolved_by : ndarray of str, shape (m,)
         "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or
-        "certified". With ``decision_values=True`` a point without a path is one of "check1".
+        "certified". With ``decision_values=True`` a point without a path is one of "check1". "" for points
+        that `give_up` has left undecided, which do not count as errors.
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
@@ -77,25 +79,13 @@ class LeaveOneOut:
     not_converged: np.ndarray
     solution: Solution
 
-    def weighted_error(self, weight):
-        """The weight of the points in error over that of all points.
+    def _judged(self):
+        return self.errors, None
 
-        Parameters
-        ----------
-        weight : array_like, shape (m,)
-            Finite, not negative, not all 0: for example 1 over the size of the point's class.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-
-        Raises
-        ------
-        ValueError
-            For other weights.
-        """
-        return float(weighted_share(self.errors, weight))
+    @property
+    def given_up(self):
+        """Whether points were left undecided, so that `error` is only a lower bound."""
+        return bool((self.resolved_by == "").any())
 
     @property
     def n_not_converged(self):
@@ -220,6 +210,19 @@ def without_themselves(y, solution):
     return decision
 
 
+def portions(points, decision, y, give_up):
+    """Points in the order in which they are decided: at once, or where one may give up, those that are most
+    likely errors first, in portions of which each is as large as all before."""
+    if give_up is None or points.size <= FIRST_PORTION:
+        return [points]
+    order = points[np.argsort((y * decision)[points], kind="stable")]
+    first = max(FIRST_PORTION, points.size // 8)
+    ends = [first]
+    while 2 * ends[-1] < points.size:
+        ends.append(2 * ends[-1])
+    return np.split(order, ends)
+
+
 def counter(progress, total):
     """A callable that is told of n more points done, and calls ``progress(done, total)``."""
     done = 0
@@ -245,6 +248,7 @@ def leave_one_out(
     max_iter=None,
     progress=None,
     decision_values=False,
+    give_up=None,
 ) -> LeaveOneOut:
     """Exact leave-one-out error, and the left-out decision values.
 
@@ -287,6 +291,10 @@ def leave_one_out(
         Whether to find the decision value of every point by the classifier without it, and not only its
         sign. Every point with ``alpha_r > 0`` is then driven to the end of its path, or trained without to a
         KKT gap of 1e-9.
+    give_up : callable, optional
+        Of "unlearn": called as ``give_up(errors)`` with the points that are known to be errors so far, bool
+        of shape (m,), after the checks and now and then between paths. If it returns True, the rest is left
+        undecided.
 
     Returns
     -------
@@ -314,6 +322,11 @@ def leave_one_out(
 
     for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
     positive the point is correct.
+
+    Before a path begins, theta_r may be taken over along any other direction. Where the in-bound points would
+    meet their bounds too early, a part of it goes to them in proportion to their room, and to the points
+    outside that cost least: the slope sigma of that direction then takes another ``sigma L / (L - t)``. Where
+    the bound says so even then, no path is walked.
 
     *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram
     matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
@@ -350,6 +363,8 @@ def leave_one_out(
         raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
     theta = None if start is None else check_start(start, y, C)
     exact = method == "unlearn"
+    if give_up is not None and not exact:
+        raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
     # of fits, and of those that take the place of a path
     aim = min(tol, EXACT) if exact or decision_values else tol
     known = min(tol, GAP) if decision_values else tol
@@ -360,7 +375,7 @@ def leave_one_out(
     first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
     alone = first.size == gram.m
     bound = C if alone else np.bincount(group, C)
-    full = Dual(gram if alone else gram.restricted(first).compute(), y[first])
+    full = Dual(gram if alone else gram.restricted(first, keep=True).compute(), y[first])
     full.boxes(y[first], bound)
     if theta is not None:
         full.seed(theta if alone else np.bincount(group, theta))
@@ -381,14 +396,27 @@ def leave_one_out(
     n_iter, not_converged = solution.n_iter, points[:0]
     report = None if progress is None else counter(progress, points.size)
     todo = points
-    if exact and converged:
-        kept = bound[group[points]] - C[points]
-        decision[points], outcome = unlearn(
-            full, y[first], group[points], kept, report, stop=not decision_values
-        )
-        resolved_by[points] = np.array(["retrained", "unlearned", "certified"])[outcome]
-        todo = points[outcome == Outcome.UNDECIDED]
-    if todo.size:
+    certain = np.isin(resolved_by, ["check1", "check3"]) if not decision_values else np.zeros(gram.m, bool)
+
+    def hopeless():
+        known = (resolved_by != "") & (resolved_by != "retrained") & ~certain
+        return give_up is not None and bool(give_up(known & misclassified(y, decision)))
+
+    given_up = hopeless()
+    if exact and converged and not given_up:
+        for part in portions(points, decision, y, give_up):
+            kept = bound[group[part]] - C[part]
+            decision[part], outcome = unlearn(
+                full, y[first], group[part], kept, report, stop=not decision_values
+            )
+            resolved_by[part] = np.array(["retrained", "unlearned", "certified"])[outcome]
+            given_up = hopeless()
+            if given_up:
+                break
+        todo = points[resolved_by[points] == "retrained"]
+    if given_up:
+        resolved_by[todo] = ""
+    elif todo.size:
         to_gap = min(tol, max(full.gap_now(), EXACT))
         if not alone:
             full = Dual(gram, y)
@@ -409,7 +437,8 @@ def leave_one_out(
         if not converged:
             not_converged = np.union1d(not_converged, np.flatnonzero(resolved_by == "check1"))
     else:
-        errors[np.isin(resolved_by, ["check1", "check3"])] = False
+        errors[certain] = False
+    errors[resolved_by == ""] = False
     columns_now, values_now = gram.thread_counts
     return LeaveOneOut(
         errors=errors,

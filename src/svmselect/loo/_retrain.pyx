@@ -15,11 +15,10 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from svmselect._smo cimport (
-    REACHED, Dual, vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain,
-)
-from svmselect import _active_set
-from svmselect._smo import RULES
+from svmselect.solver._smo cimport REACHED, Dual
+from svmselect.solver._state cimport vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain
+from svmselect.solver import _active_set
+from svmselect.solver._smo import RULES
 
 # F < H has to hold by more than the round-off of both, relative to their parts
 cdef double MARGIN = 1e-10

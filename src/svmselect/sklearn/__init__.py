@@ -6,6 +6,7 @@ and gamma that share kernel matrices and start each fit at the last one's soluti
 >>> classifier.loo_error_
 """
 
+from svmselect.sklearn.display import SearchDisplay
 from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.sklearn.loo_search import LOOSearchCV
 from svmselect.sklearn.model_file import load_model, save_model
@@ -20,6 +21,7 @@ __all__ = [
     "EditedSVC",
     "LOOSearchCV",
     "NuSVC",
+    "SearchDisplay",
     "SeededCV",
     "load_model",
     "save_model",

@@ -9,16 +9,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmselect.csr import as_csr
-from svmselect.gram import measured_from
+from svmselect.gram.rows import measured_from
 from svmselect.kernels import Linear
+from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import Estimates, Training
 from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
+from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded
-from svmselect.sklearn.votes import decisions, libsvm_coef, most_votes
+from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded, right_values
+from svmselect.sklearn.scoring import Scoring
+from svmselect.sklearn.threshold import best_threshold
+from svmselect.sklearn.votes import decisions, libsvm_coef, winners
 
 __all__ = ["Classifier"]
 
@@ -59,8 +64,9 @@ def warn_not_converged(n, solver, tol=None):
     """A ConvergenceWarning if any solves of an estimator ran out of steps; `tol` is its own by default."""
     if n:
         tol = solver.tol if tol is None else tol
+        most = "the most" if solver.max_iter == -1 else f"max_iter={solver.max_iter}"
         warnings.warn(
-            f"{n} solves stopped after max_iter={solver.max_iter} steps, short of tol={tol}",
+            f"{n} solves stopped after {most} steps, short of tol={tol}",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -84,7 +90,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         return {key: value for key, value in super().__getstate__().items() if key != "_training"}
 
     def fit(self, X, y, sample_weight=None):
-        """Train.
+        """Train; then leave each row out, where a calibration or a threshold needs it.
 
         Parameters
         ----------
@@ -105,10 +111,53 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         ValueError
             For a bad parameter, values that are not finite numbers, one class only, or shapes that differ.
         """
-        if self.decision_function_shape not in SHAPES:
+        check_calibration(self)
+        scoring = None if self.threshold is None else Scoring(self.threshold)
+        if scoring is not None and scoring.several:
+            raise ValueError(f"threshold is tuned by one score, got {self.threshold!r}")
+        self._train(X, y, sample_weight)
+        k = len(self.classes_)
+        self.threshold_ = 0.0
+        if self.calibration is None and scoring is None:
+            return self
+        if scoring is not None and k > 2:
+            raise ValueError(f"threshold is for two classes, y had {k}")
+        self.leave_one_out(decision_values=True)
+        training = self._training
+        codes = training.problem.codes
+        values = decisions(training.left_out, k, "ovr")
+        weight = checked_weight(sample_weight, codes.size)
+        if self.calibration is not None:
+            self._calibration = Calibration(values, codes, k, weight, self.calibration_method)
+        if scoring is not None:
+            given = {} if sample_weight is None else {"sample_weight": weight}
+            right = LeftOut(self, self.classes_, training.X, right_values(codes, k))
+            scoring.rehearse(right, self.classes_[codes], given)
+            if scoring.needs_values:
+                raise ValueError(f"threshold is tuned by a score of labels, {self.threshold!r} wants values")
+            self.threshold_ = best_threshold(self, self.classes_, training.X, values, codes, given, scoring)
+        return self
+
+    def _check_switches(self):
+        """A ValueError for a parameter that is none of its few values."""
+        shape = self.decision_function_shape
+        if shape not in SHAPES:
+            raise ValueError(f"decision_function_shape must be one of {list(SHAPES)}, got {shape!r}")
+        for name in ("shrinking", "break_ties"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_):
+                raise ValueError(f"{name} must be a bool, got {value!r}")
+        if not isinstance(self.verbose, bool | np.bool_ | numbers.Integral):
+            raise ValueError(f"verbose must be a bool or an integer, got {self.verbose!r}")
+        if self.probability and self.probability != "deprecated":
             raise ValueError(
-                f"decision_function_shape must be one of {list(SHAPES)}, got {self.decision_function_shape!r}"
+                f"probability must be False, got {self.probability!r}: calibration='loo' has probabilities, "
+                "without another fit"
             )
+
+    def _train(self, X, y, sample_weight):
+        """Find the classifier, and keep what its estimates need."""
+        self._check_switches()
         if self.kernel == "precomputed" and sparse.issparse(X):
             raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
         limit = step_limit(self.max_iter)
@@ -133,8 +182,19 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         n_not_converged = sum(not solution.converged for solution in solutions)
         self.fit_status_ = int(n_not_converged > 0)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
+        if self.verbose:
+            self._report(problem, solutions)
         warn_not_converged(n_not_converged, self)
-        return self
+
+    def _report(self, problem, solutions):
+        """Print a line for each pair of classes."""
+        names = self.classes_.tolist()
+        for pair, solution in zip(problem.pairs, solutions, strict=True):
+            print(
+                f"[svmselect] {names[pair.first]!r} and {names[pair.second]!r}: {pair.rows.size} rows, "
+                f"{solution.n_iter} steps, KKT gap {solution.kkt_gap:.2g}, dual objective "
+                f"{solution.objective:.6g}, {solution.n_sv} support vectors, {solution.n_inbound} in-bound"
+            )
 
     def _keep(self, X, problem, solutions):
         """The support vectors, class by class, and what each pair makes of them."""
@@ -205,7 +265,33 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray, shape (n,)
-            With more than two classes the one with most votes; of several, the first.
+            Of two classes the second from `threshold_` on. Of more the one with most votes; of several the
+            first, or with ``break_ties=True`` that with the largest value of "ovr".
         """
-        wins = self._pair_values(X) >= 0
-        return self.classes_[most_votes(wins, len(self.classes_))]
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        values = self._pair_values(X)
+        return self.classes_[winners(values, len(self.classes_), self.break_ties, self.threshold_)]
+
+    @available_if(lambda self: self.calibration is not None)
+    def predict_proba(self, X):
+        """Probabilities of the classes, with ``calibration="loo"``.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n, k)
+            In the order of `classes_`; the most probable class need not be that of `predict`.
+        """
+        values = self._pair_values(X)
+        return self._calibration(decisions(values, len(self.classes_), "ovr"))
+
+    @available_if(lambda self: self.calibration is not None)
+    def predict_log_proba(self, X):
+        """Their logarithms, shape (n, k); see `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

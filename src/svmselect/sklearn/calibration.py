@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 __all__ = ["Calibration", "blocks_of", "check_calibration", "left_out_probabilities"]
 
 METHODS = ("sigmoid", "isotonic")
+ROUND_OFF = 1e-12  # relative deviation of values that are equal
 BLOCKS = 5  # of rows, each of which is given probabilities that the others have calibrated
 
 
@@ -40,9 +41,9 @@ class Calibration:
     Notes
     -----
     "sigmoid": ``1 / (1 + exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are
-    ``(n_+ + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0. "isotonic": the monotone function
-    of least squares. With more than two classes one for each class, and the probabilities of a row are
-    divided by their sum.
+    ``(n_+ + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of
+    greatest likelihood. "isotonic": the monotone function of least squares. With more than two classes one
+    for each class, and the probabilities of a row are divided by their sum.
     """
 
     def __init__(self, values, codes, k, weight, method):
@@ -98,19 +99,36 @@ class Sigmoid:
 
 
 def sigmoid(values, positive, weight):
-    """The sigmoid of Platt's targets: a logistic regression in which a row of target t is one of each class,
-    with the weights t and 1 - t."""
+    """The rising sigmoid of Platt's targets: a logistic regression in which a row of target t is one of each
+    class, with the weights t and 1 - t.
+
+    Where its slope is negative the likelihood, which is concave, is largest among rising ones at 0. Such a
+    slope would praise the worst models: with a small C a row that is left out moves the threshold against
+    itself, so that its decision value tells the other class.
+    """
     n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    # in units of their size: a slope of about 1, however large the values are
-    unit = float(np.abs(values).max()) or 1.0
+    middle = np.average(values, weights=weight)
+    # in units of their deviation: a slope of about 1, however large the values are
+    unit = float(np.sqrt(np.average((values - middle) ** 2, weights=weight)))
+    if unit <= ROUND_OFF * abs(middle):  # they say nothing
+        return constant(target, weight)
     regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=1000)
     regression.fit(
-        np.tile(values / unit, 2)[:, None],
+        np.tile((values - middle) / unit, 2)[:, None],
         np.repeat([1, 0], values.size),
         sample_weight=np.concatenate([weight * target, weight * (1 - target)]),
     )
-    return Sigmoid(float(regression.coef_[0, 0]) / unit, float(regression.intercept_[0]))
+    slope = float(regression.coef_[0, 0]) / unit
+    if slope <= 0:
+        return constant(target, weight)
+    return Sigmoid(slope, float(regression.intercept_[0]) - slope * middle)
+
+
+def constant(target, weight):
+    """The sigmoid of greatest likelihood that is the same everywhere."""
+    share = np.average(target, weights=weight)
+    return Sigmoid(0.0, float(np.log(share / (1 - share))))
 
 
 def isotonic(values, positive, weight):

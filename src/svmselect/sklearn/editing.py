@@ -13,6 +13,8 @@ from svmselect.sklearn.kernels import kernel_of
 
 __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
 
+SUBSETS = 5  # Bakir, Bottou and Weston's s
+
 
 class BinarySVC(ClassifierMixin, BaseEstimator):
     """What the classifiers share: labels, the kernel, and predictions of ``classifier_``."""
@@ -53,6 +55,12 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
             )
         self.classifier_ = self._train(X, 2.0 * codes - 1, kernel_of(self.kernel, X, self.gamma))
         return self
+
+    def _n_subsets(self, y):
+        """How many subsets are drawn: `n_subsets`, or no more than the smaller class has rows."""
+        if self.n_subsets is not None:
+            return self.n_subsets
+        return min(SUBSETS, np.count_nonzero(y > 0), np.count_nonzero(y < 0))
 
     def decision_function(self, X):
         """Decision values.
@@ -95,7 +103,11 @@ class CrossTrainingSVC(BinarySVC):
         As for `SVC`, but "precomputed".
     gamma : {"scale", "auto"} or float
         Of the kernels that have one, see `SVC`.
-    n_subsets, subset_size, validation, tune_threshold, balance, tol, dtype, memory_mb
+    n_subsets : int, optional
+        SVMs of the first stage; by default 5, or as many as the smaller class has rows where it has fewer.
+    tune_threshold : bool
+        See `svmselect.cross_training`. It takes rows away from training, and small sets have none to spare.
+    subset_size, validation, balance, tol, dtype, memory_mb
         See `svmselect.cross_training`.
     random_state : int
 
@@ -111,10 +123,10 @@ class CrossTrainingSVC(BinarySVC):
         first_C=None,
         kernel="rbf",
         gamma="scale",
-        n_subsets=5,
+        n_subsets=None,
         subset_size=None,
         validation=None,
-        tune_threshold=True,
+        tune_threshold=False,
         balance=True,
         tol=1e-3,
         dtype="float64",
@@ -142,7 +154,7 @@ class CrossTrainingSVC(BinarySVC):
             kernel,
             self.C,
             first_values=self.first_C,
-            n_subsets=self.n_subsets,
+            n_subsets=self._n_subsets(y),
             subset_size=self.subset_size,
             validation=self.validation,
             tune_threshold=self.tune_threshold,
@@ -161,9 +173,9 @@ class BaggedSVC(BinarySVC):
     ----------
     C : float or array_like
         Values to choose from.
-    kernel, gamma, random_state
+    kernel, gamma, n_subsets, random_state
         As in `CrossTrainingSVC`.
-    n_subsets, subset_size, validation, tune_threshold, tol, dtype, memory_mb
+    subset_size, validation, tune_threshold, tol, dtype, memory_mb
         See `svmselect.bagging`.
 
     Attributes
@@ -177,7 +189,7 @@ class BaggedSVC(BinarySVC):
         C=1.0,
         kernel="rbf",
         gamma="scale",
-        n_subsets=5,
+        n_subsets=None,
         subset_size=None,
         validation=None,
         tune_threshold=False,
@@ -204,7 +216,7 @@ class BaggedSVC(BinarySVC):
             y,
             kernel,
             self.C,
-            n_subsets=self.n_subsets,
+            n_subsets=self._n_subsets(y),
             subset_size=self.subset_size,
             validation=self.validation,
             tune_threshold=self.tune_threshold,
@@ -221,7 +233,8 @@ class EditedSVC(BinarySVC):
     Parameters
     ----------
     editing : {"condense", "multiedit", "multiedit+condense"}
-        See `svmselect.condense` and `svmselect.multiedit`; the last is one after the other.
+        See `svmselect.condense`, which leaves rows of both classes, and `svmselect.multiedit`, which may
+        leave none of a class; the last is one after the other.
     C : float
     kernel, gamma, random_state
         As in `CrossTrainingSVC`.
@@ -240,7 +253,7 @@ class EditedSVC(BinarySVC):
 
     def __init__(
         self,
-        editing="multiedit+condense",
+        editing="condense",
         C=1.0,
         kernel="rbf",
         gamma="scale",

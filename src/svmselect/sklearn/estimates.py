@@ -9,14 +9,15 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from svmselect.bounds import radius_margin, span_bound, span_rule, sv_count, xi_alpha
+from svmselect.bounds import SINGLE_FITS, Sphere, smallest_enclosing_sphere
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
 from svmselect.sklearn.left_out import left_out_rows
 from svmselect.sklearn.problem import Problem, checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.votes import decisions, most_votes
+from svmselect.sklearn.single_fit import combined
+from svmselect.sklearn.votes import decisions, winners
 from svmselect.svm import Solution, weighted_share
 
 __all__ = ["Estimates", "Training"]
@@ -36,8 +37,10 @@ class Training:
         C or nu of `fit`.
     solutions : list of Solution
         One for each pair of classes.
-    exact : Solution or None
-        The solution to round-off, of two classes, once an estimate has needed it.
+    exact : list of Solution or None
+        Those to round-off, once an estimate has needed them.
+    spheres : list of Sphere or None
+        The smallest spheres around the rows of each pair, likewise.
     left_out : ndarray, shape (m, n_pairs), or None
         Exact left-out decision values of the pairs, once they are known.
     """
@@ -48,7 +51,8 @@ class Training:
     problem: Problem
     value: float
     solutions: list[Solution]
-    exact: Solution | None = None
+    exact: list[Solution] | None = None
+    spheres: list[Sphere] | None = None
     left_out: np.ndarray | None = None
 
     @cached_property
@@ -90,20 +94,33 @@ class Estimates:
         scoring = Scoring(scoring)
         training = training_of(self, "loo_score")
         problem = training.problem
-        y, weight = self.classes_[problem.codes], None
-        if sample_weight is not None:
-            weight = checked_weight(sample_weight, y.size)
-        codes, blocks = problem.codes, blocks_of(problem.codes)
-        counts = np.ones(y.size) if weight is None else weight
+        y, codes, blocks = self.classes_[problem.codes], problem.codes, blocks_of(problem.codes)
+        counts = checked_weight(sample_weight, y.size)
+        metadata = {} if sample_weight is None else {"sample_weight": counts}
 
         def left_out(values):
             return left_out_rows(self, self.classes_, codes, training.X, values, counts, blocks)()
 
-        scoring.rehearse(left_out(right_values(codes, self.classes_.size)), y, weight)
+        scoring.rehearse(left_out(right_values(codes, self.classes_.size)), y, metadata)
         if training.left_out is None:
             self.leave_one_out(decision_values=True)
-        scores = scoring(left_out(training.left_out), y, weight)
+        scores = scoring(left_out(training.left_out), y, metadata)
         return scores if scoring.several else scores["score"]
+
+    def left_out_margins(self):
+        """The margin of each row by the classifier without it, positive where it is right, shape (m,): its
+        decision value with the sign of its class; with more than two classes the score of its class less the
+        largest of the others, see `decision_function` with "ovr"."""
+        training, k = training_of(self, "left_out_margins"), len(self.classes_)
+        if training.left_out is None:
+            self.leave_one_out(decision_values=True)
+        values, codes = decisions(training.left_out, k, "ovr"), training.problem.codes
+        if k == 2:
+            return np.where(codes == 1, values, -values)
+        at = np.arange(codes.size), codes
+        own = values[at].copy()
+        values[at] = -np.inf
+        return own - values.max(axis=1)
 
     def forget(self):
         """Drop those of a former fit."""
@@ -116,7 +133,7 @@ class Estimates:
         for name in ("loo_error_", "weighted_loo_error_"):
             self.__dict__.pop(name, None)
         k = len(self.classes_)
-        self.loo_predictions_ = self.classes_[most_votes(values >= 0, k)]
+        self.loo_predictions_ = self.classes_[winners(values, k, self.break_ties)]
         if exact:
             self._training.left_out = values
             self.loo_decision_ = decisions(values, k, self.decision_function_shape)
@@ -164,20 +181,21 @@ def weighted_loo_error(estimator, name):
     return float(weighted_share(wrong, problem.weight))
 
 
-def of_two_classes(estimate, read):
-    """An on-demand estimate ``read(estimate(gram, y, solution))`` of the one pair of a two-class problem."""
+def from_one_fit(declared):
+    """A single-fit estimate that is computed when it is asked for."""
 
     def compute(estimator, name):
         training = training_of(estimator, name)
-        k = len(estimator.classes_)
-        if k != 2:
-            raise AttributeError(f"{name} is for two classes, y had {k}: use loo_error_")
         training.kernel.check_definite()
-        (pair,) = training.problem.pairs
-        gram = pair.gram(training.gram)
+        problem, grams = training.problem, [pair.gram(training.gram) for pair in training.problem.pairs]
         if training.exact is None:
-            training.exact = estimator.exact_solution(gram, pair, training)
-        return float(read(estimate(gram, pair.y, training.exact)))
+            training.exact = [
+                estimator.exact_solution(gram, pair, solution)
+                for gram, pair, solution in zip(grams, problem.pairs, training.solutions, strict=True)
+            ]
+        if declared.needs_sphere and training.spheres is None:
+            training.spheres = [smallest_enclosing_sphere(gram) for gram in grams]
+        return combined(declared, training.gram, problem, training.exact, training.spheres)
 
     return compute
 
@@ -188,9 +206,5 @@ ON_DEMAND = {
     "loo_decision_": loo_decision,
     "loo_error_": loo_error,
     "weighted_loo_error_": weighted_loo_error,
-    "span_estimate_": of_two_classes(span_rule, lambda rule: rule.error),
-    "span_bound_": of_two_classes(span_bound, lambda bound: bound.bound),
-    "xi_alpha_bound_": of_two_classes(xi_alpha, lambda bound: bound.error),
-    "sv_count_bound_": of_two_classes(sv_count, lambda bound: bound.error),
-    "radius_margin_bound_": of_two_classes(radius_margin, lambda bound: bound.bound),
+    **{f"{declared.key}_": from_one_fit(declared) for declared in SINGLE_FITS},
 }

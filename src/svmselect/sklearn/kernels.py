@@ -7,7 +7,8 @@ import numbers
 import numpy as np
 from scipy import sparse
 
-from svmselect.gram import Gram, as_rows
+from svmselect.gram import Gram
+from svmselect.gram.rows import as_rows
 from svmselect.kernels import (
     RBF,
     ChiSquared,
@@ -19,7 +20,9 @@ from svmselect.kernels import (
     Rows,
     Sigmoid,
 )
+from svmselect.kernels.rows import slices
 from svmselect.sklearn.precomputed import Precomputed, precomputed_gram
+from svmselect.threads import run
 
 __all__ = ["gram_of", "kernel_of", "resolved_gamma"]
 
@@ -32,7 +35,7 @@ KERNELS = {
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
     "chi2": lambda gamma, degree, coef0: ChiSquared(gamma),
 }
-CROSS_VALUES = 2**23  # kernel values between new rows and support vectors that are held at once
+CROSS_VALUES = 2**18  # kernel values between new rows and support vectors at once: they stay in the cache
 
 
 def variance(X):
@@ -97,7 +100,7 @@ def gram_of(X, kernel, memory_mb):
 
 
 def values_at(X, kernel, support_vectors, coef):
-    """``sum_i coef_pi k(x, s_i)`` at rows x.
+    """``sum_i coef_pi k(x, s_i)`` at rows x, on as many threads as BLAS may use.
 
     Parameters
     ----------
@@ -120,8 +123,9 @@ def values_at(X, kernel, support_vectors, coef):
     rows, support = Rows(as_rows(X)), Rows(as_rows(support_vectors))
     kernel.check(rows)
     out = np.empty((rows.n, len(coef)))
-    step = max(1, CROSS_VALUES // support.n)
-    for begin in range(0, rows.n, step):
-        part = slice(begin, min(begin + step, rows.n))
+
+    def panel(part):
         np.matmul(kernel.block(rows.take(part), support), coef.T, out=out[part])
+
+    run(panel, slices(rows.n, max(1, CROSS_VALUES // support.n)), rows.n * support.n * support.d)
     return out

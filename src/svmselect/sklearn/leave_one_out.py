@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 
-from svmselect.loo import leave_one_out
+from svmselect.loo import EXACT, leave_one_out
 from svmselect.path import moved_along_C
+from svmselect.sklearn.problem import right_values
+from svmselect.svm import solve_csvc
 
-__all__ = ["loo_path", "retrained"]
+__all__ = ["LeftOutModel", "loo_path", "retrained"]
+
+CLEAR = 1e-6  # decision values that keep their sign, whatever round-off does
 
 
-def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False):
+class LeftOutModel(NamedTuple):
+    """Decision values of the pairs of classes by one model; see `votes`.
+
+    Attributes
+    ----------
+    values : ndarray, shape (m, n_pairs)
+        By the classifier without the row.
+    trained : ndarray, shape (m, n_pairs)
+        By the one with all rows.
+    n_not_converged : int
+        Solves that ran out of steps.
+    """
+
+    values: np.ndarray
+    trained: np.ndarray
+    n_not_converged: int
+
+
+def loo_path(
+    gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False, hopeless=None
+):
     """What the classifiers of all pairs, trained without a row, say of it, for every row and every C.
 
     Leaving out a row of a class changes the problems of the pairs with this class, whose values are those of
@@ -31,13 +58,14 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None, decis
         Called as ``progress(done)``, with the share of all work that is done.
     decision_values : bool
         Whether the values are exact; else their signs are.
+    hopeless : callable, optional
+        Asked now and then, as ``hopeless(values)``, whether a model can be given up: no left-out row has more
+        votes for its class than by these values of the pairs, shape (m, n_pairs).
 
-    Returns
-    -------
-    values : ndarray, shape (n_Cs, m, n_pairs)
-        Decision values of the pairs; see `votes`.
-    n_not_converged : ndarray of intp, shape (n_Cs,)
-        Solves that ran out of steps.
+    Yields
+    ------
+    LeftOutModel
+        Of each C; None for one that was given up.
 
     Raises
     ------
@@ -47,34 +75,78 @@ def loo_path(gram, problem, Cs, tol, max_iter, starts=None, progress=None, decis
     gram.kernel.check_definite()
     gram.compute()
     n_pairs = len(problem.pairs)
-    values = np.empty((len(Cs), gram.m, n_pairs))
-    n_not_converged = np.zeros(len(Cs), dtype=np.intp)
-    for p, pair in enumerate(problem.pairs):
-        part, weight = pair.gram(gram), problem.weight[pair.rows]
-        others = np.delete(np.arange(gram.m), pair.rows)
-        start, solution = None if starts is None else starts[p], None
-        for c, C in enumerate(Cs):
-            base = (p * len(Cs) + c) / (n_pairs * len(Cs))
-            bound = C * weight
-            if solution is not None:
-                start = moved_along_C(pair.y, solution, bound) * pair.y
+    starts = list(starts) if starts is not None else [None] * n_pairs
+    for c, C in enumerate(Cs):
+        bounds = [C * problem.weight[pair.rows] for pair in problem.pairs]
+        values, trained = np.empty((2, gram.m, n_pairs))
+        solutions, n_not_converged, given_up = [None] * n_pairs, 0, False
+        if hopeless is not None:
+            solutions = [
+                solve_csvc(
+                    pair.gram(gram), pair.y, bound, tol=min(tol, EXACT), max_iter=max_iter, start=start
+                )
+                for pair, bound, start in zip(problem.pairs, bounds, starts, strict=True)
+            ]
+            starts = [solution.alpha for solution in solutions]
+            most = most_votes_left(gram, problem, solutions)
+        for p, (pair, bound) in enumerate(zip(problem.pairs, bounds, strict=True)):
+            base = (c * n_pairs + p) / (n_pairs * len(Cs))
             loo = leave_one_out(
-                part,
+                pair.gram(gram),
                 pair.y,
                 bound,
                 tol=tol,
                 max_iter=max_iter,
-                start=start,
+                start=starts[p],
                 progress=progress and inner(progress, base, n_pairs * len(Cs)),
                 decision_values=decision_values,
+                give_up=hopeless and partial(hopeless_without, hopeless, most, pair, p),
             )
-            solution = loo.solution
-            values[c, pair.rows, p] = loo.decision
-            values[c, others, p] = values_at(gram, pair, solution, others)
-            n_not_converged[c] += loo.n_not_converged
+            solutions[p], given_up = loo.solution, loo.given_up
+            if given_up:
+                break
+            others = np.delete(np.arange(gram.m), pair.rows)
+            values[pair.rows, p], trained[pair.rows, p] = loo.decision, loo.solution.decision
+            values[others, p] = trained[others, p] = values_at(gram, pair, loo.solution, others)
+            n_not_converged += loo.n_not_converged
+            if hopeless is not None:
+                most = without(most, pair, p, loo.errors)
             if progress is not None:
                 progress(base + 1 / (n_pairs * len(Cs)))
-    return values, n_not_converged
+        yield None if given_up else LeftOutModel(values, trained, n_not_converged)
+        if c + 1 < len(Cs):
+            starts = [
+                moved_along_C(pair.y, solution, Cs[c + 1] * problem.weight[pair.rows]) * pair.y
+                for pair, solution in zip(problem.pairs, solutions, strict=True)
+            ]
+
+
+def most_votes_left(gram, problem, solutions):
+    """Values of the pairs, shape (m, n_pairs), by which no row has fewer votes for its class than left out.
+
+    Leaving a row out only lowers its own decision value towards its class. Where a value may have another
+    sign by round-off, all pairs are right.
+    """
+    values = np.empty((gram.m, len(problem.pairs)))
+    for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
+        others = np.delete(np.arange(gram.m), pair.rows)
+        values[pair.rows, p] = solution.decision
+        values[others, p] = values_at(gram, pair, solution, others)
+    doubtful = (np.abs(values) <= CLEAR).any(axis=1)
+    values[doubtful] = right_values(problem.codes[doubtful], problem.classes.size)
+    return values
+
+
+def without(values, pair, p, errors):
+    """The same where a pair is known to lose some of its rows."""
+    values = values.copy()
+    values[pair.rows[errors], p] = -pair.y[errors]
+    return values
+
+
+def hopeless_without(hopeless, values, pair, p, errors):
+    """Whether a model can be given up of which a pair is known to lose some of its rows."""
+    return hopeless(without(values, pair, p, errors))
 
 
 def retrained(gram, problem, solutions, solve, progress=None):
@@ -93,17 +165,17 @@ def retrained(gram, problem, solutions, solve, progress=None):
 
     Returns
     -------
-    values : ndarray, shape (m, n_pairs)
-    n_not_converged : int
+    LeftOutModel
     """
     gram.compute()
-    values = np.empty((gram.m, len(problem.pairs)))
+    values, trained = np.empty((2, gram.m, len(problem.pairs)))
     n_not_converged = done = 0
     total = sum(pair.rows.size for pair in problem.pairs)
     for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
         part = pair.gram(gram)
         others = np.delete(np.arange(gram.m), pair.rows)
-        values[others, p] = values_at(gram, pair, solution, others)
+        trained[pair.rows, p] = solution.decision
+        values[others, p] = trained[others, p] = values_at(gram, pair, solution, others)
         for k, row in enumerate(pair.rows):
             weight = problem.weight[pair.rows]
             weight[k] = 0
@@ -116,7 +188,7 @@ def retrained(gram, problem, solutions, solve, progress=None):
             done += 1
             if progress is not None:
                 progress(done / total)
-    return values, n_not_converged
+    return LeftOutModel(values, trained, n_not_converged)
 
 
 def values_at(gram, pair, solution, rows):

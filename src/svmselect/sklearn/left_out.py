@@ -7,7 +7,7 @@ from functools import cache
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from svmselect.sklearn.calibration import left_out_probabilities
-from svmselect.sklearn.votes import decisions, most_votes
+from svmselect.sklearn.votes import decisions, winners
 
 __all__ = ["LeftOut", "left_out_rows"]
 
@@ -86,7 +86,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         """The labels, shape (n,)."""
         self._check_rows(X)
-        return self.classes_[most_votes(self.values >= 0, self.classes_.size)]
+        return self.classes_[winners(self.values, self.classes_.size, self.estimator.break_ties)]
 
     def decision_function(self, X):
         """The decision values; see `SVC.decision_function`."""

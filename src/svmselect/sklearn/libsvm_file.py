@@ -47,6 +47,10 @@ def libsvm_text(model):
         raise ValueError(
             f"LIBSVM's model file cannot hold the threshold {model.threshold_!r}: save the model as json"
         )
+    if vars(model).get("_calibration") is not None:
+        raise ValueError(
+            "LIBSVM's model file cannot hold the calibration of left-out values: save the model as json"
+        )
     codes = np.repeat(np.arange(model.classes_.size), model.n_support_)
     coef = libsvm_coef(model._coef, codes)
     # intercept_ is that of rows as they are, wherever the origin lies

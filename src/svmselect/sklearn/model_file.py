@@ -74,7 +74,8 @@ def save_model(model, path, format="json", encoding=None):
     format : {"json", "libsvm"}
         "json" keeps everything that predicting needs, digit for digit: a model that is loaded predicts the
         same decision values to the last bit. "libsvm" is the model file of ``svm-train``, which
-        ``svm-predict`` reads; it has no C, no weights, no names of features and no labels but whole numbers.
+        ``svm-predict`` reads; it has no C, no weights, no names of features, no labels but whole numbers,
+        and no calibration or threshold.
     encoding : dict, optional
         Of what JSON can hold; kept beside the model, in the format "json" alone.
 
@@ -289,9 +290,8 @@ def _read_json(text):
 
 
 def _read_decisions(model, threshold, calibration):
-    """Set the threshold and the calibration of an SVC."""
-    if isinstance(model, SVC):
-        model.threshold_ = float(_array(threshold))
+    """Set the threshold and the calibration of a classifier."""
+    model.threshold_ = float(_array(threshold))
     if calibration is not None:
         if len(calibration) != (1 if model.classes_.size == 2 else model.classes_.size):
             raise ValueError("calibration")
@@ -380,7 +380,6 @@ def _restored(
     estimator.shape_fit_ = (n, n_features) if shape_fit is None else shape_fit
     estimator.fit_status_ = fit_status
     estimator.n_iter_ = np.zeros(n_pairs, dtype=np.int64) if n_iter is None else n_iter
-    if isinstance(estimator, SVC):
-        estimator.threshold_ = 0.0
+    estimator.threshold_ = 0.0
     estimator._describe(np.repeat(np.arange(k), n_support))
     return estimator

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
-from svmselect.gram import Counts, Gram, Source
-from svmselect.kernels import Kernel, Rows
+from svmselect.gram import Gram
+from svmselect.kernels import Kernel
 
 __all__ = ["Precomputed", "precomputed_gram"]
 
@@ -78,8 +78,4 @@ class Precomputed(Kernel):
 def precomputed_gram(kernel):
     """A Gram matrix that takes its columns from a `Precomputed` kernel."""
     m = len(kernel.K)
-    gram = Gram.__new__(Gram)
-    gram.origin = None
-    gram._X, gram.dtype, gram._budget = np.arange(m, dtype=np.float64)[:, None], np.dtype(np.float64), 2**62
-    gram._open(Source(Rows(gram._X), None, kernel, Counts()), m, None)
-    return gram
+    return Gram(np.arange(m, dtype=np.float64)[:, None], kernel, memory_mb=2.0**40)

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 from sklearn.metrics import get_scorer
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from svmselect.sklearn.routing import routing_enabled
 
 __all__ = ["Scoring"]
 
@@ -54,33 +57,48 @@ class Scoring:
         if not named:
             raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
         self._scorers = {name: scorer_of(scorer) for name, scorer in named.items()}
-        self._takes_weight = dict.fromkeys(named, True)
+        self._takes = {name: {"sample_weight": "sample_weight"} for name in named}
         self.names, self.needs_values = list(named), True
 
-    def rehearse(self, left_out, y, weight):
+    def get_metadata_routing(self):
+        """What each scorer asks for; see scikit-learn's guide to metadata routing."""
+        mapping = MethodMapping().add(caller="score", callee="score")
+        return MetadataRouter(owner=self).add(**self._scorers, method_mapping=mapping)
+
+    def route(self, metadata):
+        """Hand every scorer what it asks for, by scikit-learn's routing, and nothing else."""
+        routed = process_routing(self, "score", **metadata)
+        for name in self._scorers:
+            self._takes[name] = {
+                parameter: next(key for key, given in metadata.items() if given is value)
+                for parameter, value in routed[name].score.items()
+            }
+
+    def rehearse(self, left_out, y, metadata=None):
         """Apply every scorer once, before anything is trained: what it asks for, and what it returns.
 
         Parameters
         ----------
         left_out : LeftOut
             With decision values that are right everywhere.
-        y, weight
+        y, metadata
             As for a call.
         """
-        if weight is not None:
+        metadata = metadata or {}
+        if not routing_enabled() and "sample_weight" in metadata:
             for name, scorer in self._scorers.items():
                 try:
-                    scorer(left_out, left_out.X, y, sample_weight=weight)
+                    scorer(left_out, left_out.X, y, sample_weight=metadata["sample_weight"])
                 except TypeError:
-                    self._takes_weight[name] = False
+                    self._takes[name] = {}
                     warnings.warn(
                         f"scorer {name!r} takes no sample_weight: each row counts once", stacklevel=4
                     )
-        self.names = list(self(left_out, y, weight))
+        self.names = list(self(left_out, y, metadata))
         self.needs_values = left_out.asked_for_values
         self.several = self.several or self.names != ["score"]
 
-    def __call__(self, left_out, y, weight):
+    def __call__(self, left_out, y, metadata=None):
         """The scores at some rows.
 
         Parameters
@@ -88,8 +106,8 @@ class Scoring:
         left_out : LeftOut
         y : ndarray, shape (n,)
             Labels.
-        weight : ndarray, shape (n,), or None
-            Weights of the rows, where the user gave some.
+        metadata : dict from str to array, shape (n,), optional
+            What the user gave for these rows, such as "sample_weight".
 
         Returns
         -------
@@ -97,19 +115,21 @@ class Scoring:
         """
         scores = {}
         for name, scorer in self._scorers.items():
-            options = {} if weight is None or not self._takes_weight[name] else {"sample_weight": weight}
-            found = scorer(left_out, left_out.X, y, **options)
+            found = scorer(left_out, left_out.X, y, **self._options(name, metadata or {}))
             scores |= found if isinstance(found, Mapping) else {name: found}
         for name, value in scores.items():
             if not isinstance(value, float | int | np.number):
                 raise ValueError(f"the scorer {name!r} must return a number, got {value!r}")
         return {name: float(value) for name, value in scores.items()}
 
-    def of_estimator(self, estimator, X, y, name):
+    def _options(self, name, metadata):
+        return {own: metadata[key] for own, key in self._takes[name].items() if key in metadata}
+
+    def of_estimator(self, estimator, X, y, name, metadata=None):
         """The score of this name of a fitted estimator."""
         for own, scorer in self._scorers.items():
             if own == name or name not in self._scorers:
-                found = scorer(estimator, X, y)
+                found = scorer(estimator, X, y, **self._options(own, metadata or {}))
                 if own == name:
                     return float(found)
                 if name in found:

@@ -2,151 +2,311 @@
 
 from __future__ import annotations
 
+import time
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.model_selection import check_cv
 
 from svmselect.cv import cross_validate_grid
-from svmselect.cv.folds import check_folds
-from svmselect.path import moved_along_C
+from svmselect.sklearn.base import step_limit
+from svmselect.sklearn.calibration import Calibration, blocks_of, left_out_probabilities
+from svmselect.sklearn.judge import Judge
+from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.problem import Problem, class_weights
 from svmselect.sklearn.search import Search
-from svmselect.sklearn.votes import most_votes
-from svmselect.svm import solve_csvc
+from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.votes import decisions, winners
 
 __all__ = ["SeededCV"]
 
 
 class SeededCV(Search):
-    """Search over C and gamma by k-fold cross-validation, as GridSearchCV with scikit-learn's SVC.
+    """Search by cross-validation, as GridSearchCV with scikit-learn's SVC.
 
-    All models of one kernel and all folds share its Gram matrix, and within a fold each C starts at the
+    All models of one kernel and all splits share its Gram matrix, and within a split each C starts at the
     solution of the C before. Scores are GridSearchCV's, up to `tol`, where gamma is a number: "scale" is that
     of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9.
 
     Parameters
     ----------
-    estimator, param_grid, refit, verbose
+    estimator, param_grid, refit, n_candidates, factor, stop_early, n_jobs, error_score, verbose, random_state
         See `LOOSearchCV`.
     scoring : str, callable, list, tuple, set or dict, optional
         As for GridSearchCV, and applied to each fold as there. By default the accuracy, in which a row counts
         by its sample weight times the weight of its class among all rows (``scoring="accuracy"`` leaves out
         the weights of classes, as GridSearchCV does).
     cv : int, splitter or iterable
-        As for GridSearchCV, a number being that of stratified folds; every row has to be held out once.
+        As for GridSearchCV, a number being that of stratified folds. Splits may overlap, leave rows out,
+        train on a row several times, or lack a class. `fit` has `groups`.
+    return_train_score : bool
+        Whether to score each model at the rows that it was trained on.
 
     Attributes
     ----------
     cv_results_ : dict of arrays, shape (n_models,)
         `params`, `param_C`, ..., `split0_test_score`, ..., `mean_test_score`, `std_test_score` (over the
-        folds), `rank_test_score`, and `n_not_converged`, the fits that ran out of steps.
+        splits), `rank_test_score`, the same with "train" if asked for, `mean_fit_time`, `std_fit_time`,
+        `mean_score_time` and `std_score_time` in wall-clock seconds, and `n_not_converged`, the fits that ran
+        out of steps. Where one compiled call trains a whole path, its models have equal shares of the time;
+        else the first one of a kernel pays for the kernel values that all share.
     n_splits_ : int
-        Number of folds.
     best_params_, best_score_, best_index_, best_estimator_, scoring_, multimetric_, classes_, \
     n_features_in_, feature_names_in_, search_time_, refit_time_
         See `LOOSearchCV`.
     """
 
-    def __init__(self, estimator=None, param_grid=None, *, scoring=None, cv=5, refit=True, verbose=False):
+    def __init__(
+        self,
+        estimator=None,
+        param_grid=None,
+        *,
+        scoring=None,
+        cv=5,
+        refit=True,
+        n_candidates=None,
+        factor=None,
+        stop_early=False,
+        n_jobs=None,
+        error_score=np.nan,
+        return_train_score=False,
+        verbose=False,
+        random_state=None,
+    ):
         self.estimator = estimator
         self.param_grid = param_grid
         self.scoring = scoring
         self.cv = cv
         self.refit = refit
+        self.n_candidates = n_candidates
+        self.factor = factor
+        self.stop_early = stop_early
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.return_train_score = return_train_score
         self.verbose = verbose
+        self.random_state = random_state
 
-    def _judge(self, data, estimator, scoring, options):
-        folds = folds_of(self.cv, data.X, data.classes[data.codes])
-        k, y = folds.max() + 1, data.classes[data.codes]
-        self.n_splits_ = int(k)
-        empty = np.flatnonzero(np.bincount(folds, weights=data.weight) == 0)
-        if empty.size:
-            raise ValueError(f"fold {empty[0]} of cv holds out rows of weight zero only")
-        members = [np.flatnonzero(folds == h) for h in range(k)]
-        values_of = self._values(data, estimator, folds, members, options)
-
-        def judge(gram, Cs, progress):
-            values, n_failed = values_of(gram, Cs, progress)
-            columns = {"n_not_converged": n_failed}
-            if scoring is None:
-                right = most_votes(values >= 0, data.classes.size) == data.codes
-                scores = [np.average(right[:, at], axis=1, weights=data.error_weight[at]) for at in members]
-                return {"score": np.column_stack(scores)}, columns
-            tables = {name: np.empty((len(Cs), k)) for name in scoring.names}
-            for c in range(len(Cs)):
-                left_out = data.left_out(values[c], folds)
-                for h, at in enumerate(members):
-                    weight = None if data.sample_weight is None else data.sample_weight[at]
-                    for name, score in scoring(left_out(at), y[at], weight).items():
-                        tables[name][c, h] = score
-            return tables, columns
-
-        return judge
-
-    def _values(self, data, estimator, folds, members, options):
-        """A function of a Gram matrix, values of C and progress: held-out decision values of the pairs, shape
-        (n_Cs, m, n_pairs), and how many fits ran out of steps, shape (n_Cs,)."""
-        classes, codes, weight = data.classes, data.codes, data.weight
-        if classes.size == 2 and estimator.class_weight is None and (weight == 1).all():
-            y = np.where(codes == 1, 1.0, -1.0)
-            check_folds(folds, y)
-
-            def of_two_classes(gram, Cs, progress):
-                grid = cross_validate_grid(gram, y, Cs, folds=folds, decision_values=True, **options)
-                progress(1)
-                return grid.decision[0][:, :, None], np.count_nonzero(~grid.converged[0], axis=1)
-
-            return of_two_classes
-
-        problems = []
-        for h in range(len(members)):
-            train = folds != h
-            per_class = class_weights(estimator.class_weight, classes, codes[train])
-            problems.append(Problem(classes, codes, np.where(train, weight * per_class[codes], 0)))
-
-        def by_fold(gram, Cs, progress):
-            values = np.empty((len(Cs), gram.m, len(problems[0].pairs)))
-            n_not_converged = np.zeros(len(Cs), dtype=np.intp)
-            for h, problem in enumerate(problems):
-                values[:, members[h]], n_failed = held_out(gram, problem, Cs, members[h], options)
-                n_not_converged += n_failed
-                progress((h + 1) / len(problems))
-            return values, n_not_converged
-
-        return by_fold
+    def _judge(self, data, groups, **options):
+        splitter = check_cv(self.cv, data.y, classifier=True)
+        splits = [Split(*map(row_numbers, split)) for split in splitter.split(data.X, data.y, groups)]
+        if not splits:
+            raise ValueError(f"cv must give at least one split, got {self.cv!r}")
+        for h, split in enumerate(splits):
+            if not data.weight[split.test].any():
+                raise ValueError(f"fold {h} of cv holds out rows of weight zero only")
+        self.n_splits_ = len(splits)
+        return FoldJudge(splits, data=data, **options)
 
 
-def held_out(gram, problem, Cs, rows, options):
-    """Decision values of the pairs at rows of weight 0, shape (n_Cs, n, n_pairs), and how many fits of each C
-    ran out of steps."""
-    values = np.empty((len(Cs), rows.size, len(problem.pairs)))
-    n_failed = np.zeros(len(Cs), dtype=np.intp)
-    for p, pair in enumerate(problem.pairs):
-        y = np.where(problem.codes == pair.second, 1.0, -1.0)
-        weight = np.zeros(gram.m)
-        weight[pair.rows] = problem.weight[pair.rows]
-        solution = None
-        for c, C in enumerate(Cs):
-            bound = C * weight
-            start = None if solution is None else moved_along_C(y, solution, bound) * y
-            solution = solve_csvc(gram, y, bound, working_set="wss2", start=start, **options)
-            values[c, :, p] = solution.decision[rows]
-            n_failed[c] += not solution.converged
-    return values, n_failed
+class Split(NamedTuple):
+    """Numbers of the rows to train on, where one may come several times, and of the rows to judge."""
+
+    train: np.ndarray
+    test: np.ndarray
 
 
-def folds_of(cv, X, y):
-    """The fold of each row, or a ValueError unless every row is held out once."""
-    folds, times = np.full(len(y), -1), np.zeros(len(y), dtype=np.intp)
-    for h, (train, test) in enumerate(check_cv(cv, y, classifier=True).split(X, y)):
-        folds[test] = h
-        times[test] += 1
-        if np.asarray(train).size + np.asarray(test).size != len(y):
-            raise ValueError(
-                f"cv must train each fold on all rows that it does not hold out, fold {h} does not"
-            )
-    wrong = np.flatnonzero(times != 1)
-    if wrong.size:
-        raise ValueError(
-            f"cv must hold every row out once, row {wrong[0]} is held out {times[wrong[0]]} times"
+class Held(NamedTuple):
+    """Decision values of the pairs by a model of a split.
+
+    Attributes
+    ----------
+    classes : ndarray of intp, shape (k,)
+        Numbers of the classes that it was trained on.
+    test, train : ndarray, shape (n_rows, k (k - 1) / 2)
+        At the rows of the split.
+    """
+
+    classes: np.ndarray
+    test: np.ndarray
+    train: np.ndarray | None
+
+
+class FoldJudge(Judge):
+    """Scores on splits.
+
+    Parameters
+    ----------
+    splits : list of Split
+    **options
+        Of `Judge`.
+    """
+
+    def __init__(self, splits, **options):
+        super().__init__(**options)
+        self.splits, self.n_splits, self.n_scores = splits, len(splits), len(splits)
+
+    def judge(self, found, gram, class_weight, values, progress):
+        """See `Judge`."""
+        folds = self.folds_of_a_grid(class_weight)
+        if folds is not None:
+            models = self.by_grid(found, gram, folds, values)
+        else:
+            models = self.by_split(found, gram, class_weight, values, progress)
+        for c, of_splits in enumerate(models):
+            if not found.done[c]:
+                self.score(found, c, of_splits)
+
+    def folds_of_a_grid(self, class_weight):
+        """The fold of each row where `cross_validate_grid` trains these models, else None: two classes, no
+        weights, and every row held out once by a model of all others."""
+        data, train = self.data, np.concatenate([split.train for split in self.splits])
+        folds = np.full(data.y.size, -1)
+        for h, split in enumerate(self.splits):
+            folds[split.test] = h
+        if (
+            isinstance(self.template, SVC)
+            and not (self.return_train_score or self.stop_early)
+            and class_weight is None
+            and data.classes.size == 2
+            and (data.weight == 1).all()
+            and sum(split.test.size for split in self.splits) == folds.size
+            and (folds >= 0).all()
+            and (np.bincount(train, minlength=folds.size) == self.n_splits - 1).all()
+            and all((folds[split.train] != h).all() for h, split in enumerate(self.splits))
+            and all(np.unique(data.codes[split.train]).size == 2 for split in self.splits)
+        ):
+            return folds
+        return None
+
+    def by_grid(self, found, gram, folds, Cs):
+        """The Held of each model on each split, by one call for all of them."""
+        begin = time.perf_counter()
+        grid = cross_validate_grid(
+            gram,
+            np.where(self.data.codes == 1, 1.0, -1.0),
+            Cs,
+            folds=folds,
+            tol=self.template.tol,
+            max_iter=step_limit(self.template.max_iter),
+            decision_values=True,
         )
-    return folds
+        found.fit_time[:] = (time.perf_counter() - begin) / found.fit_time.size
+        found.n_not_converged[:] = np.count_nonzero(~grid.converged[0], axis=1)
+        both = np.arange(2)
+        return [
+            [Held(both, of_C[split.test, None], None) for split in self.splits] for of_C in grid.decision[0]
+        ]
+
+    def by_split(self, found, gram, class_weight, values, progress):
+        """The same split by split; None where a model cannot be trained, or was given up."""
+        models = [[None] * self.n_splits for _ in values]
+        # those that are not given up, and the sums of their errors
+        left, errors = np.arange(len(values)), np.zeros(len(values))
+        for h, split in enumerate(self.splits):
+            try:
+                trained = self.trained(found, gram, class_weight, values, h, split, left)
+            except Exception as error:
+                trained = [error] * left.size
+            for c, one in zip(left, trained, strict=True):
+                if isinstance(one, Exception):
+                    self.fail_on(found, c, h, one)
+                    errors[c] = np.nan  # its score may be any
+                else:
+                    models[c][h] = one
+                    if self.stop_early:
+                        errors[c] += 1 - self.scores_of(found, c, h, models[c], "test")["score"]
+            if self.stop_early:
+                hopeless = self.is_hopeless(errors[left] / self.n_splits)
+                for c in left[hopeless]:
+                    self.stop(found, c)
+                left = left[~hopeless]
+            if progress is not None:
+                progress((h + 1) / self.n_splits)
+        if self.stop_early:
+            self.least = np.nanmin([self.least, *errors[left] / self.n_splits])
+        return models
+
+    def trained(self, found, gram, class_weight, values, h, split, left):
+        """The Held of each model that is left on a split, or the error that it is."""
+        data = self.data
+        classes = np.unique(data.codes[split.train])
+        if classes.size < 2:
+            label = data.classes[classes].tolist()
+            raise ValueError(f"split {h} of cv leaves one class only to train on: {label[0]!r}")
+        codes = np.minimum(np.searchsorted(classes, data.codes), classes.size - 1)
+        per_class = class_weights(class_weight, data.classes[classes], codes[split.train])
+        times = np.bincount(split.train, minlength=codes.size)
+        problem = Problem(data.classes[classes], codes, times * data.weight * per_class[codes])
+        n_pairs = len(problem.pairs)
+        rows = split.train if self.return_train_score else split.train[:0]
+        models = [
+            Held(classes, np.empty((split.test.size, n_pairs)), np.empty((rows.size, n_pairs))) for _ in left
+        ]
+        for p, pair in enumerate(problem.pairs):
+            y = np.where(codes == pair.second, 1.0, -1.0)
+            weight = np.zeros(codes.size)
+            weight[pair.rows] = problem.weight[pair.rows]
+            fits = self.template.fits(gram, y, weight, [values[c] for c in left])
+            for n, c in enumerate(left):
+                begin = time.perf_counter()
+                solution = next(fits)
+                found.fit_time[c, h] += time.perf_counter() - begin
+                if isinstance(solution, Exception):
+                    models[n] = solution
+                elif not isinstance(models[n], Exception):
+                    models[n].test[:, p] = solution.decision[split.test]
+                    models[n].train[:, p] = solution.decision[rows]
+                    found.n_not_converged[c] += not solution.converged
+        return models
+
+    def score(self, found, c, models):
+        """Find the scores of a model from its Held on each split."""
+        for table, part in ((found.test, "test"), (found.train, "train")):
+            if part == "train" and not self.return_train_score:
+                continue
+            scores = {name: np.full(self.n_splits, np.nan) for name in self.names}
+            for h, held in enumerate(models):
+                begin = time.perf_counter()
+                own = self.scores_of(found, c, h, models, part) if held is not None else None
+                for name in self.names:
+                    scores[name][h] = self.error_score if own is None else own[name]
+                if part == "test":
+                    found.score_time[c, h] = time.perf_counter() - begin
+            found.put(table, c, scores)
+
+    def scores_of(self, found, c, h, models, part):
+        """Scores by name at the rows of a split to judge, or to train on."""
+        data, held = self.data, models[h]
+        rows, values = getattr(self.splits[h], part), getattr(held, part)
+        if self.scoring is None:
+            found = winners(values, held.classes.size, self.template.break_ties)
+            right = held.classes[found] == data.codes[rows]
+            return {"score": np.average(right, weights=data.error_weight[rows])}
+        left_out = LeftOut(
+            self.template,
+            data.classes[held.classes],
+            data.X[rows],
+            values,
+            lambda: self.probabilities(h, models, part),
+        )
+        return self.scored(found, c, h, left_out, rows)
+
+    def probabilities(self, h, models, part):
+        """Those of a split's rows, calibrated by what the other splits hold out and it does not; by parts of
+        its own rows where no other split holds out any."""
+        data, held, k = self.data, models[h], self.data.classes.size
+        if held.classes.size < k:
+            raise ValueError(f"probabilities need all {k} classes in every split, split {h} lacks one")
+        values, rows = decisions(getattr(held, part), k, "ovr"), getattr(self.splits[h], part)
+        own = np.zeros(data.codes.size, dtype=bool)
+        own[self.splits[h].test] = True
+        seen, there = [], []
+        for other, split in zip(models, self.splits, strict=True):
+            if other is not None and other.classes.size == k:
+                kept = ~own[split.test]
+                seen.append(split.test[kept])
+                there.append(decisions(other.test[kept], k, "ovr"))
+        seen = np.concatenate(seen)
+        method = self.template.calibration_method
+        if np.unique(data.codes[seen]).size == k:
+            calibration = Calibration(np.concatenate(there), data.codes[seen], k, data.weight[seen], method)
+            return calibration(values)
+        codes = data.codes[rows]
+        return left_out_probabilities(values, codes, k, data.weight[rows], method, blocks_of(codes))
+
+
+def row_numbers(rows):
+    """A splitter's choice of rows, by their numbers or by a mask, as numbers."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.utils.metaestimators import available_if
-
-from svmselect.loo.unlearn import GAP
-from svmselect.path import check_values
+from svmselect.path import check_values, moved_along_C
 from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
-from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.leave_one_out import loo_path
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.problem import checked_weight, right_values
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.threshold import best_threshold
-from svmselect.sklearn.votes import decisions, most_votes
 from svmselect.svm import solve_csvc
+from svmselect.unlearning.start import GAP
 
 __all__ = ["SVC"]
 
@@ -27,8 +18,8 @@ EXACT = 1e-9
 class SVC(Classifier):
     """Support vector classifier that knows its leave-one-out error.
 
-    Parameters and attributes are those of scikit-learn's SVC, whose classifier it finds; more than two
-    classes are one problem for each pair (one-vs-one).
+    Parameters and attributes are those of scikit-learn's SVC, whose classifier it finds, but for
+    probabilities; more than two classes are one problem for each pair (one-vs-one).
 
     Parameters
     ----------
@@ -46,16 +37,27 @@ class SVC(Classifier):
         Of all named kernels but the linear one: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
     coef0 : float
         Of "poly", where it must not be negative, and "sigmoid".
+    shrinking : bool
+        Of scikit-learn's SVC. Nothing depends on it: the solver leaves out rows while they do not matter.
+    probability : bool
+        Of scikit-learn's SVC. Must be False: see `calibration`.
     class_weight : dict, "balanced" or None
         Factors of C by label; "balanced" is ``m / (k m_c)`` for a class of m_c rows.
     tol : float
         KKT gap at which training stops, as in LIBSVM. Leave-one-out errors do not depend on it.
     cache_size : float
         Memory budget for kernel values in 2**20 bytes.
+    verbose : bool or int
+        Whether to print a line for each pair of classes that is trained.
     max_iter : int
         Most steps of the solver; -1 for a hundred thousand per row, and at least a million.
     decision_function_shape : {"ovr", "ovo"}
         With more than two classes: a value for each class, or for each pair.
+    break_ties : bool
+        With more than two classes: whether the values of "ovr" decide between classes of equally many votes.
+        Else the first one is found. Single-fit estimates do not break ties.
+    random_state : int, RandomState or None
+        Of scikit-learn's SVC. Nothing depends on it: nothing is drawn at random.
     calibration : {None, "loo"}
         "loo": `fit` leaves each row out, and `predict_proba` has probabilities that the exact left-out
         decision values calibrate. No further model is trained. Rows count by their sample weights.
@@ -98,8 +100,12 @@ class SVC(Classifier):
     loo_decision_ : ndarray, shape (m,) or (m, k) or (m, k (k - 1) / 2)
         Its decision value there, exact up to round-off; see `decision_function`.
     span_estimate_ : float
-        Span rule, an estimate of the leave-one-out error from one fit. Two classes only, as all below.
-    span_bound_, xi_alpha_bound_, sv_count_bound_, radius_margin_bound_ : float
+        Span rule, an estimate of the leave-one-out error from one fit. With more than two classes the votes
+        of the pairs decide, here and below; see `svmselect.sklearn.single_fit.combined`.
+    opper_winther_estimate_ : float
+        Opper and Winther's estimate of it.
+    span_bound_, xi_alpha_bound_, sv_count_bound_, jaakkola_haussler_bound_, radius_margin_bound_, \
+    rescaled_radius_margin_bound_ : float
         Bounds of it, which may exceed 1; see `svmselect.bounds` for where they hold.
 
     Notes
@@ -120,11 +126,16 @@ class SVC(Classifier):
         degree=3,
         gamma="scale",
         coef0=0.0,
+        shrinking=True,
+        probability=False,
         class_weight=None,
         tol=1e-3,
         cache_size=2048,
+        verbose=False,
         max_iter=-1,
         decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
         calibration=None,
         calibration_method="sigmoid",
         threshold=None,
@@ -134,113 +145,28 @@ class SVC(Classifier):
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
         self.class_weight = class_weight
         self.tol = tol
         self.cache_size = cache_size
+        self.verbose = verbose
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
         self.calibration = calibration
         self.calibration_method = calibration_method
         self.threshold = threshold
 
     _formulation = "C"
 
-    def fit(self, X, y, sample_weight=None):
-        """Train; then leave each row out, where a calibration or a threshold needs it.
-
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (m, d)
-            Training rows of any numeric type; computed with in float64. With ``kernel="precomputed"`` their
-            kernel matrix, shape (m, m).
-        y : array_like, shape (m,)
-            Labels of any type.
-        sample_weight : array_like, shape (m,), optional
-            Factors of C; 1 by default. A row of weight 0 is not trained on.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For a bad parameter, values that are not finite numbers, one class only, or shapes that differ.
-        """
-        check_calibration(self)
-        scoring = None if self.threshold is None else Scoring(self.threshold)
-        if scoring is not None and scoring.several:
-            raise ValueError(f"threshold is tuned by one score, got {self.threshold!r}")
-        super().fit(X, y, sample_weight)
-        k = len(self.classes_)
-        self.threshold_ = 0.0
-        if self.calibration is None and scoring is None:
-            return self
-        if scoring is not None and k > 2:
-            raise ValueError(f"threshold is for two classes, y had {k}")
-        self.leave_one_out(decision_values=True)
-        training = self._training
-        codes = training.problem.codes
-        values = decisions(training.left_out, k, "ovr")
-        weight = checked_weight(sample_weight, codes.size)
-        if self.calibration is not None:
-            self._calibration = Calibration(values, codes, k, weight, self.calibration_method)
-        if scoring is not None:
-            given = None if sample_weight is None else weight
-            right = LeftOut(self, self.classes_, training.X, right_values(codes, k))
-            scoring.rehearse(right, self.classes_[codes], given)
-            if scoring.needs_values:
-                raise ValueError(f"threshold is tuned by a score of labels, {self.threshold!r} wants values")
-            self.threshold_ = best_threshold(self, self.classes_, training.X, values, codes, given, scoring)
-        return self
-
-    def predict(self, X):
-        """Labels.
-
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Of two classes the second from `threshold_` on. Of more the one with most votes; of several, the
-            first.
-        """
-        values = self._pair_values(X)
-        return self.classes_[most_votes(values >= self.threshold_, len(self.classes_))]
-
-    @available_if(lambda self: self.calibration is not None)
-    def predict_proba(self, X):
-        """Probabilities of the classes, with ``calibration="loo"``.
-
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray, shape (n, k)
-            In the order of `classes_`; the most probable class need not be that of `predict`.
-        """
-        values = self._pair_values(X)
-        return self._calibration(decisions(values, len(self.classes_), "ovr"))
-
-    @available_if(lambda self: self.calibration is not None)
-    def predict_log_proba(self, X):
-        """Their logarithms, shape (n, k); see `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def _solve(self, gram, y, weight, max_iter):
         (C,) = check_values([self.C], "C")
         return solve_csvc(gram, y, C * weight, tol=self.tol, max_iter=max_iter)
 
-    def exact_solution(self, gram, pair, training):
-        """The solution of two classes to round-off."""
-        (solution,) = training.solutions
+    def exact_solution(self, gram, pair, solution):
+        """The solution of two classes to round-off, from that of training."""
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
 
     def leave_one_out(self, progress=None, decision_values=False):
@@ -259,16 +185,38 @@ class SVC(Classifier):
             What the classifier trained without a row predicts for it: `loo_predictions_`.
         """
         training = training_of(self, "leave_one_out")
-        (values,), (n_not_converged,) = loo_path(
-            training.gram,
-            training.problem,
-            [float(training.value)],
-            self.tol,
-            step_limit(self.max_iter),
-            [solution.alpha for solution in training.solutions],
-            progress,
-            decision_values,
+        starts = [solution.alpha for solution in training.solutions]
+        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
+        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
+        (found,) = self.left_out_models(
+            training.gram, training.problem, [float(training.value)], decision_values, progress, starts
         )
-        warn_not_converged(n_not_converged, self, min(self.tol, GAP) if decision_values else None)
-        self.left_out(values, decision_values)
+        warn_not_converged(found.n_not_converged, self, self.left_out_tol(decision_values))
+        self.left_out(found.values, decision_values)
         return self.loo_predictions_
+
+    def left_out_tol(self, decision_values):
+        """The KKT gap to which left-out rows are solved."""
+        return min(self.tol, GAP) if decision_values else self.tol
+
+    def left_out_models(self, gram, problem, Cs, decision_values, progress=None, starts=None, hopeless=None):
+        """The LeftOutModel of each C, in increasing order; see `loo_path`."""
+        limit = step_limit(self.max_iter)
+        return loo_path(gram, problem, Cs, self.tol, limit, starts, progress, decision_values, hopeless)
+
+    def fits(self, gram, y, weight, Cs):
+        """The Solution of two classes for each C, in increasing order, each from the one before."""
+        solution = None
+        for C in Cs:
+            bound = C * weight
+            start = None if solution is None else moved_along_C(y, solution, bound) * y
+            solution = solve_csvc(
+                gram,
+                y,
+                bound,
+                tol=self.tol,
+                max_iter=step_limit(self.max_iter),
+                working_set="wss2",
+                start=start,
+            )
+            yield solution

@@ -9,7 +9,7 @@ from svmselect.sklearn.left_out import LeftOut
 __all__ = ["best_threshold"]
 
 
-def best_threshold(estimator, classes, X, values, codes, weight, scoring):
+def best_threshold(estimator, classes, X, values, codes, metadata, scoring):
     """The threshold of the decision values of two classes at which a score of the left-out rows is largest.
 
     Parameters
@@ -20,8 +20,8 @@ def best_threshold(estimator, classes, X, values, codes, weight, scoring):
     values : ndarray, shape (m,)
         Left-out decision values.
     codes : ndarray of intp, shape (m,)
-    weight : ndarray, shape (m,), or None
-        What rows count in the score.
+    metadata : dict from str to array
+        Of the rows, such as "sample_weight", for the score.
     scoring : Scoring
         Of labels, one.
 
@@ -45,7 +45,7 @@ def best_threshold(estimator, classes, X, values, codes, weight, scoring):
     )
     y = classes[codes]
     scores = np.array(
-        [scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, weight)["score"] for t in tried]
+        [scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, metadata)["score"] for t in tried]
     )
     if np.isnan(scores).all():
         raise ValueError("threshold is tuned by a score that is a number, got none for any threshold")

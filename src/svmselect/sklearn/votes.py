@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-__all__ = ["decisions", "libsvm_coef", "most_votes", "pairwise_coef", "scores"]
+__all__ = ["decisions", "libsvm_coef", "most_votes", "pairwise_coef", "scores", "winners"]
 
 
 def votes(second_wins, k):
@@ -36,6 +36,28 @@ def votes(second_wins, k):
 def most_votes(second_wins, k):
     """The class with most votes; of several, the first, as in LIBSVM: intp, shape (...)."""
     return votes(second_wins, k).argmax(axis=-1)
+
+
+def winners(values, k, break_ties=False, threshold=0.0):
+    """The class that `predict` finds.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, k (k - 1) / 2)
+        Decision values of the pairs; their signs are enough unless ties are broken.
+    k : int
+    break_ties : bool
+        Whether the decision values decide between classes of equally many votes; else the first class wins.
+    threshold : float
+        From which on a pair votes for its second class.
+
+    Returns
+    -------
+    ndarray of intp, shape (n,)
+    """
+    if break_ties and k > 2:
+        return scores(values, k).argmax(axis=1)
+    return most_votes(values >= threshold, k)
 
 
 def decisions(values, k, shape):

@@ -19,14 +19,14 @@ the fresh one.
 
 import numpy as np
 
-from svmselect import _active_set
-from svmselect._smo import least
+from svmselect.solver import _active_set
+from svmselect.solver._smo import least
 
-from svmselect._smo cimport LIMIT, REACHED, STUCK, Dual
+from svmselect.solver._smo cimport LIMIT, REACHED, STUCK, Dual
 
 cdef double SHARE = 0.1     # of the gap is left to the next round
 cdef double CLOSER = 0.5    # of the tolerance: blocks are solved to that, since other rows still move
-cdef Py_ssize_t LARGEST = 4         # times its size is what a block grows to at most
+cdef Py_ssize_t LARGEST = 8         # times its size is what a block grows to at most
 cdef long long STEPS_PER_BLOCK = 20_000     # of a round, at most, and
 cdef long long STEPS_PER_ROW = 10           # more for each of its rows
 cdef int ROUNDS_PER_LOOK = 50       # rounds between two looks whether they get anywhere
@@ -92,13 +92,14 @@ cdef class BlockedDual(Dual):
         theta, f = self.view(self.theta), self.view(self.f)
         up, low = theta < self.view(self.hi), theta > self.view(self.lo)
         inside = up & low
-        cdef Py_ssize_t size = max(self.size, 2 * np.count_nonzero(inside)), half
-        if size > LARGEST * self.size:
+        cdef Py_ssize_t n_inside = np.count_nonzero(inside), size
+        cdef Py_ssize_t half = max(self.size // (4 if kept.size else 2), 1)
+        if n_inside > LARGEST * self.size:
             # where so many are in-bound, most of them are near their optimum and would move for little
-            size, inside = self.size, np.zeros(self.m, dtype=bool)
+            n_inside, inside = 0, np.zeros(self.m, dtype=bool)
+        size = self.size + n_inside
         if size >= self.m:
             return np.arange(self.m)
-        half = max(size // (4 if kept.size else 2), 1)
         chosen = np.zeros(self.m, dtype=bool)
         chosen[least(f, np.flatnonzero(up & (f < self.pair.f_j)), half)] = True
         chosen[least(-f, np.flatnonzero(low & (f > self.pair.f_i) & ~chosen), half)] = True

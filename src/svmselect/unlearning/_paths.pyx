@@ -1,13 +1,13 @@
 """Unlearning: the alpha of one point, or of all points of a fold, is driven to 0 along the path of optimal
 solutions.
 
-Design. Write ``g = f + b`` (see _smo), so that ``g_t = 0`` at the in-bound points S. While theta_r moves, or
-theta of several points in proportion to what it was, and every other theta stays optimal, theta_S, b and all
-g move linearly, until a point reaches a bound (leaves S) or an index of the rest reaches ``g_t = 0`` (enters
-S): Cauwenberghs and Poggio (2000), backwards. All these paths start at one solution, and most of them meet
-few events, so the linear algebra of that solution is shared: column t of its *tableau* (the principal pivot
-transform of the bordered Gram matrix on b and S) holds what moves when theta_t (t not in S) or g_t (t in S)
-is pushed by one unit:
+Design. Write ``g = f + b`` (see solver/_state), so that ``g_t = 0`` at the in-bound points S. While theta_r
+moves, or theta of several points in proportion to what it was, and every other theta stays optimal, theta_S,
+b and all g move linearly, until a point reaches a bound (leaves S) or an index of the rest reaches ``g_t =
+0`` (enters S): Cauwenberghs and Poggio (2000), backwards. All these paths start at one solution, and most of
+them meet few events, so the linear algebra of that solution is shared: column t of its *tableau* (the
+principal pivot transform of the bordered Gram matrix on b and S) holds what moves when theta_t (t not in S)
+or g_t (t in S) is pushed by one unit:
 
     T_BB = R = inverse of [0 1'; 1 K_SS],   T_NB = A R,   T_BN = -R A',   T_NN = K_NN - A R A',
     A = [1 K_NS].
@@ -35,13 +35,13 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from scipy.linalg.cython_lapack cimport dgetrf, dgetri
+from svmselect.solver._state cimport VEC_OUT, vec_axpy
+from svmselect.unlearning._system cimport System
 
-from svmselect._columns cimport Columns
-from svmselect._smo cimport VEC_OUT, vec_axpy
 from svmselect.threads import check_interrupted
+from svmselect.unlearning._rows import SLACK
 
-cdef extern from "_vec.h" nogil:
+cdef extern from "solver/_vec.h" nogil:
     Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *,
                              const double *, double *)
 
@@ -50,18 +50,7 @@ MAX_OPEN = 64   # events of one left-out point that are open at once: the size o
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
 cdef Py_ssize_t BETWEEN_SIGNALS = 2**22  # kernel values of the problems between two looks for Ctrl-C
-# allowed in the ratio test to theta, relative to its box or, in a wide one, to the largest, and at least to g
-SLACK = 1e-10
 cdef double NOTHING = SLACK     # of what a path is driven by: what is left at its end, or out of balance
-# of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
-cdef double ROUNDING = 16
-cdef double EPS = 2.0 ** -52
-# of EPS: the residual of a solve by Cholesky's factor, relative to the largest kernel value and the sum of
-# |x|
-cdef double RESIDUAL = 8
-# of a path's system, relative to its right side: what is refined, and what a fresh inverse has to reach
-cdef double REFINED = 1e-12
-cdef double SOLVED = 1e-8
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
@@ -69,282 +58,30 @@ cpdef enum Outcome:     # how a path ended
     CERTAIN = 2
 
 
-def round_off(theta, diagonal, unit):
-    """What rounding may do to each g_t: that of theta_s, or of its part in the sum, is at most u |theta_s|
-    sqrt(K_ss K_tt), and the errors are independent; `unit` is the size of the linear term. An array of the
-    shape of theta, which may have several rows."""
-    return ROUNDING * EPS * (np.sqrt(np.multiply.outer(theta**2 @ diagonal, diagonal)) + unit)
-
-
-def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
-    """The Gram matrix at some points and, in this order, others: float64, shape (n, len(order))."""
-    cdef Columns columns = gram.columns
-    cdef Py_ssize_t k, j
-    cdef const void *column
-    cdef bint single = columns.single
-    if not columns.full:
-        columns.fetch(points)
-    array = np.empty((points.shape[0], order.shape[0]))
-    cdef double[:, ::1] rows = array
-    with nogil:
-        for k in range(points.shape[0]):
-            column = columns.get(points[k])
-            if single:
-                for j in range(order.shape[0]):
-                    rows[k, j] = (<const float *> column)[order[j]]
-            else:
-                for j in range(order.shape[0]):
-                    rows[k, j] = (<const double *> column)[order[j]]
-    return array
-
-
-def mirror(double[:, ::1] upper):
-    """Make a matrix symmetric whose upper triangle is given, in blocks that stay in the cache."""
-    cdef Py_ssize_t n = upper.shape[0], top, left, i, j
-    with nogil:
-        for top in range(0, n, 32):
-            for left in range(0, top + 1, 32):
-                for i in range(top, min(top + 32, n)):
-                    for j in range(left, min(left + 32, i)):
-                        upper[i, j] = upper[j, i]
-
-
-def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const double[:, ::1] x,
-                    const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
-                    const double[::1] lo, const double[::1] hi, const double[::1] g_slack, double largest,
-                    double defect):
-    """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
-
-    Arguments are those of `unlearn` in the tableau's order, and the points' responses; `largest` is the
-    largest kernel value, `defect` what the dual value at the start may lack of the optimum.
-    """
-    cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
-    cdef double left, room, reach, scale, rate, margin, size, curvature, slack = SLACK
-    array = np.zeros(n, dtype=bool)
-    cdef char[::1] certain = array.view(np.int8)
-    with nogil:
-        for k in range(n):
-            r = points[k]
-            left = fabs(theta[r]) - kept[k]
-            room = 2 * left
-            # of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain
-            scale = -y[r] * bend[k] if r < s else -y[r]
-            size = 1
-            for i in range(s):
-                if room <= left:
-                    break
-                rate = scale * x[k, i]
-                size += fabs(rate)
-                if i != r and rate != 0:
-                    reach = hi[i] - theta[i] if rate > 0 else theta[i] - lo[i]
-                    room = min(room, (reach - slack * (hi[i] - lo[i])) / fabs(rate))
-            margin = 1 + y[r] * g[r] - g_slack[r]
-            curvature = bend[k] + RESIDUAL * EPS * largest * size * size
-            certain[k] = room > left and margin * (room - left) > 0.5 * room * room * curvature + defect
-    return array
-
-
-cdef class System:
-    """What the columns of the open events are pushed by: a linear system with its inverse, both updated.
-
-    With the rows of points that have entered negated it is symmetric, positive definite on those that have
-    left and negative definite on those that have entered, so any order of its rows is stable, and one comes
-    or goes by a step of Gauss and Jordan. Where round-off shows in a solution, the inverse is computed anew.
+cdef class KeptColumns:
+    """Columns of a tableau, kept once they have been met.
 
     Parameters
     ----------
-    size : int
-        Most rows.
-    """
-
-    cdef Py_ssize_t size, n
-    cdef bint known             # whether there is an inverse
-    cdef double[:, ::1] matrix, inverse
-    cdef double[::1] right, x, rest, work
-    cdef int[::1] pivots
-
-    def __cinit__(self, Py_ssize_t size):
-        self.size, self.n, self.known = size, 0, True
-        self.matrix, self.inverse = np.empty((2, size, size))
-        self.right, self.x, self.rest, self.work = np.empty((4, size))
-        self.pivots = np.empty(size, dtype=np.intc)
-
-    cdef void clear(self) noexcept nogil:
-        self.n, self.known = 0, True
-
-    cdef void add(self, bint update) noexcept nogil:
-        """Take in a row and column whose entries are in `right`, that on the diagonal last."""
-        cdef Py_ssize_t n = self.n, i
-        cdef double schur
-        for i in range(n + 1):
-            self.matrix[i, n] = self.matrix[n, i] = self.right[i]
-        self.n = n + 1
-        self.known = self.known and update
-        if not self.known:
-            return
-        schur = self.right[n]
-        self.times(self.inverse, n, self.right, self.x)
-        for i in range(n):
-            schur -= self.x[i] * self.right[i]
-        if not fabs(schur) > 0:
-            self.known = False
-            return
-        for i in range(n):
-            vec_axpy(False, n, &self.inverse[i, 0], self.x[i] / schur, &self.x[0])
-            self.inverse[i, n] = self.inverse[n, i] = -self.x[i] / schur
-        self.inverse[n, n] = 1 / schur
-
-    cdef void times(self, double[:, ::1] a, Py_ssize_t n, double[::1] v, double[::1] out) noexcept nogil:
-        """The product of a symmetric matrix and a vector."""
-        cdef Py_ssize_t i
-        memset(&out[0], 0, n * sizeof(double))
-        for i in range(n):
-            vec_axpy(False, n, &out[0], v[i], &a[i, 0])
-
-    cdef void swap(self, double[:, ::1] a, Py_ssize_t k, Py_ssize_t last) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(self.n):
-            a[k, i], a[last, i] = a[last, i], a[k, i]
-        for i in range(self.n):
-            a[i, k], a[i, last] = a[i, last], a[i, k]
-
-    cdef void remove(self, Py_ssize_t k) noexcept nogil:
-        """Take out row k; the last takes its place."""
-        cdef Py_ssize_t last = self.n - 1, i
-        cdef double pivot
-        self.swap(self.matrix, k, last)
-        if self.known:
-            self.swap(self.inverse, k, last)
-            pivot = self.inverse[last, last]
-            self.known = fabs(pivot) > 0
-        self.n = last
-        if self.known:
-            for i in range(last):
-                vec_axpy(False, last, &self.inverse[i, 0], -self.inverse[i, last] / pivot,
-                         &self.inverse[last, 0])
-
-    cdef bint invert(self) noexcept nogil:
-        """Compute the inverse anew; whether there is one."""
-        cdef int n = <int> self.n, ld = <int> self.size, info = 0
-        cdef Py_ssize_t i, j
-        for i in range(self.n):
-            memcpy(&self.inverse[i, 0], &self.matrix[i, 0], self.n * sizeof(double))
-        dgetrf(&n, &n, &self.inverse[0, 0], &ld, &self.pivots[0], &info)
-        if info == 0:
-            dgetri(&n, &self.inverse[0, 0], &ld, &self.pivots[0], &self.work[0], &ld, &info)
-        self.known = info == 0
-        if self.known:
-            for i in range(self.n):
-                for j in range(i):
-                    self.inverse[i, j] = self.inverse[j, i] = 0.5 * (self.inverse[i, j] + self.inverse[j, i])
-        return self.known
-
-    cdef double residual(self) noexcept nogil:
-        """What x leaves of the right side, in `rest`; its largest entry."""
-        cdef Py_ssize_t i
-        cdef double most = 0
-        self.times(self.matrix, self.n, self.x, self.rest)
-        for i in range(self.n):
-            self.rest[i] = self.right[i] - self.rest[i]
-            if not fabs(self.rest[i]) <= most:  # no number is the largest
-                most = fabs(self.rest[i])
-        return most
-
-    cdef bint solve(self) noexcept nogil:
-        """x for the right side; whether it can be told."""
-        cdef Py_ssize_t i
-        cdef int attempt, _turn
-        cdef double size = 0, left = VEC_OUT
-        for i in range(self.n):
-            size = max(size, fabs(self.right[i]))
-        for attempt in range(2):
-            if (attempt > 0 or not self.known) and not self.invert():
-                return False
-            self.times(self.inverse, self.n, self.right, self.x)
-            left = self.residual()
-            for _turn in range(2):
-                if left <= REFINED * size:
-                    return True
-                for i in range(self.n):
-                    vec_axpy(False, self.n, &self.x[0], self.rest[i], &self.inverse[i, 0])
-                left = self.residual()
-            if left <= REFINED * size or (attempt > 0 and left <= SOLVED * size):
-                return True
-        return False
-
-
-cdef class Paths:
-    """Unlearning of one point after another, or of one fold after another, from the same solution.
-
-    Parameters
-    ----------
-    tableau : Tableau of unlearn.py
+    tableau : Tableau
     theta, g, lo, hi : ndarray, shape (m,)
-        The solution, ``f + b``, which paths take for 0 in S, and the boxes; as everywhere here, in the
-        tableau's order.
-    g_slack : ndarray, shape (m,)
-        Round-off allowed to g.
-    most_open : int
-        Events of one path that are open at once.
-    most_kept : int
-        Values of the tableau's columns that `leave` keeps for the next path.
+        As of `Paths`: the points that are likely to be met first are those nearest to an event.
     """
 
     cdef object tableau
     cdef Py_ssize_t m, s
-    cdef double **columns       # of the tableau, NULL until a path first meets their point
+    cdef double **columns       # NULL until a path first meets their point
+    cdef Py_ssize_t n_columns
     cdef object nearest         # points, those likely to be met first
-    cdef readonly double[::1] theta_slack
-    cdef double[::1] theta, lo, hi, g_slack
-    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
-    # round-off they allow, its rate, theta where it is fixed; start_* at the solution
-    cdef double[::1] start_z, start_least, start_most, start_slack
-    cdef double[::1] offset     # of g: what a path leaves out
-    cdef double[::1] z, least, most, slack, rate, parked
-    cdef double root            # of a typical kernel value, a power of two: the units of a path's system
-    cdef double room            # see Ends, of the path that has just ended
-    cdef double left
-    # of a path: the driven points, what their theta does while the path is gone, and the rate of every point
-    # that this alone causes outside S
-    cdef char[::1] driven
-    cdef double[::1] pull, base
-    cdef System system
-    cdef Py_ssize_t[::1] events     # the open ones
-    cdef Py_ssize_t n_open, n_columns, most_kept
-    cdef char[::1] start_inside, inside     # in S
-    cdef readonly long long n_events
 
-    def __cinit__(self, tableau, theta, g, lo, hi, g_slack, Py_ssize_t most_open=MAX_OPEN,
-                  Py_ssize_t most_kept=0):
-        cdef int exponent
+    def __cinit__(self, tableau, theta, g, lo, hi, *_, **__):
         self.tableau = tableau
         self.m, self.s = theta.size, tableau.s
         self.columns = <double **> calloc(self.m, sizeof(double *))
         if self.columns == NULL:
             raise MemoryError
-        self.theta, self.lo, self.hi = theta, lo, hi
-        inside = np.arange(self.m) < self.s
         to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
-        self.nearest = np.argsort(np.where(inside, to_bound, np.abs(g)))
-        self.theta_slack = SLACK * np.minimum(hi - lo, np.abs(theta).max())
-        self.g_slack = g_slack
-        frexp(max(tableau.diagonal.max(), 1e-300), &exponent)
-        self.root = ldexp(1, exponent >> 1)
-        self.start_inside = inside.astype(np.int8)
-        # g <= 0 where theta cannot grow, g >= 0 where it cannot shrink
-        self.start_least = np.where(inside, lo, np.where(theta < hi, 0, -VEC_OUT))
-        self.start_most = np.where(inside, hi, np.where(theta > lo, 0, VEC_OUT))
-        # what the gap of the solution lets g miss is no event
-        self.start_z = np.clip(np.where(inside, theta, g), self.start_least, self.start_most)
-        self.offset = np.where(inside, g, g - self.start_z)
-        self.start_slack = np.where(inside, self.theta_slack, g_slack)
-        self.z, self.least, self.most, self.slack, self.rate, self.parked = np.empty((6, self.m))
-        self.inside = np.empty(self.m, dtype=np.int8)
-        self.driven = np.zeros(self.m, dtype=np.int8)
-        self.pull, self.base = np.zeros((2, self.m))
-        self.system, self.most_kept = System(most_open), most_kept
-        self.events = np.empty(most_open, dtype=np.intp)
-        self.n_events = 0
+        self.nearest = np.argsort(np.where(np.arange(self.m) < self.s, to_bound, np.abs(g)))
 
     def __dealloc__(self):
         if self.columns != NULL:
@@ -381,12 +118,76 @@ cdef class Paths:
     cdef int compute(self, Py_ssize_t t) except -1:
         """Have column t, and others that are likely to be met, computed."""
         missing = [u for u in self.nearest.tolist() if self.columns[<Py_ssize_t> u] == NULL]
-        count = max(BATCH_COLUMNS, BATCH_VALUES // self.m)
+        # few paths meet few points
+        count = min(self.n_columns, max(BATCH_COLUMNS, BATCH_VALUES // self.m))
         points = np.unique([t, *missing[:count]])
         self.nearest = np.array(missing[count:])
         x, b, _ = self.tableau.response(points)
         self.keep(points, self.tableau.columns(points, x, b))
         return 0
+
+
+cdef class Paths(KeptColumns):
+    """Unlearning of one point after another, or of one fold after another, from the same solution.
+
+    Parameters
+    ----------
+    tableau : Tableau of unlearn.py
+    theta, g, lo, hi : ndarray, shape (m,)
+        The solution, ``f + b``, which paths take for 0 in S, and the boxes; as everywhere here, in the
+        tableau's order.
+    g_slack : ndarray, shape (m,)
+        Round-off allowed to g.
+    most_open : int
+        Events of one path that are open at once.
+    most_kept : int
+        Values of the tableau's columns that `leave` keeps for the next path.
+    """
+
+    cdef readonly double[::1] theta_slack
+    cdef double[::1] theta, lo, hi, g_slack
+    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
+    # round-off they allow, its rate, theta where it is fixed; start_* at the solution
+    cdef double[::1] start_z, start_least, start_most, start_slack
+    cdef double[::1] offset     # of g: what a path leaves out
+    cdef double[::1] z, least, most, slack, rate, parked
+    cdef double root            # of a typical kernel value, a power of two: the units of a path's system
+    cdef double room            # see Ends, of the path that has just ended
+    cdef double left
+    # of a path: the driven points, what their theta does while the path is gone, and the rate of every point
+    # that this alone causes outside S
+    cdef char[::1] driven
+    cdef double[::1] pull, base
+    cdef System system
+    cdef Py_ssize_t[::1] events     # the open ones
+    cdef Py_ssize_t n_open, most_kept
+    cdef char[::1] start_inside, inside     # in S
+    cdef readonly long long n_events
+
+    def __cinit__(self, tableau, theta, g, lo, hi, g_slack, Py_ssize_t most_open=MAX_OPEN,
+                  Py_ssize_t most_kept=0):
+        cdef int exponent
+        self.theta, self.lo, self.hi = theta, lo, hi
+        inside = np.arange(self.m) < self.s
+        self.theta_slack = SLACK * np.minimum(hi - lo, np.abs(theta).max())
+        self.g_slack = g_slack
+        frexp(max(tableau.diagonal.max(), 1e-300), &exponent)
+        self.root = ldexp(1, exponent >> 1)
+        self.start_inside = inside.astype(np.int8)
+        # g <= 0 where theta cannot grow, g >= 0 where it cannot shrink
+        self.start_least = np.where(inside, lo, np.where(theta < hi, 0, -VEC_OUT))
+        self.start_most = np.where(inside, hi, np.where(theta > lo, 0, VEC_OUT))
+        # what the gap of the solution lets g miss is no event
+        self.start_z = np.clip(np.where(inside, theta, g), self.start_least, self.start_most)
+        self.offset = np.where(inside, g, g - self.start_z)
+        self.start_slack = np.where(inside, self.theta_slack, g_slack)
+        self.z, self.least, self.most, self.slack, self.rate, self.parked = np.empty((6, self.m))
+        self.inside = np.empty(self.m, dtype=np.int8)
+        self.driven = np.zeros(self.m, dtype=np.int8)
+        self.pull, self.base = np.zeros((2, self.m))
+        self.system, self.most_kept = System(most_open), most_kept
+        self.events = np.empty(most_open, dtype=np.intp)
+        self.n_events = 0
 
     def walk(self, const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, bint stop,
              ends):

@@ -7,9 +7,11 @@ sign of a point follows from how the variables would go on, `continued` has what
 
 from libc.math cimport fabs, sqrt
 
+from functools import lru_cache
+
 import numpy as np
 
-from svmselect._smo cimport VEC_OUT
+from svmselect.solver._state cimport VEC_OUT
 
 cdef enum:
     COMBINATIONS = 8        # random ones of all points
@@ -48,11 +50,14 @@ class Ends:
         self.moved = np.zeros(m, dtype=np.int8)
 
 
-def random_combinations(Py_ssize_t m):
-    """`COMBINATIONS` of m values, shape (m, COMBINATIONS): a wrong g is off in one of them by its own size,
-    or so; a constant is not."""
+@lru_cache(maxsize=2)
+def random_combinations(m):
+    """`COMBINATIONS` of m values, shape (m, COMBINATIONS), always the same ones, read-only: a wrong g is off
+    in one of them by its own size, or so; a constant is not."""
     random = np.random.default_rng(0).standard_normal((m, COMBINATIONS))
-    return random - random.mean(axis=0)
+    random -= random.mean(axis=0)
+    random.flags.writeable = False
+    return random
 
 
 def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,

@@ -1,19 +1,21 @@
-"""The errors of a grid of models as a figure."""
+"""The figures of the command line: the errors of a grid of models, and the margins of left-out rows."""
 
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 
 from svmselect.data.atomic import replacing
 
-__all__ = ["as_svg", "check_plotting", "plot", "surface"]
+__all__ = ["as_svg", "check_plotting", "histogram", "plot", "surface"]
 
 FORMATS = (".pdf", ".svg", ".png")
 SHOWN = 0.8  # share of the models that differ in colour
 MOST_WORDS = 200  # cells up to which each has its number
+BINS = 40  # of a histogram, about
 SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 
 
@@ -90,6 +92,40 @@ def surface(models, best, measure, key="error"):
     return figure
 
 
+def histogram(rows, of_two):
+    """The margins of left-out rows.
+
+    Parameters
+    ----------
+    rows : LeftOutRows
+    of_two : bool
+        Whether there are two classes, so that support vectors have margins up to about 1.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3), layout="constrained")
+    axes = figure.subplots()
+    low, high = min(rows.margins.min(), 0.0), max(rows.margins.max(), 0.0)
+    width = (high - low or 1.0) / BINS
+    # 0 is an edge
+    edges = width * np.arange(np.floor(low / width), np.floor(high / width) + 2)
+    parts = [rows.margins[~rows.wrong], rows.margins[rows.wrong]]
+    labels = [f"{name} ({part.size})" for name, part in zip(("right", "misclassified"), parts, strict=True)]
+    *_, bars = axes.hist(parts, edges, stacked=True, color=["0.75", "tab:red"], label=labels)
+    for bar in bars[1]:
+        bar.set(hatch="////", edgecolor="white", linewidth=0)
+    axes.axvline(0, color="0.2", linewidth=1)
+    if of_two:
+        axes.axvline(1, color="0.2", linewidth=1, linestyle=":", label="margin of the SVM")
+    axes.set(xlabel=f"{rows.method} margin of a row", ylabel="rows")
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
 def draw(figure, file, form):
     """Write a figure without a date, so that the same models give the same bytes."""
     from matplotlib import rc_context
@@ -105,9 +141,9 @@ def plot(figure, path):
         draw(figure, file, Path(path).suffix.lower()[1:])
 
 
-def as_svg(figure):
-    """A figure as an element of a page."""
+def as_svg(figure, name):
+    """A figure as an element of a page, whose ids begin with a name of its own."""
     file = io.BytesIO()
     draw(figure, file, "svg")
     text = file.getvalue().decode()
-    return text[text.index("<svg") :]
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg") :])

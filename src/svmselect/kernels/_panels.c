@@ -1,16 +1,11 @@
-/* See _panels.h.  Plain loops that the compiler vectorises without any relaxed arithmetic; on x86-64 Linux with GCC each is
- * built for AVX-512, AVX2 and the baseline, and the loader picks one at run time. */
+/* See _panels.h.  Plain loops that the compiler vectorises without any relaxed arithmetic; clones.h has clones
+ * of them made. */
 #include "_panels.h"
+#include "clones.h"
 #include <float.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
-    && __GNUC__ >= 11 && !defined(SVMSELECT_NO_CLONES)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
 #define INLINE static inline __attribute__((always_inline))
 
 /* exp for the x of the pass, by x = k log 2 + r, |r| <= log(2)/2: log 2 is split in two, k r-free bits first; exp(r) is the

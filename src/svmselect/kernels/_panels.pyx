@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
-cdef extern from "_panels.h" nogil:
+cdef extern from "kernels/_panels.h" nogil:
     void panels_rbf(int, Py_ssize_t, void *, const void *, const void *, double, double, double)
     void panels_laplacian(int, Py_ssize_t, Py_ssize_t, const void *, const void *, void *, double)
     void panels_chi_squared(int, Py_ssize_t, Py_ssize_t, const void *, const void *, void *, double)

@@ -1,8 +1,8 @@
-from svmselect._columns cimport Columns
+from svmselect.gram._columns cimport Columns
 
 from libc.stdint cimport uint64_t
 
-cdef extern from "_vec.h" nogil:
+cdef extern from "solver/_vec.h" nogil:
     const double VEC_OUT
     const double VEC_MIN_CURVATURE
     ctypedef struct vec_pair:
@@ -25,16 +25,7 @@ cdef double SNAP
 # fresh gradients in a row that were no better: no solver goes on after so many
 cdef int MOST_IDLE
 
-cdef enum:
-    MVP = 0
-    WSS2 = 1
-
-cdef enum:      # how a descent ended
-    LIMIT = 0
-    REACHED = 1
-    STUCK = 2
-
-cdef class Dual:
+cdef class State:
     cdef readonly object gram
     cdef readonly object y
     cdef public object totals   # pairs of rows and the sum that their theta is to have
@@ -54,7 +45,6 @@ cdef class Dual:
     cdef uint64_t *partners   # where the second-order rule looks for j
     cdef vec_pair pair
     cdef long long n_iter
-    cdef double work
     # the scale of the kernel: its largest diagonal value, and the least curvature that a pair is given
     cdef double largest, least_curvature
     # since f was computed from theta: what rounding took of the steps, times sqrt(K_tt), and their number
@@ -66,7 +56,7 @@ cdef class Dual:
     cdef double best_gap, best_value
     cdef int idle
 
-    cdef void copy_from(self, Dual other) noexcept nogil
+    cdef void copy_from(self, State other) noexcept nogil
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil
     cdef void set_theta(self, Py_ssize_t t, double value) noexcept nogil
     cdef void exclude(self, Py_ssize_t t) noexcept nogil
@@ -75,8 +65,6 @@ cdef class Dual:
     cdef void select(self) noexcept nogil
     cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
                      bint single) noexcept nogil
-    cdef const void *column(self, Py_ssize_t t) except NULL nogil
-    cdef int fetch(self, Py_ssize_t t) except -1
     cdef double gap(self) noexcept nogil
     cdef double drift(self) noexcept nogil
     cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil
@@ -85,17 +73,9 @@ cdef class Dual:
     cdef bint stuck(self) noexcept nogil
     cdef bint blurred(self, double tol) noexcept nogil
     cdef double margin(self) noexcept nogil
-    cdef int step(self, int rule) except -1 nogil
-    cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
-    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil
-    cdef long long wait(self) noexcept nogil
-    cdef int breathe(self) except -1 nogil
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil
     cdef double threshold(self) noexcept nogil
     cdef double value(self) noexcept nogil
     cdef object view(self, double *values)
-    cdef object candidates(self)
-    cdef int descend(self, int rule, double tol, long long last) except -1
-    cdef int descend_on(self, rows, int rule, double tol, long long last) except -1
     cdef void member(self) noexcept nogil
     cdef int refresh(self) except -1

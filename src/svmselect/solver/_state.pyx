@@ -1,4 +1,4 @@
-"""The SMO loop.
+"""The state of a dual problem that solvers move: variables, gradient, boxes and index sets.
 
 Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``p'theta - 1/2 theta'K
 theta`` over ``lo <= theta <= hi`` and a fixed sum. For a C-SVC ``p = y`` and ``[lo, hi] = [0, C_t]`` for
@@ -6,13 +6,8 @@ theta`` over ``lo <= theta <= hi`` and a fixed sum. For a C-SVC ``p = y`` and ``
 LIBSVM's notation and is maintained for *every* row, also for those whose box is ``[0, 0]``: a left-out point
 keeps an up-to-date decision value ``f_t + p_t + b`` for free.
 
-``up`` and ``low`` are LIBSVM's index sets as bit masks. A step moves a pair (i, j); one pass over memory
-updates ``f`` and finds the maximal violating pair of the result, and with the second-order rule (``WSS2``)
-another one picks j for that i. Stop: ``M+ - M- = max over low of f - min over up of f <= tol`` (Keerthi et
-al. 2001; LIBSVM's scale of tol).
-
-Shrinking copies the rows that still matter into a problem of their own (``descend_on``), which may shrink
-again.
+``up`` and ``low`` are LIBSVM's index sets as bit masks. The KKT gap is ``M+ - M- = max over low of f - min
+over up of f`` (Keerthi et al. 2001; LIBSVM's scale of tol).
 
 Steps leave round-off in ``f`` (``drift``): that of their products, and what a variable was rounded by, or put
 on its bound by, and ``f`` was not told. Where that is no longer small beside the tolerance, ``f`` is computed
@@ -21,7 +16,6 @@ theta and the diagonal (``widest``). No constant here depends on the units of th
 takes the same steps.
 """
 
-from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
@@ -30,38 +24,18 @@ from math import fsum
 
 import numpy as np
 
-from svmselect.threads import check_interrupted
-
 SNAP = 1e-12
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
-cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
 # the round-off of steps that f may have: of the tolerance, and of the margin
 cdef double FRESH = 0.01
 cdef double FRESH_OF_MARGIN = 1e-9
-cdef double FLAT = 4            # of EPS and K_ii + K_jj: the curvature of a pair that is round-off alone
 cdef double TOLD = 1e-6         # of the margin: what rounding may always leave of the gap
 cdef double ROUNDING = 16       # of EPS: what a sum of theta_s K_st loses, for terms of random signs
-# without a lower gap or a higher value in so many steps, and more in proportion to the rows, SMO is stuck
-cdef long long STEPS_PER_LOOK = 20_000
-cdef int MOST_IDLE = 3          # looks in a row
-
-cdef long long STEPS_PER_SHRINK = 1000
-cdef double SHRINK = 0.7        # of the rows or less: worth a copy
-cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what else it left out shows early
-# A matrix of at most so many values is computed whole.
-SMALL_VALUES = 2_000_000
-# Of a larger one so many columns are computed at once, or so many values while columns are short; fewer while
-# little is known about which points matter, and where they replace others.
-FETCH_COLUMNS = 32
-FETCH_VALUES = 500_000
-FIRST_VALUES = 250_000
-FETCH_SHARE = 32
-
-RULES = {"mvp": MVP, "wss2": WSS2}
+MOST_IDLE = 3
 
 
-cdef class Dual:
+cdef class State:
     """State of one dual problem: variables, gradient, boxes and index sets.
 
     Parameters
@@ -92,7 +66,6 @@ cdef class Dual:
         sets = self._sets
         self.up, self.low = &sets[0, 0], &sets[1, 0]
         self.n_iter = 0
-        self.work = 0
         self.largest = gram.diagonal.max()
         # a kernel that is zero everywhere has no scale: steps then go to the next bound
         self.least_curvature = VEC_MIN_CURVATURE * self.largest if self.largest > 0 else 1e-300
@@ -100,7 +73,7 @@ cdef class Dual:
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.totals = [(slice(None), 0.0)]
 
-    cdef void copy_from(self, Dual other) noexcept nogil:
+    cdef void copy_from(self, State other) noexcept nogil:
         """Become a copy of another state of the same problem (p and the diagonal are the same already)."""
         memcpy(self.theta, other.theta, 2 * self.n * sizeof(double))
         memcpy(self.lo, other.lo, 2 * self.n * sizeof(double))
@@ -234,82 +207,6 @@ cdef class Dual:
         self.best_gap, self.best_value = min(self.best_gap, gap), max(self.best_value, value)
         return self.idle >= MOST_IDLE
 
-    cdef int step(self, int rule) except -1 nogil:
-        """One SMO step from the selected pair, which has to be violating; selects the next pair."""
-        cdef Py_ssize_t i = self.pair.i, j = self.pair.j
-        cdef const void *Ki = self.column(i)
-        cdef const void *Kj
-        cdef double eta, d, room_i, room_j, before_i, before_j
-        cdef bint single = self.columns.single
-        if rule == WSS2:
-            j = vec_second_order(single, self.n, self.f, self.pair.f_i, self.pair.f_j, self.diagonal[i], Ki,
-                                 self.diagonal, self.least_curvature, self.partners)
-            if j < 0:   # every gain underflows
-                j = self.pair.j
-        Kj = self.column(j)
-        eta = self.diagonal[i] + self.diagonal[j] - 2 * vec_at(single, Ki, j)
-        if eta <= FLAT * EPS * (self.diagonal[i] + self.diagonal[j]):
-            d = VEC_OUT   # the rows are the same: one of the two goes to its bound
-        else:
-            d = (self.f[j] - self.f[i]) / max(eta, self.least_curvature)
-        before_i, before_j = self.theta[i], self.theta[j]
-        room_i = self.hi[i] - before_i
-        room_j = before_j - self.lo[j]
-        # the variable that reaches its bound is put exactly on it
-        if d >= room_i and room_i <= room_j:
-            d = room_i
-            self.set_theta(i, self.hi[i])
-            self.set_theta(j, before_j - d)
-        elif d >= room_j:
-            d = room_j
-            self.set_theta(j, self.lo[j])
-            self.set_theta(i, before_i + d)
-        else:
-            self.set_theta(i, before_i + d)
-            self.set_theta(j, before_j - d)
-        self.update(d, Ki, -d, Kj, single)
-        self.lose(i, before_i, d)
-        self.lose(j, before_j, -d)
-        self.stale += 1
-        self.n_iter += 1
-        self.work += self.n
-        if self.work > WORK_PER_CHECK:
-            self.breathe()
-        return 0
-
-    cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil:
-        """Steps until the KKT gap is at most tol (returns 1) or max_iter steps are done (returns 0)."""
-        cdef long long last = self.n_iter + max_iter
-        while self.gap() > tol:
-            if self.n_iter >= last:
-                return 0
-            self.step(rule)
-        return 1
-
-    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil:
-        """The same, and an end where steps get nowhere (STUCK)."""
-        cdef long long last = self.n_iter + max_iter, wait = self.wait()
-        while not self.run(rule, tol, min(wait, last - self.n_iter)):
-            if self.n_iter >= last:
-                return LIMIT
-            with gil:
-                self.refresh()
-            if self.stuck():
-                return STUCK
-        return REACHED
-
-    cdef long long wait(self) noexcept nogil:
-        """Steps between two looks whether they get anywhere."""
-        return STEPS_PER_LOOK + 10 * self.m
-
-    cdef int breathe(self) except -1 nogil:
-        """Let Ctrl-C through: Python's in the main thread, requests to stop in others."""
-        self.work = 0
-        with gil:
-            PyErr_CheckSignals()
-            check_interrupted()
-        return 0
-
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil:
         """Value of f at the in-bound SVs, their mean; without any, the midpoint of the interval that the
         other points leave (LIBSVM's choice), or its only end when one class is left."""
@@ -381,116 +278,15 @@ cdef class Dual:
         self.seed(theta)
         return 0
 
-    def solve(self, str working_set, double tol, long long max_iter):
-        """Run SMO until the KKT gap is at most tol, max_iter steps are done, or steps get nowhere; whether
-        the gap is at most tol.
-
-        The steps' round-off in f is then at most a hundredth of tol, and a billionth of the margin.
-        """
-        cdef long long last = self.n_iter + max_iter
-        cdef int end
-        self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
-        while True:
-            end = self.descend(RULES[working_set], tol, last)
-            if not self.blurred(tol):
-                break
-            self.refresh()
-            if end != REACHED or self.gap() <= tol or self.stuck():
-                break
-        return self.at(tol)
-
-    cdef int descend(self, int rule, double tol, long long last) except -1:
-        """SMO with shrinking until the KKT gap of the running f is at most tol (REACHED), n_iter is `last`
-        (LIMIT), or steps get nowhere (STUCK).
-
-        Every so many steps the rows that no violating pair can contain are counted. Where they are many, and
-        there is room for it, the others become a problem of their own, with their part of the matrix copied
-        together. Its solution is brought back with f of the rows left out, and the whole problem goes on from
-        there: what is wrongly left out costs time, never the tolerance.
-        """
-        cdef int done
-        cdef long long look = self.n_iter + self.wait()
-        while True:
-            with nogil:
-                done = self.run(rule, tol, min(STEPS_PER_SHRINK, last - self.n_iter))
-            if done:
-                return REACHED
-            if self.n_iter >= last:
-                return LIMIT
-            if self.n_iter >= look:
-                look = self.n_iter + self.wait()
-                self.refresh()
-                if self.stuck():
-                    return STUCK
-            rows = self.candidates()
-            if rows.size < SHRINK * self.m and self.gram.has_room(rows.size):
-                self.descend_on(rows, rule, max(tol, GAP_PER_SHRINK * self.gap()), min(last, look))
-
     cdef object view(self, double *values):
         """One of the arrays as an ndarray of shape (m,)."""
         return np.asarray(<double[:self.m]> values)
-
-    cdef object candidates(self):
-        """Rows that can be in a violating pair: in-bound ones, and those at a bound that f draws off it."""
-        theta, f = self.view(self.theta), self.view(self.f)
-        up, low = theta < self.view(self.hi), theta > self.view(self.lo)
-        return np.flatnonzero((up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i)))
-
-    cdef int descend_on(self, rows, int rule, double tol, long long last) except -1:
-        """Descend with all other thetas fixed. Their share is in the part's f alone, which it cannot compute
-        again: `last` is at most where the whole problem does so."""
-        cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
-        part._buffer[:5, :part.m] = self._buffer[:5, rows]
-        part.n_iter = self.n_iter
-        part.lost, part.stale, part.inherited = self.lost, self.stale, self.inherited
-        part.member()
-        part.select()
-        part.descend(rule, tol, last)
-        self.n_iter = part.n_iter
-        self.lost, self.stale = part.lost, part.stale
-        # f elsewhere follows from the thetas that changed
-        theta = self.view(self.theta)
-        change = part.view(part.theta) - theta[rows]
-        moved = np.flatnonzero(change)
-        theta[rows] = part.view(part.theta)
-        f = self.view(self.f)
-        f[rows] = part.view(part.f)
-        rest = np.setdiff1d(np.arange(self.m), rows, assume_unique=True)
-        f[rest] += self.gram.product(rows[moved], change[moved], rest)
-        self.member()
-        self.select()
-        return 0
 
     cdef void member(self) noexcept nogil:
         """Bring the index sets in line with theta."""
         cdef Py_ssize_t t
         for t in range(self.m):
             self.set_theta(t, self.theta[t])
-
-    cdef const void *column(self, Py_ssize_t t) except NULL nogil:
-        """Column t, counted as requested; one that is absent comes with those most likely asked for next."""
-        if not self.columns.has(t):
-            with gil:
-                self.fetch(t)
-        return self.columns.get(t)
-
-    cdef int fetch(self, Py_ssize_t t) except -1:
-        """Have column t computed, and those of the points that are on the wrong side most."""
-        if self.columns.full and self.m * self.m <= SMALL_VALUES:
-            self.gram.compute()
-            return 0
-        theta, f, absent = self.view(self.theta), self.view(self.f), ~self.columns.holds(slice(None))
-        held = self.m - np.count_nonzero(absent)
-        count = min(
-            max(FETCH_COLUMNS, FETCH_VALUES // self.m),
-            max(held // FETCH_SHARE, FIRST_VALUES // self.m, 2),
-            max(self.columns.capacity - held, 4),
-        ) // 2
-        middle = 0.5 * (self.pair.f_i + self.pair.f_j)
-        up = np.flatnonzero(absent & (theta < self.view(self.hi)) & (f < middle))
-        low = np.flatnonzero(absent & (theta > self.view(self.lo)) & (f > middle))
-        self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))
-        return 0
 
     def gap_now(self):
         """M+ - M-; 0 where one of the two sets is empty."""
@@ -520,10 +316,3 @@ cdef class Dual:
         """(theta, f, b, objective, KKT gap, iterations); arrays are copies of shape (m,)."""
         theta, f = self._buffer[:2, :self.m].copy()
         return theta, f, self.threshold(), -self.value(), max(self.gap_now(), 0.0), self.n_iter
-
-
-def least(values, rows, count):
-    """The rows of the smallest values among some."""
-    if rows.size <= count:
-        return rows
-    return rows[np.argpartition(values[rows], count)[:count]]

@@ -27,12 +27,12 @@ cdef extern from *:
     Py_ssize_t slot_acquire(const Py_ssize_t *) nogil
     void slot_release(Py_ssize_t *, Py_ssize_t) nogil
 
-cdef extern from "_panels.h" nogil:
+cdef extern from "kernels/_panels.h" nogil:
     void panels_gather(int, Py_ssize_t, const Py_ssize_t *, const void *, void *)
     void panels_add(int, Py_ssize_t, const Py_ssize_t *, double, const void *, double *)
 
 MIN_COLUMNS = 8
-_PAD = 64  # VEC_BLOCK of _vec.h
+_PAD = 64  # VEC_BLOCK of solver/_vec.h
 _ALIGNMENT = 64
 
 cdef enum:

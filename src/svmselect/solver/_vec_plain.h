@@ -1,7 +1,9 @@
-/* The passes that read Gram columns as plain loops, once per column type T (included by _vec.c). */
+/* The passes that read Gram columns as plain loops, once per column type T (included by _vec.c).  Some are
+ * unused where every processor has the vectors of _vec_simd.h. */
+#define PLAIN static __attribute__((unused))
 
-static vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double di, const T *restrict Ki, double dj,
-                                  const T *restrict Kj, const uint64_t *restrict up, const uint64_t *restrict low)
+PLAIN vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double di, const T *restrict Ki, double dj,
+                                 const T *restrict Kj, const uint64_t *restrict up, const uint64_t *restrict low)
 {
     vec_pair pair = {-1, -1, VEC_OUT, -VEC_OUT};
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
@@ -23,9 +25,9 @@ static vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double di, co
     return pair;
 }
 
-static ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f, double f_i, double f_j, double K_ii,
-                                    const T *restrict Ki, const double *restrict diagonal, double floor,
-                                    const uint64_t *restrict low)
+PLAIN ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f, double f_i, double f_j, double K_ii,
+                                   const T *restrict Ki, const double *restrict diagonal, double floor,
+                                   const uint64_t *restrict low)
 {
     const double scale = 1 / (f_j - f_i);
     double num = 0, den = 1;
@@ -42,9 +44,9 @@ static ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f, doubl
     return best;
 }
 
-static ptrdiff_t NAME(update_gain)(ptrdiff_t n, double *restrict f, double d, const T *restrict Ki,
-                                   const T *restrict Kr, double level, const double *restrict weight,
-                                   const uint64_t *restrict up, const uint64_t *restrict low)
+PLAIN ptrdiff_t NAME(update_gain)(ptrdiff_t n, double *restrict f, double d, const T *restrict Ki,
+                                  const T *restrict Kr, double level, const double *restrict weight,
+                                  const uint64_t *restrict up, const uint64_t *restrict low)
 {
     double most = 0;
     ptrdiff_t best = -1;
@@ -74,3 +76,4 @@ static CLONES void NAME(pair_curvature)(ptrdiff_t n, double *restrict weight, do
         weight[t] = 1.0 / (eta > floor ? eta : floor);
     }
 }
+#undef PLAIN

@@ -10,7 +10,8 @@ import numpy as np
 
 from libc.stdint cimport uint64_t
 
-from svmselect._smo cimport Dual, vec_pair, vec_update_pair
+from svmselect.solver._smo cimport Dual
+from svmselect.solver._state cimport vec_pair, vec_update_pair
 
 
 cdef class NuDual(Dual):

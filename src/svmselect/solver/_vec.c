@@ -1,15 +1,9 @@
-/* See _vec.h.  The passes of the inner loops exist three times: plain loops here, and once by hand (_vec_simd.h) for AVX2 and
- * AVX-512, chosen at run time.  The other passes are plain loops; on x86-64 Linux GCC builds each for AVX-512, AVX2 and the
- * baseline, and the loader picks one (no -march=native). */
+/* See _vec.h.  The passes of the inner loops exist several times: plain loops here, and by hand (_vec_simd.h): for AVX2 and
+ * AVX-512, chosen at run time, and for NEON.  The other passes are plain loops, of which clones.h has clones made. */
 #include "_vec.h"
+#include "clones.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) \
-    && __GNUC__ >= 11 && !defined(SVMSELECT_NO_CLONES)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
 
 /* The first point of a block that is in a set and has this value of f, which a pass found there. */
 INLINE ptrdiff_t first_of(const double *f, const uint64_t *set, ptrdiff_t block, double value)
@@ -65,6 +59,11 @@ INLINE ptrdiff_t best_of(int lanes, const float *num, const float *den, const fl
     if (HAS_AVX512) return single ? name##_f32_avx512(__VA_ARGS__) : name##_f64_avx512(__VA_ARGS__);     \
     if (HAS_AVX2) return single ? name##_f32_avx2(__VA_ARGS__) : name##_f64_avx2(__VA_ARGS__);           \
     return single ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__)
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(SVMSELECT_NO_SIMD)
+#include <arm_neon.h>
+#include "_vec_neon.h"
+#include "_vec_both.h"
+#define DISPATCH(name, ...) return single ? name##_f32_neon(__VA_ARGS__) : name##_f64_neon(__VA_ARGS__)
 #else
 #define DISPATCH(name, ...) return single ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__)
 #endif

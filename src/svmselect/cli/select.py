@@ -1,0 +1,158 @@
+"""The command `select`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+
+from svmselect.cli.encoding import counted
+from svmselect.cli.figures import check_plotting, plot, surface
+from svmselect.cli.folds import folds_of
+from svmselect.cli.kept import check_groups, check_options, check_saving, kept, kept_facts, kept_rows, save
+from svmselect.cli.left_out import held_out_rows, left_out_rows
+from svmselect.cli.models import described, heading, judged, load
+from svmselect.cli.nested import Outer
+from svmselect.cli.page import write_page
+from svmselect.cli.report import percent, show, table, text
+from svmselect.cli.scores import check_name, check_score
+from svmselect.data.atomic import replacing
+from svmselect.sklearn import LOOSearchCV, SeededCV
+from svmselect.sklearn.search import default_grid
+
+__all__ = ["select"]
+
+
+def select(arguments):
+    """The best model of a grid."""
+    check_name("--scoring", arguments.scoring)
+    check_groups(arguments)
+    check_options(arguments)
+    check_plotting(arguments.plot, arguments.report)
+    if arguments.kernel == "linear" and arguments.gamma:
+        raise ValueError("--gamma is for kernels that have one, got --kernel linear")
+    X, data, facts = load(arguments)
+    y = data.labels
+    check_score("--scoring", arguments.scoring, y)
+    check_saving(arguments, data)
+    outer_folds = []
+    if arguments.outer:
+        outer_folds = folds_of(arguments.outer, y, data.groups, arguments, "--outer")
+    search = searched(arguments, X, y, data.groups, not arguments.quiet)
+    key, measure, values = measured(arguments, search)
+    rank = search.cv_results_["rank_test_score"]
+    models = [{**search.cv_results_["params"][n], key: values[n]} for n in np.argsort(rank, kind="stable")]
+    tied = int(np.count_nonzero(rank == 1))
+    model = kept(arguments, **search.best_params_)
+    parameters, line = described(model, X)
+    result = {
+        **facts,
+        **parameters,
+        "by": arguments.by,
+        **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
+        "measure": measure,
+        key: values[search.best_index_],
+        "tied": tied,
+        "models": models,
+        "seconds": search.search_time_,
+    }
+
+    def shown(value):
+        return float(value) if arguments.scoring else percent(value)
+
+    names = sorted(search.param_grid)
+    rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
+    least = text(shown(values[search.best_index_]))
+    of_all = counted(len(models), "model", "models")
+    best = f"Best of {of_all} by {measure}, {least}: {line.removeprefix('SVM: ')}"
+    remarks, numbers, about = [], [(measure, least)], []
+    if tied > 1:
+        remarks.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
+    optimistic = f"{least}, the best {measure} of {of_all}, is optimistic"
+    if arguments.outer:
+        outer = Outer(arguments, data, outer_folds, chosen, search.scoring_)
+        result |= outer.facts
+        remarks.append(f"{outer.sentence}; {optimistic}")
+        numbers.append(outer.row)
+    elif len(models) > 1:
+        remarks.append(f"{optimistic}: --outer 5 measures the selection as a whole")
+    if arguments.save or arguments.report or arguments.calibration or arguments.threshold:
+        model.fit(X, y)
+        result |= kept_facts(model)
+        about = kept_rows(model, arguments)
+        numbers += [(name, f"{value}, {what}" if what else value) for name, value, what in about]
+    if arguments.save:
+        save(model, data, arguments)
+        result["model"] = arguments.save
+    if arguments.output:
+        write_models(arguments.output, names, key, models)
+        result["output"] = arguments.output
+    if arguments.plot:
+        plot(surface(models, 0, measure, key), arguments.plot)
+    if arguments.report:
+        if arguments.by == "loo":
+            left_out = left_out_rows(model, y)
+        else:
+            folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
+            left_out = held_out_rows(model, X, y, folds)
+        at = " at the threshold" if model.threshold else ""
+        numbers.append((f"{left_out.method} error of the chosen model{at}", percent(left_out.error)))
+        numbers.append(("training error", percent(np.mean(model.predict(X) != y))))
+        about_all = (models, 0, measure, key)
+        write_page(arguments, facts, [best, *remarks], numbers, left_out, model, data, about_all)
+    lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
+    lines += table([*about, ("time", f"{search.search_time_:.2f} s", "")])
+    show(result, arguments.json, lines)
+
+
+def searched(arguments, X, y, groups, verbose):
+    """The search of the options, after its fit."""
+    model = judged(arguments)
+    grid = default_grid(model.kernel, X)
+    if arguments.C:
+        grid["C"] = arguments.C
+    if arguments.gamma:
+        grid["gamma"] = arguments.gamma
+    options = {
+        "scoring": arguments.scoring,
+        "refit": False,
+        "n_jobs": arguments.jobs,
+        "error_score": "raise",
+        "verbose": verbose and arguments.jobs == 1,  # several print lines where there is no terminal, too
+    }
+    if arguments.by == "loo":
+        search = LOOSearchCV(model, grid, **options)
+    else:
+        folds = folds_of(arguments.folds, y, groups, arguments, "--folds")
+        search = SeededCV(model, grid, cv=folds, **options)
+    return search.fit(X, y)
+
+
+def measured(arguments, search):
+    """What a search chose by: its name in results, its name for people, and its values."""
+    method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
+    scores = search.cv_results_["mean_test_score"]
+    if arguments.scoring:
+        return "score", f"{method} {arguments.scoring}", scores
+    if search.scoring_ == "weighted_accuracy":
+        return "error", f"{method} error weighted by class", 1 - scores
+    exact = arguments.by == "loo" and search.scoring_ == "accuracy"
+    return "error", f"{method} error", search.cv_results_["loo_error"] if exact else 1 - scores
+
+
+def chosen(arguments, X, y, groups):
+    """The best model of the grid, trained on these rows alone."""
+    search = searched(arguments, X, y, groups, False)
+    return kept(arguments, bool(arguments.scoring), **search.best_params_).fit(X, y)
+
+
+def write_models(path, names, key, models):
+    """A CSV file of all models, the best first, with every number in full."""
+    content = io.StringIO()
+    writer = csv.writer(content, lineterminator="\n")
+    writer.writerow([*names, key])
+    writer.writerows([*(model[name] for name in names), float(model[key])] for model in models)
+    with replacing(Path(path)) as file:
+        file.write(content.getvalue().encode())

@@ -1,0 +1,508 @@
+"""The Gram matrix that every estimator shares."""
+
+from __future__ import annotations
+
+import numbers
+import threading
+import weakref
+
+import numpy as np
+
+from svmselect.gram._columns import MIN_COLUMNS, allocate, padded_length
+from svmselect.gram.rows import Placed, adopted_rows, own_rows
+from svmselect.gram.source import Source
+from svmselect.gram.store import Counts, Store
+from svmselect.gram.values import compute_blocks, product, row_minima, submatrix
+from svmselect.kernels import Custom, Kernel
+from svmselect.kernels.rows import BLOCK_ROWS, slices
+from svmselect.threads import run
+
+__all__ = ["Gram", "as_kernel", "matrix_mb"]
+
+
+def check_dtype(dtype):
+    """The type of a Gram matrix, or a ValueError."""
+    try:
+        found = None if dtype is None else np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
+    return found
+
+
+def as_kernel(kernel):
+    """A kernel, also from a function of two arrays, or a ValueError."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return Custom(kernel)
+    raise ValueError(f"kernel must be one of svmselect.kernels, as RBF(gamma), or a function, got {kernel!r}")
+
+
+class Gram:
+    """The kernel matrix of one data set, computed once and shared by all fits on it.
+
+    Columns are computed when they are asked for, many at a time where the caller knows them, and kept within
+    the memory budget; beyond it, the least recently used ones make room. `compute` and `matrix` compute the
+    whole matrix by blocks, the symmetric half once, on as many threads as BLAS may use.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix, shape (m, d)
+        The rows. Sparse input stays sparse and is made dense by panels of at most 1,024 rows.
+    kernel : Kernel
+    dtype : {"float64", "float32"}
+        Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
+        tolerance of 1e-3; leave-one-out, spans and linear kernels want float64.
+    memory_mb : float
+        Budget for the stored columns, in 2**20 bytes. Memory is taken as columns are written. Restrictions
+        share what the whole matrix leaves of it, or take a quarter more. With threads, see Notes.
+    copy : bool
+        Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C
+        order; CSR), without memory for a second one unless they are moved, and makes it read-only. Nor must
+        its values be changed through other views of it as long as the object is in use.
+    origin : array_like, shape (d,), optional
+        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0; a
+        dense feature that lies far from 0, beside the range of its values, is moved by a multiple of that
+        range. See Notes.
+
+    Attributes
+    ----------
+    m : int
+        Number of rows.
+    kernel : Kernel
+    origin : ndarray, shape (d,), or None
+        The point from which rows are measured; None for 0.
+    diagonal : ndarray, shape (m,)
+        ``k(x_i, x_i)`` as stored, in float64.
+    columns : Columns
+        The store, as the calling thread sees it.
+    columns_requested : int
+        Columns asked for by solvers so far, cached or not (what Franc et al. 2008 count in Table 3), in all
+        threads.
+    kernel_values : int
+        Kernel values computed so far (what a cache actually paid for), in all threads.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type,
+        a squared norm overflows it, or the budget does not hold eight columns.
+
+    Notes
+    -----
+    *Origin.* Moving all rows alike changes no value of an RBF kernel, and those of the linear kernel in a way
+    that no SVM with a threshold notices; but inner products of rows far from 0 lose the digits that tell them
+    apart. So kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and so is the
+    threshold of a solution with a linear kernel.
+
+    *Threads.* Any number of threads may use one object, and its restrictions, at once: fit, leave points out,
+    cross-validate, estimate. Each gets the results that it gets alone: the same to the last bit on a matrix
+    that was computed before, else up to the rounding of kernel values, which depends on the columns that are
+    computed together. Where the whole matrix fits the budget there is one store for all, and each value is
+    computed once, by the thread that needs it first; meanwhile others wait if they need new columns too.
+    Where it does not fit, each thread has a store of its own. The first thread has the whole budget, and
+    every other one takes a quarter of it more, until it ends. A fit counts the columns and values that its
+    thread asked for and computed.
+
+    `set_kernel` is the exception: no other thread may use the object, or a state made from it, while it is
+    called. Threads that want different kernels take `copies`.
+    """
+
+    def __init__(self, X, kernel, dtype="float64", memory_mb=2048, copy=True, origin=None):
+        kernel = as_kernel(kernel)
+        self.dtype = check_dtype(dtype)
+        if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
+            raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
+        X = own_rows(X) if copy else adopted_rows(X)
+        budget = int(memory_mb * 2**20)
+        column_bytes = padded_length(X.shape[0]) * self.dtype.itemsize
+        capacity, least = budget // column_bytes, min(X.shape[0], MIN_COLUMNS)
+        if capacity < least:
+            raise ValueError(
+                f"memory_mb={memory_mb} holds {capacity} columns of {X.shape[0]} rows; "
+                f"at least {least} are needed ({least * column_bytes / 2**20:.3g} MB)"
+            )
+        placed = Placed(X, kernel, self.dtype, origin)
+        self._open(Source(placed, None, kernel, Counts()), budget, capacity)
+
+    @classmethod
+    def _of(cls, source, dtype, budget, capacity, memory=None):
+        """The Gram matrix of a source."""
+        gram = cls.__new__(cls)
+        gram.dtype = dtype
+        gram._open(source, budget, capacity, memory)
+        return gram
+
+    def _open(self, source, budget, capacity, memory=None):
+        self._source, self._budget = source, budget
+        self.m, self.kernel = source.m, source.kernel
+        self.origin, self.diagonal = source.placed.origin, source.diagonal
+        self._store = Store(source, capacity, self.dtype, memory)
+        self._squared_radius = None
+        # memory of restrictions, and a weak reference to the Source of the last one in it
+        self._scratch, self._lock = [], threading.Lock()
+        self._kept = None
+
+    @property
+    def columns(self):
+        return self._store.columns
+
+    @property
+    def columns_requested(self):
+        return int(self._source.counts.total[0])
+
+    @property
+    def kernel_values(self):
+        return int(self._source.counts.total[1])
+
+    @property
+    def thread_counts(self):
+        """`columns_requested` and `kernel_values` of the calling thread alone: (int, int)."""
+        return tuple(self._source.counts.own.tolist())
+
+    @property
+    def row_groups(self):
+        """A number for each row, the same for identical rows, in order of appearance: intp, shape (m,)."""
+        return self._source.rows.groups
+
+    @property
+    def full(self):
+        """Whether the whole matrix fits the budget."""
+        return self._store.full
+
+    @property
+    def has_columns(self):
+        """Whether any columns are stored, here or in the matrix that this one is a restriction of."""
+        stores = [self._store, *(store for store, _ in self._source.above)]
+        return any(store.columns.holds(slice(None)).any() for store in stores)
+
+    def compute(self, progress=None):
+        """Compute what is missing of the whole matrix if it fits the budget (else nothing).
+
+        Stored columns keep their values. Different products of the same two rows may differ in the last bit,
+        so the matrix is symmetric to the last bit only if all of it was computed at once.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(done, total)`` after each block.
+
+        Returns
+        -------
+        Gram
+            The object itself.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, between blocks; columns that were stored before stay so.
+        """
+        if not self.full:
+            return self
+        columns, source = self.columns, self._source
+        with columns.lock:
+            absent = np.flatnonzero(~columns.holds(slice(None)))
+            if absent.size == 0:
+                return self
+            if self.m - absent.size <= self.m // 4 and not source.stored_above(absent).any():
+                compute_blocks(source, columns, absent, progress)
+                return self
+            panels = slices(absent.size, BLOCK_ROWS)
+            for done, panel in enumerate(panels, 1):
+                columns.fetch(absent[panel])
+                if progress is not None:
+                    progress(done, len(panels))
+        return self
+
+    def matrix(self):
+        """The whole matrix, computed where it is not yet: read-only, shape (m, m).
+
+        A view in Fortran order where the matrix was computed before any fit asked for columns; else columns
+        lie in the order of demand, and the matrix is a copy.
+
+        Raises
+        ------
+        MemoryError
+            If it does not fit the budget.
+        """
+        if not self.full:
+            raise MemoryError(
+                f"a Gram matrix of {self.m} rows takes {matrix_mb(self.m, self.dtype):.6g} MB, more than its "
+                f"budget of {self._budget / 2**20:.6g} MB (memory_mb); ask for columns instead"
+            )
+        columns = self.compute().columns
+        places = columns.places()
+        view = columns.arena[:, : self.m].T  # a slot holds a column
+        if not np.array_equal(places, np.arange(self.m)):
+            view = view[:, places]
+        view.flags.writeable = False
+        return view
+
+    def set_kernel(self, kernel):
+        """Put another kernel on the same rows, in the same memory.
+
+        All columns become absent, and the counters go on. Solver states made before must not be used any
+        more, nor may other threads use the object meanwhile; a `matrix` view shows what is written over it.
+
+        Parameters
+        ----------
+        kernel : Kernel
+
+        Returns
+        -------
+        Gram
+            The object itself.
+
+        Raises
+        ------
+        ValueError
+            If ``kernel`` is not a kernel, or the object is a restriction.
+        """
+        kernel = as_kernel(kernel)
+        former = self._source
+        if former.numbers is not None:
+            raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
+        source = Source(former.placed.suited(kernel), None, kernel, former.counts)
+        source.diagonal  # noqa: B018  it says no before anything is changed
+        scratch = self._scratch
+        self._open(source, self._budget, self._store.capacity, self._store.close())
+        self._scratch = scratch
+        return self
+
+    def copies(self, n):
+        """Objects on the same rows with memory of their own, for threads that use other kernels. They count
+        together.
+
+        Parameters
+        ----------
+        n : int
+            How many are wanted, with this one.
+
+        Returns
+        -------
+        list of Gram
+            This one first; as many as the budget of this one holds whole matrices of, at least one.
+        """
+        room = int(self._budget / 2**20 // matrix_mb(self.m, self.dtype))
+        former = self._source
+        sources = [Source(former.placed, None, self.kernel, former.counts) for _ in range(min(n, room) - 1)]
+        return [self, *(self._of(source, self.dtype, self._budget, self.m) for source in sources)]
+
+    @property
+    def _part_budget(self):
+        """Memory of a restriction, bytes: what this matrix leaves of its budget, a quarter at least."""
+        return max(self._budget - self._store.memory.nbytes, self._budget // 4)
+
+    def has_room(self, n):
+        """Whether a restriction to n rows can hold its columns as long as this matrix can: one that drops and
+        copies columns again costs more than the rows that it saves."""
+        return not self.full or n * padded_length(n) * self.dtype.itemsize <= self._part_budget
+
+    def restricted(self, rows, keep=False):
+        """The Gram matrix of some of the rows.
+
+        Its columns are copied from this matrix where they are stored, else computed on these rows alone. It
+        shares the counters of this matrix, and its memory is used again by the next restriction once nothing
+        refers to its columns.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+        keep : bool
+            Whether this matrix refers to the restriction. The same rows then give the same object, until
+            others are kept or the kernel is another one.
+
+        Returns
+        -------
+        Gram
+            Of n rows.
+
+        Raises
+        ------
+        ValueError
+            If ``rows`` is empty, not increasing, or out of range.
+        """
+        kept = self._kept
+        if keep and kept is not None and np.array_equal(kept[0], rows):
+            return kept[1]
+        source = self._source.part(rows, self._store)
+        column_bytes = padded_length(source.m) * self.dtype.itemsize
+        capacity = min(source.m, max(self._part_budget // column_bytes, MIN_COLUMNS))
+        memory = self._scratch_for(source, capacity * column_bytes)
+        part = self._of(source, self.dtype, self._part_budget, capacity, memory)
+        if keep:
+            self._kept = np.array(rows), part
+        return part
+
+    def _scratch_for(self, source, n_bytes):
+        """Memory for a restriction with this source: some that none uses any more, else new."""
+        with self._lock:
+            found, kept = None, []
+            for memory, user in self._scratch:
+                if user() is None and memory.nbytes >= n_bytes and found is None:
+                    found = memory
+                elif user() is not None or memory.nbytes >= n_bytes:
+                    kept.append((memory, user))
+            # what is idle and too small goes before more is asked for
+            self._scratch, memory = kept, None
+            if found is None:
+                found = allocate(n_bytes)
+            kept.append((found, weakref.ref(source)))
+            return found
+
+    def block(self, rows):
+        """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Of the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `restricted`.
+        """
+        source = self._source.part(rows, self._store)
+        everything = np.arange(source.m)
+        out = np.empty((source.m, source.m), dtype=self.dtype)
+        source.load(everything, out, everything)
+        return out
+
+    def submatrix(self, rows, columns):
+        """``K[rows][:, columns]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (n,) and (s,)
+            Row numbers, in any order.
+
+        Returns
+        -------
+        ndarray, shape (n, s), Fortran order
+            Of the matrix' dtype.
+
+        Raises
+        ------
+        IndexError
+            For a number that is not a row's.
+        """
+        rows, columns = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
+        numbers = np.concatenate([rows, columns])
+        outside = numbers[(numbers < 0) | (numbers >= self.m)]
+        if outside.size:
+            raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
+        return submatrix(self._source, self._store, rows, columns)
+
+    def product(self, support, theta, rows=None):
+        """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
+        less work, else from stored columns where there are, and by panels, not kept, where not.
+
+        Parameters
+        ----------
+        support : array_like of int, shape (s,)
+        theta : array_like, shape (s,)
+        rows : array_like of int, shape (n,), optional
+            All of them by default.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            float64. Kernel values are of the matrix' dtype, sums are in float64.
+        """
+        support, theta = np.asarray(support, dtype=np.intp), np.asarray(theta, dtype=np.float64)
+        places = None if rows is None else np.asarray(rows, dtype=np.intp)
+        return product(self._source, self._store, support, theta, places)
+
+    def cross(self, X, support):
+        """Kernel values between new rows and some of the data's rows, float64.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        support : ndarray of int, shape (s,)
+            Row numbers.
+
+        Returns
+        -------
+        ndarray, shape (n, s)
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not finite or has another number of features.
+        """
+        rows, data_rows = self._source.beside(X, support)
+        return self.kernel.block(rows, data_rows)
+
+    def weighted(self, X, support, theta):
+        """Sums of kernel values between new rows and some of the data's rows, by panels that are not kept, on
+        as many threads as BLAS may use.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        support : ndarray of int, shape (s,)
+            Row numbers.
+        theta : ndarray, shape (s,)
+            Their weights.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `cross`.
+        """
+        rows, data_rows = self._source.beside(X, support)
+        out = np.empty(rows.n)
+
+        def part(b):
+            out[b] = self.kernel.weighted(data_rows, theta, rows.take(b))
+
+        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.d)
+        return out
+
+    def squared_radius(self):
+        """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
+        1; Joachims 2000).
+
+        The kernel's bound over all inputs where it has one, 1 for the RBF kernel; else computed over the
+        rows."""
+        if self._squared_radius is None:
+            if self.kernel.radius is not None:
+                self._squared_radius = self.kernel.radius
+            elif self.full:
+                columns = self.compute().columns
+                least = columns.arena[:, : self.m].min(axis=1)[columns.places()].astype(np.float64)
+                self._squared_radius = float((self.diagonal - least).max())
+            else:
+                self._squared_radius = float((self.diagonal - row_minima(self._source)).max())
+        return self._squared_radius
+
+
+def matrix_mb(m, dtype="float64"):
+    """The memory of a whole Gram matrix, in 2**20 bytes: the least ``memory_mb`` that holds it.
+
+    Parameters
+    ----------
+    m : int
+        Number of rows.
+    dtype : {"float64", "float32"}
+
+    Returns
+    -------
+    float
+    """
+    return m * padded_length(m) * np.dtype(dtype).itemsize / 2**20

@@ -1,0 +1,175 @@
+"""Rows of a data set as they are given, and the point from which they are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from svmselect.csr import as_csr
+from svmselect.kernels.rows import Rows
+
+__all__ = ["Placed", "adopted_rows", "as_rows", "own_rows"]
+
+MOST_FEATURES = 2**31 - 1  # of sparse rows: compiled code numbers them with 32 bits
+
+
+def as_rows(X, name="X"):
+    """Check a data matrix: a finite, non-empty, two-dimensional dense array or sparse matrix of numbers.
+
+    Returns
+    -------
+    ndarray (C order) or csr_array, float64
+    """
+    if np.iscomplexobj(X):
+        raise ValueError(f"{name} must be an array of real numbers, got complex ones")
+    if sparse.issparse(X):
+        X = sparse.csr_array(as_csr(X, name), dtype=np.float64)
+        if X.shape[1] > MOST_FEATURES:
+            raise ValueError(f"{name} must have at most {MOST_FEATURES} features, got {X.shape[1]}")
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        values = X.data
+    else:
+        try:
+            X = np.ascontiguousarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} must be an array of numbers: {error}") from None
+        values = X
+    if X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
+    if 0 in X.shape:
+        raise ValueError(f"{name} must have at least one row and one feature, got shape {X.shape}")
+    if not np.isfinite(values).all():
+        if sparse.issparse(X):
+            first = np.flatnonzero(~np.isfinite(values))[0]
+            where = np.searchsorted(X.indptr, first, side="right") - 1, X.indices[first]
+        else:
+            where = np.argwhere(~np.isfinite(X))[0]
+        raise ValueError(
+            f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}"
+        )
+    return X
+
+
+def own_rows(X):
+    """The rows of `as_rows`, which share no memory with X."""
+    rows = as_rows(X)
+    if isinstance(X, np.ndarray) and not np.may_share_memory(rows, X):
+        return rows
+    return rows.copy()
+
+
+def adopted_rows(X):
+    """The rows of `as_rows`; they are made read-only, and so is X where it shares memory with them."""
+    rows = as_rows(X)
+    for array in arrays_of(rows):
+        for given in arrays_of(X):
+            if np.may_share_memory(array, given):
+                given.flags.writeable = False
+        array.flags.writeable = False
+    return rows
+
+
+def far_origin(X):
+    """The point from which to measure dense rows whose features lie far from 0, beside the range of their
+    values: float64, shape (d,); None where none does, and for sparse rows.
+
+    Each coordinate is a multiple of a power of two no smaller than the range, so that subtracting it rounds
+    nothing, and rows near 0 stay where they are. A feature that is constant becomes 0.
+    """
+    if sparse.issparse(X):
+        return None
+    low, high = X.min(axis=0), X.max(axis=0)
+    with np.errstate(over="ignore"):
+        step = np.ldexp(1.0, np.frexp(high - low)[1])
+    middle = 0.5 * low + 0.5 * high
+    with np.errstate(over="ignore", invalid="ignore"):
+        origin = np.where(high > low, np.trunc(middle / step) * step, low)
+    origin[~np.isfinite(origin)] = 0
+    return origin if origin.any() else None
+
+
+def checked_origin(X, origin):
+    """A point that rows may be measured from, or a ValueError; None for 0."""
+    point = np.asarray(origin, dtype=np.float64)
+    if point.shape != (X.shape[1],) or not np.isfinite(point).all():
+        raise ValueError(f"origin must be {X.shape[1]} finite numbers, got {origin!r}")
+    if not point.any():
+        return None
+    if sparse.issparse(X):
+        raise ValueError("origin must be 0 for sparse rows")
+    return point
+
+
+def measured_from(X, origin):
+    """Rows moved so that `origin` becomes 0; unmoved, X itself, for None."""
+    if origin is None:
+        return X
+    return (X.toarray() if sparse.issparse(X) else X) - origin
+
+
+def arrays_of(X):
+    """The arrays that hold a data matrix, none where it is neither an array nor a CSR matrix."""
+    if sparse.issparse(X):
+        return (X.data, X.indices, X.indptr) if X.format == "csr" else ()
+    return (X,) if isinstance(X, np.ndarray) else ()
+
+
+class Placed:
+    """Checked rows, measured from where a kernel's values keep most digits.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array, shape (m, d)
+        From `own_rows` or `adopted_rows`.
+    kernel : Kernel
+    dtype : numpy dtype
+        Of the values to be computed.
+    origin : array_like, shape (d,), optional
+        Where to measure from instead.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array, shape (m, d)
+        The rows as they are measured, in float64.
+    origin : ndarray, shape (d,), or None
+    data : Rows
+        The same in `dtype`: stored values and products are of one type, and rows are cast once.
+
+    Raises
+    ------
+    ValueError
+        If `origin` is no point, or the kernel's SVM changes when all rows move; or a squared norm overflows.
+    """
+
+    def __init__(self, X, kernel, dtype, origin=None):
+        if origin is None:
+            self.origin = far_origin(X) if kernel.moves else None
+        else:
+            self.origin = checked_origin(X, origin)
+            if self.origin is not None and not kernel.moves:
+                raise ValueError(f"origin must be 0 for {kernel!r}, whose SVM changes when all rows move")
+        self.X = measured_from(X, self.origin)
+        self.moves = kernel.moves
+        with np.errstate(over="ignore"):
+            self.data = Rows(self.X.astype(dtype, copy=False))
+
+    def suited(self, kernel):
+        """The rows as another kernel wants them."""
+        if kernel.moves == self.moves:
+            return self
+        # moving rows to and fro rounds nothing, see far_origin
+        X = self.X if self.origin is None else self.X + self.origin
+        return Placed(X, kernel, self.data.X.dtype)
+
+    def beside(self, X, kernel, support):
+        """New rows and some of these, measured from the same point: a pair of Rows; or a ValueError."""
+        X = as_rows(X)
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {self.X.shape[1]}")
+        if sparse.issparse(X) != sparse.issparse(self.X):
+            X = sparse.csr_array(X) if sparse.issparse(self.X) else X.toarray()
+        new = Rows(measured_from(X, self.origin))
+        kernel.check(new)
+        return new, Rows(self.X[support])

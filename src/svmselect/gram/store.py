@@ -1,0 +1,105 @@
+"""Where the columns of a Gram matrix are kept, and who counts them."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from svmselect.gram._columns import MIN_COLUMNS, Columns, allocate, padded_length
+
+__all__ = ["Counts", "Store"]
+
+
+class Counts:
+    """Columns requested and kernel values computed, counted by each thread for itself."""
+
+    def __init__(self):
+        self._local, self._lock = threading.local(), threading.Lock()
+        self._threads, self._ended = [], np.zeros(2, dtype=np.int64)
+
+    @property
+    def own(self):
+        """Those of the calling thread: int64, shape (2,), to be added to."""
+        try:
+            return self._local.counts
+        except AttributeError:
+            self._local.counts = counts = np.zeros(2, dtype=np.int64)
+        with self._lock:
+            for thread, of_thread in self._threads:
+                if not thread.is_alive():
+                    self._ended += of_thread
+            self._threads = [pair for pair in self._threads if pair[0].is_alive()]
+            self._threads.append((threading.current_thread(), counts))
+        return counts
+
+    @property
+    def total(self):
+        """Those of all threads."""
+        with self._lock:
+            return sum((counts for _, counts in self._threads), self._ended.copy())
+
+
+class Store:
+    """Where the columns of a matrix are kept, and what each thread sees of it.
+
+    The whole matrix, where it fits, is stored once for all threads. Fewer columns are replaced as they are
+    used, so there each thread has a store of its own. The first thread that asks has the whole capacity, and
+    another one has it after that thread has ended. Any other has a quarter as much, in memory that goes with
+    the thread.
+
+    Parameters
+    ----------
+    source : Source
+    capacity : int
+        Columns that fit the budget.
+    dtype : numpy dtype
+    memory : ndarray of uint8, optional
+        Where to put the columns, from `allocate`; fresh memory by default.
+
+    Attributes
+    ----------
+    full : bool
+        Whether the whole matrix fits.
+    capacity : int
+    memory : ndarray of uint8
+    """
+
+    def __init__(self, source, capacity, dtype, memory=None):
+        self.source, self.dtype = source, dtype
+        self.capacity = min(capacity, source.m)
+        self.full = self.capacity == source.m
+        n_bytes = self.capacity * padded_length(source.m) * dtype.itemsize
+        self.memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
+        self._first, self._owner = None, None
+        self._local, self._lock = threading.local(), threading.Lock()
+
+    @property
+    def columns(self):
+        """The Columns of the calling thread."""
+        try:
+            return self._local.columns
+        except AttributeError:
+            self._local.columns = columns = self._open(self.source.counts.own[:1])
+        return columns
+
+    def _open(self, counter):
+        with self._lock:
+            if self.full and self._first is not None:
+                return self._first.handle(counter)
+            capacity, memory = self.capacity, self.memory
+            if self._owner is None or not self._owner.is_alive():
+                self._owner = threading.current_thread()
+            else:
+                capacity, memory = max(capacity // 4, MIN_COLUMNS), None
+            columns = Columns(self.source.m, capacity, self.dtype, self.source.load, counter, memory)
+            if memory is not None:
+                self._first = columns
+            return columns
+
+    def close(self):
+        """Give the memory away: asking for a column that was kept there is an error from now on."""
+        with self._lock:
+            if self._first is not None:
+                self._first.close()
+        return self.memory

@@ -1,0 +1,125 @@
+"""The models of a search: a grid, and what of it shares a kernel."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from svmselect.path import check_values
+from svmselect.sklearn.kernels import kernel_of, resolved_gamma
+from svmselect.sklearn.precomputed import Precomputed
+from svmselect.sklearn.problem import class_weights
+
+__all__ = ["by_kernel", "candidates_of", "default_grid", "parameters"]
+
+# parameters that name a kernel
+OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
+# of the default grid: 64 models around C = 1 and a little below gamma = "scale"
+DEFAULT = {
+    "C": tuple(2.0**e for e in range(-3, 12, 2)),
+    "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
+}
+DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
+
+
+def default_grid(kernel, X, formulation="C"):
+    """The grid where none is given: values of C or nu, and of gamma for the kernels of distances that are
+    named."""
+    grid = {formulation: list(DEFAULT[formulation])}
+    if isinstance(kernel, str) and kernel in ("rbf", "laplacian", "chi2"):
+        scale = resolved_gamma("scale", X)
+        grid["gamma"] = [scale * factor for factor in DEFAULT_GAMMA]
+    return grid
+
+
+def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
+    """The models of a grid as a list of dicts, in scikit-learn's order, or a ValueError.
+
+    Parameters
+    ----------
+    param_grid : dict, list of dict or None
+    template : SVC or NuSVC
+        What a model has where it has nothing of its own.
+    data : JudgedRows
+    n_candidates : int, optional
+        Models to draw from the grid, which may then hold distributions; by default all are taken.
+    rng : numpy.random.RandomState, optional
+        Of the draws.
+
+    Returns
+    -------
+    list of dict
+    """
+    name = template._formulation
+    grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
+    if n_candidates is None:
+        for part in [grid] if isinstance(grid, Mapping) else grid:
+            drawn = [key for key, values in part.items() if hasattr(values, "rvs")]
+            if drawn:
+                raise ValueError(
+                    f"param_grid has a distribution of {drawn[0]!r}: n_candidates says how many to draw"
+                )
+        candidates = list(ParameterGrid(grid))
+    elif isinstance(n_candidates, numbers.Integral) and n_candidates >= 1:
+        candidates = list(ParameterSampler(grid, n_candidates, random_state=rng))
+    else:
+        raise ValueError(f"n_candidates must be an integer >= 1, got {n_candidates!r}")
+    searched = (name, *OF_KERNEL, "class_weight")
+    unknown = {key for candidate in candidates for key in candidate} - set(searched)
+    if unknown:
+        raise ValueError(f"param_grid may hold {', '.join(searched)}, got {sorted(unknown)[0]!r}")
+    values = check_values(
+        [value_of(candidate, template) for candidate in candidates], f"{name} in param_grid"
+    )
+    if name == "nu" and max(values) > 1:
+        raise ValueError(f"nu in param_grid must be in (0, 1], got {max(values)}")
+    for candidate in candidates:
+        if "class_weight" in candidate:
+            class_weights(candidate["class_weight"], data.classes, data.codes)
+    return candidates
+
+
+def value_of(candidate, template):
+    """C or nu of a model."""
+    return candidate.get(template._formulation, getattr(template, template._formulation))
+
+
+def by_kernel(candidates, template, X):
+    """What shares a Gram matrix, and in it what shares a path along C.
+
+    Returns
+    -------
+    list of (kernel, parts)
+        A Kernel, and a list of ``(class_weight, numbers)``: the numbers of the candidates with these weights.
+    """
+    groups = {}
+    for number, candidate in enumerate(candidates):
+        own = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
+        given = isinstance(own["kernel"], str) and own["kernel"] == "precomputed"
+        weight = candidate.get("class_weight", template.class_weight)
+        parts = groups.setdefault("precomputed" if given else kernel_of(X=X, **own), {})
+        key = frozenset(weight.items()) if isinstance(weight, dict) else weight
+        parts.setdefault(key, (weight, []))[1].append(number)
+    return [
+        (Precomputed(X) if key == "precomputed" else key, list(parts.values()))
+        for key, parts in groups.items()
+    ]
+
+
+def parameters(candidates):
+    """`params`, and a masked array of each parameter."""
+    columns = {"params": candidates}
+    for name in sorted({name for candidate in candidates for name in candidate}):
+        values = [candidate.get(name) for candidate in candidates]
+        given = [name in candidate for candidate in candidates]
+        numeric = all(
+            isinstance(v, float | int | np.number) for v, has in zip(values, given, strict=True) if has
+        )
+        column = np.ma.masked_all(len(candidates), dtype=np.float64 if numeric else object)
+        for n in np.flatnonzero(given):
+            column[n] = values[n]
+        columns[f"param_{name}"] = column
+    return columns

@@ -1,0 +1,348 @@
+"""Pictures of a search."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+__all__ = ["SearchDisplay"]
+
+KINDS = ("surface", "curve", "margins")
+SHOWN = 0.8  # share of the models that differ in colour
+MOST_WORDS = 120  # cells up to which each has its number
+BINS = 40  # of a histogram, about
+WIDE = 10  # ratio of a parameter's values from which on its axis is logarithmic
+CHOSEN = {"color": "tab:red", "label": "chosen"}
+
+
+class SearchDisplay:
+    """What a search has found, as a picture; made by `from_search`.
+
+    Parameters
+    ----------
+    kind : {"surface", "curve", "margins"}
+    label : str
+        What is drawn: the name of the score, or of the error.
+    **parts : arrays
+        What is drawn, by the names of the attributes.
+
+    Attributes
+    ----------
+    kind, label
+        As the parameters.
+    names : list of str
+        The parameters along the axes; one of a curve, none of margins.
+    coordinates : list of lists
+        Their values, one list for each of `names`; of a curve and of a surface of a grid each value once, in
+        increasing order, of other surfaces those of each model.
+    values : ndarray
+        Scores or errors: shape (n,) of a curve, (n_y, n_x) of a grid's surface with NaN where there is no
+        model, (n_models,) of other surfaces; of margins the margin of each row, shape (m,).
+    spread : ndarray, shape (n,), or None
+        Of a curve: the standard error of `values` over the splits, or over the rows left out.
+    train : ndarray, shape (n,), or None
+        Of a curve, the same of the rows that were trained on.
+    chosen : tuple or None
+        The coordinates of the chosen model, and its value.
+    ax_, figure_
+        Matplotlib's, after `plot`.
+    """
+
+    def __init__(
+        self, kind, label, *, values, names=(), coordinates=(), spread=None, train=None, chosen=None
+    ):
+        self.kind, self.label, self.values = kind, label, values
+        self.names, self.coordinates = list(names), list(coordinates)
+        self.spread, self.train, self.chosen = spread, train, chosen
+
+    @classmethod
+    def from_search(cls, search, *, kind=None, x=None, y=None, score=None, ax=None):
+        """Draw what a search has found.
+
+        Parameters
+        ----------
+        search : LOOSearchCV or SeededCV
+            Fitted.
+        kind : {"surface", "curve", "margins"}, optional
+            "surface": the scores over two parameters, and the chosen model. "curve": the scores along one,
+            with their standard error, all others as in the chosen model. "margins": a histogram of the
+            margins that rows have by the best model trained without them. By default a surface where two
+            parameters have several values, else a curve.
+        x, y : str, optional
+            Parameters of the grid; by default those with several values. All others are as in the chosen
+            model.
+        score : str, optional
+            Of several scores the one to draw; by default the one that chose. Accuracies are drawn as errors
+            in percent.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        SearchDisplay
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind, parameter or score.
+        """
+        check_is_a_search(search)
+        if kind is not None and kind not in KINDS:
+            raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
+        if kind == "margins":
+            return margins_of(cls, search).plot(ax)
+        models = Models(search, score)
+        varied = [name for name in models.names if len(models.distinct(name)) > 1]
+        if kind is None:
+            kind = "surface" if len(varied) > 1 else "curve"
+        wanted = [name for name in (x, y) if name is not None]
+        for name in wanted:
+            if name not in models.names:
+                raise ValueError(
+                    f"x and y must be parameters of the grid, {', '.join(models.names)}, got {name!r}"
+                )
+        n_axes = 2 if kind == "surface" else 1
+        rest = sorted((name for name in varied if name not in wanted), key=order_of)
+        names = (wanted + rest)[:n_axes]
+        if len(names) < n_axes:
+            raise ValueError(f"a {kind} needs {n_axes} parameters with several values, the grid has {varied}")
+        return models.display(cls, kind, names).plot(ax)
+
+    def plot(self, ax=None):
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        SearchDisplay
+            Itself, with `ax_` and `figure_`.
+        """
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ValueError("SearchDisplay needs matplotlib: install it") from None
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        if self.kind == "margins":
+            self._draw_margins(ax)
+        elif self.kind == "curve":
+            self._draw_curve(ax)
+        else:
+            self._draw_surface(ax)
+        return self
+
+    def _draw_surface(self, ax):
+        errors = self.label.endswith("(%)")
+        # a few models that are much worse than all others would take the colours for themselves
+        low, high = np.nanmin(self.values), np.nanmax(self.values)
+        if errors:
+            high = np.nanquantile(self.values, SHOWN)
+        else:
+            low = np.nanquantile(self.values, 1 - SHOWN)
+        colours = {"cmap": "cividis_r" if errors else "cividis", "vmin": low, "vmax": high}
+        if self.values.ndim == 2:
+            image = ax.imshow(self.values, origin="lower", aspect="auto", **colours)
+            if self.values.size <= MOST_WORDS:
+                for (row, column), value in np.ndenumerate(self.values):
+                    dark = (value > (low + high) / 2) == errors
+                    if np.isfinite(value):
+                        ax.text(
+                            column,
+                            row,
+                            f"{value:.3g}",
+                            ha="center",
+                            va="center",
+                            fontsize=6,
+                            color="white" if dark else "black",
+                        )
+            for set_ticks, values, turned in (
+                (ax.set_xticks, self.coordinates[0], 45),
+                (ax.set_yticks, self.coordinates[1], 0),
+            ):
+                set_ticks(range(len(values)), [text_of(value) for value in values], rotation=turned)
+            place = [values.index(at) for values, at in zip(self.coordinates, self.chosen, strict=False)]
+        else:
+            image = ax.scatter(*self.coordinates, c=self.values, edgecolors="0.4", linewidths=0.5, **colours)
+            for axis, values in zip((ax.set_xscale, ax.set_yscale), self.coordinates, strict=True):
+                axis(scale_of(values))
+            place = self.chosen[:2]
+        ax.plot(*place, "s", markersize=18, fillstyle="none", markeredgewidth=2, linestyle="none", **CHOSEN)
+        ax.set(xlabel=self.names[0], ylabel=self.names[1])
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, markerscale=0.5)
+        self.figure_.colorbar(image, ax=ax, extend="max" if errors else "min", label=self.label)
+
+    def _draw_curve(self, ax):
+        (values,) = self.coordinates
+        numeric = all(isinstance(value, numbers.Real) for value in values)
+        at = values if numeric else list(range(len(values)))
+        ax.plot(at, self.values, "o-", color="tab:blue", label="rows left out")
+        if self.spread is not None:
+            ax.fill_between(
+                at,
+                self.values - self.spread,
+                self.values + self.spread,
+                color="tab:blue",
+                alpha=0.2,
+                label="standard error",
+            )
+        if self.train is not None:
+            ax.plot(at, self.train, "s--", color="0.4", fillstyle="none", label="rows trained on")
+        ax.plot(at[values.index(self.chosen[0])], self.chosen[-1], "*", markersize=14, **CHOSEN)
+        if numeric:
+            ax.set_xscale(scale_of(values))
+        else:
+            ax.set_xticks(at, [text_of(value) for value in values])
+        ax.set(xlabel=self.names[0], ylabel=self.label)
+        ax.legend(frameon=False)
+
+    def _draw_margins(self, ax):
+        low, high = min(self.values.min(), 0.0), max(self.values.max(), 0.0)
+        width = (high - low or 1.0) / BINS
+        # 0 is an edge
+        edges = width * np.arange(np.floor(low / width), np.floor(high / width) + 2)
+        wrong = self.values < 0
+        parts = [self.values[~wrong], self.values[wrong]]
+        labels = [
+            f"{name} ({part.size})" for name, part in zip(("right", "misclassified"), parts, strict=True)
+        ]
+        *_, bars = ax.hist(parts, edges, stacked=True, color=["0.75", "tab:red"], label=labels)
+        for bar in bars[1]:
+            bar.set(hatch="////", edgecolor="white", linewidth=0)
+        ax.axvline(0, color="0.2", linewidth=1)
+        ax.set(xlabel=self.label, ylabel="rows")
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+
+
+class Models:
+    """The models of a search with one of their scores.
+
+    Parameters
+    ----------
+    search : LOOSearchCV or SeededCV
+    score : str or None
+
+    Attributes
+    ----------
+    names : list of str
+        Parameters that the grid has.
+    """
+
+    def __init__(self, search, score):
+        results = search.cv_results_
+        scores = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
+        if score is None:
+            score = search.refit if isinstance(search.refit, str) else scores[0]
+        if score not in scores:
+            raise ValueError(f"score must be one of {', '.join(scores)}, got {score!r}")
+        self.params, self.results, self.score = results["params"], results, score
+        self.names = sorted({name for model in self.params for name in model}, key=order_of)
+        if hasattr(search, "best_index_"):
+            self.best = search.best_index_
+        else:
+            self.best = int(results[f"rank_test_{score}"].argmin())
+        method = f"{search.n_splits_}-fold" if hasattr(search, "n_splits_") else "leave-one-out"
+        named = score if search.multimetric_ else search.scoring_
+        self.is_error = named in ("accuracy", "weighted_accuracy")
+        if self.is_error:
+            weighted = " weighted by class" if named == "weighted_accuracy" else ""
+            self.label = f"{method} error{weighted} (%)"
+        else:
+            self.label = f"{method} {named if isinstance(named, str) else 'score'}"
+        # the deviation is over splits, or over the rows where each is a split
+        self.n = getattr(search, "n_splits_", None) or search.n_rows_
+        self.rows_differ = "n_resources" in results and not hasattr(search, "n_splits_")
+
+    def distinct(self, name):
+        """The values of a parameter, increasing where they are numbers."""
+        found = []
+        for model in self.params:
+            if name in model and model[name] not in found:
+                found.append(model[name])
+        return sorted(found) if all(isinstance(value, numbers.Real) for value in found) else found
+
+    def shown(self, kind):
+        """Mean scores, or errors in percent, of all models."""
+        values = np.asarray(self.results[f"mean_{kind}_{self.score}"], dtype=np.float64)
+        return 100 * (1 - values) if self.is_error else values
+
+    def display(self, cls, kind, names):
+        """The display of the models that have all other parameters of the chosen one."""
+        chosen = self.params[self.best]
+        # of models that were judged on ever more rows, the last round
+        last = {repr(sorted(model.items(), key=str)): n for n, model in enumerate(self.params)}
+        alike = [
+            n
+            for n, model in enumerate(self.params)
+            if n in last.values()
+            and all(name in model for name in names)
+            and all(model.get(name) == chosen.get(name) for name in self.names if name not in names)
+        ]
+        if self.best not in alike:
+            raise ValueError(f"the chosen model has no {' and '.join(names)}: {chosen}")
+        values = self.shown("test")
+        at = tuple(chosen[name] for name in names), values[self.best]
+        coordinates = [self.distinct(name) for name in names]
+        parts = {"names": names, "chosen": (*at[0], at[1])}
+        n_cells = np.prod([len(distinct) for distinct in coordinates])
+        if kind == "surface" and n_cells > 2 * len(alike):  # no grid
+            coordinates = [[self.params[n][name] for n in alike] for name in names]
+            return cls(kind, self.label, values=values[alike], coordinates=coordinates, **parts)
+        if kind == "surface":
+            table = np.full([len(distinct) for distinct in coordinates[::-1]], np.nan)
+            for n in alike:
+                place = [c.index(self.params[n][name]) for c, name in zip(coordinates, names, strict=True)]
+                table[tuple(place[::-1])] = values[n]
+            return cls(kind, self.label, values=table, coordinates=coordinates, **parts)
+        (distinct,), (name,) = coordinates, names
+        along = {self.params[n][name]: n for n in alike}
+        order = [along[value] for value in distinct if value in along]
+        n = self.results["n_resources"][order] if self.rows_differ else self.n
+        spread = self.results[f"std_test_{self.score}"][order] / np.sqrt(n)
+        train = self.shown("train")[order] if f"mean_train_{self.score}" in self.results else None
+        return cls(
+            kind,
+            self.label,
+            values=values[order],
+            coordinates=[[self.params[n][name] for n in order]],
+            spread=spread * (100 if self.is_error else 1) if spread.any() else None,
+            train=train,
+            **parts,
+        )
+
+
+def margins_of(cls, search):
+    """The display of the margins of left-out rows."""
+    best = search._best()
+    label = "margin of a row by the classifier without it"
+    if len(best.classes_) > 2:
+        label += ", in votes"
+    return cls("margins", label, values=best.left_out_margins())
+
+
+def check_is_a_search(search):
+    """A ValueError unless it is a fitted search of ours."""
+    if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
+        raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
+
+
+def order_of(name):
+    """C or nu first, then gamma, then others by name."""
+    first = ("C", "nu", "gamma")
+    return (first.index(name) if name in first else len(first), name)
+
+
+def scale_of(values):
+    """Of an axis with these values."""
+    low, high = min(values), max(values)
+    return "log" if low > 0 and high >= WIDE * low else "linear"
+
+
+def text_of(value):
+    """A value of a parameter for people."""
+    return f"{value:.3g}" if isinstance(value, numbers.Real) else str(value)

@@ -1,0 +1,24 @@
+from svmselect.solver._state cimport State
+
+cdef enum:
+    MVP = 0
+    WSS2 = 1
+
+cdef enum:      # how a descent ended
+    LIMIT = 0
+    REACHED = 1
+    STUCK = 2
+
+cdef class Dual(State):
+    cdef double work
+
+    cdef const void *column(self, Py_ssize_t t) except NULL nogil
+    cdef int fetch(self, Py_ssize_t t) except -1
+    cdef int step(self, int rule) except -1 nogil
+    cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
+    cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil
+    cdef long long wait(self) noexcept nogil
+    cdef int breathe(self) except -1 nogil
+    cdef object candidates(self)
+    cdef int descend(self, int rule, double tol, long long last) except -1
+    cdef int descend_on(self, rows, int rule, double tol, long long last) except -1
