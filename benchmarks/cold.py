@@ -11,13 +11,13 @@ OPENBLAS_CORETYPE is unset, and the CSV file names the kernels that BLAS chose.
 from __future__ import annotations
 
 import argparse
-import platform
 import statistics
 import sys
 from pathlib import Path
 
 from compare import OK, cached_problem, identity_of, run_fit
 from csv_rows import read_rows, write_rows
+from origin import processor
 from peers import PEERS
 from problems import kernel_of, make_data
 from quality import assess
@@ -44,16 +44,8 @@ def arguments():
     return parser.parse_args()
 
 
-def processor():
-    """Model of this machine's processor."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
-
-
-def measure(problem, C, peer, threads, options):
-    """The row of one fit."""
+def measure(problem, C, peer, threads, options, assessed=True):
+    """The row of one fit; `assessed` says whether its solution is judged, which takes longer than the fit."""
     task = {"problem": problem, "kernel": "rbf", "C": C, "tol": 1e-3, "peer": peer, "threads": threads}
     task |= {"limit_s": options.limit, "memory_mb": DEFAULT_MB.get(peer, 200), "cold": True}
     row = {"problem": problem, "C": f"{C:g}", "peer": peer, "threads": threads, "version": identity_of(peer)}
@@ -68,11 +60,35 @@ def measure(problem, C, peer, threads, options):
     row |= {**numbers, "n_sv": "", "objective": "", "kkt_gap": ""}
     if results:
         row |= {name: f"{statistics.median(float(r[name]) for r in results):.4g}" for name in numbers}
-        data, alpha = cached_problem(problem), results[0]["alpha"]
-        quality = assess(data, kernel_of("rbf", data.X.shape[1]), C, alpha, float(results[0]["b"]))
+        alpha = results[0]["alpha"]
         row |= {"blas": str(results[0]["blas"]), "n_sv": (alpha > 0).sum()}
-        row |= {"objective": f"{quality.objective:.9g}", "kkt_gap": f"{quality.kkt_gap:.3g}"}
+        if assessed:
+            data = cached_problem(problem)
+            quality = assess(data, kernel_of("rbf", data.X.shape[1]), C, alpha, float(results[0]["b"]))
+            row |= {"objective": f"{quality.objective:.9g}", "kkt_gap": f"{quality.kkt_gap:.3g}"}
     return row
+
+
+def report(rows):
+    """CPU seconds and peak memory of every library, in Markdown."""
+    peers = list(dict.fromkeys(row["peer"] for row in rows))
+    lines = [
+        "| problem | C | threads | " + " | ".join(f"{peer}, s | MB" for peer in peers) + " |",
+        "|---|---:|---:|" + "---:|---:|" * len(peers),
+    ]
+    cases = {}
+    for row in rows:
+        cases.setdefault((row["problem"], row["C"], str(row["threads"])), {})[row["peer"]] = row
+    for case, of_peer in cases.items():
+        cells = []
+        for peer in peers:
+            row = of_peer.get(peer)
+            if row is None or row["status"] != OK:
+                cells += ["" if row is None else row["status"], ""]
+            else:
+                cells += [f"{float(row['cpu_s']):.3g}", f"{float(row['peak_mb']):.0f}"]
+        lines.append("| " + " | ".join([*case, *cells]) + " |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -89,7 +105,7 @@ def main():
                     continue
                 row = measure(problem, C, peer, threads, options)
                 rows[tuple(str(row[name]) for name in KEY)] = row
-                write_rows(options.output, list(rows.values()))
+                write_rows(options.output, list(rows.values()), report(rows.values()))
                 print(*row.values(), sep=", ", flush=True)
 
 

@@ -11,7 +11,6 @@ columns.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import statistics
@@ -25,8 +24,9 @@ from signal import SIGKILL, SIGTERM, SIGXCPU, signal
 
 import csv_rows
 import numpy as np
+from origin import library
 from peers import PEERS, version_of
-from problems import KERNELS, PROBLEMS, ROOT, kernel_of, load_problem, make_data
+from problems import KERNELS, PROBLEMS, SET_ASIDE, kernel_of, load_problem, make_data
 from quality import assess, disagreement
 
 HERE = Path(__file__).resolve().parent
@@ -49,7 +49,10 @@ def arguments():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument(
-        "--problems", nargs="+", metavar="NAME", help=f"of {', '.join(PROBLEMS)}; all by default"
+        "--problems",
+        nargs="+",
+        metavar="NAME",
+        help=f"of {', '.join([*PROBLEMS, *SET_ASIDE])}; all by default",
     )
     parser.add_argument("--peers", nargs="+", choices=PEERS, metavar="NAME", help=f"of {', '.join(PEERS)}")
     parser.add_argument("--kernels", nargs="+", choices=KERNELS, default=KERNELS)
@@ -68,7 +71,7 @@ def arguments():
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
     if options.problems is None:
-        options.problems = QUICK if options.quick else PROBLEMS
+        options.problems = QUICK if options.quick else [*PROBLEMS, *SET_ASIDE]
     elif options.quick:
         parser.error("give --problems or --quick, not both")
     if options.repeats < 1:
@@ -80,14 +83,9 @@ def arguments():
 
 
 def identity_of(peer):
-    """Version of a peer, that of svmselect with a digest of its sources; None if it is not installed."""
+    """Version of a peer, that of svmselect with the digest of its code; None if it is not installed."""
     version = version_of(peer)
-    if peer != "svmselect" or version is None:
-        return version
-    digest = hashlib.sha256()
-    for path in sorted(path for path in (ROOT / "src" / "svmselect").iterdir() if path.is_file()):
-        digest.update(path.read_bytes())
-    return f"{version}+{digest.hexdigest()[:12]}"
+    return library() if peer == "svmselect" and version is not None else version
 
 
 def present(asked):
@@ -141,7 +139,8 @@ def environment(threads, cold=False):
     """Environment of a fit: its number of threads, kernels of BLAS that BLAS chooses, and, unless it is to be
     cold, a heap that keeps its memory (fit.touch_memory)."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    own = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    forced = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+    own = {name: value for name, value in os.environ.items() if name not in forced}
     heap = (
         {}
         if cold

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from math import ceil
 
 import numpy as np
+from origin import core_types
 from peers import PEERS
 from problems import kernel_of, load_problem
-from threadpoolctl import threadpool_info
 
 WARM_UP_ROWS = 100  # of each class
 SHORT = 0.1  # CPU seconds: a shorter fit is repeated, and the mean is its time
@@ -102,11 +102,6 @@ def run_cold(task, peer):
 def peak_mb():
     """The most memory that this process has had, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def core_types():
-    """The kernels that the BLAS libraries of this process have chosen."""
-    return "+".join(sorted({str(library.get("architecture")) for library in threadpool_info()}))
 
 
 if __name__ == "__main__":

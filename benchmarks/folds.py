@@ -10,16 +10,16 @@ measured again.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
+import origin
 from csv_rows import read_rows, write_rows
 from problems import load_problem, make_data
 from sklearn.svm import SVC
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import threadpool_limits
 
 from svmselect import RBF, Gram, cross_validate, stratified_folds
 
@@ -85,9 +85,7 @@ def measure(name, X, y, C, k, repeats):
         "folds_trained": sum(r.n_iter > 0 for r in run.rounds),
         "points_compared": int(np.count_nonzero(sure)),
         "points_different": int(np.count_nonzero(((run.decision >= 0) != (theirs >= 0))[sure])),
-        "blas_core": next(
-            (library["architecture"] for library in threadpool_info() if "architecture" in library), ""
-        ),
+        **origin.columns(),
     }
 
 
@@ -128,8 +126,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
-    if "OPENBLAS_CORETYPE" in os.environ:
-        print(f"OPENBLAS_CORETYPE is {os.environ['OPENBLAS_CORETYPE']}: matrix products may be slow")
+    origin.warn_of_forced_kernels()
     rows = read_rows(options.output)
     done = {tuple(row[column] for column in KEY) for row in rows}
     for name in options.problems:

@@ -1,10 +1,11 @@
-"""Cross-validation of whole grids against scikit-learn and liquidSVM: results/grid.csv.
+"""Cross-validation of whole grids against scikit-learn, liquidSVM and TorchKM: results/grid.csv.
 
 python benchmarks/grid.py
 python benchmarks/grid.py --liquidsvm /path/to/python --threads 1
 
 RBF models with 5 folds on 1,000 rows of waveform, Gram matrices included. README.md explains the grids, the
-columns, and how liquidSVM is installed, which has an interpreter of its own and is left out without one.
+columns, and how liquidSVM and TorchKM are installed. They have interpreters of their own, and are left out
+without one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ GRIDS = {
     "100": (np.geomspace(2.0**-3, 2.0**11, 10), np.geomspace(2.0**-5, 2.0**2, 10)),
     "liquidSVM": None,
 }
+TORCHKM = {"eps": 1e-5, "maxit": 1000, "gamma": 1e-8}  # the constants of its estimator
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -73,7 +75,36 @@ def liquidsvm(data, threads):
     }
 
 
-PEERS = {"svmselect": svmselect, "scikit-learn": sklearn, "liquidSVM": liquidsvm}
+def torchkm(data, threads):
+    """All C of a gamma in one call, each gamma with its kernel matrix, on the same folds."""
+    import torch
+    from torchkm.cvksvm import cvksvm
+
+    torch.set_num_threads(threads)
+    X, y = torch.tensor(data["X"]), torch.tensor(data["y"])
+    norms = (X * X).sum(dim=1)
+    distances = (norms[:, None] + norms - 2 * X @ X.T).clamp(min=0)
+    # its loss is a mean, and its penalty lambda times the squared norm; it goes from large lambda to small
+    penalties = torch.tensor(np.sort(1 / (2 * y.numel() * data["Cs"]))[::-1].copy())
+    least, passes = np.inf, 0
+    for gamma in data["gammas"]:
+        model = cvksvm(
+            torch.exp(-gamma * distances),
+            y,
+            penalties.numel(),
+            penalties,
+            foldid=torch.tensor(data["folds"] + 1),
+            nfolds=FOLDS,
+            device="cpu",
+            **TORCHKM,
+        )
+        model.fit()
+        wrong = (torch.sign(model.pred) != y[:, None]).double().mean(dim=0)
+        least, passes = min(least, wrong.min().item()), passes + int(model.cvnpass.sum())
+    return {"error": least, "n_iter": passes}
+
+
+PEERS = {"svmselect": svmselect, "scikit-learn": sklearn, "liquidSVM": liquidsvm, "TorchKM": torchkm}
 
 
 def child(peer, path, threads):
@@ -111,6 +142,8 @@ def call(python, peer, data, threads):
 
 def compare(name, data, pythons, threads, repeats):
     """The rows of one grid: the programs take turns."""
+    import origin
+
     results = {peer: [] for peer in pythons}
     for _ in range(repeats):
         for peer, python in pythons.items():
@@ -124,8 +157,25 @@ def compare(name, data, pythons, threads, repeats):
             row[f"{clock}_min"] = f"{min(result[clock] for result in several):.4g}"
         row["error"] = f"{several[0]['error']:.4f}"
         row["n_iter"] = several[0].get("n_iter", "")
+        row |= origin.columns()
         print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
         yield row
+
+
+def report(rows):
+    """Wall-clock seconds of every library on every grid, in Markdown."""
+    lines = [
+        "| grid | models | library | threads | seconds | over svmselect's on one thread |",
+        "|---|---:|---|---:|---:|---:|",
+    ]
+    ours = {
+        r["grid"]: float(r["wall_s"]) for r in rows if r["peer"] == "svmselect" and str(r["threads"]) == "1"
+    }
+    for row in rows:
+        over = f"{float(row['wall_s']) / ours[row['grid']]:.2f}" if row["grid"] in ours else ""
+        cells = [row["grid"], row["models"], row["peer"], row["threads"], row["wall_s"], over]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
 
 
 def main():
@@ -140,6 +190,7 @@ def main():
     parser.add_argument("--problem", default="waveform-1000", metavar="NAME", help="of problems.py, dense")
     parser.add_argument("--grids", nargs="+", choices=GRIDS, default=list(GRIDS), metavar="NAME")
     parser.add_argument("--liquidsvm", metavar="PYTHON", help="an interpreter that has liquidSVM")
+    parser.add_argument("--torchkm", metavar="PYTHON", help="an interpreter that has TorchKM")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--repeats", type=int, default=5, metavar="N")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
@@ -158,11 +209,13 @@ def main():
             pythons["liquidSVM"] = options.liquidsvm
             chosen = call(options.liquidsvm, "liquidSVM", data, 1)
             data["Cs"], data["gammas"] = np.array(chosen["Cs"]), np.array(chosen["gammas"])
+        if options.torchkm is not None:
+            pythons["TorchKM"] = options.torchkm
         for threads in options.threads:
             if threads > 1:
                 pythons.pop("scikit-learn", None)  # has one thread
             table.extend(compare(name, data, pythons, threads, options.repeats))
-    write_rows(options.output, table)
+    write_rows(options.output, table, report(table))
 
 
 if __name__ == "__main__":

@@ -40,9 +40,10 @@ from csv_rows import read_rows, write_rows
 from problems import ROOT, registered
 from scipy import sparse
 from sklearn.svm import SVC
-from svmselect._smo import Dual
+from svmselect.solver._smo import Dual
 
-from svmselect import RBF, Gram, _active_set, cross_validate, solve_csvc, span_rule, stratified_folds
+from svmselect import RBF, Gram, cross_validate, solve_csvc, span_rule, stratified_folds
+from svmselect.solver import _active_set
 
 RESULTS = ROOT / "benchmarks" / "results" / "spans.csv"
 DATASETS = ["mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"]

@@ -8,18 +8,19 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from itertools import product
 from pathlib import Path
 
 from compare import OK, OVER, RESULTS, read_rows
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 from peers import PEERS
-from problems import KERNELS, PROBLEMS
+from problems import KERNELS, PROBLEMS, SET_ASIDE
 
 OURS, LIBSVM = "svmselect", "LIBSVM"
-MARKERS = dict(zip(PEERS, "osD^v", strict=True))
+MARKERS = dict(zip(PEERS, "osD^vP", strict=True))
 # of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
-COLOURS = dict(zip(PEERS, ("#D55E00", "#0072B2", "#595959", "#009E73", "#CC79A7"), strict=True))
+COLOURS = dict(zip(PEERS, ("#D55E00", "#0072B2", "#595959", "#009E73", "#CC79A7", "#E69F00"), strict=True))
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -54,7 +55,7 @@ def cases_of(rows, threads, kernel):
     for row in rows.values():
         if row["threads"] == threads and row["kernel"] == kernel:
             cases.setdefault((row["C"], row["problem"]), {})[row["peer"]] = row
-    order = {name: place for place, name in enumerate(PROBLEMS)}
+    order = {name: place for place, name in enumerate([*PROBLEMS, *SET_ASIDE])}
     return dict(sorted(cases.items(), key=lambda case: (case[0][0], order.get(case[0][1], len(order)))))
 
 
@@ -94,13 +95,14 @@ def cell(row, column):
 
 
 def markdown(rows):
-    """The tables as Markdown."""
+    """The tables as Markdown, and the tables of means alone."""
     peers = [peer for peer in PEERS if any(row["peer"] == peer for row in rows.values())]
     compared = [LIBSVM], [peer for peer in peers if peer != OURS]
     versions = {peer: {row["version"] for row in rows.values() if row["peer"] == peer} for peer in peers}
     lines = ["# Comparison with other libraries", ""]
     lines += ["; ".join(f"{peer} {', '.join(sorted(versions[peer]))}" for peer in peers) + ".", ""]
     lines += ["Ratios are a peer's time over that of svmselect: above 1, svmselect is faster."]
+    every_mean = []
     for threads in sorted({row["threads"] for row in rows.values()}):
         column, unit = time_of(threads)
         lines += ["", f"## {threads} thread{'s' if threads > 1 else ''}: {unit}, median", ""]
@@ -113,19 +115,26 @@ def markdown(rows):
                 cells = [cell(case.get(peer), column) for peer in peers]
                 cells += [mean_text([ratio(case, column, group)]) for group in compared]
                 lines += [f"| {kernel} | {C:g} | {problem} | " + " | ".join(cells) + " |"]
-            for C in [None, *sorted({C for C, _ in cases})]:
-                chosen = [case for key, case in cases.items() if C in (None, key[0])]
+            for C, aside in product([None, *sorted({C for C, _ in cases})], (False, True)):
+                chosen = [
+                    case
+                    for key, case in cases.items()
+                    if C in (None, key[0]) and aside == (key[1] in SET_ASIDE)
+                ]
                 ratios = [[ratio(case, column, group) for case in chosen] for group in compared]
                 cells = [
                     kernel,
                     "all" if C is None else f"{C:g}",
+                    "set aside" if aside else "tuned on",
                     counted(ratios[1]),
                     *map(mean_text, ratios),
                 ]
                 means.append(f"| {' | '.join(cells)} |")
         lines += ["", "Geometric means of the ratios:", ""]
-        lines += ["| kernel | C | problems | LIBSVM / ours | best peer / ours |", "|---|---:|---:|---:|---:|"]
+        lines += ["| kernel | C | problems | how many | LIBSVM / ours | best peer / ours |"]
+        lines += ["|---|---:|---|---:|---:|---:|"]
         lines += means
+        every_mean += ["", f"{threads} thread{'s' if threads > 1 else ''}:", "", *lines[-2 - len(means) :]]
     marked = [row for row in rows.values() if row["disagrees"]]
     lines += ["", f"(!) Solutions that disagree with the best one: {len(marked)}."]
     for row in marked:
@@ -133,7 +142,7 @@ def markdown(rows):
         lines += [f"- {row['peer']}, {where}: {row['disagrees']}"]
     failed = [row for row in rows.values() if row["status"] not in (OK, OVER)]
     lines += [f"- {row['peer']}, {row['problem']}, {row['kernel']}: {row['status']}" for row in failed]
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, ""]), "\n".join([*every_mean, ""])
 
 
 def draw(rows, threads, stem):
@@ -142,7 +151,9 @@ def draw(rows, threads, stem):
     panels = [
         (kernel, C) for kernel in KERNELS for C in sorted({C for C, _ in cases_of(rows, threads, kernel)})
     ]
-    problems = [name for name in PROBLEMS if any(row["problem"] == name for row in rows.values())]
+    problems = [
+        name for name in [*PROBLEMS, *SET_ASIDE] if any(row["problem"] == name for row in rows.values())
+    ]
     problems += sorted({row["problem"] for row in rows.values()} - set(problems))
     height = 0.9 + 0.26 * len(problems)
     across = max(1, -(-len(panels) // 2))
@@ -190,8 +201,9 @@ def main():
     rows = read_rows(options.input)
     if not rows:
         sys.exit(f"no rows in {options.input}: run compare.py first")
-    text = markdown(rows)
+    text, means = markdown(rows)
     options.input.with_suffix(".md").write_text(text)
+    options.input.with_name(f"{options.input.stem}_means.md").write_text(means.lstrip())
     print(text)
     for threads in sorted({row["threads"] for row in rows.values()}):
         stem = options.input.with_suffix("")

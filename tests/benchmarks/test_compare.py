@@ -56,6 +56,16 @@ def test_peers_agree(measured):
     assert all(float(row["test_accuracy"]) > 0.5 and int(row["n_sv"]) > 0 for row in rows)
 
 
+def test_every_program_says_how_it_is_called(benchmarks):
+    programs = [path for path in sorted(benchmarks.glob("*.py")) if "ArgumentParser(" in path.read_text()]
+    assert len(programs) > 10
+    for path in programs:
+        finished = subprocess.run(
+            [sys.executable, path, "--help"], capture_output=True, text=True, check=False
+        )
+        assert finished.returncode == 0 and path.stem in finished.stdout, (path, finished.stderr)
+
+
 def test_rows_of_the_file_are_not_measured_again(benchmarks, measured):
     before = measured.read_text()
     finished = run(benchmarks, measured, "--peers", "svmselect", "scikit-learn", "--C", "1")

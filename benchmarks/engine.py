@@ -1,0 +1,256 @@
+"""The parts of the library, each beside what it should not be slower than: results/engine.csv and engine.md.
+
+python benchmarks/engine.py
+python benchmarks/engine.py --sections leave-one-out predictions
+
+README.md has the sections. Times are CPU seconds of one thread, but for "two threads", where they are
+wall-clock seconds. The two sides of a row are measured in turn; what the CSV file has already is measured
+again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import origin
+from csv_rows import read_rows, write_rows
+from problems import load_problem, make_data
+from sklearn.svm import SVC as TheirSVC
+from threadpoolctl import threadpool_limits
+
+from svmselect import (
+    RBF,
+    Gram,
+    Linear,
+    cross_validate_grid,
+    decision_function,
+    leave_one_out,
+    solve_csvc,
+)
+from svmselect.sklearn import SVC, LOOSearchCV
+
+try:
+    from sklearnex import svm
+except ImportError:  # it has no wheel for every machine
+    svm = None
+
+RESULTS = Path(__file__).resolve().parent / "results" / "engine.csv"
+SMALL = ["heart", "diabetis", "german", "image", "waveform-400", "twonorm-400", "ringnorm-400"]
+GRID = 2.0 ** np.arange(-5, 11, 2), 2.0 ** np.arange(-8, 0)  # C, gamma
+NEW_ROWS = 50_000
+
+
+def problem(name):
+    """Dense rows, each feature standardised, and labels."""
+    make_data(name)
+    data = load_problem(name)
+    X = np.asarray(data.X)
+    return (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12), data.y
+
+
+def in_turn(calls, repeats, clock):
+    """Median seconds of each call, warmed up once."""
+    times = [[] for _ in calls]
+    for repeat in range(repeats + 1):
+        for call, several in zip(calls, times, strict=True):
+            begin = clock()
+            call()
+            if repeat:
+                several.append(clock() - begin)
+    return [statistics.median(several) for several in times]
+
+
+def leave_one_outs(repeats):
+    """Unlearning against the faster of the paper's two methods, on easy and hard models."""
+    for name in SMALL:
+        X, y = problem(name)
+        for label, kernel in (
+            ("rbf", RBF(1 / X.shape[1])),
+            ("wide rbf", RBF(0.1 / X.shape[1])),
+            ("linear", Linear()),
+        ):
+            gram = Gram(X, kernel).compute()
+            for C in (0.1, 1.0, 10.0):
+                ours, *theirs = in_turn(
+                    [
+                        lambda gram=gram, y=y, C=C, m=method: leave_one_out(gram, y, C, m)
+                        for method in ("unlearn", "certified", "retrain")
+                    ],
+                    repeats,
+                    time.process_time,
+                )
+                yield f"{name} {label} C={C:g}", y.size, ours, "faster of certified and retrain", min(theirs)
+
+
+def gram_matrices(repeats):
+    """The whole matrix against one product of BLAS of the same rows."""
+    rng = np.random.default_rng(0)
+    for m, d in ((500, 2), (2000, 24), (2000, 200), (5000, 54), (5000, 780)):
+        for dtype in ("float32", "float64"):
+            X = rng.normal(size=(m, d))
+            rows = X.astype(dtype)
+            gram = Gram(X, RBF(1 / d), dtype)
+            ours, product = in_turn(
+                [
+                    lambda gram=gram, d=d: gram.set_kernel(RBF(1 / d)).compute(),
+                    lambda rows=rows: rows @ rows.T,
+                ],
+                repeats,
+                time.process_time,
+            )
+            yield f"{m} x {d} {dtype}", m, ours, "A A' by BLAS", product
+
+
+def predictions(repeats):
+    """The function against the estimator, and the estimator against those of other libraries."""
+    rng = np.random.default_rng(0)
+    for name, C in (("waveform-2000", 1.0), ("image", 10.0)):
+        X, y = problem(name)
+        new = X[rng.integers(0, len(X), NEW_ROWS)] + 0.1 * rng.normal(size=(NEW_ROWS, X.shape[1]))
+        gamma = 1 / X.shape[1]
+        gram = Gram(X, RBF(gamma))
+        solution = solve_csvc(gram, y, C)
+        own = SVC(C=C, gamma=gamma).fit(X, y)
+        other = TheirSVC(C=C, gamma=gamma).fit(X, y)
+        peers = {"scikit-learn": (other, new)}
+        if svm is not None:
+            single = svm.SVC(C=C, gamma=gamma).fit(X.astype(np.float32), y)
+            peers["scikit-learn-intelex float32"] = single, new.astype(np.float32)
+        function, estimator, *theirs = in_turn(
+            [
+                lambda gram=gram, y=y, solution=solution, new=new: decision_function(gram, y, solution, new),
+                *(
+                    lambda model=model, rows=rows: model.decision_function(rows)
+                    for model, rows in [(own, new), *peers.values()]
+                ),
+            ],
+            repeats,
+            time.process_time,
+        )
+        yield f"function, {name}, {solution.n_sv} SVs", NEW_ROWS, function, "estimator", estimator
+        for peer, seconds in zip(peers, theirs, strict=True):
+            yield f"estimator, {name}, {solution.n_sv} SVs", NEW_ROWS, estimator, peer, seconds
+
+
+def estimators(repeats):
+    """`SVC.fit` against the same fit without the estimator, and against scikit-learn's."""
+    for name in ("heart", "german"):
+        X, y = problem(name)
+        gamma = 1 / X.shape[1]
+        for C in (0.1, 10.0):
+            fit, bare, theirs = in_turn(
+                [
+                    lambda X=X, y=y, C=C, g=gamma: SVC(C=C, gamma=g).fit(X, y),
+                    lambda X=X, y=y, C=C, g=gamma: solve_csvc(Gram(X, RBF(g)), y, C),
+                    lambda X=X, y=y, C=C, g=gamma: TheirSVC(C=C, gamma=g).fit(X, y),
+                ],
+                5 * repeats,
+                time.process_time,
+            )
+            yield f"SVC.fit, {name}, C={C:g}", y.size, fit, "Gram and solve_csvc", bare
+            yield f"SVC.fit, {name}, C={C:g}", y.size, fit, "scikit-learn", theirs
+
+
+def two_threads(repeats):
+    """The same call with two threads and with one: wall-clock seconds."""
+    X, y = problem("german")
+    Cs, gammas = GRID
+    large, labels = problem("ringnorm-30000")
+    make_data("covtype-25000")
+    forest = load_problem("covtype-25000")
+    gram = Gram(X, RBF(1.0))
+    trained = SVC(C=1.0, gamma=0.05).fit(X, y)
+    new = np.random.default_rng(0).normal(size=(NEW_ROWS, X.shape[1]))
+
+    grid = {"C": Cs.tolist(), "gamma": gammas.tolist()}
+    # what is called with a number of threads, or of processes for a search
+    calls = {
+        "fit, ringnorm, rbf C=1": (
+            30_000,
+            lambda n: solve_csvc(Gram(large, RBF(0.05), "float32"), labels, 1.0),
+        ),
+        "fit, covtype-25000, rbf C=10": (
+            25_000,
+            lambda n: solve_csvc(Gram(forest.X, RBF(1 / 54), "float32"), forest.y, 10.0),
+        ),
+        "5 folds of 64 models, german": (y.size, lambda n: cross_validate_grid(gram, y, Cs, gammas, 5)),
+        "100 folds of 64 models, german": (y.size, lambda n: cross_validate_grid(gram, y, Cs, gammas, 100)),
+        "leave-one-out of 64 models, german, n_jobs": (
+            y.size,
+            lambda n: LOOSearchCV(SVC(), grid, n_jobs=n).fit(X, y),
+        ),
+        "predictions, german": (NEW_ROWS, lambda n: trained.decision_function(new)),
+    }
+    for case, (rows, call) in calls.items():
+
+        def with_threads(n, call=call):
+            with threadpool_limits(n, user_api="blas"):
+                call(n)
+
+        one, two = in_turn([lambda: with_threads(1), lambda: with_threads(2)], repeats, time.perf_counter)
+        yield case, rows, two, "one thread", one
+
+
+SECTIONS = {
+    "leave-one-out": leave_one_outs,
+    "Gram matrices": gram_matrices,
+    "predictions": predictions,
+    "estimators": estimators,
+    "two threads": two_threads,
+}
+
+
+def report(rows):
+    """Geometric mean, least and greatest ratio of each section, and every row, in Markdown."""
+    lines = ["| section | beside | cases | geometric mean | least | greatest |", "|---|---|---|---|---|---|"]
+    sections = dict.fromkeys((row["section"], row["beside"]) for row in rows)
+    for section, beside in sections:
+        ratios = [float(r["ratio"]) for r in rows if (r["section"], r["beside"]) == (section, beside)]
+        mean = statistics.geometric_mean(ratios)
+        lines.append(
+            f"| {section} | {beside} | {len(ratios)} | {mean:.3g} | {min(ratios):.3g} | {max(ratios):.3g} |"
+        )
+    lines += [
+        "",
+        "| section | case | rows | ours, ms | beside | its, ms | its / ours |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r['section']} | {r['case']} | {r['rows']} | {1e3 * float(r['seconds']):.3g} | {r['beside']} "
+        f"| {1e3 * float(r['other_seconds']):.3g} | {r['ratio']} |"
+        for r in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="NAME")
+    parser.add_argument("--repeats", type=int, default=5, metavar="N")
+    parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
+    options = parser.parse_args()
+    origin.warn_of_forced_kernels()
+    for section in options.sections:
+        threads = 2 if section == "two threads" else 1
+        if threads > len(os.sched_getaffinity(0)):
+            parser.error("two threads need two cores")
+        rows = [row for row in read_rows(options.output) if row["section"] != section]
+        with threadpool_limits(threads, user_api="blas"):
+            for case, size, ours, beside, other in SECTIONS[section](options.repeats):
+                row = {"section": section, "case": case, "rows": size, "threads": threads}
+                row |= {"seconds": f"{ours:.4g}", "beside": beside, "other_seconds": f"{other:.4g}"}
+                row |= {"ratio": f"{other / ours:.3g}", **origin.columns()}
+                print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+                rows.append(row)
+                write_rows(options.output, rows, report(rows))
+
+
+if __name__ == "__main__":
+    main()

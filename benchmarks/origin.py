@@ -1,0 +1,50 @@
+"""Where a measured number comes from: the library's code, the processor, and the kernels that BLAS chose."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from threadpoolctl import threadpool_info
+
+from svmselect.digest import Code
+
+__all__ = ["columns", "core_types", "library", "processor", "warn_of_forced_kernels"]
+
+
+# what is measured, and with it all that it imports; not the faces, such as the estimators
+ENGINE = ["svmselect.svm", "svmselect.path", "svmselect.loo", "svmselect.cv"]
+
+
+def library():
+    """Version of svmselect with the digest of the engine's code, ``version+digest``."""
+    return f"{version('svmselect')}+{Code.installed().digest(ENGINE)}"
+
+
+def processor():
+    """Model of this machine's processor."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
+
+
+def core_types():
+    """What the loaded OpenBLAS libraries take the processor for, joined by ``+``."""
+    found = {info.get("architecture") for info in threadpool_info() if info["internal_api"] == "openblas"}
+    return "+".join(sorted(map(str, found)))
+
+
+def columns():
+    """The three as columns of a row."""
+    return {"library": library(), "processor": processor(), "blas": core_types()}
+
+
+def warn_of_forced_kernels():
+    """A line for whoever runs a benchmark whose matrix products are not those that BLAS would choose."""
+    forced = os.environ.get("OPENBLAS_CORETYPE")
+    if forced:
+        print(f"OPENBLAS_CORETYPE is {forced}: matrix products may be slow", file=sys.stderr)

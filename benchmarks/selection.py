@@ -1,0 +1,311 @@
+"""Which rule should choose the model? results/selection_models.csv, selection.csv, selection.md.
+
+python benchmarks/selection.py
+python benchmarks/selection.py --datasets heart thyroid --realisations 1
+python benchmarks/selection.py --report
+
+Every model of a grid gets its test error and the estimates of it; rules then choose by these, and their
+regret is compared. Models that selection_models.csv has already are not computed again; --report computes
+none.
+README.md has the columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from csv_rows import read_rows, write_rows
+from problems import registered, standardised
+from scipy import sparse
+from scipy.special import expit
+from threadpoolctl import threadpool_limits
+
+from svmselect import (
+    RBF,
+    Gram,
+    Linear,
+    cross_validate_grid,
+    decision_function,
+    leave_one_out,
+    opper_winther,
+    span_rule,
+    stratified_folds,
+)
+from svmselect.sklearn.calibration import blocks_of, left_out_probabilities
+
+RESULTS = Path(__file__).resolve().parent / "results"
+# those of the comparison with at most 1,300 training rows
+DATASETS = [
+    "iris-versicolor",
+    "breast-cancer-wisconsin",
+    "wine-1",
+    "thyroid",
+    "titanic",
+    "heart",
+    "digits-3v8",
+    "flare-solar",
+    "mushrooms",
+    "breast-cancer",
+    "skin-nonskin",
+    "banana",
+    "wdbc",
+    "bank-marketing",
+    "waveform",
+    "ringnorm",
+    "twonorm",
+    "diabetis",
+    "parkinson",
+    "german",
+    "image",
+    "splice",
+]
+# the grid of the comparison: the linear kernel, and 8 gammas times 8 values of C
+LINEAR_CS = [0.01, 0.1, 1.0, 10.0, 100.0]
+CS = np.geomspace(1, 500, 8).tolist()
+GAMMAS = np.geomspace(2.0**-11, 1, 8).tolist()
+FOLDS = (3, 5, 10)
+SEED = 2026
+STEEP = 4.0  # of the smoothed error: how fast a left-out margin turns from wrong to right
+LEAST_P = 1e-3  # with which a log loss counts
+# what models are chosen by: its name in rows, and what it costs beside the fit on all rows
+ESTIMATES = {
+    "loo": "leave-one-out error",
+    "loo_hinge": "leave-one-out hinge loss",
+    "loo_smooth": "leave-one-out error, smoothed",
+    "loo_log": "leave-one-out log loss, calibrated",
+    "cv3": "3-fold error",
+    "cv5": "5-fold error",
+    "cv10": "10-fold error",
+    "span": "span rule",
+    "opper_winther": "Opper-Winther",
+}
+FAMILIES = {
+    "leave-one-out": ["loo", "loo_hinge", "loo_smooth", "loo_log"],
+    "folds": ["cv3", "cv5", "cv10"],
+    "one fit": ["span", "opper_winther"],
+}
+COUNTED = ("loo", "cv3", "cv5", "cv10", "span", "opper_winther")  # shares of rows, with their standard error
+HALVES = 1000
+REFERENCE = ("cv3", "least")
+
+
+def models_of(dataset, realisation):
+    """The rows of the models of a realisation."""
+    X, y, X_test, y_test, _ = registered(dataset).realisation(realisation)
+    X, X_test = (part.toarray() if sparse.issparse(part) else part for part in (X, X_test))
+    X, X_test = standardised(X, X_test)
+    y = y.astype(np.float64)
+    folds = {k: stratified_folds(y, k, SEED) for k in FOLDS}
+    gram = Gram(X, Linear())
+    for gamma in (None, *GAMMAS):
+        Cs = LINEAR_CS if gamma is None else CS
+        gram.set_kernel(Linear() if gamma is None else RBF(gamma))
+        gram.compute()
+        errors = {k: cross_validate_grid(gram, y, Cs, folds=own).error[0] for k, own in folds.items()}
+        for c, C in enumerate(Cs):
+            loo = leave_one_out(gram, y, C, decision_values=True)
+            found = {
+                "test": np.mean((decision_function(gram, y, loo.solution, X_test) >= 0) != (y_test > 0)),
+                **losses(y, loo.decision),
+                **{f"cv{k}": errors[k][c] for k in FOLDS},
+                "span": span_rule(gram, y, loo.solution).error,
+                "opper_winther": opper_winther(gram, y, loo.solution).error,
+            }
+            yield {
+                "dataset": dataset,
+                "realisation": realisation,
+                "rows": y.size,
+                "gamma": "" if gamma is None else f"{gamma:.8g}",
+                "C": f"{C:.8g}",
+                **{name: f"{value:.6g}" for name, value in found.items()},
+            }
+
+
+def losses(y, decision):
+    """What left-out decision values say of the error: counted, and smoothly."""
+    margin, codes = y * decision, (y > 0).astype(np.intp)
+    blocks, weight = blocks_of(codes), np.ones(y.size)
+    p = left_out_probabilities(decision, codes, 2, weight, "sigmoid", blocks)[np.arange(y.size), codes]
+    return {
+        "loo": np.mean((decision >= 0) != (y > 0)),
+        "loo_hinge": np.maximum(0, 1 - margin).mean(),
+        "loo_smooth": expit(-STEEP * margin).mean(),
+        "loo_log": -np.log(np.maximum(p, LEAST_P)).mean(),
+    }
+
+
+class Grid:
+    """The models of one realisation.
+
+    Attributes
+    ----------
+    C : ndarray, shape (n,)
+    m : int
+    values : dict from str to ndarray, shape (n,)
+        Of each estimate, and "test".
+    """
+
+    def __init__(self, rows):
+        gamma = np.array([float(row["gamma"] or 0) for row in rows])
+        C = np.array([float(row["C"]) for row in rows])
+        # the order of a search: C, then the kernels
+        order = np.lexsort([gamma, C])
+        self.C, self.gamma, self.m = C[order], gamma[order], int(rows[0]["rows"])
+        self.values = {
+            name: np.array([float(row[name]) for row in rows])[order] for name in ("test", *ESTIMATES)
+        }
+
+    def averaged(self, name):
+        """The values averaged over neighbours on the (log C, log gamma) grid, the border repeated: weights 2
+        for the model, 1 for its four neighbours, 1/2 for the four corners; along C alone for the linear
+        kernel."""
+        out = np.empty(self.C.size)
+        for linear in (True, False):
+            own = np.flatnonzero((self.gamma == 0) == linear)
+            gammas, Cs = np.unique(self.gamma[own]), np.unique(self.C[own])
+            place = np.searchsorted(gammas, self.gamma[own]), np.searchsorted(Cs, self.C[own])
+            table = np.full((gammas.size, Cs.size), np.nan)
+            table[place] = self.values[name][own]
+            wide = np.pad(table, 1, mode="edge")
+            kernel = np.outer([1, 2, 1], [1, 2, 1]) / 16
+            smooth = sum(
+                kernel[i, j] * wide[i : i + table.shape[0], j : j + table.shape[1]]
+                for i in range(3)
+                for j in range(3)
+            )
+            out[own] = smooth[place]
+        return out
+
+    def regret(self, chosen):
+        """Test error of the chosen model above the least, in percentage points."""
+        return 100 * (self.values["test"][chosen] - self.values["test"].min())
+
+
+def least(values):
+    """The first of the least, up to round-off."""
+    return int(np.flatnonzero(values <= values.min() + 1e-9)[0])
+
+
+def simplest(grid, name, errors):
+    """The smallest C within so many standard errors of the least; with this C the least."""
+    values = grid.values[name]
+    error = values.min()
+    within = values <= error + errors * np.sqrt(error * (1 - error) / grid.m) + 1e-9
+    own = within & np.isclose(grid.C, grid.C[within].min())
+    return int(np.flatnonzero(own)[values[own].argmin()])
+
+
+RULES = {
+    "least": lambda grid, name: least(grid.values[name]),
+    "averaged over neighbours": lambda grid, name: least(grid.averaged(name)),
+    "smallest C within half a standard error": lambda grid, name: simplest(grid, name, 0.5),
+    "smallest C within a standard error": lambda grid, name: simplest(grid, name, 1.0),
+}
+
+
+def regrets(rows):
+    """The regret of each estimate and rule on each data set, mean over its realisations: shape (n_rules,
+    n_sets), and the names of both."""
+    grids = defaultdict(list)
+    for row in rows:
+        grids[row["dataset"], row["realisation"]].append(row)
+    names = list(dict.fromkeys(dataset for dataset, _ in grids))
+    own = [(e, r) for e in ESTIMATES for r in RULES if e in COUNTED or "standard error" not in r]
+    table = np.zeros((len(own), len(names)))
+    counts = np.zeros(len(names))
+    for (dataset, _), models in grids.items():
+        grid, at = Grid(models), names.index(dataset)
+        counts[at] += 1
+        table[:, at] += [grid.regret(RULES[rule](grid, estimate)) for estimate, rule in own]
+    return table / counts, own, names
+
+
+def halves(table, own, rng):
+    """Rules chosen on half of the data sets, and their regret on the other half.
+
+    Returns
+    -------
+    dict from str to (float, str, float)
+        Of each family: the mean regret on the halves that did not choose, the rule that was chosen most
+        often, and in which share of the halves.
+    """
+    n = table.shape[1]
+    found = {}
+    for family, estimates in FAMILIES.items():
+        mine = [k for k, (estimate, _) in enumerate(own) if estimate in estimates]
+        reported, chosen = [], []
+        for _ in range(HALVES):
+            order = rng.permutation(n)
+            first, second = order[: n // 2], order[n // 2 :]
+            best = mine[table[np.ix_(mine, first)].mean(axis=1).argmin()]
+            chosen.append(best)
+            reported.append(table[best, second].mean())
+        most = max(set(chosen), key=chosen.count)
+        found[family] = np.mean(reported), own[most], chosen.count(most) / HALVES
+    return found
+
+
+def summary(rows):
+    """The rows of selection.csv, and the report."""
+    table, own, names = regrets(rows)
+    reference = table[own.index(REFERENCE)]
+    found = []
+    for (estimate, rule), regret in sorted(zip(own, table, strict=True), key=lambda pair: pair[1].mean()):
+        difference = regret - reference
+        found.append(
+            {
+                "estimate": estimate,
+                "rule": rule,
+                "regret": f"{regret.mean():.3f}",
+                "over_3_fold": f"{difference.mean():.3f}",
+                "deviation": f"{difference.std(ddof=1) / np.sqrt(len(names)):.3f}",
+            }
+        )
+    lines = [
+        f"{len(names)} data sets, {len({(r['dataset'], r['realisation']) for r in rows})} realisations, "
+        f"{len(rows)} models.",
+        "",
+        "| by | rule | regret | over 3-fold |",
+        "|---|---|---:|---:|",
+    ]
+    for row in found:
+        lines.append(
+            f"| {ESTIMATES[row['estimate']]} | {row['rule']} | {row['regret']} | "
+            f"{row['over_3_fold']} ± {row['deviation']} |"
+        )
+    lines += ["", f"Chosen on one half of the data sets, regret on the other, mean over {HALVES} halves:", ""]
+    lines += ["| family | regret on the other half | chosen most often | in |", "|---|---:|---|---:|"]
+    for family, (regret, (estimate, rule), share) in halves(table, own, np.random.default_rng(SEED)).items():
+        lines.append(f"| {family} | {regret:.3f} | {ESTIMATES[estimate]}, {rule} | {100 * share:.0f} % |")
+    return found, "\n".join([*lines, ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--datasets", nargs="+", default=DATASETS, metavar="NAME")
+    parser.add_argument("--realisations", type=int, default=3, metavar="N")
+    parser.add_argument("--report", action="store_true", help="compute no model")
+    parser.add_argument("--output", type=Path, default=RESULTS / "selection.csv", metavar="CSV")
+    options = parser.parse_args()
+    models = options.output.with_name(f"{options.output.stem}_models.csv")
+    rows = read_rows(models)
+    done = {(row["dataset"], int(row["realisation"])) for row in rows}
+    for realisation in range(1, 1 if options.report else options.realisations + 1):
+        for name in options.datasets:
+            if (name, realisation) in done or realisation > registered(name).n_splits:
+                continue
+            with threadpool_limits(1):
+                rows += models_of(name, realisation)
+            print(f"{name} {realisation}", flush=True)
+            write_rows(models, rows)
+    found, report = summary(rows)
+    write_rows(options.output, found, report)
+
+
+if __name__ == "__main__":
+    main()
