@@ -5,6 +5,7 @@
 #   snakemake --cores 2 report                                 its exhibits as one HTML page
 #   snakemake --cores 2 franc2008                              one paper; comparison: all estimators on the same models
 #   snakemake --cores 2 verify                                 some cells again, compared with the rows that are kept
+#   snakemake --cores 2 --profile profiles/paper causes        why numbers differ: the variants that the configuration names
 #   snakemake --cores 2 --profile profiles/paper all           the papers' full scale
 #   snakemake --cores 2 --profile profiles/paper results/paper/wen2017/figure2.pdf         one exhibit of it
 #
@@ -17,9 +18,11 @@
 #     {paper}/rows/{stage}.parquet              rows of all cells of a stage; these files are committed in results/paper
 #     {paper}/{exhibit}.*                       tables: csv, md and tex; figures: csv, pdf and svg; the parts of an exhibit
 #                                               that has several: {exhibit}/{part}.*
+#     {paper}/causes.csv                        what the variants and proofs of causes of misses have
 #     {paper}/claims.*, claims_numbers.csv      verdicts on the paper's claims, and the numbers that decide them
 #     {paper}/again/{stage}/{cell}.parquet      a cell that verify computes; removed when it has been compared
-#     scorecard.*, scorecard_*.csv              published beside reproduced; totals per exhibit; verdicts
+#     scorecard.*, scorecard_*.csv              published beside reproduced; totals per exhibit; verdicts; causes
+#     misses.pdf, misses.svg                    what explains the results outside their tolerance
 #     libraries.csv                             which library computed the rows of each stage
 #     config.yaml, provenance.json              what was run, with what
 #     report.html                               all exhibits with their captions, and the scorecard
@@ -47,6 +50,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/cells.smk"
 include: "workflow/rules/exhibits.smk"
+include: "workflow/rules/causes.smk"
 include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/verify.smk"
@@ -64,6 +68,7 @@ rule figures:
     input:
         [paper.results() for paper in PAPERS.values()],
         "<results>/scorecard.csv",
+        "<results>/scorecard.svg",
 
 
 # One paper, or the comparison of all estimators.
@@ -79,6 +84,11 @@ for paper in PAPERS.values():
 rule download:
     input:
         expand("<resources>/raw/{dataset}", dataset=DOWNLOADED),
+
+
+rule causes:
+    input:
+        [paper.explained for paper in PAPERS.values()],
 
 
 rule report:

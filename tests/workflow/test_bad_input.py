@@ -330,8 +330,8 @@ CONFIG = [
         "presett",
         "x",
         "Unknown key 'presett' in the configuration's top level; the valid keys are: "
-        "bakir2004, chapelle1999, comparison, folders, franc2008, minutes_per_job, mirror, papers, preset, "
-        "registry, rows_of_other_code, sarafis2018, timing, verify, verify_tolerance, wen2017.",
+        "bakir2004, causes, chapelle1999, comparison, folders, franc2008, minutes_per_job, mirror, papers, "
+        "preset, registry, rows_of_other_code, sarafis2018, timing, verify, verify_tolerance, wen2017.",
     ),
     (
         "preset",
@@ -382,26 +382,26 @@ CONFIG = [
         "franc2008.epsilon",
         1,
         "Unknown key 'epsilon' in the configuration's franc2008; the valid keys are: "
-        "datasets, efficiency_test, eps, figure1, linear, max_iter, methods, rbf, "
+        "datasets, efficiency_test, eps, figure1, first_method_only, linear, max_iter, methods, rbf, "
         "realisations, test_realisations.",
     ),
     (
         "franc2008.datasets",
         [],
         "The configuration's franc2008.datasets is [], which is not valid; wanted: a list of "
-        "one or more different data sets of the registry.",
+        "one or more different data sets, in the order of the tables.",
     ),
     (
         "franc2008.datasets",
         "wdbc",
         "The configuration's franc2008.datasets is 'wdbc', which is not valid; wanted: a "
-        "list of one or more different data sets of the registry.",
+        "list of one or more different data sets, in the order of the tables.",
     ),
     (
         "franc2008.datasets",
         ["wdbc", "wdbc"],
         "The configuration's franc2008.datasets is ['wdbc', 'wdbc'], which is not valid; "
-        "wanted: a list of one or more different data sets of the registry.",
+        "wanted: a list of one or more different data sets, in the order of the tables.",
     ),
     (
         "franc2008.methods",
@@ -471,7 +471,7 @@ CONFIG = [
         "wen2017.datasets.0.seedings",
         [{"k": 1, "methods": ["cold"]}],
         "The configuration's wen2017.datasets.0.seedings.0.k is 1, which is not valid; "
-        "wanted: a number of folds, 2 or more, or loo.",
+        "wanted: the number of folds (2 or more), or loo.",
     ),
     (
         "wen2017.datasets.0.cells",

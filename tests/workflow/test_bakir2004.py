@@ -28,20 +28,25 @@ from svmselect import RBF, Gram, cross_training, solve_csvc
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
-CLAIMS = yaml.safe_load(
+DECLARED = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/bakir2004/claims.yaml").read_text()
-)["claims"]
-LIMITS = {
-    "slope": 0.1,
-    "linear": 0.95,
+)
+# those that the rows made here are about; test_claims.py has all
+DECIDED = [
+    "scales",
+    "svs-constant",
+    "accuracy",
+    "faster",
+    "table-accuracy",
+    "table-svs",
+    "cost",
+    "svms-edit-better",
+]
+CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
+LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()} | {
     "loss": 2,
     "faster_from": 1000,
     "points": 4000,
-    "accuracy": 1.5,
-    "svs": 0.25,
-    "hours": 2,
-    "memory_gb": 20,
-    "table_hours": 6,
 }
 SETUP = {
     "gamma": 0.5,
@@ -431,7 +436,14 @@ def test_figures_are_stable_and_described(tmp_path, root):
     }
     for exhibit, plot in plots.items():
         for name in "ab":
-            save(plot(panels[exhibit]), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
+            given = (published(tmp_path),) if exhibit in ("figure3", "figure4") else ()
+            save(
+                plot(panels[exhibit], *given),
+                tmp_path / f"{name}.pdf",
+                tmp_path / f"{name}.svg",
+                "Figure",
+                alt,
+            )
         for kind in ("pdf", "svg"):
             assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
     assert alt in (tmp_path / "a.svg").read_text()
@@ -444,7 +456,7 @@ def test_every_caption_begins_with_its_alt_text(root):
 
 
 def verdicts_of(tmp_path, rows):
-    results = Results(pd.concat(tidy(tmp_path, rows).values()), published(tmp_path), LIMITS)
+    results = Results(pd.concat(tidy(tmp_path, rows).values()), published(tmp_path), LIMITS, 1)
     verdicts, numbers = decide(CLAIMS, TESTS, results)
     return verdicts.set_index("claim"), numbers
 
@@ -455,7 +467,7 @@ def test_claims(tmp_path):
     held = verdicts["verdict"] == "reproduced"
     assert held.drop(index="table-svs").all(), numbers
     # 600 against 700, and 300 against 100
-    assert verdicts["verdict"]["table-svs"] == "partly"
+    assert verdicts["verdict"]["table-svs"] != "reproduced"
     values = numbers.set_index(["claim", "dataset", "quantity"])["value"]
     slope = "slope of the SVs over training points, cross-training / SVM"
     assert values["svs-constant", "g 2", slope] == pytest.approx(0.001 / 0.4)
@@ -473,7 +485,7 @@ def test_claims_that_do_not_hold(tmp_path):
     rows.loc[edited & (rows["dataset"] == "other"), "status"] = ERROR
     rows.loc[edited & (rows["dataset"] == "d"), "status"] = ERROR
     verdict = verdicts_of(tmp_path, rows)[0]["verdict"]
-    assert verdict["svs-constant"] == "partly"
+    assert verdict["svs-constant"] != "reproduced"
     assert verdict["faster"] == verdict["scales"] == verdict["svms-edit-better"] == "not reproduced"
     assert verdict["accuracy"] != "reproduced" and verdict["cost"] != "reproduced"
 

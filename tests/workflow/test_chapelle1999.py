@@ -22,10 +22,13 @@ from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
-CLAIMS = yaml.safe_load(
+DECLARED = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()
-)["claims"]
-LIMITS = {"excess": 1, "distance": 3, "distance_to_loo": 1, "speedup": 10, "correlation": 0.9}
+)
+# those that the rows made here are about; test_claims.py has all
+DECIDED = ["span-rule", "span-cost", "rescaling", "span-is-loo"]
+CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
+LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()}
 
 
 def problem(rng, m, d=3):
@@ -211,7 +214,7 @@ def test_claims_that_do_not_hold(tmp_path):
     rows.loc[rows["method"] == "rescaled_radius_margin", "bound"] *= -1
     verdicts, numbers = decide(CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, rows)), LIMITS))
     verdict = verdicts.set_index("claim")["verdict"]
-    assert verdict["span-rule"] == verdict["rescaling"] == "partly"
+    assert (verdict[["span-rule", "rescaling"]] != "reproduced").all()
     _, _, notes = claims_layout(verdicts, numbers)
     assert any(note.startswith("rescaling, d, rbf: rank correlation") for note in notes)
 

@@ -38,6 +38,7 @@ from svmselect import (
     stratified_folds,
     xi_alpha,
 )
+from svmselect.bounds import SINGLE_FITS
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
@@ -243,6 +244,16 @@ def tidy(folder):
 def written(folder, table, rows):
     write_tidy(folder / f"{table}.csv", rows)
     return read_tidy(folder / f"{table}.csv")
+
+
+def test_what_the_library_declares_of_an_estimate_is_what_the_tables_say():
+    compared = {own.name: own for own in load_estimators().values() if own.fold == "train"}
+    declared = {own.name: own for own in SINGLE_FITS}
+    # the share of support vectors is in the library alone
+    assert declared.keys() ^ compared.keys() == {"Share of support vectors"}
+    for name, own in compared.items():
+        for said in ("short", "assumption", "is_bound", "needs_sphere"):
+            assert getattr(own, said) == getattr(declared[name], said)
 
 
 def test_estimators_are_compared_over_the_data_sets(tmp_path):

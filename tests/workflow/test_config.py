@@ -99,8 +99,8 @@ def test_the_section_of_a_paper_is_found_by_its_folder(workflow, preset):
     (workflow / "papers/toy2026").mkdir()
     toy = workflow / "papers/toy2026/schema.yaml"
     toy.write_text(
-        "{description: the settings of a toy, type: object, additionalProperties: false, properties: {"
-        "C: {description: a grid, $ref: '#/$defs/grid'},"
+        "{description: the settings of a toy, properties: {"
+        "C: {$ref: '#/$defs/grid'},"
         "size: {description: small, $ref: '#/$defs/toy_size'},"
         "seed: {description: a seed, type: integer, default: 3}},"
         "$defs: {toy_size: {description: small, enum: [small]}}}"
@@ -137,7 +137,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
         "franc2008.efficiency_test",
         "chapelle1999.width.parts",
     ]
-    keys += ["papers", "verify", "verify_tolerance", "minutes_per_job"]
+    keys += ["papers", "verify", "verify_tolerance", "minutes_per_job", "causes"]
     for key in keys:
         preset = changed(changed(preset, key, 5), key, ...)
     preset["timing"] = "exclusive"
@@ -147,6 +147,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
     assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
     assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
+    assert filled["causes"] == []
     assert (filled["verify"], filled["verify_tolerance"]) == (0.01, 1e-6)
     assert filled["franc2008"]["efficiency_test"] == 10 and filled["chapelle1999"]["width"]["parts"] == 1
     for key in keys:
@@ -154,9 +155,25 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     assert filled == preset
 
 
-def test_no_definition_of_the_schema_is_idle(schema):
-    used = set(re.findall(r"#/\$defs/(\w+)", str(schema)))
-    assert used == set(schema["$defs"])
+def test_no_definition_of_the_schemas_is_idle(root):
+    texts = [path.read_text() for path in (root / "workflow").glob("**/*schema.yaml")]
+    used = {name for text in texts for name in re.findall(r"#/\$defs/(\w+)", text)}
+    assert used == {name for text in texts for name in yaml.safe_load(text).get("$defs", {})}
+
+
+def test_objects_have_no_other_keys_and_lack_none_but_those_with_defaults(schema):
+    """What the files of schemas leave unsaid."""
+    wen = schema["properties"]["wen2017"]
+    assert not wen["additionalProperties"] and wen["type"] == "object"
+    assert set(wen["properties"]) - set(wen["required"]) == {"max_iter"}
+    cells = wen["properties"]["datasets"]["items"]["properties"]["cells"]
+    assert set(cells["properties"]) - set(cells["required"]) == {"unlearn"}
+    assert "$ref" not in str(schema)
+    # what stands beside a reference comes before the definition
+    rounds = wen["properties"]["cached"]["properties"]["rounds"]
+    assert rounds["minimum"] == 2 and rounds["description"].startswith(
+        "the number of folds (2 or more) to run"
+    )
 
 
 def test_every_property_has_a_description(schema):

@@ -33,8 +33,8 @@ def paper_of(rule):
 
 
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
-    ([], 0, 32, 12, 9, 240),
-    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 5 * 8, 118, 2200),
+    ([], 0, 180, 40, 9, 430),
+    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 5 * 8, 118, 2300),
 ])  # fmt: skip
 def test_plan(checkout, arguments, download, loo, stopping, weights, most):
     alone = ["--config", "minutes_per_job=null"]
@@ -52,8 +52,11 @@ def test_cells_that_take_little_share_jobs(checkout):
     done = checkout.snakemake("--dry-run", "--quiet", "rules")
     assert done.returncode == 0, done.stderr
     jobs = planned(done.stdout)
-    # all four data sets
-    assert [name for name in jobs if name.startswith("franc2008_run_loo")] == ["franc2008_run_loo_1"]
+    # 180 cells of the four data sets
+    assert [name for name in jobs if name.startswith("franc2008_run_loo")] == [
+        "franc2008_run_loo_1",
+        "franc2008_run_loo_2",
+    ]
     assert jobs["prepare_data_together"] == 1 and "prepare_data" not in jobs
     assert jobs["total"] <= 55
 
@@ -123,11 +126,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         tidy = read_tidy(chapelle / f"{exhibit}.csv")
         assert set(tidy["dataset"]) == {"iris-versicolor"}
         assert (chapelle / f"{exhibit}.pdf").stat().st_size > 0
-    assert set(pd.read_csv(chapelle / "claims.csv")["verdict"]) <= {
-        "reproduced",
-        "partly",
-        "not reproduced",
-    }
+    assert (pd.read_csv(chapelle / "claims.csv")["tests"] > 0).all()
 
     wen = checkout.folder / "results/small/wen2017"
     for exhibit in ("table1/published", "table2", "table3/published", "figure2", "seeds", "folds"):
@@ -173,9 +172,9 @@ def test_small_run_from_data_to_exhibits(checkout):
     ):
         section = report.split(f">{paper}</h2>")[1].split("<h2 ")[0]
         assert section.count('class="exhibit"') == exhibits, paper
-    assert report.count("data:image/svg+xml;base64,") == 17
+    assert report.count("data:image/svg+xml;base64,") == 17 + 2  # exhibits, pictures of all results
     card = pd.read_csv(checkout.folder / "results/small/scorecard.csv", keep_default_na=False)
-    assert len(card) == 575 and (card["reason"] != "").all()
+    assert len(card) == 583 and (card["reason"] != "").all()
     verdicts = pd.read_csv(checkout.folder / "results/small/scorecard_claims.csv").set_index(
         ["paper", "claim"]
     )

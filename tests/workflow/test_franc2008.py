@@ -129,7 +129,7 @@ def test_table2_without_a_model_still_has_its_rows():
     tests = pd.DataFrame(test_rows("linear", [None], SKIPPED) + test_rows("rbf", [0.1, 0.2])).astype(
         {"estimate": float}
     )
-    tidy = errors_of_selected(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"])
+    tidy = list(errors_of_selected(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"]))
     assert np.isnan(values(tidy)["linear", "loo", "test_error"][0])
     columns, body, notes = table2_layout(pd.DataFrame(tidy), ["d"])
     assert len(columns) == len(body[0]) == 5
@@ -191,6 +191,7 @@ def test_totals_are_ratios_of_sums_and_methods_that_were_not_run_are_missing():
 
 def test_every_published_row_has_a_reproduced_one(root):
     published = read_published(root / "workflow/papers/franc2008/published.csv")
+    published = published[published["exhibit"] != "figure1"]  # of which the ends of the axes are published
     keys = set(map(tuple, published[["setting", "method", "metric", "unit"]].to_numpy()))
     tests = pd.DataFrame(test_rows("linear", [0.1]) + test_rows("rbf", [0.1]))
     rows = [
@@ -198,7 +199,7 @@ def test_every_published_row_has_a_reproduced_one(root):
         for gamma in (None, 0.5)
         for method in cells.METHODS
     ]
-    ours = errors_of_selected(selected(), tests, ["d"]) + table3(frame(rows), ["d"])
+    ours = [*errors_of_selected(selected(), tests, ["d"]), *table3(frame(rows), ["d"])]
     assert keys <= {(row["setting"], row["method"], row["metric"], row["unit"]) for row in ours}
 
 
@@ -368,13 +369,24 @@ def tidy_frame(*rows):
     return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows], columns=TIDY_COLUMNS)
 
 
-CLAIMS = yaml.safe_load(
+DECLARED = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/franc2008/claims.yaml").read_text()
-)["claims"]
-LIMITS = {
-    "degenerate": 1e-6, "slower": 0.05, "speedup": 0.25, "breakdown": 0.25, "estimate": 1, "least_time": 0.05,
-    "unlearn_speedup": {"linear": {"standard": 30, "proposed": 10}, "rbf": {"standard": 8, "proposed": 4}},
-}  # fmt: skip
+)
+# those that the rows made here are about; test_claims.py has all
+DECIDED = [
+    "identical-errors",
+    "never-slower",
+    "speedup-linear",
+    "speedup-rbf",
+    "breakdown",
+    "linear-estimate",
+    "methods-agree",
+    "unlearn-exact",
+    "unlearn-speedup",
+    "unlearn-never-slower",
+]
+CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
+LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()}
 
 
 def three_methods(times, gamma=None):
@@ -411,7 +423,7 @@ def test_claims_need_results_and_published_sets():
 def test_where_proposed_is_slower_the_numbers_say_why():
     rows = three_methods((1.0, 2.0, 0.01)) + three_methods((3.0, 1.0, 0.5), gamma=0.5)
     verdicts, numbers = claimed(rows)
-    assert verdicts.loc["never-slower", ["tests", "held", "verdict"]].tolist() == [4, 2, "partly"]
+    assert verdicts.loc["never-slower", ["tests", "held", "verdict"]].tolist() == [4, 2, "not reproduced"]
     why = numbers[(numbers["claim"] == "never-slower") & (numbers["holds"] == "")]
     assert set(why["kernel"]) == {"linear"}
     value = why.set_index("quantity")["value"]
@@ -427,7 +439,7 @@ def test_where_proposed_is_slower_the_numbers_say_why():
 def test_claims_of_unlearning():
     rows = three_methods((32.0, 11.0, 1.0)) + three_methods((9.0, 3.0, 1.0), gamma=0.5)
     verdicts, numbers = claimed(rows)
-    assert verdicts["verdict"]["unlearn-speedup"] == "partly"
+    assert verdicts["verdict"]["unlearn-speedup"] == "reproduced but for 1 of 4"
     failed = numbers[numbers["holds"] == "no"].iloc[0]
     assert (failed["dataset"], failed["kernel"], failed["value"]) == ("all sets", "rbf", 3)
     assert verdicts["verdict"]["unlearn-never-slower"] == "reproduced"
@@ -483,6 +495,8 @@ def test_claim_of_the_linear_estimate():
     tidy = [
         ("table2", "d", "linear", "loo", "loo_error", 20, 3, "percent"),
         ("table2", "d", "linear", "loo", "test_error", 23, 4, "percent"),
+        ("table2", "d", "linear", "loo", "loo_realisations", 1, np.nan, "count"),
+        ("table2", "d", "linear", "loo", "test_realisations", 1, np.nan, "count"),
     ]
     verdicts, numbers = claimed(tidy=tidy)
     assert verdicts["verdict"]["linear-estimate"] == "reproduced" and numbers["value"].tolist() == [0.6]

@@ -276,5 +276,5 @@ def test_papers_use_what_the_library_offers(root):
     paths = sorted((root / "workflow").rglob("*.py"))
     assert len(paths) > 50
     assert [path for path in paths if private.search(path.read_text())] == []
-    assert private.search("from svmselect._columns import Columns")
+    assert private.search("from svmselect.gram._columns import Columns")
     assert private.search("from svmselect.svm import _private")

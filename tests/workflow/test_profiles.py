@@ -8,6 +8,7 @@ import time
 
 import pytest
 import yaml
+from lib.memory import machine_mb
 from lib.run import planned
 
 RULE = re.compile(r"^ *rule (\w+):\n(.*?)(?=^\S|\Z)", flags=re.MULTILINE | re.DOTALL)
@@ -23,14 +24,56 @@ def profile(root, name):
     return yaml.safe_load((root / f"profiles/{name}/config.yaml").read_text())
 
 
-def test_groups_are_of_rules_that_exist_and_their_sizes_of_groups(root, rules):
-    papers, *_ = planned()
-    runs = {f"{paper.key}_{run.verb}" for paper in papers.values() for run in paper.plan.runs}
+def test_cells_are_in_no_group_of_snakemakes(root, rules):
+    """A failure in a group deletes what its other jobs have finished."""
     settings = profile(root, "default")
     groups = dict(entry.split("=") for entry in settings["groups"])
-    assert set(groups) <= runs | set(rules)
-    sizes = {entry.split("=")[0] for entry in settings["group-components"]}
-    assert sizes <= set(groups.values())
+    assert groups == {"prepare_data": "data"} and set(groups) <= set(rules)
+    assert [entry.split("=")[0] for entry in settings["group-components"]] == ["data"]
+
+
+def test_cells_of_seconds_do_not_share_jobs_with_those_of_minutes(root):
+    papers, _, config = planned(root / "config/paper.yaml")
+    for paper in papers.values():
+        for run in paper.plan.runs:
+            for job in run.jobs(config["minutes_per_job"]):
+                assert len(job) == 1 or run.minutes(job) <= config["minutes_per_job"] <= 60
+    (loo, *_) = papers["franc2008"].plan.runs
+    jobs = loo.jobs(config["minutes_per_job"])
+    assert {len(job) for job in jobs if any("linear" in name for name in job)} == {1}
+    assert max(map(len, jobs)) == 6
+
+
+FAKE_CELLS = """
+include: "Snakefile"
+
+rule fake:
+    output: "fake/{i}"
+    resources: mem_mb=1000
+    shell: "touch {output}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "started"), [([], min(64, machine_mb() // 1000)), (["--resources", "mem_mb=64000"], 64)]
+)
+def test_so_many_small_jobs_start_as_there_are_cores_and_memory(checkout, limit, started):
+    (checkout.folder / "fake.smk").write_text(FAKE_CELLS)
+    targets = [f"fake/{i}" for i in range(64)]
+    done = checkout.snakemake("--snakefile", "fake.smk", "--cores", "64", *limit, "--", *targets)
+    assert done.returncode == 0, done.stderr
+    first = re.search(r"^Execute (\d+) jobs", done.stdout + done.stderr, flags=re.MULTILINE)
+    assert int(first[1]) == started
+
+
+def test_memory_of_a_container_or_a_batch_job(tmp_path):
+    inner = tmp_path / "groups/system/job_7"
+    inner.mkdir(parents=True)
+    (tmp_path / "own").write_text("0::/system/job_7\n")
+    assert machine_mb(tmp_path / "groups", tmp_path / "own") == machine_mb(tmp_path, tmp_path / "none")
+    (inner / "memory.max").write_text("max\n")
+    (inner.parent / "memory.max").write_text(f"{300 * 2**20}\n")
+    assert machine_mb(tmp_path / "groups", tmp_path / "own") == 300
 
 
 def test_exhibits_of_a_paper_are_made_in_one_submission(root):

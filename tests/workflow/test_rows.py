@@ -3,6 +3,8 @@
 import json
 import logging
 import os
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -235,15 +237,41 @@ def temporary(tmp_path, monkeypatch):
     return tmp_path
 
 
+HOLDER = """
+import sys
+sys.path.insert(0, "workflow")
+from lib.timing import timed
+
+with timed("exclusive"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_a_lock_that_another_folder_holds_is_announced(
+    temporary, tmp_path, root, monkeypatch, capsys, elsewhere
+):
+    monkeypatch.chdir(tmp_path if elsewhere else root)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen([sys.executable, "-c", HOLDER], cwd=root, env=environment, **pipes) as holder:
+        assert holder.stdout.readline() == "held\n"
+        threading.Timer(0.5, holder.stdin.close).start()
+        with timed("exclusive") as clock:
+            pass
+    sentence = f"waiting: the run in {root} takes times, which no two runs do at once\n"
+    assert clock.wall_s < 0.4 and capsys.readouterr().err == (sentence if elsewhere else "")
+
+
 def test_the_lock_is_in_a_private_folder(temporary):
     with timed("exclusive"):
         pass
     folder = temporary / f"svmselect-{os.getuid()}"
     assert folder.stat().st_mode & 0o777 == 0o700 and os.listdir(folder) == ["timing.lock"]
-    (folder / "timing.lock").write_text("kept")
+    (folder / "timing.lock").write_text("a long name of another folder, which held it before " * 20)
     with timed("exclusive"):
-        pass
-    assert (folder / "timing.lock").read_text() == "kept"
+        assert (folder / "timing.lock").read_text() == os.getcwd()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from lib.rows import LOO_ROWS, made_cells, read_rows
+from lib.rows import LOO_ROWS, made_cells, pack_bits, read_rows
 from lib.verify import COLUMNS, compare, drawn
 
 CELLS = [
@@ -47,6 +47,36 @@ def test_who_computed_a_cell_and_what_it_took_may_differ():
     assert found["differing"] == 0 and found["time_ratio"] == 2
     assert (found["library_kept"], found["library_now"]) == ("1+a", "1+a, 1+b")
     assert (found["cpu_kept"], found["cpu_now"]) == ("x", "x, y")
+
+
+def of_test_rows(wrong, library, fold="test"):
+    """A row of the errors at 2,000 test rows, of which these are wrong."""
+    pattern = np.isin(np.arange(2000), wrong)
+    row = {
+        "library": library,
+        "cpu": "x",
+        "fold": fold,
+        "rows_tested": 2000,
+        "errors": len(wrong),
+        "cpu_s": 1.0,
+    }
+    return pd.DataFrame([row | {"estimate": len(wrong) / 2000, "error_pattern": pack_bits(pattern)}])
+
+
+@pytest.mark.parametrize(("wrong", "library", "fold", "differing"), [
+    ([1, 2, 9], "1+b", "test", 0),  # one label in a thousand may flip, to and fro
+    ([1, 9], "1+b", "test", 0),
+    ([1, 9, 10, 11], "1+b", "test", 3),
+    ([9, 10, 11], "1+b", "test", 1),  # as many errors, elsewhere: the pattern alone
+    ([1, 2, 9], "1+a", "test", 0),
+    ([1, 9], "1+a", "test", 3),
+    ([1, 2, 9, 10], "1+a", "test", 3),  # but not by the same code
+    ([1, 2, 9, 10], "1+b", "loo", 3),  # and not where errors are exact
+])  # fmt: skip
+def test_few_test_rows_may_flip_by_other_code(wrong, library, fold, differing):
+    kept = of_test_rows([1, 2, 9], "1+a", fold)
+    found = compare(kept, of_test_rows(wrong, library, fold), 0)
+    assert found["differing"] == differing
 
 
 @pytest.mark.parametrize(("column", "value", "by"), [

@@ -1,7 +1,5 @@
 """A part of a data set and its Gram matrix, on which methods judge one model after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,8 +10,6 @@ from svmselect.svm import misclassified
 
 from lib.columns import FIT, error_count, judged, taken, unfinished
 from lib.timing import timed
-
-__all__ = ["Cell", "Method", "kernel_of"]
 
 # of the kernel values between test rows and training rows, how many are held at a time
 BLOCK_VALUES = 2**24

@@ -1,7 +1,5 @@
 """Checkpoints inside a job: results of a cell's points, so that a killed job resumes where it was."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -11,8 +9,6 @@ from pathlib import Path
 from svmselect.data.atomic import replacing
 
 from lib.rows import ERROR
-
-__all__ = ["Checkpoint", "run_points"]
 
 
 class Checkpoint:

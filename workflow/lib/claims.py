@@ -1,27 +1,14 @@
 """Claims: the numbers that decide each, and a verdict."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from lib.config import check_config
 
-__all__ = [
-    "VERDICTS",
-    "at_least",
-    "at_most",
-    "check_claims",
-    "claims_layout",
-    "decide",
-    "limits",
-    "number",
-    "verdict",
-]
-
-REPRODUCED, PARTLY, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
+# the beginnings of all verdicts
+REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
     "reproduced",
-    "partly",
+    "reproduced but for",
     "not reproduced",
     "not testable here",
 )
@@ -53,21 +40,27 @@ def check_claims(papers, schema):
         raise ValueError("\n".join(mistakes))
 
 
-def limits(paper, preset):
-    """The tolerances of a paper's tests in a preset: name -> value, from its claims.yaml."""
-    return {
-        name: limit.get("presets", {}).get(preset, limit["value"]) for name, limit in paper["limits"].items()
-    }
+def limits(paper):
+    """The tolerances of a paper's tests: name -> value, from its claims.yaml."""
+    return {name: limit["value"] for name, limit in paper["limits"].items()}
 
 
 def verdict(tests, held):
-    """The verdict on what has so many tests, of which so many held."""
+    """The verdict on what has so many tests, of which so many held: with more than half of them it is
+    reproduced but for the others, with their count."""
     if not tests:
         return NOT_TESTABLE
-    return REPRODUCED if held == tests else PARTLY if held else NOT_REPRODUCED
+    if held == tests:
+        return REPRODUCED
+    return f"{BUT_FOR} {tests - held} of {tests}" if 2 * held > tests else NOT_REPRODUCED
 
 
-def decide(claims, tests, results):
+def kind_of(verdict):
+    """The one of `VERDICTS` that a verdict begins with."""
+    return max((word for word in VERDICTS if verdict.startswith(word)), key=len)
+
+
+def decide(claims, tests, results, full_scale=True):
     """Decide every claim.
 
     Parameters
@@ -78,12 +71,14 @@ def decide(claims, tests, results):
         Claim -> its test: a callable that yields the numbers (`number`) found in the results.
     results : object
         What the tests are called with.
+    full_scale : bool
+        Whether these are of the papers' scale; otherwise the numbers of claims that need it decide nothing.
 
     Returns
     -------
     verdicts : DataFrame
         One row per claim: ``claim``, ``by`` (paper or svmselect), ``statement``, ``tests``, ``held`` and
-        ``verdict``: one of `VERDICTS`.
+        ``verdict``.
     numbers : DataFrame
         One row per number: ``claim``, ``dataset``, ``kernel``, ``quantity``, ``value``, ``limit`` and
         ``holds``, "yes" or "no"; limit and holds are empty where a number only explains others.
@@ -91,6 +86,8 @@ def decide(claims, tests, results):
     verdicts, numbers = [], []
     for claim, declared in claims.items():
         found = [{"claim": claim, **row} for row in tests[claim](results) if not np.isnan(row["value"])]
+        if declared.get("full_scale") and not full_scale:
+            found = [{**row, "holds": ""} for row in found]
         numbers += found
         decided = [row["holds"] for row in found if row["holds"]]
         held = decided.count("yes")

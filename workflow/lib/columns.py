@@ -1,12 +1,8 @@
 """What a result puts into its row."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from lib.rows import NOT_CONVERGED
-
-__all__ = ["COST", "FIT", "error_count", "judged", "taken", "unfinished"]
 
 # of a solution; of what it took
 FIT = ("n_sv", "n_inbound", "objective", "kkt_gap", "n_iter")

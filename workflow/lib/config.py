@@ -1,7 +1,5 @@
 """Checks on the workflow's configuration, whose messages are sentences, and the grids that it describes."""
 
-from __future__ import annotations
-
 import math
 import os
 from copy import deepcopy
@@ -9,19 +7,6 @@ from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator, validators
-
-__all__ = [
-    "check_cache",
-    "check_config",
-    "check_datasets",
-    "check_names",
-    "check_writable",
-    "fill_defaults",
-    "grid",
-    "load_schema",
-    "project_file",
-    "read_texts",
-]
 
 WORKFLOW = Path(__file__).resolve().parents[1]
 
@@ -38,7 +23,7 @@ def load_schema(workflow=WORKFLOW):
     Returns
     -------
     dict
-        JSON schema (draft 2020-12).
+        JSON schema (draft 2020-12), see `written_out`.
 
     Raises
     ------
@@ -46,15 +31,51 @@ def load_schema(workflow=WORKFLOW):
         If a paper defines what is defined already.
     """
     schema = yaml.safe_load((workflow / "schemas/config.schema.yaml").read_text())
+    definitions, properties = schema["$defs"], schema["properties"]
     for path in sorted(workflow.glob("papers/*/schema.yaml")):
         section, paper = yaml.safe_load(path.read_text()), path.parent.name
         for name, definition in section.pop("$defs", {}).items():
-            if name in schema["$defs"]:
+            if name in definitions:
                 raise ValueError(f"The definition {name!r} in {path} is there already; give it another name.")
-            schema["$defs"][name] = definition
-        schema["properties"][paper] = section
-        schema["required"].append(paper)
-    return schema
+            definitions[name] = definition
+        properties[paper] = section
+    return written_out(schema, definitions)
+
+
+def read_schema(name):
+    """Another schema of ``schemas/``, which refers to its own definitions alone."""
+    schema = yaml.safe_load((WORKFLOW / f"schemas/{name}.schema.yaml").read_text())
+    return written_out(schema, schema.get("$defs", {}))
+
+
+def written_out(schema, definitions):
+    """A schema with what our files leave unsaid, as the head of ``schemas/config.schema.yaml`` explains it.
+
+    Parameters
+    ----------
+    schema : object
+        A schema, or a part of one.
+    definitions : dict
+        Definitions by name, for what refers to them as ``#/$defs/<name>``.
+    """
+    if isinstance(schema, list):
+        return [written_out(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {key: value for key, value in schema.items() if key != "$ref"}
+    if "$ref" in schema:
+        own = {**definitions[schema["$ref"].removeprefix("#/$defs/")], **own}
+        return written_out(own, definitions)
+    own = {key: written_out(value, definitions) for key, value in own.items() if key != "$defs"}
+    if "properties" in own:
+        optional = own.pop("optional", [])
+        needed = [
+            name
+            for name, value in own["properties"].items()
+            if "default" not in value and name not in optional
+        ]
+        own = {"type": "object", "additionalProperties": False, "required": needed, **own}
+    return own
 
 
 def fill_defaults(config, schema):
@@ -119,7 +140,7 @@ def read_texts(config, schema):
             continue
         number = isinstance(error.instance, int | float) and error.schema.get("type") == "string"
         value = str(error.instance) if number else _read(error.instance)
-        if Draft202012Validator({**error.schema, "$defs": schema["$defs"]}).is_valid(value):
+        if Draft202012Validator(error.schema).is_valid(value):
             *parents, key = error.absolute_path
             holder = config
             for parent in parents:

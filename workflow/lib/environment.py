@@ -1,12 +1,8 @@
 """What jobs inherit from the process that starts them."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path
-
-__all__ = ["cache_folder", "cpu_model", "set_job_environment"]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
@@ -40,5 +36,5 @@ def cpu_model():
     lines = info.read_text().splitlines() if info.exists() else []
     return next(
         (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
-        platform.processor(),
+        platform.processor() or platform.machine(),  # nothing names an Arm processor
     )

@@ -1,23 +1,9 @@
 """Style and saving of figures."""
 
-from __future__ import annotations
-
 from matplotlib import rcParams
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
-
-__all__ = [
-    "BLUE",
-    "COLORS",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "PURPLE",
-    "SKY",
-    "VERMILLION",
-    "figure",
-    "save",
-]
+from matplotlib.lines import Line2D
 
 # of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
@@ -58,6 +44,18 @@ def figure(rows, columns, width, height, **options):
     rcParams.update(STYLE)
     fig = Figure(figsize=(width, height), layout="constrained")
     return fig, fig.subplots(rows, columns, squeeze=False, **options)
+
+
+def curve(rows):
+    """Settings, values and spreads of tidy rows as arrays, from the least setting on."""
+    rows = rows.assign(setting=rows["setting"].astype(float)).sort_values("setting", kind="stable")
+    return rows[["setting", "value", "spread"]].to_numpy().T
+
+
+def legend(fig, curves, columns, place="outside upper center"):
+    """A legend beside all panels; `curves` are pairs of label and style."""
+    handles = [Line2D([], [], **style, label=label) for label, style in curves]
+    fig.legend(handles=handles, loc=place, ncols=columns)
 
 
 def save(fig, pdf, svg, title, description):

@@ -1,15 +1,11 @@
 """What the functions of a paper are given: each says by the names of its parameters what it wants."""
 
-from __future__ import annotations
-
 import inspect
 
 import pandas as pd
 
 from lib.published import read_published
 from lib.tables import TIDY_COLUMNS, read_tidy
-
-__all__ = ["Given"]
 
 
 class Given:

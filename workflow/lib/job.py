@@ -1,7 +1,5 @@
 """One cell: what its function is given, and the one way in which each of its methods is run."""
 
-from __future__ import annotations
-
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -15,8 +13,6 @@ from lib.environment import cpu_model
 from lib.library import library_id
 from lib.rows import ERROR, OK, Made, copy_cell, made_cells, read_rows, write_rows
 from lib.timing import timed
-
-__all__ = ["Job", "function_of", "run_cell"]
 
 # What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
 # program or the machine and ends the job.

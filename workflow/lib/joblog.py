@@ -1,7 +1,5 @@
 """The log file of a job, and how its failure is told."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import sys
@@ -9,8 +7,6 @@ import time
 
 import __main__
 from lib.memory import limit_memory, needed_mb
-
-__all__ = ["Progress", "start_log"]
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 

@@ -1,14 +1,10 @@
 """Which code the numbers come from: that of the workflow as it stands, and that of the installed library."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 from svmselect.digest import Code, difference
-
-__all__ = ["check_installed", "code_of", "library_id"]
 
 WORKFLOW = Path(__file__).resolve().parents[1]
 

@@ -1,17 +1,15 @@
 """The memory that a block takes, and the memory that a job may take."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import math
+import os
 import resource
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Memory", "limit_memory", "measured_memory", "needed_mb"]
-
+GROUPS = Path("/sys/fs/cgroup")
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -45,6 +43,25 @@ def measured_memory():
         return
     yield memory
     memory.peak_mb = (_sizes()["VmHWM"] - before) / 2**10
+
+
+def machine_mb(groups=GROUPS, own=Path("/proc/self/cgroup")):
+    """The memory of this machine, or of the container or batch job that this process is in, in 2**20 bytes.
+
+    Parameters
+    ----------
+    groups : Path
+        Where the kernel shows its control groups.
+    own : Path
+        The file that names the control group of this process.
+    """
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with suppress(OSError):
+        place = groups / own.read_text().splitlines()[-1].rpartition(":")[2].strip("/")
+        for folder in (place, *place.parents):
+            with suppress(OSError, ValueError):  # "max" is no limit
+                sizes.append(int((folder / "memory.max").read_text()))
+    return min(sizes) // 2**20
 
 
 def limit_memory(mb):

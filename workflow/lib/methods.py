@@ -1,13 +1,9 @@
 """Ways to judge a model that several papers share."""
 
-from __future__ import annotations
-
 from svmselect import RBF, Gram, cross_validate, leave_one_out, solve_csvc
 
 from lib.cell import Method
 from lib.columns import judged
-
-__all__ = ["cross_validation", "estimate_of_fit", "unlearning", "warm_up"]
 
 
 def estimate_of_fit(cell, name, function, **given):

@@ -1,11 +1,7 @@
 """Which library the rows of each stage come from, and the exhibits whose rows another one computed."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pyarrow.parquet as pq
-
-__all__ = ["COLUMNS", "libraries", "others"]
 
 COLUMNS = ["paper", "stage", "library", "rows", "present"]
 

@@ -1,7 +1,5 @@
 """HTML pages: each one file that needs nothing else, no network and no script."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 
@@ -9,8 +7,6 @@ from docutils.core import publish_parts
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lib.tables import short
-
-__all__ = ["image", "prose", "write_page"]
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "report"
 

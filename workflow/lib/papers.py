@@ -8,56 +8,25 @@ caption for each exhibit. These functions say by the names of their parameters w
 (`lib.given.Given`).
 """
 
-from __future__ import annotations
-
 import os
+import re
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
 import yaml
 
-from lib.config import check_config, check_names
+from lib.causes import runs_of
+from lib.config import check_config, check_names, read_schema
 from lib.plan import Plan
 
-__all__ = ["Exhibit", "Paper", "alt_text", "from_here", "load_papers", "with_plans"]
-
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
-SCHEMAS = FOLDER.parent / "schemas"
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or a figure.
-
-    Attributes
-    ----------
-    paper, key : str
-        The paper, and the name of the exhibit's function, caption and files.
-    kind : {"table", "figure"}
-    name, what : str
-        As people call it, and what it shows.
-    heading : str
-        Above a table, the name of its parts in braces standing for one; the title of a figure's files, if it
-        is not the name.
-    rows : list of str
-        Stages whose rows it is made from: the function is given all of them as ``rows``.
-    beside : list of str
-        Further stages, whose rows the function is given by their names.
-    of : dict of str to list of str
-        One name -> parts of which each has files of its own, ``<exhibit>/<part>``; the functions may ask for
-        the part by that name. Empty: one file, ``<exhibit>``.
-    also : list of str
-        Further CSV files that its function returns.
-    text : str
-        Of a table: a function of its layout that says in sentences what it shows, and the file of these.
-    drawn_from : str
-        Of a figure without rows of its own: the exhibit whose rows it draws.
-    own : bool
-        Whether it is ours, and not the paper's.
-    run_time : str or None
-        What its rows took at full scale.
-    """
+    """A table or a figure: the paper (key of its folder), the name of the exhibit's function, caption and
+    files (``key``), and what ``schemas/paper.schema.yaml`` says of an entry in ``exhibits``."""
 
     paper: str
     key: str
@@ -138,6 +107,8 @@ class Paper:
         Those that the configuration asks for.
     claims : dict
         What `claims.yaml` says: ``claims``, ``limits`` and ``figures``; empty where there are no claims.
+    causes : dict
+        What `causes.yaml` says.
     plan : lib.plan.Plan
         What it runs.
     """
@@ -147,7 +118,9 @@ class Paper:
     year: int | None
     exhibits: dict
     claims: dict
+    causes: dict
     plan: Plan | None = None
+    causes_run: list = field(default_factory=list)
 
     def set_plan(self, config, registry):
         """Find out what the paper runs, and leave out exhibits that need what is not run.
@@ -158,6 +131,16 @@ class Paper:
             In a sentence, if the configuration names what there is not.
         """
         self.plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
+        asked = config["causes"]
+        self.causes_run = [
+            name
+            for name, own in self.causes.items()
+            if "missing" not in own and (asked == "all" or f"{self.key}/{name}" in asked)
+        ]
+        for name in self.causes_run:
+            for run in runs_of(self.key, name, self.causes[name], config, registry):
+                self.plan.runs.append(run)
+                self.plan.datasets = [*self.plan.datasets, *run.datasets(run.cells)]
         self.exhibits = {key: own for key, own in self.exhibits.items() if key not in self.plan.without}
 
     @property
@@ -229,6 +212,12 @@ class Paper:
             return {}
         return self._paths({_key(file): file for file in ("claims.csv", "claims_numbers.csv", "claims.md")})
 
+    @property
+    def cause_rows(self):
+        """The stages that its causes are made from: ``rows_<stage>`` -> file of rows."""
+        stages = [stage for name in self.causes_run for stage in self.causes[name].get("rows", [name])]
+        return {f"rows_{stage}": self.gathered(stage) for stage in dict.fromkeys(stages)}
+
     def _paths(self, files):
         return {key: f"{self.folder}/{file}" for key, file in files.items()}
 
@@ -249,11 +238,13 @@ class Paper:
         return [*rows, *self.made().values(), *self.plotted().values(), *self.decided().values()]
 
     def printed(self):
-        """CSV files whose figures the paper prints."""
+        """CSV files of the exhibits of which the paper prints numbers."""
+        lines = Path(self.published).read_text().splitlines()[1:] if self.published else []
+        named = {line.partition(",")[0] for line in lines}
         return [
-            f"{self.folder}/{own.target}"
+            f"{self.folder}/{own.stem(own.parts[0])}.csv"
             for own in self.exhibits.values()
-            if own.kind == "table" and not own.own and self.published
+            if own.key in named
         ]
 
     def shown(self, results):
@@ -301,6 +292,11 @@ class Paper:
         }
         return {"name": self.name, "exhibits": exhibits, **self.claims}
 
+    @property
+    def explained(self):
+        """The file of what the variants of its causes have, as a list, empty without them."""
+        return [f"{self.folder}/causes.csv"] if self.causes_run else []
+
 
 def load_papers(folder=FOLDER):
     """Papers by key, from the folders that have a declaration, in the order of the years.
@@ -310,8 +306,8 @@ def load_papers(folder=FOLDER):
     ValueError
         In a sentence, if a declaration is not as the schema says.
     """
-    schema = yaml.safe_load((SCHEMAS / "paper.schema.yaml").read_text())
-    papers = [_load(path, schema) for path in Path(folder).glob("*/paper.yaml")]
+    schemas = read_schema("paper"), read_schema("causes")
+    papers = [_load(path, *schemas) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
     return {paper.key: paper for paper in papers}
 
@@ -340,18 +336,24 @@ def with_plans(papers, config, registry):
     return chosen
 
 
-def _load(path, schema):
+def implied(key, entry):
+    """The entry of an exhibit with what it need not say: ``table3`` is a table that is called Table 3, and
+    what is not drawn from another exhibit is made from the rows of the stage ``cells``."""
+    if not isinstance(entry, dict):
+        return entry
+    rows = {} if "drawn_from" in entry else {"rows": ["cells"]}
+    numbered = re.fullmatch(r"(table|figure)(\d+)", key)
+    named = {"kind": numbered[1], "name": f"{numbered[1].capitalize()} {numbered[2]}"} if numbered else {}
+    return rows | named | entry
+
+
+def _load(path, schema, of_causes):
     declared = yaml.safe_load(path.read_text())
     key = path.parent.name
+    declared["exhibits"] = {name: implied(name, own) for name, own in declared.get("exhibits", {}).items()}
     check_config(declared, schema, f"declaration {key}/paper.yaml")
-    exhibits = {}
-    for name, entry in declared["exhibits"].items():
-        exhibits[name] = Exhibit(key, name, **entry)
-    claims = path.with_name("claims.yaml")
-    return Paper(
-        key,
-        declared["name"],
-        declared.get("year"),
-        exhibits,
-        yaml.safe_load(claims.read_text()) if claims.exists() else {},
-    )
+    exhibits = {name: Exhibit(key, name, **entry) for name, entry in declared["exhibits"].items()}
+    beside = (path.with_name(f"{name}.yaml") for name in ("claims", "causes"))
+    claims, causes = (yaml.safe_load(file.read_text()) if file.exists() else {} for file in beside)
+    check_config(causes, of_causes, f"file {key}/causes.yaml")
+    return Paper(key, declared["name"], declared.get("year"), exhibits, claims, causes)

@@ -1,13 +1,9 @@
 """The rows of a data set that a cell uses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-
-__all__ = ["Part", "identity_of", "load_part"]
 
 
 @dataclass(frozen=True)

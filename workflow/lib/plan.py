@@ -4,16 +4,12 @@ The module ``plan`` of a paper has a function ``plan(config, registry)``, which 
 configuration and the registry of data sets. ``rules/cells.smk`` makes the rules that run cells from it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
-
-__all__ = ["Cell", "Plan", "Run", "by_value"]
 
 # Keys of a data set's entry in the registry that say nothing about its contents.
 REMARKS = ("title", "licence", "citation", "notes", "homepage")
@@ -73,6 +69,8 @@ class Run:
         stage's name.
     priority : int
         Snakemake starts cells of a higher priority earlier.
+    cause : str
+        The cause of misses whose variant it runs, see `lib.causes`; empty for the paper's own cells.
     """
 
     function: str
@@ -82,11 +80,12 @@ class Run:
     stage: str = "cells"
     after: Sequence[str] = ()
     priority: int = 0
+    cause: str = ""
 
     @property
     def verb(self) -> str:
-        """The function's name without its module; the name of the rule ends with it."""
-        return self.function.rpartition(".")[2]
+        """The function's name without its module, or that of the cause; the name of the rule ends with it."""
+        return self.cause or self.function.rpartition(".")[2]
 
     @property
     def module(self) -> str:

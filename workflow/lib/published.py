@@ -1,7 +1,5 @@
 """The figures that the papers print, under the names that the results have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +8,15 @@ import yaml
 
 from lib.tables import TIDY_COLUMNS
 
-__all__ = ["declared", "read_printed", "read_published"]
-
 
 def declared(path):
     """What the declaration beside a file of published figures says of them: ``datasets``, names that the
     registry has others for; ``settings``, what exhibits without settings are about; ``extrapolated``, figures
-    that the paper extrapolated itself (exhibit, data set, setting and method)."""
+    that the paper extrapolated itself (exhibit, data set, setting and method); ``stand_ins``, data sets of
+    the same distribution, see `lib.scorecard.figures`."""
     own = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
     extrapolated = {tuple(figure) for figure in own.get("extrapolated", [])}
-    return {"datasets": {}, "settings": {}, **own, "extrapolated": extrapolated}
+    return {"datasets": {}, "settings": {}, "stand_ins": {}, **own, "extrapolated": extrapolated}
 
 
 def read_printed(path):
@@ -47,9 +44,9 @@ def read_published(path):
     Returns
     -------
     DataFrame
-        As `lib.tables.read_tidy` has it, under the registry's names of data sets. The index counts the rows
-        of the file: subsets printed as "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of
-        the data set and no method.
+        As `lib.tables.read_tidy` has it, under the registry's names of data sets, and ``printed``, the values
+        as text, which shows how they are rounded. The index counts the rows of the file: subsets printed as
+        "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of the data set and no method.
     """
     own, frame = declared(path), read_printed(path)
     frame["dataset"] = frame["dataset"].replace(own["datasets"])
@@ -63,5 +60,5 @@ def read_published(path):
         if len(pair)
     ]
     frame = pd.concat([frame[~products], *parts]).sort_index(kind="stable")
-    frame = frame.replace("", np.nan)
+    frame = frame.assign(printed=frame["value"]).replace("", np.nan)
     return frame.astype({"value": float, "spread": float})

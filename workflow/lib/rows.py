@@ -5,8 +5,6 @@ run that failed is a row too: its status is not ``ok``, its reason says why, and
 a solver stopped early, partial.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -15,30 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from svmselect.data.atomic import replacing
-
-__all__ = [
-    "BOUND_ROWS",
-    "COMPARISON_ROWS",
-    "CV_ROWS",
-    "EDIT_ROWS",
-    "ERROR",
-    "LOO_ROWS",
-    "NOT_CONVERGED",
-    "OK",
-    "SKIPPED",
-    "TEST_ROWS",
-    "WEIGHT_ROWS",
-    "Made",
-    "cells_to_compute",
-    "copy_cell",
-    "gather_rows",
-    "made_cells",
-    "pack_bits",
-    "read_cell",
-    "read_rows",
-    "unpack_bits",
-    "write_rows",
-]
 
 OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
 

@@ -4,8 +4,6 @@ Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.run PAP
 and gathered rows are looked for below the working directory, or in the folders that the configuration names.
 """
 
-from __future__ import annotations
-
 import argparse
 import logging
 import sys
@@ -21,8 +19,6 @@ from lib.job import run_cell
 from lib.library import code_of
 from lib.papers import load_papers, with_plans
 from lib.rows import read_rows
-
-__all__ = ["planned"]
 
 PROJECT = Path(__file__).resolve().parents[2]
 

@@ -1,18 +1,18 @@
 """The scorecard: every published figure beside ours, totals per exhibit, and the verdicts on the claims."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from lib.claims import VERDICTS, verdict
+from lib.causes import cause_of, spreads_of
+from lib.claims import VERDICTS, kind_of, verdict
 from lib.tables import KEY, TIDY_COLUMNS, markdown, short
-
-__all__ = ["COLUMNS", "between", "exhibits", "figures", "markdown_page", "page_values", "totals", "verdicts"]
+from lib.tolerances import ANCHOR, RESULT, SAME, SETTING, Tolerance, rows_of, tolerance
 
 COLUMNS = [
     "paper",
     *TIDY_COLUMNS,  # as printed
+    "kind",  # setting, result or anchor
+    "rows",  # whose rows ours are: exact, same distribution, other
     "reproduced",
     "reproduced_spread",
     "difference",  # reproduced - published; none where seconds of two machines would be compared
@@ -20,23 +20,21 @@ COLUMNS = [
     "relative_to",  # the time that both are divided by, each by its own
     "published_relative",
     "reproduced_relative",
-    "tolerance",
+    "least",  # from here
+    "most",  # to here ours, relative where there is a unit, is within tolerance
+    "tolerance",  # how these come about
     "within",  # yes, no, or empty where nothing is decided
+    "cause",  # of what is not within: what explains it, or was disproved
+    "variant",  # what the cause's variant has, or the bound of a proof
+    "explained",  # yes, no, or undecidable; empty where ours is within or nothing is decided
     "extrapolated",  # no, reproduced, published or both
     "hardware_dependent",
     "reason",  # why there is nothing, or nothing is decided
 ]
-TOLERANCES = {
-    "difference": "difference at most {:g}",
-    "share": "difference at most {:g} of the published",
-    "deviations": "difference at most {:g} of its standard deviations",
-    "factor": "at most {:g} times as large or as small",
-}
-ROUNDING = 1e-9
 NO_CLAIM = "nothing claimed"
 
 
-def figures(paper, printed, published, reproduced, rules, extrapolated=()):
+def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
     """The published figures of one paper beside ours.
 
     Parameters
@@ -50,6 +48,13 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=()):
         Metric -> its tolerance: ``figures`` of the paper's claims.yaml.
     extrapolated : collection of (str, str, str, str)
         Exhibit, data set, setting and method of figures that the paper extrapolated itself.
+    causes : list of lib.causes.Cause
+        What may explain those that are not within. Their ``landed`` is filled in.
+    stand_ins : dict, optional
+        ``datasets``, of the same distribution, which stand for those of the paper that were not run: each
+        ``is`` one, and has as many rows ``drawn`` anew, if the splits are not of the same table. And
+        ``whole``, how many runs have to be there for it: the ``runs`` by setting, and the ``exhibit``,
+        ``method`` and ``metric`` that count ours.
 
     Returns
     -------
@@ -62,12 +67,19 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=()):
         If an exhibit has a data set, setting and method of a printed figure but not its metric, or has it in
         another unit, or `rules` lack its metric.
     """
-    ours = Reproduced(reproduced)
-    theirs = published.fillna({name: "" for name in KEY}).set_index(KEY)["value"].to_dict()
+    ours = Reproduced(reproduced, spreads_of(causes))
+    theirs = published.fillna({name: "" for name in KEY}).set_index(KEY)["printed"].to_dict()
     parts = {}
     for part in published.fillna({name: "" for name in (*KEY, "unit")}).itertuples():
-        compared = _compare(paper, part, ours, theirs, rules, extrapolated)
+        stand_in = ours.stand_in(part.dataset, part.setting, stand_ins)
+        compared, allowed = _compare(paper, part, ours, theirs, rules, extrapolated, stand_in)
+        for cause in causes:
+            cause.land(tuple(part[1:6]), part.printed, allowed)
         parts.setdefault(part.Index, []).append(compared)
+    for part in published.fillna({name: "" for name in KEY}).itertuples():
+        for compared in parts[part.Index]:
+            if compared.get("within") == "no":
+                compared |= cause_of(causes, tuple(part[1:6]))
     empty = {**dict.fromkeys(COLUMNS, ""), "paper": paper}
     rows = [
         {**empty, **figure, **_joined(parts[position])}
@@ -79,7 +91,8 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=()):
 class Reproduced:
     """What the exhibits have, and why they lack what they lack."""
 
-    def __init__(self, tidy):
+    def __init__(self, tidy, spreads):
+        self.spreads = spreads
         self.was_run = tidy is not None
         tidy = pd.DataFrame(columns=TIDY_COLUMNS) if tidy is None else tidy
         tidy = tidy.fillna({name: "" for name in (*KEY, "unit")})
@@ -104,6 +117,41 @@ class Reproduced:
         partial = rounds is not None and rounds.value < int(setting.removeprefix("k="))
         return row.value, row.spread, partial, ""
 
+    def stand_in(self, dataset, setting, declared):
+        """What is declared of the data set that stands for one that was not run, if all of its runs are
+        there; or None."""
+        other = (declared or {}).get("datasets", {}).get(dataset)
+        if other is None or any(key[1] == dataset for key in self.rows):
+            return None
+        whole = declared["whole"]
+        runs = self.rows.get((whole["exhibit"], other["is"], setting, whole["method"], whole["metric"]))
+        return other if runs is not None and runs.value == whole["runs"][setting] else None
+
+    def known(self, rule, place, part):
+        """What a tolerance has to know of ours: draws, those of the paper, and points; of single draws the
+        spread, if it was measured."""
+        method, dataset = part.method, part.dataset
+        draws = rule.get("draws", {})
+        theirs = draws.get("theirs", np.nan)
+        if isinstance(theirs, dict):
+            theirs = theirs.get(dataset, theirs["others"])
+        points = [self._number(name, place, method) for name in rule.get("points", [])]
+        one_draw = self.spreads.get(tuple(part[1:6]))
+        if one_draw is not None:
+            return {"spread": one_draw, "draws": 1, "theirs": 1, "measured": True, "points": points}
+        return {"draws": self._number(draws.get("ours"), place, method), "theirs": theirs, "points": points}
+
+    def _number(self, name, place, method):
+        """A number of the same place, of the method or of none, or of the data set in another exhibit, where
+        it is said to be there: ``table1/test_rows``. NaN if there is none."""
+        exhibit, _, metric = (name or "").rpartition("/")
+        wanted = (exhibit, place[1]) if exhibit else place
+        for of in (method, ""):
+            for key, row in self.rows.items():
+                if key[: len(wanted)] == wanted and key[3:] == (of, metric):
+                    return row.value
+        return np.nan
+
     def _absent(self, *key):
         if not self.was_run:
             return "the paper was not run"
@@ -116,65 +164,65 @@ class Reproduced:
         raise ValueError(f"the results have no {key[4]} of the published {key[:4]}")
 
 
-def _compare(paper, part, ours, theirs, rules, theirs_extrapolated):
-    """Columns of one printed number beside ours."""
-    if part.metric not in rules:
+def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
+    """Columns of one printed number beside ours, or that of the data set that stands for it, and its
+    tolerance."""
+    rule = rules.get(f"{part.exhibit}/{part.metric}", rules.get(part.metric))
+    if rule is None:
         raise ValueError(f"claims.yaml has no tolerance of the published metric {paper} {part.metric}")
-    rule = rules[part.metric]
-    place = (part.exhibit, part.dataset, part.setting)
+    printed = (part.exhibit, part.dataset, part.setting)
+    place = (part.exhibit, stand_in["is"] if stand_in else part.dataset, part.setting)
     value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)
-    hardware = "factor" in rule or "hardware" in rule
+    if reason and part.method in rule.get("instead", {}):
+        method = rule["instead"][part.method]
+        value, spread, extrapolated, reason = ours.find(*place, method, part.metric, part.unit)
+    hardware = "relative_to" in rule or "hardware" in rule
     by = ["reproduced"] if extrapolated else []
-    by += ["published"] if (*place, part.method) in theirs_extrapolated else []
-    found = {"hardware_dependent": "yes" if hardware else "no", "reason": reason}
-    kind = next((kind for kind in TOLERANCES if kind in rule), None)
-    if kind:
-        found["tolerance"] = TOLERANCES[kind].format(rule[kind])
+    by += ["published"] if (*printed, part.method) in theirs_extrapolated else []
+    rows = SAME if stand_in else rows_of(rule, part.dataset, part.method)
+    found = {"kind": rule["kind"], "rows": rows, "hardware_dependent": "yes" if hardware else "no"}
     if not reason:
         found |= {"reproduced": value, "reproduced_spread": spread}
         found["ratio"] = _ratio(value, part.value)
         if part.unit != "s":
             found["difference"] = value - part.value
-    one, other = part.value, value
+    base_printed = None
     if "relative_to" in rule:
-        base = (*place, rule["relative_to"]["method"], rule["relative_to"]["metric"])
-        found["relative_to"] = " ".join(base[3:])
-        one = _ratio(one, theirs.get(base, np.nan))
-        base_value, _, base_extrapolated, base_reason = ours.find(*base)
-        other = _ratio(other, base_value)
+        unit = (rule["relative_to"]["method"], rule["relative_to"]["metric"])
+        base = (*printed, *unit)
+        found["relative_to"] = " ".join(unit)
+        base_printed = theirs.get(base)
+        base_value, _, base_extrapolated, base_reason = ours.find(*place, *unit)
+        value = _ratio(value, base_value)
         by += ["reproduced"] if base_extrapolated else []
         by += ["published"] if base[:4] in theirs_extrapolated else []
-        found |= {"published_relative": one, "reproduced_relative": other}
+        relative = _ratio(part.value, float(base_printed or np.nan))
+        found |= {"published_relative": relative, "reproduced_relative": value}
         if base[3:] == (part.method, part.metric):
-            kind, found["tolerance"] = None, ""
-            found["reason"] = reason or "the unit of the other times"
+            reason = reason or "the unit of the other times"
         elif not reason and base_reason:
-            found["reason"] = f"nothing to divide by: {base_reason}"
-    elif kind is None:
-        found["reason"] = reason or rule["why"]
-    if kind and np.isfinite(one) and np.isfinite(other):
-        within = _within(kind, rule[kind], one, other, part.spread, spread)
-        found["within"] = "yes" if within else "no"
+            reason = f"nothing to divide by: {base_reason}"
+    elif "hardware" in rule:
+        reason = reason or rule["why"]
+    allowed = Tolerance()
+    if not reason:
+        known = {"spread": spread, **ours.known(rule, place, part)}
+        known["drawn"] = stand_in.get("drawn", np.nan) if stand_in else np.nan
+        allowed = tolerance(
+            rule, rows, part.printed, unit=part.unit, spread=part.spread, ours=known, base=base_printed
+        )
+        found |= {"least": allowed.least, "most": allowed.most, "tolerance": allowed.words}
+        reason = allowed.undecided
+        found["within"] = "" if reason else "yes" if allowed.holds(value) else "no"
+    found["reason"] = reason
     # what is not there is not extrapolated
-    sides = {side for side in by if side == "published" or not reason}
+    sides = {side for side in by if side == "published" or "reproduced" in found}
     found["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
-    return found
+    return found, allowed
 
 
 def _ratio(above, below):
     return above / below if below else np.nan
-
-
-def _within(kind, tolerance, published, reproduced, *spreads):
-    gap = abs(reproduced - published)
-    if kind == "factor":
-        ratio = _ratio(reproduced, published)
-        return 1 / tolerance - ROUNDING <= ratio <= tolerance + ROUNDING
-    if kind == "share":
-        tolerance *= abs(published)
-    elif kind == "deviations":
-        tolerance *= np.sqrt(np.nansum(np.square(spreads)))
-    return gap <= tolerance + ROUNDING
 
 
 def _joined(parts):
@@ -193,7 +241,7 @@ def _joined(parts):
 def _text(value):
     if isinstance(value, str):
         return value
-    return "" if pd.isna(value) else f"{value:.10g}"
+    return f"{value:.10g}" if np.isfinite(value) else ""
 
 
 def verdicts(claims, decided):
@@ -209,8 +257,8 @@ def verdicts(claims, decided):
     Returns
     -------
     DataFrame
-        One row per claim: ``paper``, ``claim``, ``by``, ``statement``, ``test``, ``tolerances`` (limits and
-        their reasons), ``assumption``, ``tests``, ``held``, ``verdict``.
+        One row per claim: ``paper``, ``claim``, ``by``, ``statement``, ``text`` (the words of the paper),
+        ``test``, ``tolerances`` (limits and their reasons), ``assumption``, ``tests``, ``held``, ``verdict``.
     """
     rows = []
     for paper, entry in claims.items():
@@ -223,6 +271,7 @@ def verdicts(claims, decided):
                     "claim": claim,
                     "by": declared["by"],
                     "statement": declared["statement"],
+                    "text": declared.get("text", ""),
                     "test": declared["test"],
                     "tolerances": " ".join(
                         _limit(name, entry["limits"][name]) for name in declared.get("limits", [])
@@ -238,15 +287,14 @@ def verdicts(claims, decided):
 
 def _limit(name, limit):
     """A limit in words."""
-    value = limit["value"]
-    if isinstance(value, dict):
-        value = "; ".join(
-            f"{key} {', '.join(f'{k} {v:g}' for k, v in of.items())}" for key, of in value.items()
-        )
-    else:
-        value = f"{value:g}"
-    presets = "".join(f" ({preset}: {other:g})" for preset, other in limit.get("presets", {}).items())
-    return f"{name.replace('_', ' ')} {value}{presets}: {limit['why']}"
+
+    def words(value):
+        if isinstance(value, dict):
+            return ", ".join(f"{key} {words(own)}" for key, own in value.items())
+        return f"{value:g}"
+
+    value = words(limit["value"])
+    return f"{name.replace('_', ' ')} {value}: {limit['why']}"
 
 
 def exhibits(claims, figures, verdicts, other_rows):
@@ -265,10 +313,12 @@ def exhibits(claims, figures, verdicts, other_rows):
     Returns
     -------
     DataFrame
-        One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; ``figures``, those
-        ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance; ``tests`` of the
-        paper's claims about it, and those that ``held``; the ``verdict`` on what is compared and tested,
-        `NO_CLAIM` where there is neither; and ``other_libraries``, of its rows.
+        One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; the ``settings``
+        that it prints and how many of them are ``settings_within``; likewise ``anchors``; the ``results``,
+        those ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance, of the
+        others those ``explained`` and those ``undecidable`` here; ``tests`` of the paper's claims about it,
+        and those that ``held``; the ``verdict`` on results, anchors and tests, or on the settings where there
+        are no others, `NO_CLAIM` where there is nothing; and ``other_libraries``, of its rows.
     """
     rows = []
     for paper, entry in claims.items():
@@ -280,27 +330,38 @@ def exhibits(claims, figures, verdicts, other_rows):
                 if claim["by"] == "paper" and exhibit in claim["exhibits"]
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
+            settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
             compared, within = (of["within"] != "").sum(), (of["within"] == "yes").sum()
             tests, held = tested["tests"].sum(), tested["held"].sum()
+            axes = ((anchors["within"] != "").sum(), (anchors["within"] == "yes").sum())
+            counts = (compared + tests + axes[0], within + held + axes[1])
+            if of.empty and not names:
+                counts = ((settings["within"] != "").sum(), (settings["within"] == "yes").sum())
             rows.append(
                 {
                     "paper": paper,
                     "exhibit": exhibit,
                     **{name: own[name] or "" for name in ("target", "title", "run_time")},
-                    "figures": len(of),
+                    "settings": len(settings),
+                    "settings_within": int((settings["within"] == "yes").sum()),
+                    "anchors": int(axes[0]),
+                    "anchors_within": int(axes[1]),
+                    "results": len(of),
                     "reproduced": int((of["reproduced"] != "").sum()),
                     "compared": int(compared),
                     "within": int(within),
+                    "explained": int((of["explained"] == "yes").sum()),
+                    "undecidable": int((of["explained"] == "undecidable").sum()),
                     "tests": int(tests),
                     "held": int(held),
-                    "verdict": verdict(compared + tests, within + held) if len(of) or names else NO_CLAIM,
+                    "verdict": verdict(*counts) if len(of) or len(settings) or names else NO_CLAIM,
                     "other_libraries": other_rows[paper, exhibit],
                 }
             )
     return pd.DataFrame(rows)
 
 
-def page_values(claims, figures, exhibits, verdicts, numbers):
+def page_values(claims, figures, exhibits, verdicts, numbers, causes):
     """What the HTML templates show of the scorecard.
 
     Parameters
@@ -311,6 +372,8 @@ def page_values(claims, figures, exhibits, verdicts, numbers):
         Made by the functions of this module.
     numbers : dict of str to DataFrame
         Paper -> its claims_numbers.csv.
+    causes : DataFrame
+        From `lib.causes.table`, of all papers.
     """
     figures = figures.assign(remarks=[_remarks(row) for row in figures.itertuples()])
     tests = {}
@@ -321,6 +384,7 @@ def page_values(claims, figures, exhibits, verdicts, numbers):
         "papers": {paper: entry["name"] for paper, entry in claims.items()},
         "totals": [line.removeprefix("- ") for line in totals(exhibits, verdicts)],
         "exhibits": exhibits.to_dict("records"),
+        "causes": {paper: causes[causes["paper"] == paper].to_dict("records") for paper in claims},
         "claims": {paper: verdicts[verdicts["paper"] == paper].to_dict("records") for paper in claims},
         "figures": {paper: figures[figures["paper"] == paper].to_dict("records") for paper in claims},
         "numbers": {
@@ -356,7 +420,7 @@ def between(text):
     return text[text.index(first) : text.index(last) + len(last)]
 
 
-def markdown_page(preset, claims, figures, exhibits, verdicts):
+def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
     """The scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those of them whose rows
     are not of the present code, the claims, the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
@@ -364,12 +428,14 @@ def markdown_page(preset, claims, figures, exhibits, verdicts):
     lines += [*totals(exhibits, verdicts), ""]
     lines += ["## Exhibits", "", *markdown(*_exhibits(preset, claims, exhibits), left=7), ""]
     lines += [
-        "Within: by no more than the tolerances of `claims.yaml` in `workflow/papers/<paper>`, with reasons.",
+        "Tolerances follow from rounding, standard errors and whose rows ours are "
+        "(`workflow/lib/tolerances.py`); each paper's `claims.yaml` declares what they follow from.",
         "",
     ]
     lines += ["## Rows of another library than the present one", "", *_others_part(claims, exhibits), ""]
     for paper, entry in claims.items():
         lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
+        lines += [*_causes_part(causes[causes["paper"] == paper])]
         lines += [*_figures_part(figures[figures["paper"] == paper]), ""]
     return "\n".join(lines)
 
@@ -383,12 +449,26 @@ def _others_part(claims, exhibits):
 
 
 def _claims_part(verdicts):
-    columns = ["claim", "by", "statement", "tests", "held", "verdict"]
+    columns = ["claim", "by", "statement", "text", "test", "tests", "held", "verdict"]
     body = verdicts[columns].astype(str).to_numpy().tolist()
     yield from markdown([name.capitalize() for name in columns], body, left=len(columns))
     yield ""
     for row in verdicts[verdicts["assumption"] != ""].itertuples():
         yield f"- Assumption of {row.claim}: {row.assumption}"
+
+
+def _causes_part(causes):
+    if len(causes):
+        columns = ["cause", "statement", "kind", "acts", "landed", "misses", "verdict"]
+        headings = [
+            *(name.capitalize() for name in columns[:3]),
+            "Acts on",
+            "Lands on",
+            "Explains",
+            "Verdict",
+        ]
+        yield from markdown(headings, causes[columns].astype(str).to_numpy().tolist(), left=3)
+        yield ""
 
 
 # headings of the published figures -> columns of the scorecard
@@ -398,6 +478,8 @@ FIGURES = {
     "Setting": "setting",
     "Method": "method",
     "Quantity": "metric",
+    "Kind": "kind",
+    "Rows": "rows",
     "Unit": "unit",
     "Published": "value",
     "Reproduced": "reproduced",
@@ -405,7 +487,11 @@ FIGURES = {
     "Ratio": "ratio",
     "Relative, published": "published_relative",
     "Relative, reproduced": "reproduced_relative",
+    "Tolerance": "tolerance",
     "Within": "within",
+    "Cause": "cause",
+    "Variant": "variant",
+    "Explained": "explained",
 }
 
 
@@ -424,42 +510,63 @@ def _figures_part(figures):
 
 def totals(exhibits, verdicts):
     """Lines that count the published figures, and the verdicts on the claims."""
-    figures, reproduced, compared, within = exhibits[["figures", "reproduced", "compared", "within"]].sum()
+    names = ["settings", "settings_within", "results", "reproduced", "compared", "within"]
+    names += ["explained", "undecidable"]
+    settings, settings_within, results, reproduced, compared, within, explained, undecidable = exhibits[
+        names
+    ].sum()
     yield (
-        f"- Published figures: {figures}; a number of ours stands beside {reproduced}; of {compared} that "
-        f"are compared, {within} are within tolerance."
+        f"- Published results: {results}; a number of ours stands beside {reproduced}; of {compared} that "
+        f"are decided, {within} are within tolerance, {explained} are explained by a variant or a proof, "
+        f"{undecidable} are undecidable here, and {compared - within - explained - undecidable} are not "
+        f"explained."
     )
+    yield f"- Published settings, counted apart: {settings}, of which {settings_within} are as printed."
+    anchors, anchors_within = exhibits[["anchors", "anchors_within"]].sum()
+    yield f"- Ends of axes that the texts give: {anchors}, of which {anchors_within} are not exceeded."
     for by, whose in (("paper", "of the papers"), ("svmselect", "of svmselect")):
-        own = verdicts.loc[verdicts["by"] == by, "verdict"]
-        counts = [f"{(own == word).sum()} {word}" for word in VERDICTS if (own == word).any()]
+        own = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
+        counts = [f"{(own == word).sum()} {_some(word)}" for word in VERDICTS if (own == word).any()]
         yield f"- Claims {whose}: {len(own)}; {', '.join(counts)}."
+
+
+def _some(word):
+    return f"{word} some tests" if word == VERDICTS[1] else word
 
 
 def _papers(claims, exhibits, verdicts):
     """Headings and body of the table of papers."""
-    headings = ["Paper", "Tables and figures", "Printed numbers within tolerance"]
-    headings += ["Claims reproduced", "In part", "Not"]
+    headings = ["Paper", "Results within tolerance", "Explained", "Not"]
+    headings += ["Claims reproduced", "But for some tests", "Not", "Untestable here"]
     body = []
     for paper, entry in claims.items():
         of = exhibits[exhibits["paper"] == paper]
         compared = of["compared"].sum()
-        own = verdicts[(verdicts["paper"] == paper) & (verdicts["by"] == "paper")]["verdict"].value_counts()
-        reproduced, *others = [own.get(word, 0) for word in VERDICTS[:3]]
-        within = f"{of['within'].sum()} of {compared}" if compared else "n/a"
-        body.append([entry["name"], len(of), within, f"{reproduced} of {own.sum()}", *others])
+        own = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
+        counts = own.map(kind_of).value_counts()
+        reproduced, *others = [counts.get(word, 0) for word in VERDICTS]
+        within, explained = of["within"].sum(), of["explained"].sum()
+        counts = [f"{within} of {compared}", explained, compared - within - explained]
+        if not compared:
+            counts = ["n/a"] * 3
+        body.append([entry["name"], *counts, f"{reproduced} of {len(own)}", *others])
     body = [[str(cell) for cell in cells] for cells in body]
     return headings, body
 
 
 def _exhibits(preset, claims, exhibits):
     """Headings and body of the table of exhibits."""
-    headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published figures within tolerance"]
+    headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published results within tolerance"]
     headings += ["Tests of the paper's claims that hold", "Verdict"]
     body = []
     for row in exhibits.itertuples():
         within = f"{row.within} of {row.compared}" if row.compared else ""
-        if row.figures > row.compared:
-            within = f"{within} ({row.figures - row.compared} not compared)".strip()
+        if row.results > row.compared:
+            within = f"{within} ({row.results - row.compared} not decided)".strip()
+        if row.anchors:
+            within = f"{within}; {row.anchors_within} of {row.anchors} axes".removeprefix("; ")
+        if row.settings:
+            within = f"{within}; {row.settings_within} of {row.settings} settings".removeprefix("; ")
         target = f"results/{preset}/{row.paper}/{row.target}"
         held = f"{row.held} of {row.tests}" if row.tests else ""
         body.append(

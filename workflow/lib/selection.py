@@ -1,9 +1,5 @@
 """What an estimate of the test error selects."""
 
-from __future__ import annotations
-
-__all__ = ["at_minimum"]
-
 
 def at_minimum(values, test):
     """Test errors (DataFrame) of the models where each estimate is least: one of its own for each, more where

@@ -1,25 +1,11 @@
 """Tables for readers (Markdown and LaTeX) and the tidy CSV that figures and checks read."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-
-__all__ = [
-    "KEY",
-    "TIDY_COLUMNS",
-    "markdown",
-    "number",
-    "read_markdown",
-    "read_tidy",
-    "short",
-    "write_markdown",
-    "write_tex",
-    "write_tidy",
-]
 
 # the columns of papers/*/published.csv: reproduced and published values join row by row
 TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "spread", "unit"]
@@ -36,15 +22,55 @@ _TEX = {
 }
 
 
+def measured(at, metric, value, unit, spread=np.nan):
+    """A tidy row; `at` has the exhibit and the data set, and the setting and the method if there are any."""
+    named = {"setting": "", "method": "", **at}
+    return {**named, "metric": metric, "value": value, "spread": spread, "unit": unit}
+
+
+def averaged(at, metric, values, unit):
+    """A tidy row: the mean of some values (Series), and their standard deviation (n - 1) as its spread."""
+    return measured(at, metric, values.mean(), unit, values.std(ddof=1))
+
+
+def lookup(tidy, by=tuple(KEY[1:])):
+    """A function of data set, setting, method and metric, or of other columns of tidy rows (DataFrame), that
+    returns value and spread; both are NaN where there is no such row."""
+    keys = tidy[list(by)].fillna("").itertuples(index=False, name=None)
+    pairs = tidy[["value", "spread"]].itertuples(index=False, name=None)
+    found = dict(zip(keys, pairs, strict=True))
+    return lambda *key: found.get(key, (np.nan, np.nan))
+
+
+def named(tidy, metric, text):
+    """What a note lists: a text for each row (namedtuple) whose metric counts something, if it counts any."""
+    return [text(row) for row in tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)].itertuples()]
+
+
+def arranged(lines, columns, notes):
+    """Columns, body and notes of a table, as `write_markdown` and `write_tex` want them.
+
+    Parameters
+    ----------
+    lines : iterable of tuple
+        What each line of the table is about.
+    columns : list of (str, str, callable)
+        Group ("" for none) and heading of each column, and its text from the parts of a line.
+    notes : list of str
+    """
+    headings = [(group, heading) for group, heading, _ in columns]
+    return headings, [[text(*line) for _, _, text in columns] for line in lines], notes
+
+
 def write_tidy(path, rows):
-    """Write tidy rows, dicts with the keys of `TIDY_COLUMNS`, to a CSV file; a missing number is empty.
+    """Write tidy rows, dicts with keys of `TIDY_COLUMNS`, to a CSV file; what is missing is empty.
 
     Raises
     ------
     ValueError
         If two rows have the same exhibit, data set, setting, method and metric.
     """
-    frame = pd.DataFrame(rows, columns=TIDY_COLUMNS)
+    frame = pd.DataFrame(list(rows), columns=TIDY_COLUMNS)
     twice = frame[frame.duplicated(KEY)]
     if len(twice):
         raise ValueError(f"{path}: two rows for {tuple(twice.iloc[0][KEY])}")

@@ -1,17 +1,15 @@
 """The clock around an estimator."""
 
-from __future__ import annotations
-
 import fcntl
+import logging
 import os
 import stat
+import sys
 import tempfile
 import time
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-__all__ = ["Timing", "timed"]
 
 
 @dataclass
@@ -31,8 +29,8 @@ def timed(mode):
     ----------
     mode : {"shared", "exclusive"}
         ``exclusive`` holds a lock of this user on this machine, so that no two timed blocks run at the same
-        time; the time spent waiting is not counted. In the ``shared`` mode wall-clock time would depend on
-        the other jobs: it is not taken.
+        time; the time spent waiting is not counted. If a run in another folder holds it, a warning says so.
+        In the ``shared`` mode wall-clock time would depend on the other jobs: it is not taken.
 
     Yields
     ------
@@ -68,10 +66,29 @@ def _machine_lock():
     finally:
         os.close(folder)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _wait_for(lock)
+        with suppress(OSError):  # a full disk is no reason not to run
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, os.fsencode(os.getcwd()), 0)
         yield
     finally:
         os.close(lock)  # which frees it
+
+
+def _wait_for(lock):
+    """Take the lock, whose file names the folder of the run that holds it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    except BlockingIOError:
+        holder = os.fsdecode(os.pread(lock, 4096, 0))
+    if holder != os.getcwd():
+        sentence = (
+            f"waiting: the run in {holder or 'another folder'} takes times, which no two runs do at once"
+        )
+        logging.getLogger("svmselect.workflow").warning(sentence)
+        print(sentence, file=sys.stderr, flush=True)
+    fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def _private_folder():

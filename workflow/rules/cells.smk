@@ -24,8 +24,6 @@ for paper in PAPERS.values():
                 cell=run.pattern([name for job in jobs if len(job) == 1 for name in job]),
             cache: CACHE
             priority: run.priority
-            conda:
-                ENVIRONMENT
             resources:
                 **EXCLUSIVE,
                 mem_mb=growing(mem_mb_of(run)),
@@ -52,8 +50,6 @@ for paper in PAPERS.values():
                 log:
                     f"<logs>/{paper.key}/{run.stage}/{job[0]}-and-{len(job) - 1}-more.log",
                 priority: run.priority
-                conda:
-                    ENVIRONMENT
                 resources:
                     **EXCLUSIVE,
                     mem_mb=growing(max(run.cells[name].mem_mb for name in job)),
@@ -81,11 +77,19 @@ rule gather_rows:
         rows=update("<results>/{paper}/rows/{stage}.parquet"),
     log:
         "<logs>/{paper}/gather_rows/{stage}.log",
-    conda:
-        ENVIRONMENT
     params:
         code=code_of("scripts.gather_rows"),
         names=lambda wildcards: list(PAPERS[wildcards.paper].plan.of_stage(wildcards.stage)),
         schema=lambda wildcards: PAPERS[wildcards.paper].plan.schema(wildcards.stage),
     script:
         "../scripts/gather_rows.py"
+
+
+# What the run will cost. The same is asked at any time by: PYTHONPATH=workflow python -m lib.cost
+onstart:
+    to_make = {file for job in workflow.dag.needrun_jobs() for file in map(str, job.output)}
+    cost = total(costs(PAPERS, REGISTRY, config, to_make).values())
+    if cost.cells:
+        print(f"To compute: {cost}.", file=sys.stderr)
+        if workflow.local_exec:
+            print(verdict(cost, machine_mb(), workflow.cores), file=sys.stderr)

@@ -24,16 +24,23 @@ from lib.config import (
     fill_defaults,
     load_schema,
     project_file,
+    read_schema,
     read_texts,
 )
 from lib.environment import cache_folder, set_job_environment
+from lib.memory import machine_mb
 from lib.papers import from_here, load_papers, with_plans
 from lib.plan import contents
 from lib.verify import drawn
 
 set_job_environment(WORKFLOW)
 
+# Jobs on this machine together take no more memory than it has. On a cluster, the nodes see to that.
+if workflow.is_main_process and workflow.local_exec and "mem_mb" not in workflow.resource_settings.resources:
+    workflow.register_resource("mem_mb", machine_mb())
+
 try:
+    from lib.cost import costs, total, verdict
     from lib.library import check_installed, code_of, library_id
     from lib.rows import Made, cells_to_compute
     from svmselect.data import load_registry
@@ -59,7 +66,7 @@ def checked(config, declared):
         check_config(config, schema)
         fill_defaults(config, schema)
         claims = {name: paper.judged() for name, paper in declared.items() if paper.claims}
-        check_claims(claims, yaml.safe_load((WORKFLOW / "schemas/claims.schema.yaml").read_text()))
+        check_claims(claims, read_schema("claims"))
         registry = load_registry(project_file(config["registry"], WORKFLOW.parent))
         check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
         check_writable([config["folders"]["resources"]])
@@ -96,8 +103,10 @@ wildcard_constraints:
 # The stages of all papers, each a pair of paper and stage.
 STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper.plan.stages]
 
-# The software of every job, for the record. Snakemake itself has to run inside this environment, with svmselect installed.
-ENVIRONMENT = str(WORKFLOW.parent / "environment.yml")
+
+# The software of every job, where `--sdm apptainer` asks for it: what container/svmselect.def is built into. Elsewhere Snakemake itself
+# runs inside an environment in which svmselect is installed.
+container: str(WORKFLOW.parent / "build/svmselect.sif")
 
 
 def raw(wildcards):
@@ -260,8 +269,8 @@ def plotted(paper):
 def facts_of(paper):
     """Values that the functions of a paper may ask for by name, beside rows and files: facts of its plan, and tolerances of its
     claims."""
-    tolerances = limits(paper.claims, config["preset"]) if paper.claims else {}
-    return {**paper.plan.facts, **tolerances, "limits": tolerances}
+    tolerances = limits(paper.claims) if paper.claims else {}
+    return {**paper.plan.facts, **tolerances, "limits": tolerances, "full_scale": config["preset"] == "paper"}
 
 
 def published_of(paper):

@@ -21,8 +21,6 @@ rule download_data:
     log:
         "<log_of_data>/download_data/{dataset}.log",
     retries: 2
-    conda:
-        ENVIRONMENT
     params:
         registry=str(project_file(config["registry"], WORKFLOW.parent)),
         sources=lambda wildcards: repr(REGISTRY[wildcards.dataset].sources),
@@ -40,8 +38,6 @@ rule prepare_data:
     wildcard_constraints:
         dataset=rf"(?!(?:{'|'.join(TOGETHER) or '/'})\.)[a-z0-9-]+",
     cache: CACHE
-    conda:
-        ENVIRONMENT
     params:
         code=code_of("scripts.prepare_data"),
         wildcards=named,
@@ -61,8 +57,6 @@ if TOGETHER:
             data=expand("<resources>/data/{dataset}.npz", dataset=TOGETHER),
         log:
             "<log_of_data>/prepare_data/together.log",
-        conda:
-            ENVIRONMENT
         params:
             code=code_of("scripts.prepare_data"),
             registry=str(project_file(config["registry"], WORKFLOW.parent)),

@@ -16,8 +16,6 @@ for paper in PAPERS.values():
             f"<logs>/{paper.key}/make_exhibits.log",
         group:
             f"{paper.key}_exhibits"
-        conda:
-            ENVIRONMENT
         params:
             code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout", "claims")),
             paper=paper.key,
@@ -40,8 +38,6 @@ for paper in PAPERS.values():
             f"<logs>/{paper.key}/plot_figures.log",
         group:
             f"{paper.key}_exhibits"
-        conda:
-            ENVIRONMENT
         params:
             code=code_of("scripts.plot_figures", *paper.modules("plots")),
             paper=paper.key,

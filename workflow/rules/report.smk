@@ -14,8 +14,6 @@ rule make_provenance:
         config="<results>/config.yaml",
     log:
         "<logs>/make_provenance.log",
-    conda:
-        ENVIRONMENT
     params:
         code=code_of("scripts.make_provenance"),
         cells=lambda wildcards: {
@@ -37,8 +35,10 @@ rule make_report:
         captions=[exhibit["caption"] for exhibit in SHOWN],
         description=from_here(WORKFLOW / "report/workflow.rst"),
         scorecard="<results>/scorecard.csv",
+        pictures=["<results>/scorecard.svg", "<results>/misses.svg"],
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
+        causes="<results>/scorecard_causes.csv",
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
@@ -48,8 +48,6 @@ rule make_report:
         html="<results>/report.html",
     log:
         "<logs>/make_report.log",
-    conda:
-        ENVIRONMENT
     params:
         code=code_of("scripts.make_report"),
         config=config,

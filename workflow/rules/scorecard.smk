@@ -13,8 +13,6 @@ rule make_libraries:
         csv="<results>/libraries.csv",
     log:
         "<logs>/make_libraries.log",
-    conda:
-        ENVIRONMENT
     params:
         code=code_of("scripts.make_libraries"),
         stages=STAGES,
@@ -23,30 +21,49 @@ rule make_libraries:
         "../scripts/make_libraries.py"
 
 
+rule plot_scorecard:
+    input:
+        scorecard="<results>/scorecard.csv",
+    output:
+        pdf="<results>/scorecard.pdf",
+        svg="<results>/scorecard.svg",
+        misses_pdf="<results>/misses.pdf",
+        misses_svg="<results>/misses.svg",
+    log:
+        "<logs>/plot_scorecard.log",
+    params:
+        code=code_of("scripts.plot_scorecard"),
+        papers={name: paper.name for name, paper in PRINTED.items()},
+    script:
+        "../scripts/plot_scorecard.py"
+
+
 rule make_scorecard:
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
         claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         published=[paper.published for paper in PRINTED.values()],
+        causes=[file for paper in PRINTED.values() for file in paper.explained],
         libraries="<results>/libraries.csv",
         templates=templates("macros", "page", "scorecard"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
+        causes="<results>/scorecard_causes.csv",
         md="<results>/scorecard.md",
         html="<results>/scorecard.html",
     log:
         "<logs>/make_scorecard.log",
-    conda:
-        ENVIRONMENT
     params:
         code=code_of("scripts.make_scorecard"),
         claims={name: paper.judged() for name, paper in JUDGED.items()},
         preset=config["preset"],
         run=list(JUDGED),
         printed=list(PRINTED),
+        causes={name: paper.causes for name, paper in PRINTED.items()},
+        causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
         stages={
             name: {key: paper.stages_of(exhibit) for key, exhibit in paper.exhibits.items()}

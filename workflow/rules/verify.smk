@@ -8,8 +8,6 @@ rule verify:
     log:
         "<logs>/verify.log",
         table="<logs>/verify.csv",
-    conda:
-        ENVIRONMENT
     params:
         names=lambda wildcards: cells_to_verify(),
         tolerance=config["verify_tolerance"],

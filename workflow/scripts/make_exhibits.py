@@ -42,7 +42,7 @@ def make_exhibits():
             also = others[len(others) - len(exhibit.also) :]
             files |= {exhibit.stem(part): csv, **dict(zip(exhibit.also, also, strict=True))}
             found = given.call(getattr(module("exhibits"), key), **rows, **part)
-            if isinstance(found, list):
+            if not exhibit.also:
                 write_tidy(csv, found)
                 frames = [read_tidy(csv)]
             else:
@@ -75,7 +75,7 @@ def decide_claims(files):
             tidy.append(given[key])
     claims = module("claims")
     results = given.call(claims.Results, tidy=pd.concat(tidy))
-    verdicts, numbers = decide(snakemake.params.claims, claims.TESTS, results)
+    verdicts, numbers = decide(snakemake.params.claims, claims.TESTS, results, facts["full_scale"])
     output = snakemake.output
     verdicts.to_csv(output.claims_csv, index=False, lineterminator="\n")
     numbers.to_csv(output.claims_numbers_csv, index=False, float_format="%.10g", lineterminator="\n")

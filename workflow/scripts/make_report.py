@@ -43,7 +43,9 @@ values = page_values(
     pd.read_csv(inputs.exhibits, keep_default_na=False),
     pd.read_csv(inputs.claims, keep_default_na=False),
     numbers,
+    pd.read_csv(inputs.causes, keep_default_na=False),
 )
+values["pictures"] = [image(path) for path in inputs.pictures]
 write_page(
     snakemake.output.html,
     "report.html",

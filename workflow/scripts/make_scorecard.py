@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
 from lib.origins import others
 from lib.pages import write_page
@@ -18,6 +19,15 @@ for paper, path in zip(snakemake.params.paper_of, snakemake.input.exhibits, stri
     tidy.setdefault(paper, []).append(read_tidy(path))
 for kind in ("claims", "numbers"):
     read[kind] = {paper: pd.read_csv(path) for paper, path in zip(run, snakemake.input[kind], strict=True)}
+files = iter(snakemake.input.get("causes", []))
+causes = {
+    paper: read_causes(
+        snakemake.params.causes[paper],
+        pd.read_csv(next(files), dtype={"setting": str}) if snakemake.params.causes_run[paper] else None,
+        snakemake.params.causes_run[paper],
+    )
+    for paper in snakemake.params.printed
+}
 parts = [
     figures(
         paper,
@@ -26,10 +36,13 @@ parts = [
         pd.concat(tidy[paper]) if paper in tidy else None,
         claims[paper]["figures"],
         declared(path)["extrapolated"],
+        causes[paper],
+        declared(path)["stand_ins"],
     )
     for paper, path in zip(snakemake.params.printed, snakemake.input.published, strict=True)
 ]
 of_figures = pd.concat(parts, ignore_index=True)
+of_causes = cause_table(causes, of_figures)
 of_claims = verdicts(claims, read["claims"])
 libraries = pd.read_csv(snakemake.input.libraries)
 other_rows = {
@@ -42,11 +55,14 @@ for frame, path in (
     (of_figures, snakemake.output.csv),
     (of_claims, snakemake.output.claims),
     (of_exhibits, snakemake.output.exhibits),
+    (of_causes, snakemake.output.causes),
 ):
     frame.to_csv(path, index=False, lineterminator="\n")
 preset = snakemake.params.preset
-Path(snakemake.output.md).write_text(markdown_page(preset, claims, of_figures, of_exhibits, of_claims))
-values = page_values(claims, of_figures, of_exhibits, of_claims, read["numbers"])
+Path(snakemake.output.md).write_text(
+    markdown_page(preset, claims, of_figures, of_exhibits, of_claims, of_causes)
+)
+values = page_values(claims, of_figures, of_exhibits, of_claims, read["numbers"], of_causes)
 write_page(snakemake.output.html, "scorecard.html", preset=preset, **values)
 within = of_figures["within"].value_counts()
 log.info("%d published figures, compared: %s", len(of_figures), within.drop("", errors="ignore").to_dict())

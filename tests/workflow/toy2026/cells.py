@@ -5,8 +5,6 @@ from lib.part import load_part
 
 from svmselect.data import Dataset
 
-__all__ = ["run_fits"]
-
 
 def run_fits(job, grid, settings):
     cell = Cell(job, load_part(Dataset.load(job.data), 1))

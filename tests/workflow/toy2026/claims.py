@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import pandas as pd
 from lib.claims import at_most
 
-__all__ = ["TESTS", "Results"]
-
 
 @dataclass
 class Results:

@@ -1,19 +1,14 @@
 """The toy's table for readers."""
 
-from lib.tables import KEY, number
-
-__all__ = ["table1_layout"]
+from lib.tables import arranged, lookup, number
 
 
 def table1_layout(tidy, published):
-    theirs = published.set_index(KEY)["value"]
-    body = [
-        [
-            row.dataset,
-            row.setting,
-            number(row.value, 1),
-            number(theirs.get((row.exhibit, row.dataset, row.setting, row.method, row.metric)), 1),
-        ]
-        for row in tidy.itertuples()
+    ours, theirs = lookup(tidy), lookup(published)
+    columns = [
+        ("", "Data set", lambda dataset, _: dataset),
+        ("", "Model", lambda _, setting: setting),
+        ("Error (%)", "ours", lambda *at: number(ours(*at, "svm", "test_error")[0], 1)),
+        ("Error (%)", "published", lambda *at: number(theirs(*at, "svm", "test_error")[0], 1)),
     ]
-    return [("", "Data set"), ("", "Model"), ("Error (%)", "ours"), ("Error (%)", "published")], body, []
+    return arranged(dict.fromkeys(zip(tidy["dataset"], tidy["setting"], strict=True)), columns, [])

@@ -3,8 +3,6 @@
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
 
-__all__ = ["plan"]
-
 
 def plan(config, registry):
     own = config["toy2026"]

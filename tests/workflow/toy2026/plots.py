@@ -2,8 +2,6 @@
 
 from lib.figures import BLUE, figure
 
-__all__ = ["plot_figure1"]
-
 
 def plot_figure1(tidy):
     fig, axes = figure(1, 1, 4, 3)

@@ -9,8 +9,6 @@ cross-training chooses its own C from the grid, as in the table. What the CSV fi
 again.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

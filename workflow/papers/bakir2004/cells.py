@@ -4,8 +4,6 @@ Hyper-parameters are chosen first. Then the classifier is trained once more with
 what the clock and the memory are about: Gram matrices, editing and subsets included.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -21,8 +19,6 @@ from lib.memory import measured_memory
 from lib.rows import pack_bits
 from lib.timing import timed
 from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
-
-__all__ = ["METHODS", "Setup", "run_figure1", "run_figure3", "run_figure4", "run_growth", "run_table1"]
 
 # from so many rows on, Gram matrices are float32
 ROWS_FLOAT32 = 20_000
@@ -217,20 +213,7 @@ METHODS = {
 
 
 def run_method(job, method, problem, setup):
-    """One row of a method on a problem, without what the cell's rows share.
-
-    Parameters
-    ----------
-    job : Job
-    method : str
-        Of `METHODS`.
-    problem : Problem
-    setup : Setup
-
-    Returns
-    -------
-    dict
-    """
+    """One row of a method (of `METHODS`) on a problem, without what the cell's rows share."""
     formulation, choose, fit = METHODS[method]
     setup = replace(setup, formulation=formulation or setup.formulation)
     row = {
@@ -285,21 +268,9 @@ def _small(X, y):
 def run_points(job, points, problem_of, setup_of, asked):
     """Rows of the points of a cell, a checkpoint after each.
 
-    Parameters
-    ----------
-    job : Job
-    points : list of list
-        The last part of each is a method, the parts before name a problem.
-    problem_of : callable
-        Problem from the parts before the method; that of the last point is kept.
-    setup_of : callable
-        Setup from a whole point.
-    asked : dict
-        See `lib.job.Job.points`.
-
-    Returns
-    -------
-    list of dict
+    The last part of each point is a method. `problem_of` makes a Problem from the parts before it, of which
+    that of the last point is kept; `setup_of` makes a Setup from a whole point. See `lib.job.Job.points` for
+    `asked`.
     """
     job.warm_up(_small)
     problem_of = lru_cache(maxsize=1)(problem_of)
@@ -312,18 +283,13 @@ def run_points(job, points, problem_of, setup_of, asked):
 
 
 def run_figure1(job, settings):
-    """Support vectors of a linear SVM on two squares, for every overlap.
+    """Support vectors of a linear SVM on two squares, for every overlap. One row per overlap and run; errors
+    are those on the training points.
 
     Parameters
     ----------
-    job : Job
     settings : SimpleNamespace
         ``n``, points of each class; ``overlaps``; ``runs``; ``C``; ``tol``.
-
-    Returns
-    -------
-    list of dict
-        One row per overlap and run; errors are those on the training points.
     """
     shared = {"fold": "train", "kernel": "linear", "formulation": "C", "value": settings.C}
     shared["tol"] = settings.tol
@@ -352,21 +318,16 @@ def _linear_svm(X, y, settings):
 
 
 def run_figure3(job, realisation, settings):
-    """Every method on training sets of Gaussian classes, the smaller ones parts of the largest.
+    """Every method on training sets of Gaussian classes, the smaller ones parts of the largest. One row per
+    deviation, size and method.
 
     Parameters
     ----------
-    job : Job
     realisation : int
         Of the draw.
     settings : SimpleNamespace
         ``sizes``, list of int; ``deviations``, list of float; ``test_rows``; ``methods``, of `METHODS`;
         ``setup``, the attributes of a `Setup` but the seed.
-
-    Returns
-    -------
-    list of dict
-        One row per deviation, size and method.
     """
 
     def seed_of(deviation):
@@ -394,22 +355,16 @@ def run_figure3(job, realisation, settings):
 
 
 def run_figure4(job, realisation, settings):
-    """Every method on a data set a share of whose labels are swapped.
+    """Every method on a data set a share of whose labels are swapped. One row per share and method.
 
     Parameters
     ----------
-    job : Job
     realisation : int
         Of the labels swapped.
     settings : SimpleNamespace
         ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `of_dataset`; ``methods`` and
         ``setup``, see `run_figure3`; ``nu``, a dict of ``values`` and ``final_values`` of nu, for all methods
         but "svm" and "multiedit_condense".
-
-    Returns
-    -------
-    list of dict
-        One row per share and method.
     """
     whole = of_dataset(Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale)
 
@@ -432,19 +387,13 @@ def run_figure4(job, realisation, settings):
 
 
 def run_table1(job, settings):
-    """Every method on realisations of a data set.
+    """Every method on realisations of a data set. One row per realisation and method.
 
     Parameters
     ----------
-    job : Job
     settings : SimpleNamespace
         ``realisations``, list of int; ``train_rows``, ``test_rows`` and ``scale``, see `of_dataset`;
         ``methods`` and ``setup``, see `run_figure3`.
-
-    Returns
-    -------
-    list of dict
-        One row per realisation and method.
     """
     dataset = Dataset.load(job.data)
 
@@ -459,19 +408,14 @@ def run_table1(job, settings):
 
 
 def run_growth(job, settings):
-    """Every method, with one value of C, on growing training sets; a method runs up to its own size.
+    """Every method, with one value of C, on growing training sets; a method runs up to its own size. One row
+    per size and method.
 
     Parameters
     ----------
-    job : Job
     settings : SimpleNamespace
         ``sizes``, training rows of the first realisation; ``test_rows`` and ``scale``, see `of_dataset`;
         ``methods``, method -> its largest size; ``setup``, see `run_figure3`.
-
-    Returns
-    -------
-    list of dict
-        One row per size and method.
     """
     dataset = Dataset.load(job.data)
 

@@ -1,15 +1,11 @@
 """What the paper claims, and what we ask of its reproduction: the numbers that decide each claim."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from lib.claims import at_least, at_most, number
-
-__all__ = ["TESTS", "Results"]
 
 
 @dataclass
@@ -24,11 +20,14 @@ class Results:
         The paper's, in the same form.
     limits : dict
         Limit -> its value, see `lib.claims.limits`.
+    figure4_runs : int
+        Runs of Figure 4.
     """
 
     tidy: pd.DataFrame
     published: pd.DataFrame
     limits: dict
+    figure4_runs: int
 
     def curves(self, exhibit, metric):
         """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""
@@ -106,11 +105,63 @@ def _largest(results):
     return results.table("train_rows")[""].idxmax()
 
 
+def _fewer_svs(results):
+    svs = results.table("svs")
+    ratio = _column(svs, "svm") / _column(svs, "cross_training")
+    for name, value in ratio.dropna().items():
+        yield at_least(name, "rbf", "SVs, SVM / cross-training", value, results.limits["fewer"])
+
+
+def _not_significant(results):
+    rows = results.tidy[(results.tidy["exhibit"] == "figure4") & (results.tidy["metric"] == "clean_error")]
+    wide = rows.pivot(index=["dataset", "setting"], columns="method", values=["value", "spread"])
+    if {"nu_svm", "cross_training"} <= set(rows["method"]):
+        for (dataset, setting), own in wide.iterrows():
+            gap = own["value", "cross_training"] - own["value", "nu_svm"]
+            error = np.hypot(*(own["spread", name] for name in ("cross_training", "nu_svm")))
+            quantity = f"clean error added, standard errors, {setting} % noise"
+            deviations = gap / (error / np.sqrt(results.figure4_runs))
+            yield at_most(dataset, "rbf", quantity, deviations, results.limits["significant"])
+
+
+def _bouncing(results):
+    for metric, holds in (("svs_bounded", at_least), ("svs_inbound", at_most)):
+        name = "bouncing" if holds is at_least else "ordinary"
+        for dataset, curves in results.curves("figure1", metric):
+            curve = _column(curves, "svm").dropna()
+            quantity = f"{name} SVs, largest overlap / none"
+            ratio = curve.iloc[-1] / max(curve.iloc[0], 1)
+            yield holds(dataset, "linear", quantity, ratio, results.limits[name])
+
+
+def _week_and_night(results):
+    name = _largest(results)
+    time, search = results.table("time").loc[name], results.table("search_time").loc[name]
+    if {"svm", "cross_training"} <= set(time.dropna().index):
+        quantity = "CPU time, SVM / cross-training, specified values"
+        ratio = time["svm"] / time["cross_training"]
+        yield at_least(name, "rbf", quantity, ratio, results.limits["week_over_night"])
+        quantity = "CPU time, SVM with a specified C / cross-training with its search"
+        ratio = time["svm"] / (time["cross_training"] + search["cross_training"])
+        yield at_least(name, "rbf", quantity, ratio, results.limits["week_over_search"])
+
+
+def _rebalancing(results):
+    for name, value in _column(results.table("reinserted"), "cross_training").dropna().items():
+        yield number(name, "rbf", "examples put back, mean", value, "> 0", value > 0)
+
+
 def _scales(results):
-    trained = _column(results.table("accuracy"), "cross_training").notna()
-    rows = results.table("train_rows")[""].where(trained)
+    accuracy = _column(results.table("accuracy"), "cross_training").dropna()
+    rows = results.table("train_rows")[""].loc[accuracy.index]
+    name = rows.idxmax()
     quantity = "largest training set of cross-training, points"
-    yield at_least("all sets", "rbf", quantity, rows.max(), results.limits["points"])
+    yield at_least(name, "rbf", quantity, rows.max(), results.limits["points"])
+    same = rows[rows.index.str.partition(",").get_level_values(0) == name.partition(",")[0]].drop(name)
+    if len(same):
+        quantity = "accuracy there above that of the next smaller training set, percentage points"
+        gain = accuracy[name] - accuracy[same.idxmax()]
+        yield number(name, "rbf", quantity, gain, "> 0", gain > 0)
 
 
 def _table_accuracy(results):
@@ -166,6 +217,11 @@ TESTS = {
     "accuracy": _accuracy,
     "faster": _faster,
     "scales": _scales,
+    "fewer-svs": _fewer_svs,
+    "loss-not-significant": _not_significant,
+    "bouncing-follow-bayes-risk": _bouncing,
+    "week-and-night": _week_and_night,
+    "rebalancing": _rebalancing,
     "table-accuracy": _table_accuracy,
     "table-svs": _table_svs,
     "cost": _cost,

@@ -1,10 +1,8 @@
 """Table 1 for readers, as the paper prints it, with the published numbers beside ours."""
 
-from __future__ import annotations
+import pandas as pd
 
-from lib.tables import number
-
-__all__ = ["METHOD_NAMES", "table1_layout"]
+from lib.tables import arranged, lookup, named, number
 
 METHOD_NAMES = {
     "svm": "SVM",
@@ -17,52 +15,50 @@ SIGNIFICANT = 0.05
 
 
 def table1_layout(tidy, published):
-    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``."""
-    ours, theirs = (
-        # what is about the data set alone has no method
-        frame.fillna({"method": ""}).set_index(["dataset", "setting", "method", "metric"])["value"]
-        for frame in (tidy, published)
-    )
-    columns = [("", "Data set"), ("", "Training"), ("", "Test"), ("", "Subsets")]
-    for method in ("svm", "cross_training"):
-        name = METHOD_NAMES[method]
-        columns += [(name, "accuracy (%)"), (name, "published"), (name, "SVs"), (name, "published SVs")]
-    name = METHOD_NAMES["multiedit_condense"]
-    columns += [(name, "accuracy (%)"), (name, "SVs")]
-    columns += [("CPU time (s)", "SVM"), ("CPU time (s)", "cross-training"), ("CPU time (s)", "with search")]
-    body, failures = [], []
-    for dataset, setting in dict.fromkeys(zip(tidy["dataset"], tidy["setting"], strict=True)):
+    """Columns, body and notes of Table 1 (see `lib.tables.arranged`)."""
+    ours, theirs = lookup(tidy), lookup(published)
 
-        def value(method, metric, values=ours, key=(dataset, setting)):
-            return values.get((*key, method, metric))
+    def of_set(pattern, *metrics):
+        return lambda *at: pattern.format(*(ours(*at, "", metric)[0] for metric in metrics))
 
-        def shown(method, metric, decimals, value=value):
-            found = value(method, metric)
-            if found is None and (guess := value(method, f"{metric}_extrapolated")) is not None:
+    def printed(method, metric, decimals):
+        return lambda *at: number(theirs(*at, method, metric)[0], decimals)
+
+    def shown(method, metric, decimals):
+        def text(*at):
+            (value, _), (guess, _) = (ours(*at, method, metric + end) for end in ("", "_extrapolated"))
+            if pd.isna(value) and not pd.isna(guess):
                 return f"~{number(guess, decimals)} (extrapolated)"
-            return number(found, decimals)
+            star = "*" if metric == "accuracy" and ours(*at, method, "p_value")[0] < SIGNIFICANT else ""
+            return number(value, decimals) + star
 
-        cells = [
-            dataset,
-            *(f"{value('', metric):.0f}" for metric in ("train_rows", "test_rows")),
-            f"{value('', 'subsets'):.0f} x {value('', 'subset_size'):.0f}",
+        return text
+
+    def with_search(*at):
+        times = (ours(*at, "cross_training", metric)[0] for metric in ("search_time", "time"))
+        return number(sum(times), 1)
+
+    columns = [
+        ("", "Data set", lambda dataset, _: dataset),
+        ("", "Training", of_set("{:.0f}", "train_rows")),
+        ("", "Test", of_set("{:.0f}", "test_rows")),
+        ("", "Subsets", of_set("{:.0f} x {:.0f}", "subsets", "subset_size")),
+    ]
+    for method in ("svm", "cross_training"):
+        columns += [
+            (METHOD_NAMES[method], "accuracy (%)", shown(method, "accuracy", 1)),
+            (METHOD_NAMES[method], "published", printed(method, "accuracy", 1)),
+            (METHOD_NAMES[method], "SVs", shown(method, "svs", 0)),
+            (METHOD_NAMES[method], "published SVs", printed(method, "svs", 0)),
         ]
-        for method in ("svm", "cross_training"):
-            star = "*" if (p := value(method, "p_value")) is not None and p < SIGNIFICANT else ""
-            cells += [
-                shown(method, "accuracy", 1) + star,
-                number(value(method, "accuracy", theirs), 1),
-                shown(method, "svs", 0),
-                number(value(method, "svs", theirs), 0),
-            ]
-        cells += [shown("multiedit_condense", metric, k) for metric, k in (("accuracy", 1), ("svs", 0))]
-        cells += [shown(method, "time", 1) for method in ("svm", "cross_training")]
-        search = value("cross_training", "search_time")
-        cells.append(number(None if search is None else search + value("cross_training", "time"), 1))
-        body.append(cells)
-    failed = tidy[(tidy["metric"] == "failed") & (tidy["value"] > 0)]
-    for row in failed.itertuples():
-        failures.append(f"{row.dataset} {row.setting}, {METHOD_NAMES[row.method]}: {row.value:.0f}")
+    method = "multiedit_condense"
+    columns += [
+        (METHOD_NAMES[method], "accuracy (%)", lambda *at: number(ours(*at, method, "accuracy")[0], 1)),
+        (METHOD_NAMES[method], "SVs", shown(method, "svs", 0)),
+        ("CPU time (s)", "SVM", shown("svm", "time", 1)),
+        ("CPU time (s)", "cross-training", shown("cross_training", "time", 1)),
+        ("CPU time (s)", "with search", with_search),
+    ]
     several = tidy[(tidy["metric"] == "realisations") & (tidy["value"] > 1)]
     names = ", ".join(f"{row.dataset} {row.setting}: {row.value:.0f}" for row in several.itertuples())
     notes = [
@@ -70,12 +66,18 @@ def table1_layout(tidy, published):
         + (f" ({names}; one elsewhere). " if names else " (one). ")
         + "*: a difference from the SVM with p < 0.05, by McNemar's exact test for one realisation and by a "
         "paired t-test over several. CPU time of one thread: Gram matrices, editing and training with the "
-        "values chosen; with search: the choice of both values of C as well.",
-        *([f"Realisations on which a method failed: {'; '.join(failures)}."] if failures else []),
+        "values chosen; with search: the choice of both values of C as well."
     ]
-    if any("extrapolated" in cell for cells in body for cell in cells):
+    failures = named(
+        tidy,
+        "failed",
+        lambda row: f"{row.dataset} {row.setting}, {METHOD_NAMES[row.method]}: {row.value:.0f}",
+    )
+    if failures:
+        notes.append(f"Realisations on which a method failed: {'; '.join(failures)}.")
+    if tidy["metric"].str.endswith("_extrapolated").any():
         notes.append(
             "Extrapolated: a power law through the three largest measured sizes of the growth on this data "
             "set; not a run."
         )
-    return columns, body, notes
+    return arranged(dict.fromkeys(zip(tidy["dataset"], tidy["setting"], strict=True)), columns, notes)

@@ -1,11 +1,7 @@
 """What there is to run: generated problems, label noise, the data sets of Table 1, and growing sets."""
 
-from __future__ import annotations
-
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
-
-__all__ = ["plan"]
 
 # of the Gram matrix: in float64 up to so many rows
 ROWS_FLOAT64 = 20_000
@@ -44,19 +40,30 @@ def plan(config, registry):
             **{key: own[key] for key in ("folds", "cv_rows", "parts", "patience", "tol", "memory_mb")},
         }
 
-    def realisations(entry):
-        return range(1, entry["runs"] + 1)
+    def of_runs(entry, below, dataset, rows, minutes):
+        return {
+            f"{below}/run-{r}": (dataset, {"realisation": r}, {}, rows, minutes)
+            for r in range(1, entry["runs"] + 1)
+        }
 
+    def of_table1(entry):
+        settings = {
+            "realisations": list(range(1, entry["realisations"] + 1)),
+            "train_rows": entry["train"],
+            "test_rows": entry["test"],
+            **{key: entry[key] for key in ("scale", "methods")},
+            "setup": setup(entry, entry["gamma"], True, entry["subset_size"]),
+        }
+        return entry["dataset"], {}, settings, entry["train"], 720
+
+    noisy, growing = figure4["dataset"], growth["dataset"]
     return Plan(
         [
             run("figure1", {"": (None, {}, {}, 0, 30)}, "squares", **own["figure1"], tol=own["tol"]),
             # a linear kernel, subsets that are parts, nothing of section 4.3
             run(
                 "figure3",
-                {
-                    f"/run-{r}": (None, {"realisation": r}, {}, max(figure3["sizes"]), 60)
-                    for r in realisations(figure3)
-                },
+                of_runs(figure3, "", None, max(figure3["sizes"]), 60),
                 "gaussians",
                 **{key: figure3[key] for key in ("sizes", "deviations", "test_rows", "methods")},
                 setup=setup(figure3, None, adjust=False),
@@ -64,49 +71,24 @@ def plan(config, registry):
             # subsets that are parts, nothing of section 4.3
             run(
                 "figure4",
-                {
-                    f"/{figure4['dataset']}/run-{r}": (
-                        figure4["dataset"],
-                        {"realisation": r},
-                        {},
-                        registry[figure4["dataset"]].rows,
-                        180,
-                    )
-                    for r in realisations(figure4)
-                },
+                of_runs(figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
                 **{key: figure4[key] for key in ("noise", "scale", "train_rows", "methods")},
                 nu={"values": grid(figure4["nu"]), "final_values": grid(figure4["final_nu"])},
                 setup=setup(figure4, figure4["gamma"], adjust=False),
             ),
             run(
-                "table1",
-                {
-                    f"/{entry['dataset']}/train-{entry['train']}": (
-                        entry["dataset"],
-                        {},
-                        {
-                            "realisations": list(range(1, entry["realisations"] + 1)),
-                            "train_rows": entry["train"],
-                            "test_rows": entry["test"],
-                            "scale": entry["scale"],
-                            "methods": entry["methods"],
-                            "setup": setup(entry, entry["gamma"], True, entry["subset_size"]),
-                        },
-                        entry["train"],
-                        720,
-                    )
-                    for entry in sets
-                },
+                "table1", {f"/{entry['dataset']}/train-{entry['train']}": of_table1(entry) for entry in sets}
             ),
             # one C, subsets of the size of a part, drawn as in Table 1
             run(
                 "growth",
-                {f"/{growth['dataset']}": (growth["dataset"], {}, {}, max(growth["methods"].values()), 360)},
+                {f"/{growing}": (growing, {}, {}, max(growth["methods"].values()), 360)},
                 **{key: growth[key] for key in ("sizes", "test_rows", "scale", "methods")},
                 setup=setup(growth, growth["gamma"], adjust=True),
             ),
         ],
-        [figure4["dataset"], *(entry["dataset"] for entry in sets), growth["dataset"]],
+        [noisy, *(entry["dataset"] for entry in sets), growing],
+        facts={"figure4_runs": figure4["runs"]},
     )
 
 

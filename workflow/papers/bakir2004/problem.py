@@ -1,15 +1,11 @@
 """What is trained on: generated classes, parts of data sets, scaled features, swapped labels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from lib.part import Part, load_part
-
-__all__ = ["SEED", "Problem", "gaussians", "of_dataset", "squares", "swapped"]
 
 SEED = 2004
 SCALES = ("none", "largest", "range", "deviation")

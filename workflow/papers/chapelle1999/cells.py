@@ -3,8 +3,6 @@
 Each model is trained once; the test error and all estimates but leave-one-out come from that one solution.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import groupby
 
@@ -16,8 +14,6 @@ from lib.cell import Cell, Method
 from lib.columns import COST, FIT, judged
 from lib.methods import estimate_of_fit, warm_up
 from lib.part import identity_of, load_part
-
-__all__ = ["EXPERIMENTS", "SEED", "run_models", "training_part"]
 
 # of the parts that a training set is cut into
 SEED = 1999
@@ -67,7 +63,7 @@ def training_part(dataset, realisation, parts):
 
 
 def run_models(job, realisation, parts, models, settings):
-    """Every method of an experiment on every model of a grid.
+    """Every method of an experiment on every model of a grid. One row per model and method.
 
     Parameters
     ----------
@@ -79,11 +75,6 @@ def run_models(job, realisation, parts, models, settings):
         ``C`` and ``gamma``; models of one gamma that follow each other share its Gram matrix.
     settings : SimpleNamespace
         ``tol``, the KKT tolerance on LIBSVM's scale, and ``max_iter``, int or None.
-
-    Returns
-    -------
-    list of dict
-        One row per model and method.
     """
     cell = Cell(job, training_part(Dataset.load(job.data), realisation, parts))
     job.identity["tol"] = settings.tol

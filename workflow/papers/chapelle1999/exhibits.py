@@ -1,12 +1,10 @@
-"""The paper's figures as tidy rows, computed from result rows. Errors are in percent here."""
-
-from __future__ import annotations
+"""The paper's figures as tidy rows, computed from result rows: means over the realisations on which a method
+succeeded, and how many failed. Errors are in percent here, settings are natural logarithms of sigma or C."""
 
 import numpy as np
 
 from lib.rows import OK
-
-__all__ = ["PANELS", "figure2", "figure3", "figure4"]
+from lib.tables import averaged, measured
 
 # experiment -> the panel of Figure 2 and what it varies: the column, and its natural logarithm from it
 PANELS = {
@@ -19,70 +17,34 @@ FUNCTIONALS = ("radius_margin", "rescaled_radius_margin")
 
 
 def figure2(rows):
-    """Test error, span rule and leave-one-out error against the width (a) and C (b).
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of all cells.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows; ``setting`` is the natural logarithm of sigma or C. Means over the realisations on which
-        the method succeeded, spreads their standard deviations; ``failed`` counts the others.
-    """
-    tidy = []
+    """Test error, span rule and leave-one-out error against the width (a) and C (b)."""
+    rows, methods = rows.assign(error=100 * rows["estimate"]), {method: method for method in ERRORS}
     for experiment, (exhibit, _, _) in PANELS.items():
-        for dataset, setting, own in _grid(rows, experiment):
-            for method in ERRORS:
-                tidy += _mean(exhibit, dataset, setting, method, "error", own, "estimate", 100, "percent")
-    return tidy
+        yield from _curves(rows, experiment, exhibit, methods, "error", "error", "percent")
 
 
 def figure3(rows):
-    """CPU time of training, of the span rule after it, and of leave-one-out, against the width: the mean over
-    the realisations."""
-    tidy = []
-    for dataset, setting, own in _grid(rows, "width"):
-        for name, method in TIMES.items():
-            tidy += _mean("figure3", dataset, setting, method, "time", own, "cpu_s", 1, "s", name)
-    return tidy
+    """CPU time of training, of the span rule after it, and of leave-one-out, against the width."""
+    return _curves(rows, "width", "figure3", TIMES, "time", "cpu_s", "s")
 
 
 def figure4(rows):
-    """The radius-margin functional ``R^2 |w|^2``, plain (a) and rescaled (b), against the width: the mean
-    over the realisations."""
-    tidy = []
-    for dataset, setting, own in _grid(rows, "width"):
-        own = own.assign(functional=own["bound"] * own["m"])
-        for method in FUNCTIONALS:
-            tidy += _mean("figure4", dataset, setting, method, "functional", own, "functional", 1, "")
-    return tidy
+    """The radius-margin functional ``R^2 |w|^2``, plain (a) and rescaled (b), against the width."""
+    rows, methods = rows.assign(functional=rows["bound"] * rows["m"]), {name: name for name in FUNCTIONALS}
+    return _curves(rows, "width", "figure4", methods, "functional", "functional", "")
 
 
-def _grid(rows, experiment):
-    """Data set, logarithm as text, and rows of every value that an experiment varies."""
+def _curves(rows, experiment, exhibit, methods, metric, column, unit):
+    """The mean of a column for every data set, value that the experiment varies, and method by its name."""
     own = rows[rows["experiment"] == experiment]
     _, _, logarithm = PANELS[experiment]
     # 1e-12 of round-off in the logarithm does not make another value
     own = own.assign(setting=logarithm(own).map("{:.6g}".format).replace("-0", "0"))
     for dataset, of_set in own.groupby("dataset", sort=False):
         for setting in sorted(of_set["setting"].unique(), key=float):
-            yield dataset, setting, of_set[of_set["setting"] == setting]
-
-
-def _mean(exhibit, dataset, setting, method, metric, rows, column, factor, unit, name=None):
-    rows = rows[rows["method"] == method]
-    ok = rows.loc[rows["status"] == OK, column] * factor
-    row = {"exhibit": exhibit, "dataset": dataset, "setting": setting, "method": name or method}
-    return [
-        {**row, "metric": metric, "value": ok.mean(), "spread": ok.std(ddof=1), "unit": unit},
-        {
-            **row,
-            "metric": f"{metric}_failed",
-            "value": len(rows) - len(ok),
-            "spread": np.nan,
-            "unit": "count",
-        },
-    ]
+            for name, method in methods.items():
+                runs = of_set[(of_set["setting"] == setting) & (of_set["method"] == method)]
+                ok = runs.loc[runs["status"] == OK, column]
+                at = {"exhibit": exhibit, "dataset": dataset, "setting": setting, "method": name}
+                yield averaged(at, metric, ok, unit)
+                yield measured(at, f"{metric}_failed", len(runs) - len(ok), "count")

@@ -1,13 +1,9 @@
 """What there is to run: the models of each experiment, over the width and over C, on each realisation."""
 
-from __future__ import annotations
-
 import math
 
 from lib.config import check_datasets
 from lib.plan import Cell, Plan, Run
-
-__all__ = ["plan"]
 
 EXPERIMENTS = ("width", "C")
 

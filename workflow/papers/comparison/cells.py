@@ -5,21 +5,12 @@ model is trained from zero; the estimates of one fit come from that solution, an
 it. Cross-validation trains its own fits, each from zero. A Gram matrix is computed before any clock starts.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from scipy import sparse
-from svmselect import (
-    RBF,
-    Gram,
-    even_folds,
-    smallest_enclosing_sphere,
-    solve_csvc,
-    stratified_folds,
-)
+from svmselect import RBF, Gram, even_folds, smallest_enclosing_sphere, solve_csvc, stratified_folds
 from svmselect.data import Dataset
 
 from lib.cell import Cell, Method
@@ -28,8 +19,6 @@ from lib.part import load_part
 from lib.timing import timed
 from papers.bakir2004.problem import scaled
 from papers.comparison.estimator import TEST, Model, load_estimators
-
-__all__ = ["assignment", "run_estimator", "training_part"]
 
 # of the assignments to folds
 FOLDS_SEED = 2026
@@ -63,11 +52,11 @@ def assignment(y, k):
 
 
 def run_estimator(job, realisation, estimator, kernels, settings):
-    """An estimator, or the test error, of the models of a grid.
+    """An estimator, or the test error, of the models of a grid. One row per model, of cross-validation one
+    per model and number of folds.
 
     Parameters
     ----------
-    job : Job
     realisation : int
     estimator : str
         The name of its file, or `TEST`.
@@ -75,11 +64,6 @@ def run_estimator(job, realisation, estimator, kernels, settings):
         ``gamma`` (None for the linear kernel) and ``C``, a list of values.
     settings : SimpleNamespace
         ``tol``, ``max_iter``, and ``folds``, a list of their numbers for an estimator of folds.
-
-    Returns
-    -------
-    list of dict
-        One row per model, of cross-validation one per model and number of folds.
     """
     cell = Cell(job, training_part(Dataset.load(job.data), realisation))
     job.identity["tol"] = settings.tol

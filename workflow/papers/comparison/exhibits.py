@@ -1,8 +1,5 @@
 """The comparison as tidy rows, computed from result rows. Errors are in percent, differences in points."""
 
-from __future__ import annotations
-
-from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -10,9 +7,8 @@ import pandas as pd
 
 from lib.rows import OK
 from lib.selection import at_minimum
+from lib.tables import averaged, measured
 from papers.comparison.estimator import TEST, estimator_of
-
-__all__ = ["ALL_SETS", "FIT", "GRAM", "RANDOM", "cost", "estimators", "regret", "rmse"]
 
 ALL_SETS = "all sets"
 # what estimators are compared with: training and nothing else, the Gram matrix, a model drawn at random
@@ -24,19 +20,8 @@ NUMBERS = ["m", "rows_tested", "gram_cpu_s", "sphere_cpu_s"]
 
 
 def regret(rows):
-    """What the choice by each estimator costs on the test part, for each data set.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of all cells.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows, as of `rmse` and `cost`: means over the realisations, the spread their standard deviation.
-        Estimators are in the order of the rows.
-    """
+    """What the choice by each estimator costs on the test part, for each data set: as of `rmse` and `cost`,
+    means over the realisations, the spread their standard deviation, estimators in the order of the rows."""
     return _per_set(rows, "regret", _regret)
 
 
@@ -60,14 +45,14 @@ def _per_set(rows, exhibit, numbers_of):
         value=rows["estimate"].fillna(rows["bound"]).where(ok),
         cpu_s=rows["cpu_s"].where(ok),
     )
-    tidy, key = [], ["method", "metric", "unit"]
+    key = ["method", "metric", "unit"]
     for dataset, of_set in rows.groupby("dataset", sort=False):
+        at = {"exhibit": exhibit, "dataset": dataset}
         parts = [own for _, own in of_set.groupby("realisation")]
         found = pd.DataFrame(chain.from_iterable(map(numbers_of, parts)), columns=[*key, "value"])
-        of_key = found.groupby(key, sort=False)["value"].agg(["mean", "std"])
-        tidy += [_tidy(exhibit, dataset, *names, *numbers) for names, *numbers in of_key.itertuples()]
-        tidy.append(_tidy(exhibit, dataset, "all", "realisations", "count", len(parts)))
-    return tidy
+        for (method, metric, unit), values in found.groupby(key, sort=False)["value"]:
+            yield averaged({**at, "method": method}, metric, values, unit)
+        yield measured({**at, "method": "all"}, "realisations", len(parts), "count")
 
 
 def _names(rows):
@@ -132,22 +117,13 @@ def _shared(own, column):
 
 
 def estimators(regret, rmse, cost):
-    """All estimators: means over the data sets.
+    """All estimators, from the tidy rows of these tables: means over the data sets.
 
-    Parameters
-    ----------
-    regret, rmse, cost : DataFrame
-        Tidy rows of these tables.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows of exhibit ``estimators``. The spread is the standard deviation over the data sets, of
-        ``time`` and ``fits``, which are geometric means, that of the natural logarithm. ``behind`` is the
-        regret minus that of the estimator whose mean regret is the least, on the same data set; ``rank`` the
-        place of an estimator by regret on a data set, those that tie all at the mean of their places.
+    The spread is the standard deviation over the data sets, of ``time`` and ``fits``, which are geometric
+    means, that of the natural logarithm. ``behind`` is the regret minus that of the estimator whose mean
+    regret is the least, on the same data set; ``rank`` the place of an estimator by regret on a data set,
+    those that tie all at the mean of their places.
     """
-    row = partial(_tidy, "estimators", ALL_SETS)
     regrets = _by_method(regret, "regret")
     without_chance = regrets.drop(columns=RANDOM)
     means = {
@@ -159,24 +135,18 @@ def estimators(regret, rmse, cost):
         ("rmse", "points"): _by_method(rmse, "rmse"),
         ("bias", "points"): _by_method(rmse, "bias"),
     }
-    logarithms = {
-        (metric, unit): np.log(_by_method(cost, metric))
-        for metric, unit in (("time", "s"), ("fits", "ratio"))
-    }
-    tidy = [
-        row(method, *metric, of.mean(), of.std(ddof=1))
-        for metric, values in means.items()
-        for method, of in values.items()
-    ]
-    tidy += [
-        row(method, *metric, np.exp(of.mean()), of.std(ddof=1))
-        for metric, values in logarithms.items()
-        for method, of in values.items()
-    ]
-    tidy += [row(method, "largest_regret", "points", worst) for method, worst in regrets.max().items()]
-    failed = _by_method(regret, "failed").sum()
-    tidy += [row(method, "failed", "count", number) for method, number in failed.items()]
-    return [*tidy, row("all", "datasets", "count", len(regrets))]
+    at = {"exhibit": "estimators", "dataset": ALL_SETS}
+    for (metric, unit), values in means.items():
+        for method, of in values.items():
+            yield averaged({**at, "method": method}, metric, of, unit)
+    for metric, unit in (("time", "s"), ("fits", "ratio")):
+        for method, of in np.log(_by_method(cost, metric)).items():
+            yield measured({**at, "method": method}, metric, np.exp(of.mean()), unit, of.std(ddof=1))
+    for method, worst in regrets.max().items():
+        yield measured({**at, "method": method}, "largest_regret", worst, "points")
+    for method, number in _by_method(regret, "failed").sum().items():
+        yield measured({**at, "method": method}, "failed", number, "count")
+    yield measured({**at, "method": "all"}, "datasets", len(regrets), "count")
 
 
 def _by_method(tidy, metric):
@@ -184,16 +154,3 @@ def _by_method(tidy, metric):
     own = tidy[tidy["metric"] == metric]
     both = own.pivot(index="dataset", columns="method", values="value")
     return both.reindex(index=own["dataset"].unique(), columns=own["method"].unique())
-
-
-def _tidy(exhibit, dataset, method, metric, unit, value, spread=np.nan):
-    return {
-        "exhibit": exhibit,
-        "dataset": dataset,
-        "setting": "",
-        "method": method,
-        "metric": metric,
-        "value": value,
-        "spread": spread,
-        "unit": unit,
-    }

@@ -1,21 +1,10 @@
 """Tables for readers: the tidy rows arranged, a row per estimator or per data set."""
 
-from __future__ import annotations
-
 import pandas as pd
 
-from lib.tables import number
+from lib.tables import arranged, lookup, named, number
 from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
-
-__all__ = [
-    "answer",
-    "cost_layout",
-    "estimator_name",
-    "estimators_layout",
-    "regret_layout",
-    "rmse_layout",
-]
 
 # what is no estimator: the name for readers, and the short one
 OTHERS = {
@@ -23,6 +12,7 @@ OTHERS = {
     GRAM: ("Gram matrix", "Gram"),
     RANDOM: ("A model drawn at random", "Random"),
 }
+BY = ("dataset", "method", "metric")
 # percentage points of regret that hardly matter
 MARGIN = 1
 
@@ -58,19 +48,8 @@ def _included():
 
 
 def answer(tidy):
-    """What the table of estimators says to who has to choose one.
-
-    Parameters
-    ----------
-    tidy : DataFrame
-        Tidy rows of the table of estimators.
-
-    Returns
-    -------
-    list of str
-        Sentences in Markdown.
-    """
-    find = _lookup(tidy)
+    """What the table of estimators (its tidy rows) says to who has to choose one: sentences in Markdown."""
+    find = lookup(tidy, BY)
     sets = find(ALL_SETS, "all", "datasets")[0]
     random, _ = find(ALL_SETS, RANDOM, "regret")
 
@@ -112,61 +91,45 @@ def answer(tidy):
     return sentences
 
 
-def _lookup(tidy):
-    values = tidy.set_index(["dataset", "method", "metric"])[["value", "spread"]].to_dict("index")
-    missing = {"value": float("nan"), "spread": float("nan")}
-    return lambda *key: tuple(values.get(key, missing).values())
-
-
 def _methods(tidy, metric):
     return list(tidy.loc[tidy["metric"] == metric, "method"].unique())
 
 
 def estimators_layout(tidy):
-    """Columns, body and notes for `lib.tables.write_markdown` and ``write_tex``, from tidy rows; so are those
-    of the other tables."""
-    find = _lookup(tidy)
+    """Columns, body and notes of the table of estimators (see `lib.tables.arranged`)."""
+    find = lookup(tidy, BY)
+    sets = find(ALL_SETS, "all", "datasets")[0]
+
+    def alone(metric, decimals, factor=1):
+        return lambda method: number(factor * find(ALL_SETS, method, metric)[0], decimals)
+
+    def with_spread(metric, over=1):
+        def text(method):
+            value, spread = find(ALL_SETS, method, metric)
+            return number(value, 2, spread / over)
+
+        return text
+
+    def bias(method):
+        value, _ = find(ALL_SETS, method, "bias")
+        return number(value, 2) if pd.isna(value) else f"{value:+.2f}"
+
     columns = [
-        ("", "Estimator"),
-        ("Distance from the test error", "RMSE"),
-        ("Distance from the test error", "bias"),
-        ("Regret", "mean"),
-        ("Regret", "largest"),
-        ("Regret", "if ties are drawn"),
-        ("Regret", "behind the first"),
-        ("Regret", "place"),
-        ("CPU time", "ms"),
-        ("CPU time", "fits"),
+        ("", "Estimator", estimator_name),
+        ("Distance from the test error", "RMSE", with_spread("rmse")),
+        ("Distance from the test error", "bias", bias),
+        ("Regret", "mean", with_spread("regret")),
+        ("Regret", "largest", alone("largest_regret", 2)),
+        ("Regret", "if ties are drawn", alone("mean_regret", 2)),
+        ("Regret", "behind the first", with_spread("behind", sets**0.5)),
+        ("Regret", "place", alone("rank", 1)),
+        ("CPU time", "ms", alone("time", 2, factor=1000)),
+        ("CPU time", "fits", alone("fits", 1)),
     ]
     order = sorted(
         _methods(tidy, "regret"), key=lambda method: (method == RANDOM, find(ALL_SETS, method, "regret"))
     )
-    sets = find(ALL_SETS, "all", "datasets")[0]
-    body = []
-    for method in order:
-        rmse, sd = find(ALL_SETS, method, "rmse")
-        bias, _ = find(ALL_SETS, method, "bias")
-        regret, regret_sd = find(ALL_SETS, method, "regret")
-        behind, behind_sd = find(ALL_SETS, method, "behind")
-        body.append(
-            [
-                estimator_name(method),
-                number(rmse, 2, sd),
-                number(bias, 2) if pd.isna(bias) else f"{bias:+.2f}",
-                number(regret, 2, regret_sd),
-                number(find(ALL_SETS, method, "largest_regret")[0], 2),
-                number(find(ALL_SETS, method, "mean_regret")[0], 2),
-                number(behind, 2, behind_sd / sets**0.5),
-                number(find(ALL_SETS, method, "rank")[0], 1),
-                number(1000 * find(ALL_SETS, method, "time")[0], 2),
-                number(find(ALL_SETS, method, "fits")[0], 1),
-            ]
-        )
-    failed = [
-        f"{estimator_name(method)}: {find(ALL_SETS, method, 'failed')[0]:.1f}"
-        for method in _methods(tidy, "failed")
-        if find(ALL_SETS, method, "failed")[0] > 0
-    ]
+    failed = named(tidy, "failed", lambda row: f"{estimator_name(row.method)}: {row.value:.1f}")
     notes = [
         f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
         " the model where the estimate is least, of several such models the largest, minus the least test"
@@ -181,26 +144,23 @@ def estimators_layout(tidy):
         notes.append(
             f"Models without a value, per realisation, summed over the data sets: {', '.join(failed)}."
         )
-    return columns, body, notes
+    return arranged([(method,) for method in order], columns, notes)
 
 
-def _per_set(tidy, metric, methods, decimals, factor=1, leading=()):
-    """Columns and body: a row per data set, with leading columns of (heading, metric, decimals)."""
-    find = _lookup(tidy)
-    columns = [
-        ("", "Data set"),
-        *(("", heading) for heading, _, _ in leading),
-        *(("", estimator_name(method, short=True)) for method in methods),
+def _per_set(tidy, metric, *notes, factor=1, leading=()):
+    """A table of a metric: a row per data set, and leading columns of (heading, metric, decimals)."""
+    find = lookup(tidy, BY)
+
+    def shown(method, metric, decimals, factor=1):
+        return lambda dataset: number(factor * find(dataset, method, metric)[0], decimals)
+
+    columns = [("", "Data set", str)]
+    columns += [("", heading, shown("all", name, decimals)) for heading, name, decimals in leading]
+    columns += [
+        ("", estimator_name(method, short=True), shown(method, metric, 2, factor))
+        for method in _methods(tidy, metric)
     ]
-    body = [
-        [
-            dataset,
-            *(number(find(dataset, "all", name)[0], places) for _, name, places in leading),
-            *(number(factor * find(dataset, method, metric)[0], decimals) for method in methods),
-        ]
-        for dataset in tidy["dataset"].unique()
-    ]
-    return columns, body
+    return arranged([(dataset,) for dataset in tidy["dataset"].unique()], columns, list(notes))
 
 
 def regret_layout(tidy):
@@ -210,30 +170,27 @@ def regret_layout(tidy):
         ("Realisations", "realisations", 0),
         ("Least test error (%)", "least_test_error", 2),
     ]
-    columns, body = _per_set(tidy, "regret", _methods(tidy, "regret"), 2, leading=leading)
-    notes = [
+    return _per_set(
+        tidy,
+        "regret",
         "Means over the realisations. Regret: test error of the model where the estimate is least, of "
         "several such models the largest, minus the least test error on the grid. Random: the mean over "
         "all models of the grid.",
         _assumptions(),
-    ]
-    return columns, body, notes
+        leading=leading,
+    )
 
 
 def rmse_layout(tidy):
-    columns, body = _per_set(tidy, "rmse", _methods(tidy, "rmse"), 2)
-    notes = [
+    return _per_set(
+        tidy,
+        "rmse",
         "Root mean square difference of the estimate and the test error over the models of the grid, "
         "means over the realisations. The bounds whose value is no error rate are left out.",
         _assumptions(),
-    ]
-    return columns, body, notes
+    )
 
 
 def cost_layout(tidy):
-    columns, body = _per_set(tidy, "time", _methods(tidy, "time"), 2, factor=1000)
-    return (
-        columns,
-        body,
-        [f"Means over the models and the realisations. {_included()} Its share of a model is Gram."],
-    )
+    note = f"Means over the models and the realisations. {_included()} Its share of a model is Gram."
+    return _per_set(tidy, "time", note, factor=1000)

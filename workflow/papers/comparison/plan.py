@@ -1,12 +1,8 @@
 """What there is to run: each estimator on every model of the grid, on each realisation."""
 
-from __future__ import annotations
-
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
 from papers.comparison.estimator import TEST, load_estimators
-
-__all__ = ["plan"]
 
 
 def plan(config, registry):

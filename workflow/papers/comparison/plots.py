@@ -1,7 +1,5 @@
 """The figure from tidy rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.lines import Line2D
 
@@ -9,8 +7,6 @@ from lib.figures import COLORS, GREY, figure
 from papers.comparison.estimator import estimator_of
 from papers.comparison.exhibits import RANDOM
 from papers.comparison.layout import estimator_name
-
-__all__ = ["plot_tradeoff"]
 
 TICKS = [0, 0.5, 1, 2, 5, 10, 20, 50]
 

@@ -4,8 +4,6 @@ A cell is one data set, realisation and kernel. Its points share the Gram matrix
 clock starts.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -20,8 +18,6 @@ from lib.joblog import Progress
 from lib.part import load_part
 from lib.rows import OK, SKIPPED, pack_bits, unpack_bits
 from papers.franc2008.selection import selected_models
-
-__all__ = ["METHODS", "run_loo", "run_stopping", "run_test", "tolerance"]
 
 # the paper's two methods and ours -> the library's names
 METHODS = {"standard": "retrain", "proposed": "certified", "unlearn": "unlearn"}
@@ -46,11 +42,11 @@ def run_loo(job, realisation, gamma, C, methods, settings):
     """Leave-one-out errors by each method for every C of a cell.
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
-    of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded.
+    of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. One row per C and
+    method.
 
     Parameters
     ----------
-    job : Job
     realisation : int
     gamma : float or None
         Of the RBF kernel; None for the linear one.
@@ -59,11 +55,6 @@ def run_loo(job, realisation, gamma, C, methods, settings):
         Of `METHODS`.
     settings : SimpleNamespace
         ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; ``max_iter``, int or None.
-
-    Returns
-    -------
-    list of dict
-        One row per C and method.
     """
     cell = _cell(job, realisation, gamma)
     job.warm_up(*(partial(_small, method=METHODS[method]) for method in methods))
@@ -103,11 +94,11 @@ def run_stopping(job, realisation, gamma, C, settings):
 
 
 def run_test(job, kernel, realisations, cells, settings):
-    """Test errors of the selected model of a kernel, trained anew on each realisation.
+    """Test errors of the selected model of a kernel, trained anew on each realisation. One row per
+    realisation.
 
     Parameters
     ----------
-    job : Job
     kernel : {"linear", "rbf"}
     realisations : list of int
     cells : DataFrame
@@ -115,11 +106,6 @@ def run_test(job, kernel, realisations, cells, settings):
     settings : SimpleNamespace
         ``method``, whose errors select the model; where none succeeded the rows are ``skipped``. ``eps`` and
         ``max_iter``, see `run_loo`.
-
-    Returns
-    -------
-    list of dict
-        One row per realisation.
     """
     dataset = Dataset.load(job.data)
     name = job.identity["dataset"]
@@ -132,7 +118,7 @@ def run_test(job, kernel, realisations, cells, settings):
         part = load_part(dataset, realisation)
         row = {**part.identity, "m": len(part.y), "rows_tested": len(part.y_test), "method": "retrained"}
         if model["status"] == OK:
-            row |= _test_error(job, part, kernel_of(gamma), C, settings)
+            row |= test_error(job, part, kernel_of(gamma), C, settings)
         else:
             row |= {"status": SKIPPED, "reason": f"no model was selected: {model['reason']}"}
         job.log.info("realisation %d: %s, %s errors", realisation, row["status"], row.get("errors"))
@@ -215,7 +201,8 @@ def _exact_decision(gram, y, C, point):
     return float(solution.decision[point]) if solution.converged else np.nan
 
 
-def _test_error(job, part, kernel, C, settings):
+def test_error(job, part, kernel, C, settings):
+    """Test errors of one model on one part, as columns of its row."""
     gram = Gram(part.X, kernel, dtype="float64").compute()
     options = {"tol": tolerance(settings.eps), "working_set": "wss2", "max_iter": settings.max_iter}
     solution, row = job.attempt("retrained", partial(solve_csvc, gram, part.y, C, **options), f"C={C:.6g}")

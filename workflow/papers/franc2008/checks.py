@@ -1,14 +1,10 @@
 """Checks on the results: do the methods agree?"""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from lib.rows import OK, unpack_bits
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS, MODEL
-
-__all__ = ["agreement"]
 
 COUNTS = (
     "models_compared",

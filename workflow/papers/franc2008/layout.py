@@ -1,91 +1,69 @@
 """Tables for readers: tidy rows arranged as the paper prints them."""
 
-from __future__ import annotations
+from itertools import product
 
 import pandas as pd
 
-from lib.tables import number
+from lib.tables import arranged, lookup, named, number
 from papers.franc2008.names import ALL_SETS, METHODS
 
-__all__ = ["agreement_layout", "table2_layout", "table3_layout"]
-
 KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}
-
-
-def _lookup(tidy):
-    values = tidy.set_index(["dataset", "setting", "method", "metric"])[["value", "spread"]]
-    return lambda *key: tuple(values.loc[key])
+# group and heading of a column of Table 3, and what it shows
+TABLE3 = [
+    ("Standard", "CPU time (s)", "time"),
+    ("Standard", "Kernel columns (10⁶)", "kernel_columns"),
+    ("Proposed", "Time speed-up", "time_speedup"),
+    ("Proposed", "Column speed-up", "kernel_column_speedup"),
+    ("Proposed", "Certified (%)", "certified"),
+    ("Unlearn", "CPU time (s)", "time"),
+    ("Unlearn", "Time speed-up", "time_speedup"),
+    ("Unlearn", "Over proposed", "time_speedup_over_proposed"),
+    ("Unlearn", "Column speed-up", "kernel_column_speedup"),
+    ("Unlearn", "Resolved (%)", "resolved"),
+]
 
 
 def _failures(tidy, metric, what):
     """A note that names the data sets and kernels with failures, or none."""
-    failed = tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)]
-    names = [f"{row.dataset} {row.setting}: {row.value:.0f}" for row in failed.itertuples()]
+    names = named(tidy, metric, lambda row: f"{row.dataset} {row.setting}: {row.value:.0f}")
     return [f"{what}: {', '.join(names)}."] if names else []
 
 
 def table2_layout(tidy, datasets):
-    """Columns, body and notes of Table 2 for `lib.tables.write_markdown` and ``write_tex``."""
-    value = _lookup(tidy)
-    columns = [("", "Data set")]
-    for name in KERNEL_NAMES.values():
-        columns += [(name, "LOO error (%)"), (name, "Test error (%)")]
-    body = []
-    for dataset in datasets:
-        cells = [dataset]
-        for kernel in KERNEL_NAMES:
-            error, _ = value(dataset, kernel, "loo", "loo_error")
-            test, sd = value(dataset, kernel, "loo", "test_error")
-            cells += [number(error, 2), number(test, 2, sd)]
-        body.append(cells)
+    """Columns, body and notes of Table 2 (see `lib.tables.arranged`)."""
+    find = lookup(tidy)
+    columns = [("", "Data set", lambda dataset: dataset)]
+    for kernel, name in KERNEL_NAMES.items():
+
+        def error(dataset, kernel=kernel):
+            return number(find(dataset, kernel, "loo", "loo_error")[0], 2)
+
+        def test(dataset, kernel=kernel):
+            value, sd = find(dataset, kernel, "loo", "test_error")
+            return number(value, 2, sd)
+
+        columns += [(name, "LOO error (%)", error), (name, "Test error (%)", test)]
     notes = [
         "LOO error: mean over the realisations of the smallest leave-one-out error of each. Test error: the "
-        "model with "
-        "the smallest mean leave-one-out error, trained anew on each realisation; mean ± standard deviation "
-        "over the "
-        "realisations.",
+        "model with the smallest mean leave-one-out error, trained anew on each realisation; mean ± standard "
+        "deviation over the realisations.",
         *_failures(tidy, "failed_models", "Models without a result, left out of the selection"),
         *_failures(
             tidy, "failed_test_realisations", "Realisations without a test error, left out of the mean"
         ),
     ]
-    return columns, body, notes
+    return arranged([(dataset,) for dataset in datasets], columns, notes)
 
 
 def table3_layout(tidy, datasets):
     """Columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
-    value = _lookup(tidy)
-    columns = [
-        ("", "Data set"),
-        ("", "Kernel"),
-        ("Standard", "CPU time (s)"),
-        ("Standard", "Kernel columns (10⁶)"),
-        ("Proposed", "Time speed-up"),
-        ("Proposed", "Column speed-up"),
-        ("Proposed", "Certified (%)"),
-        ("Unlearn", "CPU time (s)"),
-        ("Unlearn", "Time speed-up"),
-        ("Unlearn", "Over proposed"),
-        ("Unlearn", "Column speed-up"),
-        ("Unlearn", "Resolved (%)"),
-    ]
-    cells = [
-        ("standard", "time"),
-        ("standard", "kernel_columns"),
-        ("proposed", "time_speedup"),
-        ("proposed", "kernel_column_speedup"),
-        ("proposed", "certified"),
-        ("unlearn", "time"),
-        ("unlearn", "time_speedup"),
-        ("unlearn", "time_speedup_over_proposed"),
-        ("unlearn", "kernel_column_speedup"),
-        ("unlearn", "resolved"),
-    ]
-    body = [
-        [dataset, kernel, *(number(value(dataset, kernel, method, metric)[0], 1) for method, metric in cells)]
-        for kernel in KERNEL_NAMES
-        for dataset in [*datasets, ALL_SETS]
-    ]
+    find = lookup(tidy)
+
+    def value(method, metric):
+        return lambda kernel, dataset: number(find(dataset, kernel, method, metric)[0], 1)
+
+    columns = [("", "Data set", lambda _, dataset: dataset), ("", "Kernel", lambda kernel, _: kernel)]
+    columns += [(group, heading, value(group.lower(), metric)) for group, heading, metric in TABLE3]
     notes = [
         "Totals over all realisations and models of the model selection; all sets: ratios of the totals. CPU "
         "time of one thread, without the Gram matrix, which the methods share. Speed-up: standard / method. "
@@ -94,7 +72,7 @@ def table3_layout(tidy, datasets):
         "retraining.",
         *_failures(tidy[tidy["dataset"] != ALL_SETS], "failed_runs", "Runs left out because a method failed"),
     ]
-    return columns, body, notes
+    return arranged(product(KERNEL_NAMES, [*datasets, ALL_SETS]), columns, notes)
 
 
 def agreement_layout(agreement, agreement_points, degenerate):
@@ -102,12 +80,8 @@ def agreement_layout(agreement, agreement_points, degenerate):
     columns = [
         ("", "Data set"),
         ("", "Kernel"),
-        ("Models", "compared"),
-        ("Models", "equal patterns"),
-        ("Models", "not compared"),
-        ("Points", "compared"),
-        ("Points", "differing"),
-        ("Points", "degenerate"),
+        *(("Models", heading) for heading in ("compared", "equal patterns", "not compared")),
+        *(("Points", heading) for heading in ("compared", "differing", "degenerate")),
         *(("Wrong by", method) for method in METHODS),
     ]
     body = [[str(value) for value in row] for row in agreement.itertuples(index=False)]

@@ -1,7 +1,5 @@
 """What the methods, kernels and models of the paper are called."""
 
-__all__ = ["ALL_SETS", "KERNELS", "METHODS", "MODEL"]
-
 KERNELS = ("linear", "rbf")
 METHODS = ("standard", "proposed", "unlearn")  # in the order of the tables
 ALL_SETS = "all sets"  # no data set has a name like this

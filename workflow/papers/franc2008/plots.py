@@ -1,15 +1,11 @@
 """Figures from tidy rows."""
 
-from __future__ import annotations
-
 import numpy as np
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
-from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
+from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
+from papers.franc2008.layout import KERNEL_NAMES
 from papers.franc2008.names import ALL_SETS
-
-__all__ = ["plot_figure1", "plot_speedup"]
 
 FIGURE1_COLUMNS = 3
 # the curves of Figure 1 coincide up to some eps: open squares stay visible around the filled circles
@@ -21,41 +17,16 @@ TIME = {"color": GREY, "linestyle": ":", "marker": "^", "markersize": 4, "linewi
 
 # what the speed-up figure shows of a data set: method and metric, label, style, place on the set's line
 SPEEDUPS = [
-    (
-        ("proposed", "kernel_column_speedup"),
-        "proposed, kernel columns",
-        {"color": BLUE, "marker": "o", "linestyle": "none"},
-        -0.25,
-    ),
-    (
-        ("proposed", "time_speedup"),
-        "proposed, CPU time",
-        {"color": VERMILLION, "marker": "D", "linestyle": "none"},
-        0,
-    ),
-    (
-        ("unlearn", "time_speedup"),
-        "unlearn, CPU time",
-        {"color": GREEN, "marker": "^", "linestyle": "none"},
-        0.25,
-    ),
+    ("proposed", "kernel_column_speedup", "proposed, kernel columns", {"color": BLUE, "marker": "o"}, -0.25),
+    ("proposed", "time_speedup", "proposed, CPU time", {"color": VERMILLION, "marker": "D"}, 0),
+    ("unlearn", "time_speedup", "unlearn, CPU time", {"color": GREEN, "marker": "^"}, 0.25),
 ]
-REPRODUCED, PUBLISHED = {"markersize": 4}, {"markersize": 6.5, "markerfacecolor": "white"}
+REPRODUCED = {"linestyle": "none", "markersize": 4}
+PUBLISHED = {"linestyle": "none", "markersize": 6.5, "markerfacecolor": "white"}
 
 
 def plot_figure1(tidy, figure1_datasets):
-    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, one panel per data set.
-
-    Parameters
-    ----------
-    tidy : DataFrame
-        Rows of `exhibits.figure1`.
-    figure1_datasets : list of str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data set."""
     columns = min(FIGURE1_COLUMNS, len(figure1_datasets))
     rows = -(-len(figure1_datasets) // columns)
     fig, axes = figure(rows, columns, 3.3 * columns + 0.4, 2.7 * rows + 0.6)
@@ -83,47 +54,28 @@ def plot_figure1(tidy, figure1_datasets):
         if ax.get_subplotspec().is_last_col() or dataset == figure1_datasets[-1]:
             time_ax.set_ylabel("CPU time (s)", color=GREY)
     reference = min(tidy["setting"].astype(float))
-    handles = [
-        Line2D([], [], **SAME_EPS, label=r"LOO error, model selected with the same $\epsilon$"),
-        Line2D(
-            [], [], **SMALLEST_EPS, label=rf"LOO error, model selected with $\epsilon = 10^{{{reference:g}}}$"
-        ),
-        Line2D([], [], **TIME, label="CPU time, all models (right axis)"),
+    curves = [
+        (r"LOO error, model selected with the same $\epsilon$", SAME_EPS),
+        (rf"LOO error, model selected with $\epsilon = 10^{{{reference:g}}}$", SMALLEST_EPS),
+        ("CPU time, all models (right axis)", TIME),
     ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=min(columns, 3))
+    legend(fig, curves, min(columns, 3))
     return fig
 
 
 def _curve(panel, method, metric):
-    rows = panel[(panel["method"] == method) & (panel["metric"] == metric)]
-    x = rows["setting"].astype(float).to_numpy()
-    order = np.argsort(x)
-    return x[order], rows["value"].to_numpy()[order]
+    x, y, _ = curve(panel[(panel["method"] == method) & (panel["metric"] == metric)])
+    return x, y
 
 
 def plot_speedup(tidy, published, datasets):
-    """Speed-up in kernel columns and CPU time per data set and kernel, beside the published one.
-
-    Parameters
-    ----------
-    tidy : DataFrame
-        Rows of `exhibits.table3`.
-    published : DataFrame
-        Tidy rows of the paper; data sets that it does not have get no published mark.
-    datasets : list of str
-        In the order of the lines; the totals follow.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Speed-up in kernel columns and CPU time per data set and kernel, totals last, beside the published one
+    of the data sets that have one."""
     datasets = [*datasets, ALL_SETS]
     fig, axes = figure(1, 2, 7.4, 0.42 * len(datasets) + 1.7, sharey=True, sharex=True)
     published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
-    for ax, (kernel, title) in zip(
-        axes.flat, (("linear", "Linear kernel"), ("rbf", "RBF kernel")), strict=True
-    ):
-        for (method, metric), _, style, shift in SPEEDUPS:
+    for ax, (kernel, title) in zip(axes.flat, KERNEL_NAMES.items(), strict=True):
+        for method, metric, _, style, shift in SPEEDUPS:
             ours, theirs = (_values(rows, kernel, method, metric, datasets) for rows in (tidy, published))
             y = np.arange(len(datasets)) + shift
             ax.hlines(
@@ -145,11 +97,10 @@ def plot_speedup(tidy, published, datasets):
         ax.set_xlabel("Speed-up over standard (ratio)")
     axes.flat[0].set_yticks(np.arange(len(datasets)), datasets)
     axes.flat[0].set_ylim(len(datasets) - 0.5, -0.5)
-    shown = [(label, style, REPRODUCED) for _, label, style, _ in SPEEDUPS]
+    curves = [(label, {**style, **REPRODUCED}) for _, _, label, style, _ in SPEEDUPS]
     if len(published):
-        shown += [(f"{label}, paper", style, PUBLISHED) for _, label, style, _ in SPEEDUPS[:2]]
-    handles = [Line2D([], [], **style, **size, label=label) for label, style, size in shown]
-    fig.legend(handles=handles, loc="outside upper center", ncols=3)
+        curves += [(f"{label}, paper", {**style, **PUBLISHED}) for _, _, label, style, _ in SPEEDUPS[:2]]
+    legend(fig, curves, 3)
     return fig
 
 

@@ -1,14 +1,10 @@
 """Model selection by the leave-one-out error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from lib.rows import ERROR, OK
 from papers.franc2008.names import KERNELS
-
-__all__ = ["COLUMNS", "error_table", "first_best", "select", "selected_models"]
 
 COLUMNS = [
     "dataset", "kernel", "C", "gamma",

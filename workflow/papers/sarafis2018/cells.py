@@ -5,8 +5,6 @@ come from that one solution. On a sub-grid LIBSVM's cross-validation is run besi
 span rule once more as LIBSVM pays for its kernel values: on demand, in float32, within its cache.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +25,6 @@ from lib.columns import error_count, judged, unfinished
 from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
 from lib.part import load_part
 from papers.sarafis2018.grid import on, stripes, weights
-
-__all__ = ["METHODS", "libsvm_errors", "run_models", "scores", "training_part", "unit_range"]
 
 # of the folds
 FOLDS_SEED = 2018
@@ -65,7 +61,7 @@ def scores(column, y, of):
     return np.where(scored, (column - least) / (width or 1), 1.0)
 
 
-def training_part(dataset, realisation, m, score=None):
+def training_part(dataset, realisation, m, score=None, scale="training", balanced=False):
     """The first m training rows of a realisation and its test rows, features scaled by `unit_range`.
 
     Parameters
@@ -75,6 +71,11 @@ def training_part(dataset, realisation, m, score=None):
     score : dict, optional
         ``column``, an extra column of the data set, and ``of``, whose scores it holds; see `scores`. A column
         of None stands for minus the distance from the mean of the point's class (Lin and Wang 2002).
+    scale : {"training", "all"}
+        The rows whose range is scaled.
+    balanced : bool
+        Whether m / 2 rows of each class are drawn instead, with the realisation as seed, and all others are
+        test rows.
 
     Returns
     -------
@@ -89,15 +90,30 @@ def training_part(dataset, realisation, m, score=None):
     part = load_part(dataset, realisation)
     if m > len(part.y):
         raise ValueError(f"data set {dataset.name!r} has {len(part.y)} training rows, not {m}")
-    X, X_test = unit_range(part.X[:m], part.X_test)
-    part = replace(part, X=X, y=part.y[:m], X_test=X_test)
+    split = dataset.split(realisation)
+    train = split.train[:m]
+    part = replace(part, X=part.X[:m], y=part.y[:m])
+    if balanced:
+        part, train = _balanced(part, np.r_[train, split.test], m, realisation)
+    X, X_test = unit_range(part.X, part.X_test)
+    if scale == "all":
+        both, _ = unit_range(np.vstack([part.X, part.X_test]), part.X_test)
+        X, X_test = both[:m], both[m:]
+    part = replace(part, X=X, X_test=X_test)
     if score is None:
         return part, None
-    if score["column"] is None:
-        column = membership(X, part.y)
-    else:
-        column = _column(dataset, score["column"])[dataset.split(realisation).train[:m]]
+    name = score["column"]
+    column = membership(X, part.y) if name is None else _column(dataset, name)[train]
     return part, scores(column, part.y, score["of"])
+
+
+def _balanced(part, rows, m, seed):
+    """A part with m / 2 training rows of each class, and these rows of the data set."""
+    X, y = np.vstack([part.X, part.X_test]), np.concatenate([part.y, part.y_test])
+    order = np.random.default_rng([FOLDS_SEED, seed]).permutation(len(y))
+    train = np.concatenate([order[y[order] == label][: m // 2] for label in (-1, 1)])
+    test = np.setdiff1d(order, train)
+    return replace(part, X=X[train], y=y[train], X_test=X[test], y_test=y[test]), rows[train]
 
 
 def membership(X, y):
@@ -119,7 +135,7 @@ def _column(dataset, name):
 
 
 def run_models(job, m, part, settings):
-    """Every method on the models of one part of a grid.
+    """Every method on the models of one part of a grid. One row per model and method.
 
     Parameters
     ----------
@@ -133,16 +149,12 @@ def run_models(job, m, part, settings):
         ``axes`` and ``every``, see `stripes`; ``jobs``; ``loo_every`` and ``libsvm_every``, the sub-grids of
         exact leave-one-out and of LIBSVM, see `on`, as `every` counted on the whole axes; ``tol``,
         ``max_iter``, ``folds``; ``memory_mb`` of the Gram matrix and ``cache_mb`` of LIBSVM. Optional:
-        ``realisation``, 1; ``features``, d in ``gamma = 1/d``, that of the data set; ``score``, see
-        `training_part`.
-
-    Returns
-    -------
-    list of dict
-        One row per model and method.
+        ``realisation``, 1; ``features``, d in ``gamma = 1/d``, that of the data set; ``score``, ``scale`` and
+        ``balanced``, see `training_part`.
     """
     asked = {"realisation": 1, "features": None, "score": None, **vars(settings)}
-    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, asked["score"])
+    protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
+    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, **protocol)
     cell = Cell(job, rows, settings.memory_mb)
     cell.set_kernel(1 / (asked["features"] or rows.X.shape[1]))
     job.identity["tol"] = settings.tol

@@ -1,7 +1,5 @@
 """What the paper claims, and svmselect: the numbers that decide each claim."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +8,6 @@ import pandas as pd
 from lib.claims import at_least, at_most, number
 from papers.sarafis2018.exhibits import RULES, TABLES, same_pairs
 from papers.sarafis2018.layout import lookup
-
-__all__ = ["TESTS", "Results"]
 
 ALL_SETS = "all sets"
 
@@ -66,6 +62,72 @@ def _selects_best(results):
             share = sum(errors["span_rule"] <= errors[rule] for errors in found.values()) / len(found)
             quantity = f"share of sets on which the span rule selects at least as well as {rule}"
             yield at_least(ALL_SETS, "rbf", quantity, share, results.limits["at_least_as_good"])
+
+
+def _beside_cv(results):
+    errors = [found for (table, _), found in results.selections.items() if table == "table2"]
+    if errors:
+        count = sum(found["span_rule"] <= found["kfold"] for found in errors)
+        quantity = f"sets of {len(errors)} on which the span rule selects at least as well as 5-fold CV"
+        yield at_least(ALL_SETS, "rbf", quantity, count, results.limits["beside_cv"])
+
+
+def _best_with_instance_weights(results):
+    for (table, dataset), found in results.selections.items():
+        if table == "table3":
+            gap = min(found[rule] for rule in RULES[1:]) - found["span_rule"]
+            quantity = "least test error of the other rules above that of the span rule, percentage points"
+            yield number(dataset, "rbf", quantity, 100 * gap, "> 0", gap > 0)
+
+
+def _slower_when_not_large(results):
+    for dataset, m, time in _times(results, "table6"):
+        if m < results.limits["large"]:
+            ratio = time["span_rule"] / time["kfold"]
+            quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"
+            yield number(dataset, "rbf", quantity, ratio, "> 1", ratio > 1)
+
+
+def _cv_times(results):
+    """CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in the order of dimensions."""
+    rows = results.tidy
+    own = rows[(rows["exhibit"] == "figure5") & (rows["metric"] == "time") & (rows["method"] == "kfold")]
+    own = own.assign(m=own["setting"].astype(int))
+    order = sorted(set(own["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
+    return own.pivot(index="m", columns="dataset", values="value")[order]
+
+
+def _cv_when_small(results):
+    most = 2 ** results.limits["to_log2_m"]
+    for dataset, m, time in _times(results, "figure5"):
+        if m <= most:
+            ratio = time["span_rule"] / time["kfold"]
+            quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"
+            yield number(dataset, "rbf", quantity, ratio, "> 1", ratio > 1)
+    times = _cv_times(results)
+    for m, own in times[times.index <= most].iterrows():
+        quantity = f"CPU time of LIBSVM 5-fold CV, largest / smallest over the dimensions, {m} rows"
+        yield at_most(ALL_SETS, "rbf", quantity, own.max() / own.min(), results.limits["unaffected"])
+
+
+def _cv_with_dimension(results):
+    times = _cv_times(results)
+    if len(times):
+        last = times.iloc[-1]
+        quantity = f"CPU time of LIBSVM 5-fold CV, {last.index[-1]} / {last.index[0]}, {times.index[-1]} rows"
+        ratio = last.iloc[-1] / last.iloc[0]
+        yield at_least(ALL_SETS, "rbf", quantity, ratio, results.limits["with_dimension"])
+
+
+def _few_in_bound(results):
+    rows = results.tidy[results.tidy["exhibit"] == "figure6"]
+    for dataset, own in rows.groupby("dataset", sort=False):
+        counts = own[own["method"] == "svm"].assign(m=own["setting"].astype(int))
+        counts = counts.pivot(index="m", columns="metric", values="value").sort_index()
+        growth = counts.iloc[-1] / counts.iloc[0]
+        quantity = "growth of in-bound SVs / growth of all SVs, smallest to largest training set"
+        ratio = growth["in_bound_svs"] / growth["svs"]
+        yield at_most(dataset, "rbf", quantity, ratio, results.limits["few"])
 
 
 def _predicts_best(results):
@@ -169,6 +231,12 @@ def _same_cv(results):
 # id in claims.yaml -> what decides it
 TESTS = {
     "span-selects-best": _selects_best,
+    "span-beside-cv": _beside_cv,
+    "best-with-instance-weights": _best_with_instance_weights,
+    "span-slower-on-small-sets": _slower_when_not_large,
+    "cv-faster-when-small": _cv_when_small,
+    "cv-grows-with-dimension": _cv_with_dimension,
+    "few-in-bound": _few_in_bound,
     "span-predicts-best": _predicts_best,
     "spans-exist": _rarely_empty,
     "span-faster-than-cv": _faster_than_cv,

@@ -1,8 +1,5 @@
 """The paper's tables and figures as tidy rows, computed from result rows. Errors are fractions here."""
 
-from __future__ import annotations
-
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -10,30 +7,8 @@ import pandas as pd
 
 from lib.rows import OK
 from lib.selection import at_minimum
+from lib.tables import averaged, measured
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, SIZE
-
-__all__ = [
-    "CURVES",
-    "PARAMETERS",
-    "PREDICTORS",
-    "RULES",
-    "TABLES",
-    "TIMES",
-    "curves",
-    "figure2",
-    "figure3",
-    "figure4",
-    "figure5",
-    "figure6",
-    "models",
-    "same_pairs",
-    "table1",
-    "table2",
-    "table3",
-    "table4",
-    "table5",
-    "table6",
-]
 
 # rules that select a model, and those whose value is an error rate; the last is not the paper's
 RULES = ("span_rule", "span_bound", "kfold", "xi_alpha")
@@ -77,112 +52,82 @@ def same_pairs(one, other):
 
 
 def table1(rows):
-    """Sizes of the data sets, as tidy rows like all exhibits."""
-    return _of_sets(rows, "table1", _sizes)
+    """Sizes of the data sets of both weightings, as of Tables 4 to 6."""
+    for at, own in _sets("table1", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
+        first = own[own["method"] == "test"].iloc[0]
+        yield measured(at, "train_rows", first["m"], "count")
+        yield measured(at, "test_rows", first["rows_tested"], "count")
+        yield measured(at, "features", round(1 / first["gamma"]), "count")
+        yield measured(at, "realisation", first["realisation"], "count")
 
 
 def table2(rows):
-    """Test errors of the class weights that each rule selects; ``setting`` is the experiment."""
-    return _of_experiment(rows, "table2")
+    """Test errors of the class weights that each rule selects; ``setting`` is the experiment. ``models``
+    counts the models that an estimate was made of, ``failed`` the runs that did not succeed and are left out,
+    here and in Tables 3 to 6."""
+    return _selections("table2", rows)
 
 
 def table3(rows):
     """Test errors of the instance weights that each rule selects, likewise."""
-    return _of_experiment(rows, "table3")
+    return _selections("table3", rows)
+
+
+def _selections(table, rows):
+    for at, own in _sets(table, rows, TABLES[table]):
+        at, values = {**at, "setting": TABLES[table]}, estimates(own)
+        # of the models where a rule is least the worst
+        errors = at_minimum(values[[*RULES, "loo"]], values["test"]).max()
+        for rule, error in [*errors.items(), ("best_on_test", values["test"].min())]:
+            yield measured({**at, "method": rule}, "test_error", error, "fraction")
+        yield from _models(at, values, (*RULES, "loo", "test"))
+        yield measured({**at, "method": "all"}, "failed", int((own["status"] != OK).sum()), "count")
 
 
 def table4(rows):
-    """How far each rule is from the test error. ``models`` counts the models behind a value where they are
-    not the whole grid, ``failed`` the runs that did not succeed and are left out, here and in Tables 5, 6."""
-    return _of_sets(rows, "table4", _predictions)
+    """How far each rule is from the test error."""
+    for at, own in _sets("table4", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
+        values = estimates(own)
+        for method in PREDICTORS:
+            error = (values[method] - values["test"]).dropna()
+            rmse = np.sqrt((error**2).mean()) if len(error) else np.nan
+            yield measured({**at, "method": method}, "rmse_to_test_error", rmse, "fraction")
+        # how far the span rule is from what it estimates, and our cross-validation from LIBSVM's
+        for method, other in (("span_rule", "loo"), ("kfold", "kfold_libsvm")):
+            error = (values[method] - values[other]).abs()
+            yield measured({**at, "method": method}, f"distance_to_{other}", error.mean(), "fraction")
+        yield from _models(at, values, PREDICTORS)
 
 
 def table5(rows):
     """Empty span sets and numbers of support vectors."""
-    return _of_sets(rows, "table5", _counts)
+    for at, own in _sets("table5", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
+        yield from _counts(at, own)
 
 
 def table6(rows):
     """CPU times of a model."""
-    return _of_sets(rows, "table6", _times)
+    for at, own in _sets("table6", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
+        yield from _times(at, own)
 
 
-def _of_sets(rows, table, make):
-    """What `make` finds in each set of both weightings."""
-    every = sets(rows, (CLASS_WEIGHTS, INSTANCE_WEIGHTS))
-    return [row for _, dataset, own in every for row in make(partial(_tidy, table, dataset=dataset), own)]
-
-
-def _of_experiment(rows, table):
-    experiment = TABLES[table]
-    every = sets(rows, (experiment,))
-    return [
-        row
-        for _, dataset, own in every
-        for row in _selections(partial(_tidy, table, dataset=dataset, setting=experiment), own)
-    ]
-
-
-def sets(rows, experiments):
-    """Experiment, data set and rows of each set of some experiments, in their order."""
+def _sets(exhibit, rows, *experiments):
+    """Exhibit and data set, and the rows, of each set of some experiments, in their order."""
     for experiment in experiments:
         for dataset, own in rows[rows["experiment"] == experiment].groupby("dataset", sort=False):
-            yield experiment, dataset, own
+            yield {"exhibit": exhibit, "dataset": dataset}, own
 
 
-def _sizes(row, own):
-    first = own[own["method"] == "test"].iloc[0]
-    sizes = {
-        "train_rows": first["m"],
-        "test_rows": first["rows_tested"],
-        "features": round(1 / first["gamma"]),
-        "realisation": first["realisation"],
-    }
-    return [row(metric=metric, value=value, unit="count") for metric, value in sizes.items()]
-
-
-def _selections(row, own):
-    values = estimates(own)
-    # of the models where a rule is least the worst
-    errors = at_minimum(values[[*RULES, "loo"]], values["test"]).max()
-    tidy = [
-        row(method=rule, metric="test_error", value=error, unit="fraction") for rule, error in errors.items()
-    ]
-    least = {"method": "best_on_test", "metric": "test_error", "value": values["test"].min()}
-    return [
-        *tidy,
-        row(**least, unit="fraction"),
-        *_models(row, values, (*RULES, "loo", "test")),
-        _failed(row, own),
-    ]
-
-
-def _predictions(row, own):
-    values = estimates(own)
-    tidy = []
-    for method in PREDICTORS:
-        error = (values[method] - values["test"]).dropna()
-        rmse = np.sqrt((error**2).mean()) if len(error) else np.nan
-        tidy.append(row(method=method, metric="rmse_to_test_error", value=rmse, unit="fraction"))
-    # how far the span rule is from what it estimates, and our cross-validation from LIBSVM's
-    for method, other in (("span_rule", "loo"), ("kfold", "kfold_libsvm")):
-        error = (values[method] - values[other]).abs()
-        tidy.append(row(method=method, metric=f"distance_to_{other}", value=error.mean(), unit="fraction"))
-    return [*tidy, *_models(row, values, PREDICTORS)]
-
-
-def _counts(row, own):
+def _counts(at, own):
     empty = own.loc[(own["method"] == "span_bound") & (own["status"] == OK), "n_empty"]
     fits = own[(own["method"] == "test") & (own["status"] == OK)]
-    counts = [("span", "empty_span_sets", empty)]
-    counts += [("svm", name, fits[of]) for name, of in (("in_bound_svs", "n_inbound"), ("svs", "n_sv"))]
-    return [
-        row(method=method, metric=metric, value=values.mean(), unit="count", spread=values.std(ddof=1))
-        for method, metric, values in counts
-    ]
+    yield averaged({**at, "method": "span"}, "empty_span_sets", empty, "count")
+    yield averaged({**at, "method": "svm"}, "in_bound_svs", fits["n_inbound"], "count")
+    yield averaged({**at, "method": "svm"}, "svs", fits["n_sv"], "count")
+    yield measured({**at, "method": "span"}, "models", len(empty), "count")
 
 
-def _times(row, own):
+def _times(at, own):
     seconds = models(own, "cpu_s")
     # of one model: a job's matrix serves the whole grid
     gram_s = own["gram_cpu_s"].mean() / len(seconds)
@@ -194,30 +139,17 @@ def _times(row, own):
         index=seconds.index,
     )
     timed = times[times[["span_rule", "kfold"]].notna().all(axis=1)]
-    tidy = [row(method="gram", metric="time", value=own["gram_cpu_s"].mean(), unit="s")]
+    yield measured({**at, "method": "gram"}, "time", own["gram_cpu_s"].mean(), "s")
     for method in TIMES:
-        tidy += [
-            row(
-                method=method,
-                metric="time",
-                value=timed[method].mean(skipna=False),
-                unit="s",
-                spread=timed[method].std(ddof=1),
-            ),
-            row(method=method, metric="time_all_models", value=times[method].mean(), unit="s"),
-        ]
-    return [*tidy, row(method="all", metric="models", value=len(timed), unit="count")]
+        here, mean = {**at, "method": method}, timed[method].mean(skipna=False)
+        yield measured(here, "time", mean, "s", timed[method].std(ddof=1))
+        yield measured(here, "time_all_models", times[method].mean(), "s")
+    yield measured({**at, "method": "all"}, "models", len(timed), "count")
 
 
-def _models(row, values, methods):
-    return [
-        row(method=method, metric="models", value=int(values[method].notna().sum()), unit="count")
-        for method in methods
-    ]
-
-
-def _failed(row, own):
-    return row(method="all", metric="failed", value=int((own["status"] != OK).sum()), unit="count")
+def _models(at, values, methods):
+    for method in methods:
+        yield measured({**at, "method": method}, "models", int(values[method].notna().sum()), "count")
 
 
 def figure2(rows, figures):
@@ -238,56 +170,35 @@ def figure4(rows, figures):
 
 def curves(exhibit, rows, experiment, dataset):
     """Estimates and test error against each parameter of the models (Figures 2 to 4), the others fixed at the
-    best model on the test part, of several the first.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows; exhibits ``figure2a`` and so on, one per parameter; ``setting`` is its value, of C, C+ and
-        C- the binary logarithm.
-    """
+    best model on the test part, of several the first. Exhibits are ``figure2a`` and so on, one per parameter;
+    ``setting`` is its value, of C, C+ and C- the binary logarithm."""
     own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
     values = estimates(own).reset_index()
     best = values.loc[values["test"].idxmin()]
-    tidy = []
     for letter, parameter in zip("abc", PARAMETERS[experiment], strict=False):
         others = [name for name in PARAMETERS[experiment] if name != parameter]
         line = values[(values[others] == best[others]).all(axis=1)].sort_values(parameter)
         for _, model in line.iterrows():
-            at = np.log2(model[parameter]) if parameter.startswith("C") else model[parameter]
-            row = partial(_tidy, f"{exhibit}{letter}", dataset=dataset, setting=f"{at:.6g}", metric="error")
-            tidy += [row(method=method, value=model[method], unit="fraction") for method in CURVES]
-    return tidy
+            place = np.log2(model[parameter]) if parameter.startswith("C") else model[parameter]
+            at = {"exhibit": f"{exhibit}{letter}", "dataset": dataset, "setting": f"{place:.6g}"}
+            for method in CURVES:
+                yield measured({**at, "method": method}, "error", model[method], "fraction")
 
 
 def figure5(rows):
     """CPU times of a model against the number of training rows, which is the ``setting``."""
-    return [line for row, own in _of_sizes(rows, "figure5") for line in _times(row, own)]
+    for at, own in _sizes("figure5", rows):
+        yield from _times(at, own)
 
 
 def figure6(rows):
     """Numbers of support vectors against the number of training rows, which is the ``setting``."""
-    tidy = []
-    for row, own in _of_sizes(rows, "figure6"):
-        tidy += _counts(row, own)
-        tidy += _models(row, estimates(own), ("test",))
-    return tidy
+    for at, own in _sizes("figure6", rows):
+        yield from _counts(at, own)
+        yield from _models(at, estimates(own), ("test",))
 
 
-def _of_sizes(rows, figure):
-    for _, dataset, of_set in sets(rows, (SIZE,)):
+def _sizes(figure, rows):
+    for at, of_set in _sets(figure, rows, SIZE):
         for m, own in of_set.groupby("m"):
-            yield partial(_tidy, figure, dataset=dataset, setting=str(m)), own
-
-
-def _tidy(exhibit, dataset, metric, value, unit, setting="", method="", spread=np.nan):
-    return {
-        "exhibit": exhibit,
-        "dataset": dataset,
-        "setting": setting,
-        "method": method,
-        "metric": metric,
-        "value": value,
-        "spread": spread,
-        "unit": unit,
-    }
+            yield {**at, "setting": str(m)}, own

@@ -1,12 +1,8 @@
 """The grids of weights: the models of each experiment, in stripes."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
-
-__all__ = ["CLASS_WEIGHTS", "INSTANCE_WEIGHTS", "LEAST_WEIGHT", "SIZE", "on", "stripes", "weights"]
 
 # Experiments 1, 2 and 6
 CLASS_WEIGHTS, INSTANCE_WEIGHTS, SIZE = "class_weights", "instance_weights", "size"

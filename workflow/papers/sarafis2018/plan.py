@@ -1,11 +1,7 @@
 """What there is to run: the models of each grid of weights, and of the training sets that grow."""
 
-from __future__ import annotations
-
 from lib.config import check_datasets
 from lib.plan import Cell, Plan, Run
-
-__all__ = ["plan"]
 
 # what a data set or a size has in the configuration, and says nothing to the runs
 APART = ("name", "log2_m", "published_rows", "jobs")

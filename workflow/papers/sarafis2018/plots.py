@@ -1,13 +1,8 @@
 """Figures from tidy rows."""
 
-from __future__ import annotations
-
 import numpy as np
-from matplotlib.lines import Line2D
 
-from lib.figures import BLUE, GREEN, GREY, VERMILLION, figure
-
-__all__ = ["plot_curves", "plot_figure2", "plot_figure3", "plot_figure4", "plot_figure5", "plot_figure6"]
+from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
 
 CURVES = {
     "test": ("test error", {"color": BLUE, "linestyle": "-", "linewidth": 2}),
@@ -26,17 +21,12 @@ LABELS = {
     "class_weights": (r"$\log_2 C^+$", r"$\log_2 C^-$"),
     "instance_weights": ("$A$", "$B$", r"$\log_2 C$"),
 }
+OPEN = {"linestyle": "-", "markerfacecolor": "none"}
 TIMES = {
     "span_rule": ("fit + span rule, on demand", {"color": VERMILLION, "linestyle": "--", "marker": "s"}),
     "kfold": ("LIBSVM 5-fold CV", {"color": GREEN, "linestyle": "-.", "marker": "^"}),
-    "span_rule_shared": (
-        "fit + span rule, shared Gram matrix",
-        {"color": VERMILLION, "linestyle": "-", "marker": "s", "markerfacecolor": "none"},
-    ),
-    "kfold_shared": (
-        "5-fold CV, shared Gram matrix",
-        {"color": GREEN, "linestyle": "-", "marker": "^", "markerfacecolor": "none"},
-    ),
+    "span_rule_shared": ("fit + span rule, shared Gram matrix", {"color": VERMILLION, "marker": "s", **OPEN}),
+    "kfold_shared": ("5-fold CV, shared Gram matrix", {"color": GREEN, "marker": "^", **OPEN}),
     "loo_shared": ("fit + exact leave-one-out, shared", {"color": "black", "linestyle": ":", "marker": "x"}),
 }
 COUNTS = {
@@ -66,70 +56,44 @@ def plot_curves(tidy, experiment):
     labels = LABELS[experiment]
     fig, axes = figure(1, len(labels), 3.4 * len(labels), 3.2, sharey=True)
     for letter, label, ax in zip("abc", labels, axes.flat, strict=False):
-        panel = tidy[tidy["exhibit"].str.endswith(letter)]
+        panel = tidy[tidy["exhibit"].str.endswith(letter)].dropna(subset="value")
         for method, (_, style) in CURVES.items():
-            x, y = _line(panel, method)
+            x, y, _ = curve(panel[panel["method"] == method])
             if not len(x):
                 continue
             # of exact leave-one-out, there may be few models
             ax.plot(x, y, marker="." if len(x) < 10 else None, **style)
-            least = np.argmin(y)
             mark = MARKS.get(method, {"marker": "s", "markersize": 7})
-            ax.plot(
-                x[least],
-                y[least],
-                **mark,
-                color=style["color"],
-                markerfacecolor="none",
-                markeredgewidth=1.2,
-                clip_on=False,
-            )
-        ax.set_xlabel(label)
-        ax.set_title(f"({letter}) {tidy['dataset'].iloc[0]}")
-    axes.flat[0].set_ylabel("Share of errors")
+            mark = {**mark, "markerfacecolor": "none", "markeredgewidth": 1.2, "clip_on": False}
+            ax.plot(x[np.argmin(y)], y.min(), **mark, color=style["color"])
+        ax.set(xlabel=label, title=f"({letter}) {tidy['dataset'].iloc[0]}")
     # one axis for all panels, from 0 to the largest value of any
-    axes.flat[0].set_ylim(0, None)
-    _legend(fig, CURVES, len(CURVES) if len(labels) > 2 else 3)
+    axes.flat[0].set(ylabel="Share of errors", ylim=(0, None))
+    legend(fig, CURVES.values(), len(CURVES) if len(labels) > 2 else 3)
     return fig
 
 
 def plot_figure5(tidy):
     """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes."""
-    return _sizes(tidy, "time", "method", TIMES, "CPU time of one model (s)", 2)
+    return _sizes(tidy[tidy["metric"] == "time"], "method", TIMES, "CPU time of one model (s)")
 
 
 def plot_figure6(tidy):
     """Numbers of support vectors against the number of training rows, one panel per data set."""
-    return _sizes(tidy, None, "metric", COUNTS, "Mean number of a model", 2)
+    return _sizes(tidy, "metric", COUNTS, "Mean number of a model")
 
 
-def _sizes(tidy, metric, key, curves, label, legend_columns):
-    rows = tidy if metric is None else tidy[tidy["metric"] == metric]
-    datasets = list(dict.fromkeys(rows["dataset"]))
+def _sizes(tidy, key, curves, label):
+    datasets = list(dict.fromkeys(tidy["dataset"]))
     fig, axes = figure(1, len(datasets), max(5, 3 * len(datasets)), 3.4, sharey=True)
     for dataset, ax in zip(datasets, axes.flat, strict=True):
-        panel = rows[rows["dataset"] == dataset]
+        panel = tidy[tidy["dataset"] == dataset].dropna(subset="value")
         for name, (_, style) in curves.items():
-            x, y = _line(panel, name, key)
+            x, y, _ = curve(panel[panel[key] == name])
             ax.plot(x, y, markersize=4, **style)
         ax.set_xscale("log", base=2)
-        ax.set_yscale("log")
-        ax.set_title(dataset)
-        ax.set_xlabel("Training rows")
+        ax.set(yscale="log", title=dataset, xlabel="Training rows")
         ax.xaxis.get_major_locator().set_params(numticks=20)
     axes.flat[0].set_ylabel(label)
-    _legend(fig, curves, legend_columns)
+    legend(fig, curves.values(), 2)
     return fig
-
-
-def _line(panel, name, key="method"):
-    own = panel[panel[key] == name]
-    x, y = own["setting"].astype(float).to_numpy(), own["value"].to_numpy()
-    order = np.argsort(x)
-    x, y = x[order], y[order]
-    return x[~np.isnan(y)], y[~np.isnan(y)]
-
-
-def _legend(fig, curves, columns):
-    handles = [Line2D([], [], **style, label=label) for label, style in curves.values()]
-    fig.legend(handles=handles, loc="outside upper center", ncols=columns)

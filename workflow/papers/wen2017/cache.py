@@ -1,11 +1,7 @@
 """What LIBSVM's cache would have to compute, counted without computing it."""
 
-from __future__ import annotations
-
 import numpy as np
 from svmselect.columns import MIN_COLUMNS, Columns, padded_length
-
-__all__ = ["Cached"]
 
 
 class OneByOne(Columns):

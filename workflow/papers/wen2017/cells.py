@@ -4,8 +4,6 @@ A cell is one data set, its settings and one k. Its seeds share the Gram matrix,
 clock starts, and the solver is plain SMO with LIBSVM's rule, so that iterations are LIBSVM's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from svmselect import RBF, Gram, cross_validate, solve_csvc
 from svmselect.gram import matrix_mb
@@ -19,15 +17,13 @@ from lib.timing import timed
 from papers.wen2017.cache import Cached
 from papers.wen2017.problem import CACHE_MB, problem
 
-__all__ = ["PLAIN_SMO", "run_along_C", "run_cached", "run_seeds", "run_unlearning", "status"]
-
 PLAIN_SMO = {"working_set": "wss2", "active_set": False}
 NEGLIGIBLE = 1e-6  # a kernel value up to this is as good as 0
 PANEL = 512  # columns looked at together
 
 
 def run_seeds(job, k, model, seedings, settings, choice=None):
-    """Cross-validation from each seed, on one Gram matrix that is computed before.
+    """Cross-validation from each seed, on one Gram matrix that is computed before. One row per seed.
 
     Parameters
     ----------
@@ -45,11 +41,6 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
         draw.
     choice : DataFrame, optional
         Rows of the choice of models.
-
-    Returns
-    -------
-    list of dict
-        One row per seed.
     """
     own = problem(job, k, model, settings, choice)
     gram = _gram(own, settings.dtype)
@@ -74,18 +65,13 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
 
 
 def run_unlearning(job, k, model, settings, choice=None):
-    """Cross-validation by unlearning the folds, as a cell of its own, which leaves those of the seeds as they
-    are.
+    """Cross-validation by unlearning the folds, as a cell of its own, which leaves those of the seeds as
+    they are. One row.
 
     Parameters
     ----------
     job, k, model, settings, choice
         See `run_seeds`.
-
-    Returns
-    -------
-    list of dict
-        One row.
     """
     return run_seeds(job, k, model, ["unlearn"], settings, choice)
 
@@ -110,7 +96,7 @@ def run_cached(job, k, model, seedings, settings, choice=None):
 
 def run_along_C(job, k, C, seedings, settings, choice):
     """Every seed at each C of a path, and the seed along C: each fold starts from its own solution at the C
-    before.
+    before. One row per C and seed, of the whole matrix; and the same with a cache, see `run_cached`.
 
     Parameters
     ----------
@@ -120,11 +106,6 @@ def run_along_C(job, k, C, seedings, settings, choice):
         Increasing.
     settings : SimpleNamespace
         As in `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn at random.
-
-    Returns
-    -------
-    list of dict
-        One row per C and seed, of the whole matrix; and the same with a cache, see `run_cached`.
     """
     own = problem(job, k, None, settings, choice)
     gram = _gram(own, "float32").compute()

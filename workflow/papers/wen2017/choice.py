@@ -1,7 +1,5 @@
 """The choice of C and gamma on the scaled data."""
 
-from __future__ import annotations
-
 import pandas as pd
 from svmselect import RBF, Gram, cross_validate_grid, stratified_folds
 
@@ -9,24 +7,16 @@ from lib.joblog import Progress
 from lib.rows import OK
 from papers.wen2017.problem import chosen_model, load, training_rows
 
-__all__ = ["run_choice"]
-
 
 def run_choice(job, settings):
-    """Errors in k-fold cross-validation on the scaled data, of all models of a grid.
+    """Errors in k-fold cross-validation on the scaled data, of all models of a grid. One row per model,
+    whose ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model` says which is chosen.
 
     Parameters
     ----------
-    job : Job
     settings : SimpleNamespace
         ``rows``: at most so many, drawn at random; ``folds``, int; ``C`` and ``gamma``, increasing; ``tol``;
         ``seed`` of the rows and folds.
-
-    Returns
-    -------
-    list of dict
-        One row per model, whose ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model`
-        says which is chosen.
     """
     X, y, sha256 = load(job.data, job.identity["settings"])
     X, y = training_rows(X, y, settings.rows, settings.seed)

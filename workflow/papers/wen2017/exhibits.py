@@ -1,29 +1,11 @@
 """The paper's tables and figure as tidy rows, computed from result rows, and what goes beyond them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from lib.rows import OK
+from lib.tables import averaged, measured
 from papers.wen2017.problem import LOO, PUBLISHED
-
-__all__ = [
-    "COLD",
-    "LIBSVM",
-    "METHODS",
-    "PATH",
-    "SEEDS",
-    "TABLE3_METHODS",
-    "UNLEARN",
-    "agreement",
-    "figure2",
-    "folds",
-    "seeds",
-    "table1",
-    "table2",
-    "table3",
-]
 
 LIBSVM, COLD, PATH, UNLEARN = "libsvm", "cold", "path", "unlearn"
 # our cold start, the paper's three seeds, and the two of others
@@ -43,18 +25,16 @@ QUANTITIES = {
 }
 
 
+UNITS = dict.fromkeys(
+    ("iterations", "kernel_values", "rounds", "cached_rounds", "points", "failed"), "count"
+) | {"accuracy": "percent"}
+TIMES = ("time_kernel", "time_init", "time_rest", "time_total")
+
+
 def total(row, quantity):
-    """What all k folds take; where fewer were run, those that were not take the mean of those that were.
-
-    The first fold of a chain has no seed: the others take the mean of the seeded ones.
-
-    Parameters
-    ----------
-    row : namedtuple
-        Of the result rows.
-    quantity : str
-        Of `QUANTITIES`.
-    """
+    """What all k folds take of a quantity (of `QUANTITIES`), from a row (namedtuple); where fewer were run,
+    those that were not take the mean of those that were. The first fold of a chain has no seed: the others
+    take the mean of the seeded ones."""
     rounds = getattr(row, f"round_{quantity}")
     if rounds is None:
         return 0.0
@@ -74,284 +54,131 @@ def costs(rows):
     ``time_total`` of all three, in seconds. LIBSVM computes kernel values as it goes: its ``time_rest`` is
     all there is.
     """
-    found = []
-    for row in rows.itertuples():
-        cost = {name: getattr(row, name) for name in ("dataset", "settings", "fold", "method", "k", "rounds")}
-        cost["failed"] = int(row.status != OK)
-        if row.status == OK:
-            kernel = 0.0 if pd.isna(row.gram_cpu_s) else row.gram_cpu_s
-            init, rest = total(row, "seeding_cpu_s"), total(row, "training_cpu_s")
-            cost |= {
-                "accuracy": 100 * (1 - row.estimate),
-                "iterations": total(row, "n_iter"),
-                "kernel_values": total(row, "kernel_values"),
-                "time_kernel": kernel,
-                "time_init": init,
-                "time_rest": rest,
-                "time_total": kernel + init + rest,
-            }
-        found.append(cost)
-    columns = [
-        "accuracy",
-        "iterations",
-        "kernel_values",
-        "time_kernel",
-        "time_init",
-        "time_rest",
-        "time_total",
-    ]
-    frame = pd.DataFrame(found)
-    return frame.reindex(columns=[*dict.fromkeys([*frame.columns, *columns])])
+    found = rows[["dataset", "settings", "fold", "method", "k", "rounds"]].copy()
+    ok = rows["status"] == OK
 
+    def totals(quantity):
+        return pd.Series([total(row, quantity) for row in rows[ok].itertuples()], rows.index[ok], dtype=float)
 
-UNITS = {
-    "accuracy": "percent",
-    "iterations": "count",
-    "kernel_values": "count",
-    "rounds": "count",
-    "failed": "count",
-}
+    found["failed"] = (~ok).astype(int)
+    found["accuracy"] = 100 * (1 - rows["estimate"].where(ok))
+    found["iterations"] = totals("n_iter")
+    found["kernel_values"] = totals("kernel_values")
+    found["time_kernel"] = rows["gram_cpu_s"].fillna(0).where(ok)
+    found["time_init"] = totals("seeding_cpu_s")
+    found["time_rest"] = totals("training_cpu_s")
+    found["time_total"] = found["time_kernel"] + found["time_init"] + found["time_rest"]
+    return found
 
 
 def tidy(exhibit, setting, row, metrics):
-    """Tidy rows of some columns of a row of `costs`."""
+    """Tidy rows of some columns of a row of `costs`; each metric of its column, or of that which a dict has
+    for it."""
+    at = {"exhibit": exhibit, "dataset": row.dataset, "setting": setting, "method": row.method}
     for metric in metrics:
-        yield {
-            "exhibit": exhibit,
-            "dataset": row.dataset,
-            "setting": setting,
-            "method": row.method,
-            "metric": metric,
-            "value": getattr(row, metric),
-            "spread": np.nan,
-            "unit": UNITS.get(metric, "s"),
-        }
+        column = metrics[metric] if isinstance(metrics, dict) else metric
+        yield measured(at, metric, getattr(row, column), UNITS.get(metric, "s"))
 
 
 def of_methods(frame, methods):
-    """Rows of some methods, in their order within each data set and k."""
+    """Rows of some methods, as named tuples, in their order within each data set and k."""
     order = {method: place for place, method in enumerate(methods)}
     frame = frame[frame["method"].isin(order)]
     names = {dataset: place for place, dataset in enumerate(dict.fromkeys(frame["dataset"]))}
     keys = pd.DataFrame({"d": frame["dataset"].map(names), "k": frame["k"], "m": frame["method"].map(order)})
-    return frame.loc[keys.sort_values(["d", "k", "m"], kind="stable").index]
+    return frame.loc[keys.sort_values(["d", "k", "m"], kind="stable").index].itertuples()
 
 
 def table1(rows, settings):
-    """k = 10: CPU times of seeds and fits, iterations, accuracy.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of the seeds and of LIBSVM.
-    settings : {"published", "chosen"}
-
-    Returns
-    -------
-    list of dict
-        Tidy rows; ``rounds`` is the number of folds run: with fewer than 10, times and iterations are
-        extrapolated.
-    """
+    """k = 10, with published or chosen settings: CPU times of seeds and fits, iterations, accuracy.
+    ``rounds`` is the number of folds run: with fewer than 10, times and iterations are extrapolated."""
     own = rows[(rows["settings"] == settings) & (rows["fold"] == TABLE1_K)]
-    metrics = (
-        "time_kernel",
-        "time_init",
-        "time_rest",
-        "time_total",
-        "iterations",
-        "accuracy",
-        "rounds",
-        "failed",
-    )
-    return [
-        line
-        for row in of_methods(costs(own), METHODS).itertuples()
-        for line in tidy("table1", f"k={TABLE1_K}", row, metrics)
-    ]
+    for row in of_methods(costs(own), METHODS):
+        yield from tidy(
+            "table1", f"k={TABLE1_K}", row, [*TIMES, "iterations", "accuracy", "rounds", "failed"]
+        )
 
 
 def table2(rows, features):
-    """The settings, published and chosen, and what the kernel looks like with them.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of the seeds.
-    features : dict of str to int
-
-    Returns
-    -------
-    list of dict
-        Tidy rows, with the settings as ``setting``. ``kernel_share`` is the percentage of the kernel values
-        off the diagonal that are above 1e-6, ``kernel_largest`` the largest of these values.
-    """
-    found = []
+    """The settings, published and chosen, as ``setting``, and what the kernel looks like with them.
+    ``kernel_share`` is the percentage of the kernel values off the diagonal that are above 1e-6,
+    ``kernel_largest`` the largest of these values."""
     for (dataset, settings), own in rows.groupby(["dataset", "settings"], sort=False):
-        first = own.iloc[0]
-        values = {
-            "rows": (first["m"], "count"),
-            "features": (features[dataset], "count"),
-            "C": (first["C"], ""),
-            "gamma": (first["gamma"], ""),
-            "kernel_share": (100 * first["kernel_share"], "percent"),
-            "kernel_largest": (first["kernel_largest"], ""),
-        }
-        found += [
-            {
-                "exhibit": "table2",
-                "dataset": dataset,
-                "setting": settings,
-                "method": "",
-                "metric": metric,
-                "value": value,
-                "spread": np.nan,
-                "unit": unit,
-            }
-            for metric, (value, unit) in values.items()
-        ]
-    return found
+        at, first = {"exhibit": "table2", "dataset": dataset, "setting": settings}, own.iloc[0]
+        yield measured(at, "rows", first["m"], "count")
+        yield measured(at, "features", features[dataset], "count")
+        yield measured(at, "C", first["C"], "")
+        yield measured(at, "gamma", first["gamma"], "")
+        yield measured(at, "kernel_share", 100 * first["kernel_share"], "percent")
+        yield measured(at, "kernel_largest", first["kernel_largest"], "")
 
 
 def table3(rows, settings):
     """Every k: total CPU time of LIBSVM, of our cold start, of SIR, of TOP and of unlearning; else as
     `table1`."""
     own = rows[(rows["settings"] == settings) & (rows["fold"] != LOO)]
-    metrics = ("time_kernel", "time_total", "iterations", "rounds", "failed")
-    return [
-        line
-        for row in of_methods(costs(own), TABLE3_METHODS).itertuples()
-        for line in tidy("table3", f"k={row.fold}", row, metrics)
-    ]
+    for row in of_methods(costs(own), TABLE3_METHODS):
+        metrics = ["time_kernel", "time_total", "iterations", "rounds", "failed"]
+        yield from tidy("table3", f"k={row.fold}", row, metrics)
 
 
 def figure2(rows):
-    """Leave-one-out: CPU time of every method, with the settings of the paper.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows; ``rounds`` is the number of points left out, ``points`` that of all: with fewer, times and
-        iterations are extrapolated.
-    """
+    """Leave-one-out: CPU time of every method, with the settings of the paper. ``rounds`` is the number of
+    points left out, ``points`` that of all: with fewer, times and iterations are extrapolated."""
     own = costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == LOO)]).assign(points=lambda c: c["k"])
-    metrics = (
-        "time_kernel",
-        "time_init",
-        "time_rest",
-        "time_total",
-        "iterations",
-        "rounds",
-        "points",
-        "failed",
-    )
-    return [
-        {**line, "unit": "count"} if line["metric"] == "points" else line
-        for row in of_methods(own, METHODS).itertuples()
-        for line in tidy("figure2", LOO, row, metrics)
-    ]
+    for row in of_methods(own, METHODS):
+        yield from tidy("figure2", LOO, row, [*TIMES, "iterations", "rounds", "points", "failed"])
 
 
 def seeds(rows, cached, along_C):
     """Beyond the paper: what each seed costs where all folds share the Gram matrix, and where each fit has a
     cache of its own.
 
-    Parameters
-    ----------
-    rows, cached, along_C : DataFrame
-        Of the stages.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows of the exhibits ``published``, ``chosen`` (settings ``k=...``) and ``along_C`` (settings are
-        values of C). ``time`` is that of seeds and fits, without the matrix; ``kernel_values`` are those that
-        a cache of 100 MB computes, extrapolated from ``cached_rounds`` folds.
+    The exhibits are ``published`` and ``chosen``, whose settings are ``k=...``, and ``along_C``, whose
+    settings are values of C. ``time`` is that of seeds and fits, without the matrix; with a cache of 100 MB
+    for each fit instead ``cached_time``, and ``kernel_values``, extrapolated from ``cached_rounds`` folds.
     """
-    found = []
-    for row in of_methods(costs(rows[rows["fold"] != LOO]), METHODS[1:]).itertuples():
-        found += seed_costs(row.settings, f"k={row.fold}", row)
-    for row in of_methods(costs(cached), METHODS[1:]).itertuples():
-        found += seed_kernel_values(row.settings, f"k={row.fold}", row)
-    order = of_methods(costs_along_C(along_C), (*METHODS[1:], PATH))
-    for row in order.itertuples():
-        make = seed_kernel_values if row.cached else seed_costs
-        found += make("along_C", f"{row.C:.6g}", row)
-    return found
-
-
-def seed_costs(exhibit, setting, row):
-    yield from tidy(exhibit, setting, row, ("iterations", "failed"))
-    (line,) = tidy(exhibit, setting, row, ("time_total",))
-    yield {**line, "metric": "time", "value": line["value"] - row.time_kernel}
-
-
-def seed_kernel_values(exhibit, setting, row):
-    yield from tidy(exhibit, setting, row, ("kernel_values",))
-    (line,) = tidy(exhibit, setting, row, ("rounds",))
-    yield {**line, "metric": "cached_rounds"}
+    apart = {"iterations": "iterations", "failed": "failed", "time": "time_apart"}
+    with_cache = {"kernel_values": "kernel_values", "cached_rounds": "rounds", "cached_time": "time_total"}
+    whole = costs(rows[rows["fold"] != LOO])
+    whole["time_apart"] = whole["time_total"] - whole["time_kernel"]
+    for row in of_methods(whole, METHODS[1:]):
+        yield from tidy(row.settings, f"k={row.fold}", row, apart)
+    for row in of_methods(costs(cached), METHODS[1:]):
+        yield from tidy(row.settings, f"k={row.fold}", row, with_cache)
+    for row in of_methods(costs_along_C(along_C), (*METHODS[1:], PATH)):
+        yield from tidy("along_C", f"{row.C:.6g}", row, with_cache if row.cached else apart)
 
 
 def costs_along_C(rows):
-    """`costs`, and of which C, and whether with a cache; the path's rows are sums already."""
-    found = []
-    for row in rows.itertuples():
-        cost = {name: getattr(row, name) for name in ("dataset", "fold", "method", "k", "rounds", "C")}
-        ok = row.status == OK
-        cost |= {
-            "cached": not pd.isna(row.cache_mb),
-            "failed": int(not ok),
-            "iterations": row.n_iter if ok else np.nan,
-            "kernel_values": row.kernel_values if ok else np.nan,
-            "time_kernel": 0.0,
-            "time_total": row.cpu_s if ok else np.nan,
-        }
-        found.append(cost)
-    return pd.DataFrame(found)
+    """As `costs`, and which C, and whether with a cache; the path's rows are sums already."""
+    ok = rows["status"] == OK
+    time = rows["cpu_s"].where(ok)
+    return rows[["dataset", "method", "k", "rounds", "C"]].assign(
+        cached=rows["cache_mb"].notna(),
+        failed=(~ok).astype(int),
+        iterations=rows["n_iter"].where(ok),
+        kernel_values=rows["kernel_values"].where(ok),
+        time_apart=time,
+        time_total=time,
+    )
 
 
 def folds(rows):
-    """Total iterations of every seed over many assignments of the rows to folds.
-
-    Returns
-    -------
-    list of dict
-        Tidy rows, with the kind of assignment as ``setting``: ``iterations`` with their standard deviation (n
-        - 1), ``iterations_least``, ``iterations_most`` and ``assignments``.
-    """
-    found = []
+    """Total iterations of every seed over many assignments of the rows to folds, with the kind of assignment
+    as ``setting``: their mean, ``iterations_least``, ``iterations_most`` and ``assignments``."""
     for (dataset, kind, method), own in rows.groupby(["dataset", "folds", "method"], sort=False):
+        at = {"exhibit": "folds", "dataset": dataset, "setting": kind, "method": method}
         n_iter = own.loc[own["status"] == OK, "n_iter"].astype(float)
-        values = {
-            "iterations": (n_iter.mean(), n_iter.std(ddof=1)),
-            "iterations_least": (n_iter.min(), np.nan),
-            "iterations_most": (n_iter.max(), np.nan),
-            "assignments": (len(n_iter), np.nan),
-        }
-        found += [
-            {
-                "exhibit": "folds",
-                "dataset": dataset,
-                "setting": kind,
-                "method": method,
-                "metric": metric,
-                "value": value,
-                "spread": spread,
-                "unit": "count",
-            }
-            for metric, (value, spread) in values.items()
-        ]
-    return found
+        yield averaged(at, "iterations", n_iter, "count")
+        yield measured(at, "iterations_least", n_iter.min(), "count")
+        yield measured(at, "iterations_most", n_iter.max(), "count")
+        yield measured(at, "assignments", len(n_iter), "count")
 
 
 def agreement(rows, tie):
-    """Do all seeds give the same classes?
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of the seeds.
-    tie : float
-        A point on which they differ is a tie if no decision value there is larger in size.
+    """Do all seeds give the same classes? Folds by unlearning are a cell of their own, which has not seen the
+    decision values of the seeds.
 
     Returns
     -------
@@ -360,11 +187,7 @@ def agreement(rows, tie):
         differ, how many of these are no ties, and the least and the largest accuracy (percent).
     points : DataFrame
         One row per point that differs: its row number in the data, its fold, the decision value of each seed,
-        and whether it is a tie.
-
-    Notes
-    -----
-    Folds by unlearning are a cell of their own, which has not seen the decision values of the seeds.
+        and whether it is a tie, which it is if none of these is larger than `tie` in size.
     """
     rows = rows[rows["method"].isin(SEEDS)]
     summary, points = [], []
@@ -404,12 +227,6 @@ def differing(rows, tie):
         if (values >= 0).all() or (values < 0).all():
             continue
         named = dict(zip(rows["method"], values.tolist(), strict=True))
-        found.append(
-            {
-                "point": int(point),
-                "fold": int(fold),
-                **named,
-                "tie": "yes" if np.abs(values).max() <= tie else "no",
-            }
-        )
+        is_tie = "yes" if np.abs(values).max() <= tie else "no"
+        found.append({"point": int(point), "fold": int(fold), **named, "tie": is_tie})
     return found

@@ -1,15 +1,11 @@
 """Tables for readers: tidy rows arranged as the paper prints them, the published numbers beside them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from lib.tables import number
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, TABLE3_METHODS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
-
-__all__ = ["agreement_layout", "folds_layout", "table1_layout", "table2_layout", "table3_layout"]
 
 NAMES = {
     LIBSVM: "LIBSVM",

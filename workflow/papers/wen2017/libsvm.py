@@ -3,8 +3,6 @@
 In a file of its own, as its runs take longest and depend on nothing that the solver is made of.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.svm import SVC
 
@@ -12,11 +10,10 @@ from lib.rows import OK
 from lib.timing import timed
 from papers.wen2017.problem import CACHE_MB, problem
 
-__all__ = ["run_libsvm"]
-
 
 def run_libsvm(job, k, model, settings, choice=None):
-    """LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds.
+    """LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds. One
+    row, of the folds run.
 
     Parameters
     ----------
@@ -25,11 +22,6 @@ def run_libsvm(job, k, model, settings, choice=None):
     settings : SimpleNamespace
         ``tol`` and ``seed``, as there, and ``budget_s``, CPU seconds: the first fold is always run, another
         one only if it fits when it takes as long as the mean of those before.
-
-    Returns
-    -------
-    list of dict
-        One row, of the folds run.
     """
     own = problem(job, k, model, settings, choice)
     n_folds = int(own.folds.max()) + 1

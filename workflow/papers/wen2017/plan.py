@@ -1,11 +1,7 @@
 """What there is to run: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
 
-from __future__ import annotations
-
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
-
-__all__ = ["plan"]
 
 PUBLISHED, CHOSEN = "published", "chosen"
 NONE = {PUBLISHED: [], CHOSEN: []}
@@ -21,8 +17,11 @@ def plan(config, registry):
     check_datasets(
         {"wen2017.along_C.datasets": along_C["datasets"], "wen2017.variants.datasets": variants}, datasets
     )
-    tol, max_iter, seed, timing = own["tol"], own["max_iter"], own["seed"], config["timing"]
-    settings = {"tol": tol, "max_iter": max_iter, "seed": seed, "timing": timing}
+    settings = {**{key: own[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
+    without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
+
+    def run(function, stage, cells, settings, priority=0, after=("choice",)):
+        return Run(function, "CV_ROWS", cells, settings, stage, after, priority)
 
     def whole_matrix_mb(dataset):
         """Memory of a job that holds a Gram matrix, and restrictions and blocks of it, in 2**20 bytes."""
@@ -32,25 +31,25 @@ def plan(config, registry):
     def model(dataset):
         return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}
 
-    def cells(stage, mb, minutes, arguments, cell_settings, name="k"):
+    def nothing(*_):
+        return {}
+
+    def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=whole_matrix_mb, name="k"):
         """Cells that data set, settings and k name: of the published or, without a model, the chosen one."""
-        return {
-            f"{dataset}/{which}/{name}-{k}": Cell(
-                dataset,
-                {"settings": which},
-                {
-                    "model": model(dataset) if which == PUBLISHED else None,
-                    "k": str(k),
-                    **arguments(entry, str(k)),
-                },
-                cell_settings(entry, str(k)),
-                mb(dataset),
-                minutes,
-            )
-            for dataset, entry in datasets.items()
-            for which in (PUBLISHED, CHOSEN)
-            for k in entry["cells"].get(stage, NONE)[which]
-        }
+        found = {}
+        for dataset, entry in datasets.items():
+            for which in (PUBLISHED, CHOSEN):
+                for k in map(str, entry["cells"].get(stage, NONE)[which]):
+                    given = {"model": model(dataset) if which == PUBLISHED else None, "k": k}
+                    found[f"{dataset}/{which}/{name}-{k}"] = Cell(
+                        dataset,
+                        {"settings": which},
+                        {**given, **arguments(entry, k)},
+                        cell_settings(entry, k),
+                        mb(dataset),
+                        minutes,
+                    )
+        return found
 
     def of_k(entry, k):
         return next(own for own in entry["seedings"] if str(own["k"]) == k)
@@ -64,105 +63,48 @@ def plan(config, registry):
     def cached_seedings(entry, k):
         return {"seedings": [name for name in of_k(entry, k)["methods"] if name in own["cached"]["seedings"]]}
 
-    def whole_sets(names, which, mb, arguments, cell_settings):
-        return {
-            name: Cell(name, {"settings": which}, arguments(name), cell_settings(name), mb(name), 120)
-            for name in names
-        }
-
-    def nothing(*_):
-        return {}
-
+    of_choice = {
+        name: Cell(name, {"settings": CHOSEN}, mem_mb=3000, minutes=120)
+        for name in _with_choice(datasets, along_C)
+    }
+    path = {"k": str(along_C["k"]), "C": grid(along_C["C"]), "seedings": along_C["seedings"]}
+    of_path = {
+        name: Cell(name, {"settings": CHOSEN}, path, mem_mb=3000, minutes=120) for name in along_C["datasets"]
+    }
+    of_variants = {
+        name: Cell(
+            name,
+            {"settings": PUBLISHED},
+            {"k": str(own["variants"]["k"]), "model": model(name), "seedings": entry["seedings"]},
+            {"dtype": datasets[name]["dtype"], **{key: entry[key] for key in ("stratified", "unstratified")}},
+            whole_matrix_mb(name),
+            120,
+        )
+        for name, entry in variants.items()
+    }
+    of_grid = {
+        **{key: choice[key] for key in ("rows", "folds")},
+        **{key: grid(choice[key]) for key in ("C", "gamma")},
+    }
+    of_libsvm = cells("libsvm", 360, mb=lambda _: 4000)
+    unlearned = cells("unlearn", 240, cell_settings=of_seeds, name="unlearn")
+    with_cache = {**settings, "rounds": own["cached"]["rounds"]}
+    # the tables need the seeds; LIBSVM's runs come last
     return Plan(
         [
-            Run(
-                "choice.run_choice",
-                "CV_ROWS",
-                whole_sets(_with_choice(datasets, along_C), CHOSEN, lambda _: 3000, nothing, nothing),
-                {
-                    **{key: choice[key] for key in ("rows", "folds")},
-                    **{key: grid(choice[key]) for key in ("C", "gamma")},
-                    "tol": tol,
-                    "seed": seed,
-                    "timing": timing,
-                },
-                stage="choice",
-                priority=2,
-            ),
-            # the tables need these; LIBSVM's come last
-            Run(
-                "cells.run_seeds",
-                "CV_ROWS",
-                cells("seeds", whole_matrix_mb, 720, seedings, of_seeds),
-                settings,
-                stage="seeds",
-                after=["choice"],
-                priority=1,
-            ),
-            Run(
-                "cells.run_unlearning",
-                "CV_ROWS",
-                cells("unlearn", whole_matrix_mb, 240, nothing, of_seeds, "unlearn"),
-                settings,
-                stage="seeds",
-                after=["choice"],
-                priority=1,
-            ),
-            Run(
-                "cells.run_cached",
-                "CV_ROWS",
-                cells("cached", whole_matrix_mb, 360, cached_seedings, nothing),
-                {**settings, "rounds": own["cached"]["rounds"]},
-                stage="cached",
-                after=["choice"],
-            ),
-            Run(
+            run("choice.run_choice", "choice", of_choice, {**of_grid, **without_limit}, 2, after=()),
+            run("cells.run_seeds", "seeds", cells("seeds", 720, seedings, of_seeds), settings, 1),
+            run("cells.run_unlearning", "seeds", unlearned, settings, 1),
+            run("cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
+            run(
                 "libsvm.run_libsvm",
-                "CV_ROWS",
-                cells("libsvm", lambda _: 4000, 360, nothing, nothing),
-                {"tol": tol, "seed": seed, "timing": timing, "budget_s": own["libsvm_budget"]},
-                stage="libsvm",
-                after=["choice"],
-                priority=-1,
+                "libsvm",
+                of_libsvm,
+                {**without_limit, "budget_s": own["libsvm_budget"]},
+                -1,
             ),
-            Run(
-                "cells.run_along_C",
-                "CV_ROWS",
-                whole_sets(
-                    along_C["datasets"],
-                    CHOSEN,
-                    lambda _: 3000,
-                    lambda _: {
-                        "k": str(along_C["k"]),
-                        "C": grid(along_C["C"]),
-                        "seedings": along_C["seedings"],
-                    },
-                    nothing,
-                ),
-                {**settings, "rows": along_C["rows"]},
-                stage="along_C",
-                after=["choice"],
-            ),
-            Run(
-                "variants.run_variants",
-                "CV_ROWS",
-                whole_sets(
-                    variants,
-                    PUBLISHED,
-                    whole_matrix_mb,
-                    lambda dataset: {
-                        "k": str(own["variants"]["k"]),
-                        "model": model(dataset),
-                        "seedings": variants[dataset]["seedings"],
-                    },
-                    lambda dataset: {
-                        "dtype": datasets[dataset]["dtype"],
-                        **{key: variants[dataset][key] for key in ("stratified", "unstratified")},
-                    },
-                ),
-                settings,
-                stage="variants",
-            ),
+            run("cells.run_along_C", "along_C", of_path, {**settings, "rows": along_C["rows"]}),
+            run("variants.run_variants", "variants", of_variants, settings, after=()),
         ],
         list(datasets),
         facts={"features": {dataset: registry[dataset].features for dataset in datasets}},

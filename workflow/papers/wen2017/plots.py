@@ -1,18 +1,13 @@
 """Figures from tidy rows."""
 
-from __future__ import annotations
-
 import numpy as np
-from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure
+from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure, legend
 from papers.wen2017.claims import wide
 from papers.wen2017.exhibits import COLD, LIBSVM, PATH, UNLEARN
 from papers.wen2017.layout import NAMES
 from papers.wen2017.problem import CHOSEN, PUBLISHED
-
-__all__ = ["plot_figure2", "plot_seeds"]
 
 STYLES = {
     LIBSVM: {"color": GREY, "marker": "X"},
@@ -38,8 +33,7 @@ STEP = 1.0  # between the marks of one data set
 def plot_figure2(tidy):
     """CPU time of leave-one-out, one line per data set; marks of extrapolated times are open."""
     time, rounds, points = (wide(tidy, "figure2", name) for name in ("time_total", "rounds", "points"))
-    fig, axes = figure(1, 1, 6.4, 0.75 * len(time) + 1.4)
-    ax = axes.flat[0]
+    fig, ((ax,),) = figure(1, 1, 6.4, 0.75 * len(time) + 1.4)
     methods = [method for method in STYLES if method in time and time[method].notna().any()]
     for place, key in enumerate(time.index):
         ax.axhline(place, color=GREY, linewidth=0.4, zorder=0)
@@ -54,7 +48,7 @@ def plot_figure2(tidy):
     ax.set_yticks(range(len(time)), [dataset for dataset, _ in time.index])
     ax.set_ylim(len(time) - 0.5, -0.5)
     ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
-    legend(fig, methods, 4, "none")
+    legend_of(fig, methods, 4, "none")
     return fig
 
 
@@ -81,7 +75,7 @@ def plot_seeds(tidy):
                 ax.set_ylabel(label)
     for ax, exhibit in zip(axes[0], columns, strict=True):
         ax.set_title({PUBLISHED: "published settings", CHOSEN: "chosen settings"}.get(exhibit, "along C"))
-    legend(fig, [method for method in STYLES if method in used], 7, "-")
+    legend_of(fig, [method for method in STYLES if method in used], 7, "-")
     return fig
 
 
@@ -96,14 +90,8 @@ def draw_over_k(ax, ratios):
                 drawn.append(method)
         ticks += list(x)
         names += [setting.removeprefix("k=") for _, setting in own.index]
-        ax.annotate(
-            dataset.removesuffix("-statlog"),
-            (x.mean(), -0.14),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="top",
-            fontsize=8,
-        )
+        below = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "top", "fontsize": 8}
+        ax.annotate(dataset.removesuffix("-statlog"), (x.mean(), -0.14), **below)
         start = x[-1] + 2 * STEP
     ax.set_xticks(ticks, names, fontsize=6.5)
     return drawn
@@ -135,8 +123,5 @@ def plain_numbers(axis, subs=(1, 2, 5)):
     axis.set_minor_formatter(NullFormatter())
 
 
-def legend(fig, methods, columns, linestyle):
-    handles = [
-        Line2D([], [], linestyle=linestyle, label=LABELS[method], **STYLES[method]) for method in methods
-    ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=columns)
+def legend_of(fig, methods, columns, linestyle):
+    legend(fig, [(LABELS[m], {"linestyle": linestyle, **STYLES[m]}) for m in methods], columns)

@@ -1,26 +1,11 @@
 """What is run: rows, features as they are or scaled, hyper-parameters printed or chosen, folds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from svmselect import even_folds, stratified_folds
 from svmselect.data import Dataset
-
-__all__ = [
-    "CACHE_MB",
-    "CHOSEN",
-    "LOO",
-    "PUBLISHED",
-    "Problem",
-    "chosen_model",
-    "folds_of",
-    "load",
-    "problem",
-    "training_rows",
-]
 
 # the paper's data and hyper-parameters, or data scaled to [0, 1] with hyper-parameters chosen on it
 PUBLISHED, CHOSEN = "published", "chosen"

@@ -1,7 +1,5 @@
 """How the folds are drawn, and a seed that leaves out a step of the paper: what that does to the counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,8 +13,6 @@ from lib.columns import error_count
 from lib.rows import ERROR
 from papers.wen2017.cells import PLAIN_SMO, status
 from papers.wen2017.problem import problem
-
-__all__ = ["run_variants"]
 
 
 def zero(change):
@@ -42,7 +38,8 @@ OWN_SEEDS = {"sir_positive": positive, "zero": zero}
 
 
 def run_variants(job, k, model, seedings, settings):
-    """Each seed on many assignments of the rows to folds.
+    """Each seed on many assignments of the rows to folds. One row per assignment and seed; ``folds`` names
+    the assignment's kind.
 
     Parameters
     ----------
@@ -53,11 +50,6 @@ def run_variants(job, k, model, seedings, settings):
     settings : SimpleNamespace
         ``dtype``, ``tol`` and ``max_iter``, as there; ``stratified`` and ``unstratified``: shuffles to draw,
         with the seeds 0, 1, ...; the order of the file comes on top.
-
-    Returns
-    -------
-    list of dict
-        One row per assignment and seed; ``folds`` names the assignment's kind.
     """
     own = problem(job, k, model, settings)
     gram = Gram(own.X, RBF(own.gamma), dtype=settings.dtype, memory_mb=matrix_mb(own.y.size, settings.dtype))

@@ -1,23 +1,7 @@
 """The bound of Jaakkola and Haussler."""
 
-from __future__ import annotations
+from svmselect.bounds.jaakkola_haussler import JAAKKOLA_HAUSSLER
 
-from svmselect import jaakkola_haussler
+from papers.comparison.estimator import of_one_fit
 
-from papers.comparison.estimator import Estimator, Model
-
-
-def run(model: Model):
-    return jaakkola_haussler(model.gram, model.y, model.solution)
-
-
-ESTIMATOR = Estimator(
-    run,
-    order=4,
-    name="Jaakkola-Haussler",
-    short="J.-H.",
-    color="grey",
-    marker="X",
-    size=7,
-    assumption="Jaakkola-Haussler assumes an SVM without threshold, which ours has.",
-)
+ESTIMATOR = of_one_fit(JAAKKOLA_HAUSSLER, order=4, color="grey", marker="X", size=7)

@@ -1,7 +1,5 @@
 """k-fold cross-validation, each fit from zero."""
 
-from __future__ import annotations
-
 from svmselect import cross_validate
 
 from papers.comparison.estimator import Estimator, Model

@@ -1,7 +1,5 @@
 """The exact leave-one-out error, by unlearning each point from the fit on all points."""
 
-from __future__ import annotations
-
 from svmselect import leave_one_out
 
 from papers.comparison.estimator import Estimator, Model

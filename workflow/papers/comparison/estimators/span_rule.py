@@ -1,23 +1,7 @@
 """The span rule of Chapelle and Vapnik."""
 
-from __future__ import annotations
+from svmselect.bounds.span_rule import SPAN_RULE
 
-from svmselect import span_rule
+from papers.comparison.estimator import of_one_fit
 
-from papers.comparison.estimator import Estimator, Model
-
-
-def run(model: Model):
-    return span_rule(model.gram, model.y, model.solution)
-
-
-ESTIMATOR = Estimator(
-    run,
-    order=1,
-    name="Span rule",
-    short="Span rule",
-    color="vermillion",
-    marker="s",
-    assumption="The span rule assumes that leaving a point out changes neither the set of in-bound nor that "
-    "of bounded support vectors.",
-)
+ESTIMATOR = of_one_fit(SPAN_RULE, order=1, color="vermillion", marker="s")

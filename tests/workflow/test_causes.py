@@ -1,0 +1,171 @@
+"""Causes of misses: a variant has to land on every figure on which it claims to act, and each can fail."""
+
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from lib.causes import Cause, cause_of, cause_table, read_causes, runs_of, spreads_of
+from lib.config import check_config, fill_defaults, load_schema
+from lib.papers import load_papers
+from lib.published import read_published
+from lib.scorecard import figures
+from lib.tables import KEY, TIDY_COLUMNS
+from lib.tolerances import Tolerance
+
+ACTS = {"statement": "So.", "acts": [{"exhibit": "t", "methods": ["m"]}]}
+WITH_CAUSES = {key: paper for key, paper in load_papers().items() if paper.causes}
+
+
+def key(dataset, method="m"):
+    return ("t", dataset, "s", method, "q")
+
+
+def landed(values, own=ACTS, run=True, printed="10"):
+    """A cause whose variant has values of some data sets, after figures of the sets a and b."""
+    cause = Cause("c", own, {key(name): value for name, value in values.items()}, run=run)
+    for name in ("a", "b"):
+        cause.land(key(name), printed, Tolerance(9, 11))
+        cause.land(key(name, "other"), printed, Tolerance(0, 0))
+    return cause
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "explained"),
+    [
+        ({"a": 10.5, "b": 9}, "shown", "yes"),
+        ({"a": 10.5, "b": 8.9}, "disproved", "no"),  # it fits one and breaks the other
+        ({"a": 10.5}, "disproved", "no"),  # of b it has nothing
+        ({}, "disproved", "no"),
+    ],
+)
+def test_a_variant_lands_everywhere_or_is_disproved(values, verdict, explained):
+    cause = landed(values)
+    assert cause.verdict == verdict and len(cause.landed) == 2
+    found = cause_of([cause], key("a"))
+    assert found["explained"] == explained and found["cause"].startswith("c")
+    assert ("disproved" in found["cause"]) == (verdict == "disproved")
+    assert cause_of([cause], key("a", "other")) == {"explained": "no"}
+
+
+@pytest.mark.parametrize(
+    ("side", "value", "verdict"),
+    [
+        ("at least", 10.6, "shown"),
+        ("at least", 10.4, "disproved"),
+        ("at most", 9.4, "shown"),
+        ("at most", 9.6, "disproved"),
+    ],
+)
+def test_a_proof_bounds_what_is_printed(side, value, verdict):
+    """The printed 10 may be anything from 9.5 to 10.5."""
+    assert landed({"a": value, "b": value}, {**ACTS, "proof": side}).verdict == verdict
+
+
+def test_what_was_not_run_or_cannot_be_explains_nothing():
+    prepared, missing = landed({}, run=False), landed({}, {**ACTS, "missing": "The splits."})
+    assert (prepared.verdict, missing.verdict) == ("prepared, not run", "undecidable here")
+    assert cause_of([prepared], key("a"))["explained"] == "no"
+    assert cause_of([prepared, missing], key("a"))["explained"] == "undecidable"
+    # what is shown comes first
+    assert cause_of([missing, landed({"a": 10, "b": 10})], key("a"))["explained"] == "yes"
+
+
+def test_an_undecided_figure_neither_supports_nor_disproves():
+    cause = Cause("c", ACTS, {key("a"): 0.0})
+    cause.land(key("a"), "10", Tolerance(undecided="not decidable: so"))
+    assert cause.landed == {} and cause.verdict == "disproved"
+
+
+def scorecard(ours, causes):
+    published = pd.DataFrame(
+        [("t", name, "s", "m", "q", 10.0, np.nan, "count") for name in "ab"], columns=TIDY_COLUMNS
+    )
+    printed = published.astype(object).fillna("").astype(str)
+    rows = [("t", name, "s", "m", "q", value, np.nan, "count") for name, value in ours.items()]
+    rule = {"q": {"kind": "result", "rows": "same distribution", "why": "so"}}
+    reproduced = pd.DataFrame(rows, columns=TIDY_COLUMNS)
+    return figures("p", printed, published.assign(printed="10"), reproduced, rule, causes=causes).set_index(
+        "dataset"
+    )
+
+
+def test_the_scorecard_names_causes_of_misses_alone():
+    made = pd.DataFrame(
+        [
+            ("c", "t", "a", "s", "m", "q", 10.5, np.nan, "count"),
+            ("c", "t", "b", "s", "m", "q", 9.5, np.nan, "count"),
+            ("d", "t", "a", "s", "m", "q", 10.0, 1.0, "count"),
+            ("d", "t", "b", "s", "m", "q", 10.0, 1.0, "count"),
+        ],
+        columns=["cause", *TIDY_COLUMNS],
+    )
+    declared = {"c": ACTS, "d": {"statement": "So.", "spreads": True}}
+    causes = read_causes(declared, made, ["c", "d"])
+    found = scorecard({"a": 20.0, "b": 10.0}, causes)
+    # two draws of deviation 1
+    assert found["tolerance"].unique() == ["3 standard errors and rounding: 4.74"]
+    assert found.loc["a", ["within", "cause", "variant", "explained"]].tolist() == ["no", "c", "10.5", "yes"]
+    assert found.loc["b", ["within", "cause", "variant", "explained"]].tolist() == ["yes", "", "", ""]
+    table = cause_table({"p": causes}, found).set_index("cause")
+    assert table.loc["c", ["kind", "acts", "landed", "misses", "verdict"]].tolist() == [
+        "variant",
+        2,
+        2,
+        1,
+        "shown",
+    ]
+    assert table.loc["d", ["kind", "misses", "verdict"]].tolist() == ["spread", 0, "measured"]
+    # without draws of the rows nothing is decided, and nothing needs a cause
+    assert spreads_of(causes[:1]) == {}
+    found = scorecard({"a": 20.0, "b": 10.0}, read_causes({"c": ACTS}, made[:2], ["c"]))
+    assert set(found["within"]) == {""} and set(found["explained"]) == {""}
+
+
+@pytest.mark.parametrize("paper", WITH_CAUSES)
+def test_every_declared_cause_acts_on_printed_figures(root, paper):
+    published = read_published(root / f"workflow/papers/{paper}/published.csv").fillna(
+        {name: "" for name in KEY}
+    )
+    keys = [tuple(row) for row in published[KEY].itertuples(index=False)]
+    for name, own in WITH_CAUSES[paper].causes.items():
+        cause = Cause(name, own)
+        assert ("spreads" in own) != any(map(cause.acts_on, keys)), name
+        for entry in own.get("acts", []):
+            only = Cause(name, {**own, "acts": [entry]})
+            named = {key[1] for key in keys if only.acts_on(key)}
+            assert set(entry.get("datasets", named)) == named, (name, entry)
+
+
+@pytest.mark.parametrize("paper", WITH_CAUSES)
+def test_the_cells_of_declared_causes_are_planned(root, registry, paper):
+    schema = load_schema()
+    config = yaml.safe_load((root / "config/config.yaml").read_text())
+    config |= yaml.safe_load((root / "config/paper.yaml").read_text())
+    fill_defaults(config, schema)
+    assert {name for name in config["causes"] if name.startswith(paper)} <= {
+        f"{paper}/{name}" for name in WITH_CAUSES[paper].causes
+    }
+    for name, own in WITH_CAUSES[paper].causes.items():
+        check_config({**config, paper: {**config[paper], **own.get("overlay", {})}}, schema)
+        runs = runs_of(paper, name, own, config, registry)
+        assert bool(runs) == bool({"plan", "overlay"} & own.keys()) != ("rows" in own or "missing" in own), (
+            name
+        )
+        for run in runs:
+            assert run.cells and run.stage == run.cause == name
+            assert all(any(fnmatchcase(cell, p) for p in own.get("cells", ["*"])) for cell in run.cells)
+
+
+def test_committed_causes_have_rows_and_verdicts(root):
+    results = root / "results/paper"
+    config = yaml.safe_load((root / "config/paper.yaml").read_text())
+    table = pd.read_csv(results / "scorecard_causes.csv").set_index(["paper", "cause"])
+    for name in config["causes"]:
+        paper, cause = name.split("/")
+        assert table.loc[(paper, cause), "verdict"] in ("shown", "disproved", "measured")
+        assert cause in set(pd.read_csv(results / paper / "causes.csv")["cause"])
+    # the fits of titanic cannot have the printed error, and the variant has it to the digit
+    assert table.loc[("franc2008", "least_errors"), "verdict"] == "shown"
+    assert table.loc[("franc2008", "zeroed_realisation"), ["acts", "landed"]].tolist() == [2, 2]

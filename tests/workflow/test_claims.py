@@ -1,0 +1,202 @@
+"""Each claim's test can fail: a deliberately wrong quantity in the committed exhibits turns its verdict."""
+
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from lib.claims import NOT_REPRODUCED, decide, kind_of, limits
+from lib.config import fill_defaults, load_schema
+from lib.given import Given
+from lib.papers import load_papers, with_plans
+from lib.tables import TIDY_COLUMNS
+
+PAPERS = {key: paper for key, paper in load_papers().items() if paper.claims}
+
+
+def scaled(factor, **of):
+    """Multiplies the values of tidy rows; `of` has their columns."""
+
+    def change(frame):
+        mask = np.logical_and.reduce([frame[name].isin(np.atleast_1d(wanted)) for name, wanted in of.items()])
+        frame.loc[mask, "value"] *= factor
+
+    return change
+
+
+def shifted(by, **of):
+    def change(frame):
+        mask = np.logical_and.reduce([frame[name].isin(np.atleast_1d(wanted)) for name, wanted in of.items()])
+        frame.loc[mask, "value"] += by
+
+    return change
+
+
+def replaced(**by):
+    """Sets columns of frames that are not tidy and have all of them."""
+
+    def change(frame):
+        if set(by) <= set(frame.columns):
+            for name, value in by.items():
+                frame[name] = value
+
+    change.of_others = True
+    return change
+
+
+WRONG = {
+    "chapelle1999": {
+        "span-rule": scaled(-1, exhibit=["figure2a", "figure2b"], method="span_rule"),
+        "span-cost": scaled(0.01, exhibit="figure3", method="loo_retrain"),
+        "rescaling": scaled(-1, exhibit="figure4", method="rescaled_radius_margin"),
+        "rescaled-tighter": scaled(4, exhibit="figure4", method="rescaled_radius_margin"),
+        "span-not-prohibitive": scaled(100, exhibit="figure3", method="span_rule"),
+        "span-is-loo": shifted(5, exhibit=["figure2a", "figure2b"], method="loo"),
+    },
+    "franc2008": {
+        "identical-errors": replaced(error_by="standard", degenerate=False),
+        "never-slower": scaled(0.1, method="proposed", metric="time_speedup"),
+        "speedup-linear": scaled(1.5, method="proposed", metric="kernel_column_speedup", setting="linear"),
+        "speedup-rbf": scaled(10, method="proposed", metric="kernel_column_speedup", setting="rbf"),
+        "breakdown": scaled(0, exhibit="figure1", metric="loo_error"),
+        "overestimates": scaled(0, exhibit="figure1", method="selected_at_smallest_eps", setting="-1"),
+        "time-falls": scaled(100, exhibit="figure1", metric="time", setting="-1"),
+        "efficiency-test": scaled(0.1, method="proposed", metric="kernel_column_speedup"),
+        "certified-share": scaled(0.1, method="proposed", metric="certified"),
+        "errors-as-raetsch": scaled(2, exhibit="table2", metric="test_error", setting="rbf"),
+        "linear-comparable": scaled(2, exhibit="table2", metric="test_error", setting="linear"),
+        "linear-estimate": scaled(2, exhibit="table2", metric="test_error", setting="linear"),
+        "methods-agree": replaced(error_by="standard", degenerate=False),
+        "unlearn-exact": replaced(wrong_by="unlearn"),
+        "unlearn-speedup": scaled(
+            0.01, method="unlearn", metric=["time_speedup", "time_speedup_over_proposed"]
+        ),
+        "unlearn-never-slower": scaled(
+            0.001, method="unlearn", metric=["time_speedup", "time_speedup_over_proposed"]
+        ),
+    },
+    "wen2017": {
+        "same-accuracy": replaced(no_ties=1),
+        "seeding-speed": scaled(0.01, method="cold", metric=["cached_time", "time"]),
+        "seeding-speed-shared": scaled(1e-4, method="libsvm", metric="time_total"),
+        "all-faster-loo": scaled(1e-4, exhibit="figure2", method="cold", metric="time_total"),
+        "best-seed-loo": scaled(100, exhibit="figure2", method=["sir", "mir"], metric="time_total"),
+        "avg-like-top": scaled(1000, exhibit="figure2", method="avg", metric="time_total"),
+        "sir-fewer-than-mir": scaled(10, exhibit="table1", method="sir", metric="iterations"),
+        "sir-for-all-k": scaled(0.001, method="cold", metric=["cached_time", "time"]),
+        "seeding-cost": scaled(1e4, exhibit="table1", method="sir", metric="time_init"),
+        "seeding-iterations": scaled(0.01, exhibit="table1", method="cold", metric="iterations"),
+        "cold-counts": scaled(2, exhibit="table1", method="cold", metric="iterations"),
+        "seeded-counts": scaled(2, exhibit="table1", method="sir", metric="iterations"),
+        "faster": scaled(0.001, exhibit="table3", method="libsvm", metric="time_total"),
+        "default-seed": scaled(0.01, method=["sir", "avg", "top"], metric="time"),
+        "unlearning": None,  # not run at full scale
+    },
+    "sarafis2018": {
+        "span-selects-best": scaled(2, method="span_rule", metric="test_error"),
+        "span-beside-cv": scaled(0.1, method="span_rule", metric="test_error"),
+        "best-with-instance-weights": scaled(0.1, method="span_rule", metric="test_error"),
+        "span-slower-on-small-sets": scaled(1000, exhibit="table6", method="span_rule", metric="time"),
+        "cv-faster-when-small": scaled(1000, exhibit="figure5", method="span_rule", metric="time"),
+        "cv-grows-with-dimension": scaled(
+            5, exhibit="figure5", method="kfold", metric="time", dataset="skewed-ringnorm-80"
+        ),
+        "few-in-bound": scaled(100, exhibit="figure6", metric="in_bound_svs", setting="16384"),
+        "span-predicts-best": scaled(0.01, exhibit="table4", method="span_rule", metric="rmse_to_test_error"),
+        "spans-exist": shifted(2, exhibit="table5", metric="empty_span_sets"),
+        "span-faster-than-cv": scaled(1000, method="span_rule", metric="time"),
+        "published-sv-counts": scaled(2, exhibit="table5", metric="svs"),
+        "published-order": scaled(100, exhibit=["table2", "table3"], method="span_rule", metric="test_error"),
+        "shared-gram": scaled(1e4, exhibit="table6", method="span_rule_shared", metric="time"),
+        "same-cv": shifted(1, exhibit="table4", metric="distance_to_kfold_libsvm"),
+    },
+    "bakir2004": {
+        "svs-constant": scaled(0.1, exhibit=["figure3", "figure4"], method=["svm", "nu_svm"], metric="svs"),
+        "accuracy": shifted(-3, exhibit="table1", method="cross_training", metric="accuracy"),
+        "fewer-svs": scaled(10, exhibit="table1", method="cross_training", metric="svs"),
+        "loss-not-significant": shifted(-5, exhibit="figure4", method="cross_training", metric="clean_error"),
+        "bouncing-follow-bayes-risk": scaled(100, exhibit="figure1", metric="svs_bounded", setting="0"),
+        "week-and-night": scaled(100, exhibit="table1", method="svm", metric="time"),
+        "rebalancing": scaled(0, exhibit="table1", metric="reinserted"),
+        "faster": scaled(1e4, exhibit="figure3", method="cross_training", metric="time"),
+        "scales": shifted(
+            -5, exhibit="table1", method="cross_training", metric="accuracy", setting="train=200000"
+        ),
+        "table-accuracy": shifted(-3, exhibit="table1", metric="accuracy"),
+        "table-svs": scaled(3, exhibit="table1", metric="svs"),
+        "cost": scaled(1000, exhibit="table1", metric="time"),
+        "svms-edit-better": shifted(-20, exhibit="table1", method="cross_training", metric="accuracy"),
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def planned(root, registry):
+    config = yaml.safe_load((root / "config/config.yaml").read_text())
+    config |= yaml.safe_load((root / "config/paper.yaml").read_text())
+    fill_defaults(config, load_schema())
+    return with_plans(load_papers(), config, registry)
+
+
+def decided(root, paper, change=lambda frame: None):
+    """The tests and those that held of each claim, from the committed exhibits after a change."""
+    folder = root / "results/paper" / paper.key
+    facts = {**paper.plan.facts, **limits(paper.claims), "limits": limits(paper.claims)}
+    files = {"published": str(root / f"workflow/papers/{paper.key}/published.csv")}
+    given = Given(files, facts)
+
+    def read(name):
+        frame = pd.read_csv(folder / f"{name}.csv", dtype={"setting": object, "wrong_by": object})
+        if (list(frame.columns) == TIDY_COLUMNS) != getattr(change, "of_others", False):
+            change(frame)
+        return frame
+
+    tidy = []
+    for exhibit in paper.to_make.values():
+        frames = {tuple(part.values()): read(exhibit.stem(part)) for part in exhibit.parts}
+        if exhibit.of:
+            given.values[exhibit.key] = {part[0]: frame for part, frame in frames.items()}
+        else:
+            given.values[exhibit.key] = frames[()]
+            if list(frames[()].columns) == TIDY_COLUMNS:
+                tidy.append(frames[()])
+        given.values |= {name: read(name) for name in exhibit.also}
+    claims = import_module(f"papers.{paper.key}.claims")
+    results = given.call(claims.Results, tidy=pd.concat(tidy))
+    return decide(paper.claims["claims"], claims.TESTS, results)[0].set_index("claim")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_committed_verdicts_follow_from_the_committed_exhibits(root, planned, paper):
+    found = decided(root, planned[paper])
+    kept = pd.read_csv(root / f"results/paper/{paper}/claims.csv").set_index("claim")
+    pd.testing.assert_frame_equal(found[["tests", "held", "verdict"]], kept[["tests", "held", "verdict"]])
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_has_a_wrong_input(paper):
+    assert set(WRONG[paper]) == set(PAPERS[paper].claims["claims"])
+    for name, claim in PAPERS[paper].claims["claims"].items():
+        assert (claim["by"] == "paper") <= ("text" in claim), name
+
+
+@pytest.mark.parametrize(
+    ("paper", "claim"),
+    [(paper, claim) for paper, claims in WRONG.items() for claim in claims if claims[claim]],
+)
+def test_a_wrong_input_turns_the_verdict(root, planned, paper, claim):
+    """What held fails, or where nearly nothing held, what failed holds."""
+    right = decided(root, planned[paper]).loc[claim]
+    wrong = decided(root, planned[paper], WRONG[paper][claim]).loc[claim]
+    assert right["tests"] > 0 and right["held"] != wrong["held"], (right, wrong)
+    turned = kind_of(right["verdict"]) != kind_of(wrong["verdict"])
+    assert turned or right["verdict"] == NOT_REPRODUCED, (right["held"], wrong["held"], right["tests"])
+
+
+def test_what_needs_full_scale_is_not_testable_elsewhere():
+    tests = {"c": lambda results: iter([{"value": 1.0, "holds": "yes"}])}
+    claims = {"c": {"by": "paper", "statement": "So.", "full_scale": True}}
+    (at_scale, _), (elsewhere, numbers) = (decide(claims, tests, None, full) for full in (True, False))
+    assert at_scale["verdict"].item() == "reproduced"
+    assert elsewhere["verdict"].item() == "not testable here" and numbers["holds"].tolist() == [""]

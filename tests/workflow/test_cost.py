@@ -1,0 +1,101 @@
+"""What a run costs, by the rows that were computed last."""
+
+import subprocess
+import sys
+
+import pytest
+import yaml
+from lib.cost import Cost, costs, total, verdict
+from lib.library import code_of, library_id
+from lib.rows import LOO_ROWS, OK, Made, gather_rows, write_rows
+from lib.run import planned
+
+CONFIG = {
+    "preset": "cost",
+    "papers": ["franc2008"],
+    "minutes_per_job": None,
+    "franc2008": {
+        "datasets": ["titanic-table"],
+        "methods": ["standard"],
+        "realisations": 1,
+        "linear": {"C": [1]},
+        "rbf": {"C": [1], "gamma": [1, 0.5]},
+        "figure1": {"datasets": ["titanic-table"], "log10_eps": [0]},
+    },
+}
+FOLDER = "results/cost/franc2008"
+CELLS = [f"titanic-table/realisation-1/{name}" for name in ("linear", "rbf-gamma1", "rbf-gamma0.5")]
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """The papers, the registry and the configuration, in an empty folder."""
+    (tmp_path / "cost.yaml").write_text(yaml.safe_dump(CONFIG))
+    monkeypatch.chdir(tmp_path)
+    return planned("cost.yaml")
+
+
+def made(plan, cell, stale=False):
+    papers, registry, _ = plan
+    paper = papers["franc2008"]
+    run = paper.plan.of_stage("cells")[cell]
+    library = "an older one" if stale else library_id(code_of(*paper.modules_of(run, cell)))
+    return Made(cell, paper.plan.parameters(run, cell, registry), library)
+
+
+def row(seconds):
+    return {"method": "standard", "status": OK, "errors": 1, "cpu_s": seconds}
+
+
+def test_cells_cost_what_their_last_rows_did(plan, tmp_path):
+    files = {cell: tmp_path / f"{FOLDER}/cells/{cell}.parquet" for cell in CELLS}
+    for file in files.values():
+        file.parent.mkdir(parents=True, exist_ok=True)
+    only = {f"{FOLDER}/cells/{cell}.parquet" for cell in CELLS}
+    assert costs(*plan, only)["franc2008"] == Cost(3, 0.0, 3, 1000)
+    # the rows of two are of other code; the third is finished, but not gathered
+    for cell, times in zip(CELLS, ([1800.0, 1800.0], [None, 900.0], [5.0]), strict=True):
+        write_rows(files[cell], list(map(row, times)), LOO_ROWS, made(plan, cell, stale=cell != CELLS[2]))
+    (tmp_path / f"{FOLDER}/rows").mkdir()
+    gather_rows(
+        f"{FOLDER}/rows/cells.parquet", CELLS[:2], {cell: files[cell] for cell in CELLS[:2]}, LOO_ROWS
+    )
+    for cell in CELLS[:2]:
+        files[cell].unlink()
+    cost = costs(*plan, only)["franc2008"]
+    assert cost == Cost(2, 4500.0, 0, 1000)
+    assert str(cost) == "cells: 2, 1.2 CPU hours by the last rows of 2, at most 1,000 MB for one"
+    # only the cells of a run
+    assert costs(*plan, {f"{FOLDER}/cells/{CELLS[1]}.parquet"})["franc2008"] == Cost(1, 900.0, 0, 1000)
+    everything = costs(*plan)["franc2008"]
+    # those of the stages stopping and test, too, two each
+    assert (everything.cells, everything.unknown) == (6, 4)
+
+
+def test_sums_and_verdicts():
+    cost = total([Cost(2, 60.0, 0, 1000), Cost(), Cost(1, 0.0, 1, 17_000)])
+    assert cost == Cost(3, 60.0, 1, 17_000)
+    assert verdict(cost, 16_000, 2) == (
+        "This machine has 16,000 MB: the largest cells need more, and each ends in a sentence."
+    )
+    assert verdict(cost, 64_000, 16) == (
+        "This machine has 64,000 MB: 3 of the largest run beside each other on 16 cores."
+    )
+
+
+def test_a_run_begins_with_what_it_costs_and_the_program_says_what_is_left(checkout, root):
+    target = f"{FOLDER}/cells/{CELLS[0]}.parquet"
+    done = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)
+    assert done.returncode == 0, done.stderr
+    assert "To compute: cells: 1, 0 CPU hours by the last rows of 0, at most 1,000 MB for one." in done.stderr
+    assert "MB: 1 of the largest run beside each other on 1 cores." in done.stderr
+    left = subprocess.run(
+        [sys.executable, "-m", "lib.cost", "--configfile", "test.yaml"],
+        cwd=checkout.folder,
+        env=checkout.environment(PYTHONPATH=str(root / "workflow")),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert left[0] == "franc2008: cells: 6, 0 CPU hours by the last rows of 0, at most 1,000 MB for one"
+    assert left[1].startswith("together: cells: 6, ") and left[2].startswith("This machine has ")

@@ -1,0 +1,177 @@
+"""Tolerances follow from rounding, standard errors and whose rows ours are; each class of them can fail."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.papers import load_papers
+from lib.published import read_printed, read_published
+from lib.scorecard import figures
+from lib.tables import read_tidy
+from lib.tolerances import EXACT, KINDS, OTHER, ROWS, SAME, rounding, rows_of, tolerance
+
+RESULT = {"kind": "result"}
+PRINTED = [key for key, paper in load_papers().items() if paper.published]
+
+
+@pytest.mark.parametrize(
+    ("printed", "half"), [("15.47", 0.005), ("0.1", 0.05), ("400", 0.5), ("1291068", 0.5), ("0.0", 0.05)]
+)
+def test_half_a_unit_of_the_last_digit(printed, half):
+    assert rounding(printed) == pytest.approx(half)
+
+
+# the class, what is printed, what is known, and how far ours may be from it
+CASES = {
+    "a setting": ({"kind": "setting"}, EXACT, "400", {"unit": "count"}, 0.5),
+    "one of 850 points, in percent": ({}, EXACT, "14.24", {"points": [850]}, 100 / 850 + 0.005),
+    "one of 2,175 points, as a share": (
+        {},
+        EXACT,
+        "0.1085",
+        {"points": [2175], "unit": "fraction"},
+        1 / 2175 + 5e-5,
+    ),
+    "a training or a test point": (
+        {},
+        EXACT,
+        "0.0156",
+        {"points": [1000, 500], "unit": "fraction"},
+        0.003 + 5e-5,
+    ),
+    "one support vector": ({}, EXACT, "148.2", {"unit": "count"}, 1.05),
+    "one of 1,089 models": ({}, EXACT, "0.222", {"unit": "count", "points": [1089]}, 1 / 1089 + 5e-4),
+    "two means over draws": (
+        {},
+        SAME,
+        "2.90",
+        {"spread": 0.27, "own": 0.15, "draws": 100, "theirs": 100},
+        3 * np.hypot(0.027, 0.015) + 0.005,
+    ),
+    "splits of two tables": (
+        {},
+        SAME,
+        "10.0",
+        {"own": 1.0, "draws": 100, "theirs": 100, "drawn": 1000},
+        3 * np.sqrt(0.02 + 1e4 * 2 * 0.09 / 1000) + 0.05,
+    ),
+    "one printed draw": (
+        {},
+        SAME,
+        "111",
+        {"own": 10.0, "draws": 4, "theirs": 1, "unit": "count"},
+        3 * np.sqrt(125) + 0.5,
+    ),
+    "two draws of a share": (
+        {},
+        SAME,
+        "10.0",
+        {"points": [1000]},
+        3 * 100 * np.sqrt(2 * 0.1 * 0.9 / 1000) + 0.05,
+    ),
+    "two draws of a count": (
+        {},
+        SAME,
+        "100",
+        {"points": [1000], "unit": "count"},
+        3 * np.sqrt(2 * 1000 * 0.1 * 0.9) + 0.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_tolerance_follows_and_can_fail(case):
+    rule, rows, printed, known, apart = CASES[case]
+    known, own = dict(known), known.get("own", np.nan)
+    known.pop("own", None)
+    spread = known.pop("spread", np.nan)
+    unit = known.pop("unit", "percent")
+    found = tolerance(
+        {**RESULT, **rule}, rows, printed, unit=unit, spread=spread, ours={**known, "spread": own}
+    )
+    value = float(printed)
+    assert (found.most - found.least) / 2 == pytest.approx(apart) and not found.undecided
+    assert found.holds(value) and found.holds(value + 0.999 * apart) and found.holds(value - 0.999 * apart)
+    assert not found.holds(value + 1.001 * apart) and not found.holds(value - 1.001 * apart)
+    assert not found.holds(0) and not found.holds(np.nan)
+
+
+@pytest.mark.parametrize(
+    ("rule", "printed", "base", "least", "most"),
+    [
+        ({"factor": 1.25}, "0.1", None, 0.05 / 1.25, 0.15 * 1.25),  # one digit: rounding alone is a half
+        ({"factor": 2}, "10", "100", 9.5 / 100.5 / 2, 10.5 / 99.5 * 2),
+    ],
+)
+def test_ratios_know_how_both_numbers_are_rounded(rule, printed, base, least, most):
+    found = tolerance({**RESULT, **rule}, EXACT, printed, base=base)
+    assert (found.least, found.most) == (pytest.approx(least), pytest.approx(most))
+    assert found.holds(least) and found.holds(most) and not found.holds(0)
+    assert not found.holds(0.99 * least) and not found.holds(1.01 * most)
+
+
+@pytest.mark.parametrize(
+    ("rows", "printed", "known", "words"),
+    [
+        (OTHER, "10", {"points": [100]}, "the rows are others"),
+        (EXACT, "10", {"points": [np.nan]}, "how many points"),
+        (SAME, "10", {}, "no standard error"),
+        (SAME, "10", {"points": [100, 100]}, "no standard error"),
+        (SAME, "0.2", {"points": [1000]}, "reaches 0"),
+        (EXACT, "0.3", {"points": [100]}, "reaches 0"),
+    ],
+)
+def test_what_decides_nothing_says_so(rows, printed, known, words):
+    found = tolerance(RESULT, rows, printed, unit="percent", ours=known)
+    assert words in found.undecided and found.undecided.startswith("not decidable: ")
+    assert not found.holds(float(printed))
+
+
+def test_an_axis_ends_where_it_ends():
+    found = tolerance({"kind": "anchor"}, EXACT, "3000", unit="count", ours={})
+    assert found.holds(2999) and found.holds(3000) and not found.holds(3001)
+
+
+def test_a_printed_zero_asks_for_zero():
+    found = tolerance(RESULT, EXACT, "0.0", unit="count", ours={"points": [1089]})
+    assert found.holds(0) and not found.holds(0.06) and not found.undecided
+
+
+def test_the_first_entry_that_fits_says_whose_rows_they_are():
+    rule = {"rows": [{"methods": ["cv"], "are": SAME}, {"datasets": ["a"], "are": EXACT}, {"are": OTHER}]}
+    assert [rows_of(rule, *key) for key in (("a", "cv"), ("a", "svm"), ("b", "svm"))] == [SAME, EXACT, OTHER]
+    assert rows_of({}, "a", "b") == EXACT and rows_of({"rows": SAME}, "a", "b") == SAME
+    with pytest.raises(ValueError, match="whose rows those of 'b', method 'svm', are"):
+        rows_of({"rows": rule["rows"][:2]}, "b", "svm")
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+@pytest.mark.parametrize("committed", [False, True], ids=["as printed", "as committed"])
+def test_zero_passes_nowhere(root, paper, committed):
+    """Every number of ours is replaced by 0, with the spreads, draws and points that it has."""
+    declared = load_papers()[paper]
+    path = root / f"workflow/papers/{paper}/published.csv"
+    printed, published = read_printed(path), read_published(path)
+    ours = published.assign(spread=published["spread"].fillna(1e-6))
+    if committed:
+        files = sorted((root / f"results/paper/{paper}").rglob("table*.csv"))
+        ours = pd.concat(read_tidy(file) for file in files if "chosen" not in file.name)
+    rules = declared.claims["figures"]
+    counts = {name.rpartition("/")[2] for rule in rules.values() for name in rule.get("points", [])}
+    counts |= {rule["draws"]["ours"] for rule in rules.values() if "draws" in rule}
+    # the unit of relative times stays, since nothing is divided by 0
+    units = {tuple(rule["relative_to"].values()) for rule in rules.values() if "relative_to" in rule}
+    kept = ours["metric"].isin(counts)
+    kept |= pd.MultiIndex.from_frame(ours[["method", "metric"]]).isin(units or [("", "")])
+    zero = ours.assign(value=ours["value"].where(kept, 0.0))
+    found = figures(paper, printed, published, zero, rules)
+    passes = found[(found["within"] == "yes") & ~found["metric"].isin(counts) & (found["kind"] != "anchor")]
+    assert set(pd.to_numeric(passes["value"])) <= {0.0}
+    assert (found["within"] == "no").any()
+
+
+@pytest.mark.parametrize("paper", PRINTED)
+def test_every_figure_says_what_it_is(root, paper):
+    path = root / f"workflow/papers/{paper}/published.csv"
+    rules = load_papers()[paper].claims["figures"]
+    found = figures(paper, read_printed(path), read_published(path), None, rules)
+    assert set(found["kind"]) <= set(KINDS) and set(found["rows"]) <= set(ROWS)

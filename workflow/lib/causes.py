@@ -1,0 +1,200 @@
+"""Causes of published results that ours miss: variants of a protocol, and proofs.
+
+``papers/<paper>/causes.yaml`` declares them. A cause says on which figures it acts, and is shown only if its
+value lands within tolerance on every one of them, those that are within anyway included; otherwise it is
+disproved. A proof is a bound on what any run can have; it shows that the printed number is beyond it.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+
+from lib.tables import KEY, TIDY_COLUMNS
+from lib.tolerances import rounding
+
+SHOWN, DISPROVED, UNDECIDABLE, PREPARED = ("shown", "disproved", "undecidable here", "prepared, not run")
+COLUMNS = ["cause", *TIDY_COLUMNS]
+
+
+def runs_of(paper, name, own, config, registry):
+    """The runs of a cause's own cells; none if it is made from rows of the paper.
+
+    Parameters
+    ----------
+    paper, name : str
+    own : dict
+        Its declaration. ``overlay`` is laid over the paper's section of the configuration; of the plan that
+        follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan`` names a
+        function of the paper's causes.py that returns a run.
+    config : dict
+    registry : svmselect.data.Registry
+
+    Returns
+    -------
+    list of lib.plan.Run
+        Their stage has the name of the cause.
+    """
+    if "plan" in own:
+        runs = [getattr(import_module(f"papers.{paper}.causes"), own["plan"])(config, registry)]
+    elif "overlay" in own:
+        laid = deepcopy(config)
+        laid[paper] |= own["overlay"]
+        runs = import_module(f"papers.{paper}.plan").plan(laid, registry).runs
+        runs = [run for run in runs if run.stage == own["stage"]]
+    else:
+        runs = []
+    patterns = own.get("cells", ["*"])
+    found = []
+    for run in runs:
+        cells = {
+            cell: of
+            for cell, of in run.cells.items()
+            if any(fnmatchcase(cell, pattern) for pattern in patterns)
+        }
+        found.append(replace(run, cells=cells, stage=name, priority=0, cause=name))
+    return found
+
+
+@dataclass
+class Cause:
+    """A cause, and what its variant has.
+
+    Attributes
+    ----------
+    name : str
+    own : dict
+        Its declaration.
+    values, spreads : dict
+        Exhibit, data set, setting, method and metric -> value, and its standard deviation.
+    run : bool
+        Whether it was run; one that is undecidable here never is.
+    landed : dict
+        As `values`: whether it is within tolerance, of figures on which it acts.
+    """
+
+    name: str
+    own: dict
+    values: dict = field(default_factory=dict)
+    spreads: dict = field(default_factory=dict)
+    run: bool = True
+    landed: dict = field(default_factory=dict)
+
+    def acts_on(self, key):
+        """Whether it claims to act on a figure: exhibit, data set, setting, method and metric."""
+        return any(
+            key[0] == entry["exhibit"]
+            and all(
+                value in entry.get(f"{name}s", [value]) for name, value in zip(KEY[1:], key[1:], strict=True)
+            )
+            for entry in self.own.get("acts", [])
+        )
+
+    def land(self, key, printed, allowed):
+        """Note whether it explains a printed number (text), of which `allowed` is the tolerance."""
+        if not self.run or "missing" in self.own or not self.acts_on(key):
+            return
+        value = self.values.get(key)
+        proof = self.own.get("proof")
+        if value is None:
+            self.landed[key] = False
+        elif proof:
+            most = float(printed) + (rounding(printed) if proof == "at least" else -rounding(printed))
+            self.landed[key] = value > most if proof == "at least" else value < most
+        elif not allowed.undecided:
+            self.landed[key] = allowed.holds(value)
+
+    @property
+    def verdict(self):
+        if "missing" in self.own:
+            return UNDECIDABLE
+        if not self.run:
+            return PREPARED
+        if "spreads" in self.own:
+            return "measured"
+        return SHOWN if self.landed and all(self.landed.values()) else DISPROVED
+
+
+def read_causes(declared, made, run):
+    """The causes of a paper.
+
+    Parameters
+    ----------
+    declared : dict
+        Cause -> its declaration.
+    made : DataFrame or None
+        Rows with the columns `COLUMNS`.
+    run : collection of str
+        Those that were run.
+    """
+    values, spreads = {}, {}
+    for row in [] if made is None else made.fillna({name: "" for name in KEY}).itertuples(index=False):
+        key = tuple(getattr(row, name) for name in KEY)
+        values.setdefault(row.cause, {})[key] = row.value
+        spreads.setdefault(row.cause, {})[key] = row.spread
+    return [
+        Cause(name, own, values.get(name, {}), spreads.get(name, {}), name in run)
+        for name, own in declared.items()
+    ]
+
+
+def spreads_of(causes):
+    """Standard deviations of one draw of the rows, by figure, from the causes that say only this."""
+    return {
+        key: spread for cause in causes for key, spread in cause.spreads.items() if "spreads" in cause.own
+    }
+
+
+def cause_of(causes, key):
+    """What explains a miss: the columns ``cause``, ``variant`` and ``explained``.
+
+    Of several causes that act on a figure the first that is shown counts; a disproved one is named, too.
+    """
+    acting = [cause for cause in causes if cause.acts_on(key)]
+    order = (SHOWN, UNDECIDABLE, DISPROVED, PREPARED)
+    acting.sort(key=lambda cause: order.index(cause.verdict))
+    if not acting:
+        return {"explained": "no"}
+    best = acting[0]
+    explained = {SHOWN: "yes", UNDECIDABLE: "undecidable"}.get(best.verdict, "no")
+    named = best.name if explained == "yes" else f"{best.name} ({best.verdict})"
+    return {"cause": named, "variant": best.values.get(key, np.nan), "explained": explained}
+
+
+def cause_table(causes, figures):
+    """The causes of all papers.
+
+    Parameters
+    ----------
+    causes : dict of str to list of Cause
+    figures : DataFrame
+        From `lib.scorecard.figures`, of all papers.
+
+    Returns
+    -------
+    DataFrame
+        One row per cause: ``paper``, ``cause``, ``statement``, ``kind`` (variant, proof, missing or spread),
+        on how many decided figures it ``acts``, on how many of these it ``landed``, the ``misses`` that it
+        explains, and its ``verdict``.
+    """
+    kinds = {"proof": "proof", "missing": "missing", "spreads": "spread"}
+    names = ("paper", "cause", "statement", "kind", "acts", "landed", "misses", "verdict")
+    misses = figures[figures["explained"].isin(["yes", "undecidable"])].groupby(["paper", "cause"]).size()
+    rows = [
+        (
+            paper,
+            cause.name,
+            cause.own["statement"],
+            next((kind for key, kind in kinds.items() if key in cause.own), "variant"),
+            len(cause.landed),
+            sum(cause.landed.values()),
+            sum(misses.get((paper, name), 0) for name in (cause.name, f"{cause.name} ({cause.verdict})")),
+            cause.verdict,
+        )
+        for paper, own in causes.items()
+        for cause in own
+    ]
+    return pd.DataFrame(rows, columns=names)

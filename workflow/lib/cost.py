@@ -1,0 +1,143 @@
+"""What there is to compute, and what it costs by the rows that were computed last: before a run, and, while
+one is under way, what is left.
+
+Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.cost``, at any time.
+"""
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from lib.library import code_of, library_id
+from lib.memory import machine_mb
+from lib.rows import Made, cells_to_compute, made_cells
+from lib.run import planned
+
+
+@dataclass
+class Cost:
+    """Of some cells.
+
+    Attributes
+    ----------
+    cells : int
+    cpu_s : float
+        CPU time of the methods, by the rows that were computed last, whatever their code and parameters.
+    unknown : int
+        How many cells have no such rows, and are not in `cpu_s`.
+    mem_mb : int
+        The most memory that one of them may take, in 2**20 bytes.
+    """
+
+    cells: int = 0
+    cpu_s: float = 0.0
+    unknown: int = 0
+    mem_mb: int = 0
+
+    def add(self, cell, cpu_s):
+        self.cells += 1
+        self.mem_mb = max(self.mem_mb, cell.mem_mb)
+        if cpu_s is None:
+            self.unknown += 1
+        else:
+            self.cpu_s += cpu_s
+
+    def __str__(self):
+        if not self.cells:
+            return "nothing to compute"
+        known = f"{self.cpu_s / 3600:.2g} CPU hours by the last rows of {self.cells - self.unknown}"
+        return f"cells: {self.cells}, {known}, at most {self.mem_mb:,} MB for one"
+
+
+def verdict(cost, machine, cores):
+    """Whether a machine can hold some cells, as a sentence; `machine` is its memory in 2**20 bytes."""
+    if cost.mem_mb > machine:
+        return f"This machine has {machine:,} MB: the largest cells need more, and each ends in a sentence."
+    beside = min(cores, machine // max(cost.mem_mb, 1))
+    return f"This machine has {machine:,} MB: {beside} of the largest run beside each other on {cores} cores."
+
+
+def seconds(path):
+    """CPU time of each cell of a file of rows, by its name."""
+    if not Path(path).is_file():
+        return {}
+    times = pq.ParquetFile(path).read(columns=["cpu_s"])["cpu_s"].to_pylist()
+    begin, found = 0, {}
+    for name, own in made_cells(path).items():
+        found[name] = math.fsum(time or 0.0 for time in times[begin : begin + own.rows])
+        begin += own.rows
+    return found
+
+
+def costs(papers, registry, config, only=None):
+    """The cost of the cells that each paper has to compute.
+
+    Parameters
+    ----------
+    papers, registry, config
+        See `lib.run.planned`.
+    only : container of str, optional
+        The files of the cells that count; all by default.
+
+    Returns
+    -------
+    dict of str to Cost
+    """
+    results = f"{config['folders']['results']}/{config['preset']}"
+    any_code = config["rows_of_other_code"] == "keep"
+    found = {}
+    for paper in papers.values():
+        cost = found[paper.key] = Cost()
+        for stage in paper.plan.stages:
+            rows = paper.gathered(stage).replace("<results>", results)
+            runs = paper.plan.of_stage(stage)
+            files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
+            wanted = [
+                Made(
+                    name,
+                    paper.plan.parameters(run, name, registry),
+                    library_id(code_of(*paper.modules_of(run, name))),
+                )
+                for name, run in runs.items()
+                if only is None or files[name] in only
+            ]
+            missing = set(cells_to_compute(rows, wanted, any_code))
+            last = seconds(rows) if missing else {}
+            for own in wanted:
+                if own.cell in missing and cells_to_compute(files[own.cell], [own], any_code):
+                    cost.add(runs[own.cell].cells[own.cell], last.get(own.cell))
+    return found
+
+
+def total(costs):
+    """The sum of some costs."""
+    return Cost(
+        sum(cost.cells for cost in costs),
+        math.fsum(cost.cpu_s for cost in costs),
+        sum(cost.unknown for cost in costs),
+        max((cost.mem_mb for cost in costs), default=0),
+    )
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m lib.cost", description=__doc__.splitlines()[0])
+    parser.add_argument("--configfile", nargs="+", default=[], help="laid over the demo's configuration")
+    parser.add_argument("--cores", type=int, default=1, help="of the run; 1 by default")
+    asked = parser.parse_args(arguments)
+    try:
+        found = costs(*planned(*asked.configfile))
+    except (ValueError, OSError) as error:
+        sys.exit(str(error))
+    for name, cost in found.items():
+        print(f"{name}: {cost}")
+    together = total(found.values())
+    print(f"together: {together}")
+    print(verdict(together, machine_mb(), asked.cores))
+
+
+if __name__ == "__main__":
+    main()

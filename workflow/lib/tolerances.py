@@ -1,0 +1,152 @@
+"""When a published figure counts as reproduced: one rule for all papers.
+
+A tolerance follows from what is printed, from the standard error of what is compared, and from whose rows
+ours are (`ROWS`). Nothing of it is chosen figure by figure.
+
+- A setting is equal as printed. An anchor, which is the end of an axis, is not exceeded.
+- On the paper's own rows ours differs by the rounding of what is printed and by one point more or less,
+  such as an error or a support vector.
+- On other rows of the same distribution it differs by rounding and by three standard errors of the
+  difference, from the spread over draws, or, of one draw, from the binomial spread of a share of points.
+- Work and times depend on the program and the machine: they are compared as ratios, at most the declared
+  factor apart.
+
+A tolerance that reaches from the printed number to 0 decides nothing, since no result at all would pass.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+KINDS = SETTING, RESULT, ANCHOR = ("setting", "result", "anchor")
+ROWS = EXACT, SAME, OTHER = ("exact", "same distribution", "other")
+ERRORS = 3
+ROUND_OFF = 1e-9
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The interval in which ours counts as reproduced.
+
+    Attributes
+    ----------
+    least, most : float
+        Its ends, NaN where nothing is decided.
+    words : str
+        How it came about.
+    undecided : str
+        Why nothing is decided; empty where it is.
+    """
+
+    least: float = np.nan
+    most: float = np.nan
+    words: str = ""
+    undecided: str = ""
+
+    def holds(self, value):
+        return bool(self.least - ROUND_OFF <= value <= self.most + ROUND_OFF)
+
+
+def rounding(printed):
+    """Half a unit of the last digit of a number as it is printed (text)."""
+    return 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
+def rows_of(rule, dataset, method):
+    """Whose rows a figure's are: one of `ROWS`, from the first entry of ``rule["rows"]`` that fits.
+
+    Parameters
+    ----------
+    rule : dict
+        Its ``rows`` are one of `ROWS`, or a list of dicts ``are``, and ``datasets`` and ``methods`` if it is
+        about some of them only.
+    dataset, method : str
+
+    Raises
+    ------
+    ValueError
+        If no entry fits.
+    """
+    rows = rule.get("rows", EXACT)
+    for entry in [{"are": rows}] if isinstance(rows, str) else rows:
+        if dataset in entry.get("datasets", [dataset]) and method in entry.get("methods", [method]):
+            return entry["are"]
+    raise ValueError(f"claims.yaml does not say whose rows those of {dataset!r}, method {method!r}, are")
+
+
+def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=None):
+    """The tolerance of a published figure.
+
+    Parameters
+    ----------
+    rule : dict
+        Of its metric, in ``figures`` of the paper's claims.yaml.
+    rows : str
+        From `rows_of`.
+    printed : str
+        The number as printed.
+    unit : str
+        "percent": a share of 100.
+    spread : float
+        Printed beside it, over as many draws as ``rule["draws"]["theirs"]`` says.
+    ours : dict
+        ``spread`` over as many ``draws`` of ours, and ``theirs``, the draws of the paper, where they are
+        known; ``drawn``, the rows of a table drawn anew, of which the draws are splits; ``measured``, whether
+        the spread is that of single draws; ``points``, the numbers of points, or of models, that it is a
+        share or a mean of.
+    base : str or None
+        The number, as printed, that it is divided by before it is compared.
+    """
+    value, half = float(printed), rounding(printed)
+    if rule["kind"] == SETTING:
+        return Tolerance(value - half, value + half, "equal as printed")
+    if rule["kind"] == ANCHOR:
+        return Tolerance(-np.inf, value, "not beyond the end of the axis")
+    if "factor" in rule:
+        return _ratio(rule["factor"], printed, base)
+    if rows == OTHER:
+        return Tolerance(undecided="not decidable: the rows are others than the paper's")
+    points = [number for number in ours.get("points", ()) if np.isfinite(number)]
+    if rows == EXACT:
+        whole = 100.0 if unit == "percent" else 1.0
+        if unit != "count" and not points:
+            return Tolerance(undecided="not decidable: it is not known how many points it is a share of")
+        apart, words = (sum(whole / number for number in points) if points else 1.0), "one point"
+    else:
+        error = _standard_error(unit, value, spread, points, ours)
+        apart, words = ERRORS * error, f"{ERRORS} standard errors"
+        if not np.isfinite(apart):
+            return Tolerance(undecided="not decidable: of one draw there is no standard error")
+    apart += half
+    words = f"{words} and rounding: {apart:.3g}"
+    if value and apart >= abs(value):
+        return Tolerance(words=words, undecided="not decidable: the tolerance reaches 0")
+    return Tolerance(value - apart, value + apart, words)
+
+
+def _standard_error(unit, value, spread, points, ours):
+    """Of the difference of the two means, each over its draws."""
+    own, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "draws", "theirs"))
+    if np.isfinite(own) and (draws > 1 or ours.get("measured")):
+        printed = spread if np.isfinite(spread) and not ours.get("measured") else own
+        # splits of two tables differ by these, too
+        of_tables = np.nan_to_num(_of_shares(unit, value, ours.get("drawn", np.nan)))
+        return np.sqrt(printed**2 / theirs + own**2 / draws + of_tables**2)
+    if len(points) != 1:
+        return np.nan
+    return _of_shares(unit, value, points[0])
+
+
+def _of_shares(unit, value, number):
+    """Of the difference of a share of so many points, or a count of them, in two independent draws."""
+    whole = {"percent": 100.0, "fraction": 1.0}.get(unit, number)
+    share = value / whole
+    return whole * np.sqrt(2 * share * (1 - share) / number)
+
+
+def _ratio(factor, printed, base):
+    """Both numbers are rounded where one is divided by the other."""
+    value, half = float(printed), rounding(printed)
+    below = (1.0, 1.0) if base is None else (float(base) + rounding(base), float(base) - rounding(base))
+    words = f"at most {factor:g} times as large or as small, and rounding"
+    return Tolerance((value - half) / below[0] / factor, (value + half) / below[1] * factor, words)

@@ -1,0 +1,64 @@
+"""Variants of the protocol for results that ours miss, and draws of the rows."""
+
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+
+from papers.sarafis2018 import exhibits
+from papers.sarafis2018.plan import plan
+
+DRAWS = 10
+TABLES = ("table2", "table3", "table4", "table5")
+
+
+def tables(rows):
+    """Tables 2 to 5 of a variant."""
+    experiments = set(rows["experiment"])
+    return [
+        row
+        for name in TABLES
+        if exhibits.TABLES.get(name) in (None, *experiments)
+        for row in getattr(exhibits, name)(rows)
+    ]
+
+
+def draws(rows):
+    """Means and standard deviations of Tables 2 to 5 over the realisations of each data set."""
+    parts = [pd.DataFrame(tables(own)) for _, own in rows.groupby("realisation")]
+    key = ["exhibit", "dataset", "setting", "method", "metric", "unit"]
+    both = pd.concat(parts).groupby(key, sort=False)["value"].agg(value="mean", spread="std").reset_index()
+    return both.to_dict("records")
+
+
+def _run(config, registry, datasets, **settings):
+    """The run of a variant: fits and bounds of all models of some data sets, without LIBSVM and
+    leave-one-out. `settings` are those of the cells."""
+    laid = deepcopy(config)
+    for experiment in ("class_weights", "instance_weights"):
+        for entry in laid["sarafis2018"][experiment]["datasets"]:
+            entry |= {"jobs": 1, "loo_every": 0, "libsvm_every": 0, **settings}
+    (run,) = plan(laid, registry).runs
+    return replace(run, cells={n: c for n, c in run.cells.items() if c.dataset in datasets})
+
+
+def _plan_draws(config, registry, datasets):
+    """Ten draws of the rows of data sets whose rows are not the paper's, on every second value of each
+    weight."""
+    runs = [
+        (realisation, _run(config, registry, datasets, realisation=realisation, every=2))
+        for realisation in range(1, DRAWS + 1)
+    ]
+    cells = {
+        f"{name}/realisation-{realisation}": cell
+        for realisation, run in runs
+        for name, cell in run.cells.items()
+    }
+    return replace(runs[0][1], cells=cells)
+
+
+plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])
+plan_more_draws = partial(_plan_draws, datasets=["breast-cancer-wisconsin", "image", "skin-nonskin"])
+plan_scale_over_all = partial(_run, datasets=["parkinson"], scale="all")
+plan_balanced_draw = partial(_run, datasets=["bank-marketing"], balanced=True)
