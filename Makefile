@@ -105,6 +105,25 @@ test-threads: $(LIBRARY) ## Threads on one Gram matrix on a build with the threa
 	  PYTHONPATH=$(CURDIR)/build/threads OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
 	  --dist worksteal --capture sys $(or $(PYTEST_ARGS),tests/numerics/test_threads.py -k 'not ctrl_c')
 
+# The numerics on another build: $(1) names it, $(2) is its compiler, $(3) its flags.
+define test_build
+  CC="$(2)" $(INSTALL) --upgrade --target build/$(1) -Cbuild-dir=build/meson-$(PYTHON_VERSION)-$(1) '-Csetup-args=-Dc_args=$(3)' .
+  CC="$(2)" PYTHONPATH=$(CURDIR)/build/$(1) OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) \
+    --dist worksteal $(or $(PYTEST_ARGS),tests/numerics)
+endef
+
+.PHONY: test-clang
+test-clang: $(LIBRARY) ## The numerics on a build with clang (Debian: clang)
+	$(call test_build,clang,clang)
+
+.PHONY: test-plain
+test-plain: $(LIBRARY) ## The numerics on a build of plain C: no clones per processor, no passes by hand
+	$(call test_build,plain,$(CC),-DSVMSELECT_NO_CLONES -DSVMSELECT_NO_SIMD)
+
+.PHONY: test-aarch64
+test-aarch64: $(LIBRARY) ## The numerics on an emulated 64-bit Arm processor (Debian: see tests/emulated/aarch64.sh; an hour and more)
+	SVMSELECT_MIRROR= tests/emulated/aarch64.sh --numprocesses $(CORES) --dist worksteal $(or $(PYTEST_ARGS),tests/numerics)
+
 # Tests with other versions than the locked ones: $(1) names the environment, $(2) says which versions. What only the tests
 # use is the newest always: another hypothesis draws other examples.
 define test_versions
@@ -133,13 +152,18 @@ mutants: $(PACKAGES) ## Mutation score of the core (hours; resumes): tests/mutan
 
 .PHONY: test-slurm
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
-	tests/cluster/install.sh
-	SVMSELECT_SLURM=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -v $(or $(PYTEST_ARGS),tests/cluster)
+	OPENBLAS_NUM_THREADS=1 tests/cluster/run.sh .venv/bin/pytest -v $(or $(PYTEST_ARGS),tests/cluster)
+
+.PHONY: image
+image: $(PACKAGES) ## A container image of the committed files, and the demo inside it: build/image (Debian: mmdebstrap, buildah, crun; root)
+	container/build.sh
+	container/run.sh make demo CORES=$(CORES)
 
 .PHONY: bench
 bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
 	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
 	.venv-bench/bin/python benchmarks/summary.py
+	for program in cold engine folds grid scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
 
 .PHONY: lint
 lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint
@@ -177,6 +201,10 @@ sbom: $(AUDIT) ## Bill of materials: the packages of the library and of its buil
 	PYTHONWARNINGS=ignore .venv-audit/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
 	  --output-file dist/svmselect.cdx.json requirements-dist.lock
 
+.PHONY: archive
+archive: $(LIBRARY) ## The committed rows and results as one file with a description, an RO-Crate: dist/svmselect-results.zip
+	.venv/bin/python workflow/archive.py results/paper dist/svmselect-results.zip
+
 .PHONY: audit
 audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service on the network)
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip \
@@ -189,7 +217,7 @@ clean: ## Remove .venv, builds and caches; downloads and results stay
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
 	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'
@@ -201,7 +229,7 @@ $(PACKAGES): requirements.lock $(INTERPRETER)
 	touch $@
 
 $(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)
-	$(INSTALL) --force-reinstall -Cbuild-dir=build/meson-$(PYTHON_VERSION) .
+	$(INSTALL) --force-reinstall --config-settings=build-dir=build/meson-$(PYTHON_VERSION) .
 	touch $@
 
 $(AUDIT): requirements-audit.lock $(INTERPRETER)
@@ -225,5 +253,5 @@ $(FUZZ): requirements-fuzz.lock $(PACKAGES)
 
 $(BENCH): $(LIBRARY_SOURCES) .venv-bench/.packages
 	PATH=$(CURDIR)/.venv-bench/bin:$$PATH $(BENCH_PIP) install --quiet --no-deps --no-build-isolation \
-	  --force-reinstall -Cbuild-dir=build/meson-$(PYTHON_VERSION)-bench .
+	  --force-reinstall --config-settings=build-dir=build/meson-$(PYTHON_VERSION)-bench .
 	touch $@
