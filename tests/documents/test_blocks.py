@@ -16,8 +16,8 @@ from documents.fences import SHELL, blocks, commands, programs
 # Commands of the documents that no test runs as they stand, and why.
 NOT_RUN = {
     "pip install .": "tests/packaging/test_distributions.py makes both distributions and installs the wheel",
-    "snakemake --profile profiles/slurm ... --set-resources wen2017_run_seeds:mem_mb=40000 --resources "
-    "mem_mb=40000": "the dots stand for the command above it",
+    "snakemake --profile profiles/slurm ... --set-resources wen2017_run_seeds:mem_mb=40000": "the dots stand "
+    "for the command above it",
 }
 
 
@@ -97,6 +97,12 @@ def test_snakemake_plans_what_is_asked_for(words, tmp_path):
     """A dry run on one small data set, with a folder for every variable that the documents export."""
     exports = {word.split("=")[0]: str(tmp_path) for (word,) in words_of("export")}
     (tmp_path / "checkout").mkdir()
+    # a dry run asks for the version of Apptainer, and for nothing else of it
+    stand_in = tmp_path / "bin" / "singularity"
+    stand_in.parent.mkdir()
+    stand_in.write_text("#!/bin/sh\necho apptainer version 1.3.0\n")
+    stand_in.chmod(0o755)
+    exports["PATH"] = f"{stand_in.parent}:{os.environ['PATH']}"
     done = Checkout(tmp_path / "checkout").snakemake("--dry-run", *on_small_data(words), **exports)
     assert done.returncode == 0, done.stderr
     assert "franc2008_run_loo" in done.stdout
@@ -118,7 +124,21 @@ def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
     assert "verify" in done.stdout and "results/small/franc2008/again/" in done.stdout
 
 
-@pytest.mark.parametrize("words", words_of("python"), ids=" ".join)
+COSTING = [words for words in words_of("python") if "lib.cost" in words]
+
+
+@pytest.mark.parametrize("words", COSTING, ids=" ".join)
+def test_a_program_says_what_is_left(words):
+    """Of the committed rows: nothing, or what is newer than they are."""
+    environment = {**os.environ, "PYTHONPATH": "workflow"}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^together: (?:cells: \d+,|nothing to compute)", done.stdout, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("words", [own for own in words_of("python") if own not in COSTING], ids=" ".join)
 def test_a_cell_runs_without_snakemake(words, tmp_path):
     """On the data that the command beside it prepares."""
     checkout = Checkout(tmp_path)

@@ -5,13 +5,18 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 import re
 import shlex
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from documents.fences import commands, inline
+from documents.fences import SHELL, blocks, commands, inline
 from estimators.problems import blobs
 from sklearn.datasets import dump_svmlight_file
 
@@ -31,6 +36,7 @@ FOR_CSV_ALONE = {
     "--drop-missing",
     "--categorical",
     "--impute",
+    "--groups",
 }
 # what a result says of the file itself, beside what it says of the rows
 OF_THE_FILE = {"file", "label", "seconds"}
@@ -107,7 +113,7 @@ def documented():
     calls = [shlex.split(line)[1:] for line in commands() if line.startswith("svmselect ")]
     return list(
         dict.fromkeys(
-            tuple("FILE" if re.fullmatch(r"\w+\.(csv|libsvm)", word) else word for word in words)
+            tuple("FILE" if re.fullmatch(r"\w+\.(csv|libsvm|parquet)", word) else word for word in words)
             for words in calls
             if words[0] in OF_FILES and not FOR_CSV_ALONE & {*words}
         )
@@ -156,6 +162,9 @@ EXAMPLES = {
     "--report": "page.html",
     "--plot": "errors.pdf",
     "--outer": "2",
+    "--output": "models.csv",
+    "--groups": "height",
+    "--threshold": "balanced_accuracy",
 }
 
 
@@ -190,6 +199,7 @@ def test_every_option_of_the_help_works(command, kind, files, run):
     assert len(tried) >= 12
     for words in tried:
         more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
+        more += ("--by", "cv") if command == "select" and words[0] == "--groups" else ()
         assert run(command, files[kind], *words, *more, *NEEDED.get(command, ()))
 
 
@@ -218,6 +228,13 @@ def test_a_fetched_data_set_is_read_by_every_command(tmp_path, run):
         assert (said["rows"], said["features"], said["classes"]) == (150, 4, {"-1": 100, "1": 50})
 
 
+# of the rows without labels
+CLASSES = {
+    "patients": {"ill", "well"},
+    "measurements": {"ill", "well"},
+    "rows": {"-1", "1"},
+    "data": {"0", "1"},
+}
 CITIES = np.array(["Oslo", "Rome", "New York, NY"])
 # their rows, and whether they have labels
 PARTS_OF_ROWS = {"": (slice(36), True), "more_": (slice(36, 44), True), "new_": (slice(44, 48), False)}
@@ -241,23 +258,60 @@ def numbers(folder):
         dump_svmlight_file(X[rows], labels, str(folder / f"{part}rows.libsvm"), zero_based=False)
 
 
-@pytest.mark.parametrize(("write", "model"), [(mixed, "model.json"), (numbers, "rows.model")])
-def test_documented_commands_go_from_a_file_to_predictions_and_a_page(
-    write, model, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path)
-    calls = [shlex.split(line)[1:] for line in commands() if line.startswith("svmselect ")]
-    calls = [
-        words for words in calls if model in words and ("patients" in str(words) or "rows" in str(words))
+def plain(folder):
+    """The same rows as tables of numbers."""
+    for part, (rows, labelled) in PARTS_OF_ROWS.items():
+        lines = [row if labelled else row.rpartition(",")[0] for row in CSV_ROWS[rows]]
+        header = HEADER if labelled else HEADER.rpartition(",")[0]
+        (folder / f"{part}data.csv").write_text("\n".join([header, *lines, ""]))
+
+
+def grouped(folder):
+    """Three rows of each patient."""
+    rows = [f"p{n // 6}-{n % 2},{row}" for n, row in enumerate(CSV_ROWS)]
+    (folder / "visits.csv").write_text("\n".join([f"patient,{HEADER}", *rows, ""]))
+
+
+def columns(folder):
+    """A Parquet file to train on, and a table without labels."""
+    frame = pd.DataFrame(X, columns=["age", "height", "weight"])
+    frame[44:].to_csv(folder / "new_measurements.csv", index=False)
+    frame.assign(state=np.array(["ill", "well"])[y])[:36].to_parquet(folder / "measurements.parquet")
+
+
+def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch):
+    """In a shell, from each kind of file to a saved model, a page, predictions and their error."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for write in (mixed, numbers, plain, grouped, columns):
+        write(tmp_path)
+    lines = [
+        line
+        for block in blocks()
+        if block.document == "docs/command_line.md" and block.language in SHELL
+        for line in block.text.splitlines()
     ]
-    assert [words[0] for words in calls] == ["select", "predict", "predict"]
-    said = []
-    for words in calls:
-        assert main(words) == 0
-        said.append(capsys.readouterr().out.splitlines())
-    assert "Best of 64 models by" in said[0][1]
-    assert (tmp_path / calls[0][calls[0].index("--report") + 1]).read_text().startswith("<!doctype html>")
-    assert len(said[1]) == 9 and re.fullmatch(r"error .* % \([0-8] of 8 rows\)", said[1][-1])
-    found = said[2] if model == "rows.model" else (tmp_path / "predictions.csv").read_text().splitlines()[1:]
-    assert len(found) == 4 and {line.split(",")[0] for line in found} <= {"ill", "well", "-1", "1"}
+    said = {}
+    for line in lines:
+        done = subprocess.run(line, cwd=tmp_path, shell=True, capture_output=True, text=True, check=False)
+        assert line.startswith("svmselect ") and done.returncode == 0, done.stderr
+        said[line], words = done.stdout.splitlines(), shlex.split(line)
+        if "--output" in words:
+            said[line] = (tmp_path / words[words.index("--output") + 1]).read_text().splitlines()[1:]
+        if "--report" in words:
+            page = (tmp_path / words[words.index("--report") + 1]).read_text()
+            assert page.startswith("<!doctype html>")
+    predicted = {line: out for line, out in said.items() if line.startswith("svmselect predict ")}
+    assert {re.search(r"\w+\.(csv|libsvm)", line)[0] for line in predicted} >= {
+        "more_patients.csv",
+        "new_patients.csv",
+        "more_rows.libsvm",
+        "new_rows.libsvm",
+    }
+    for line, out in predicted.items():
+        if "more_" in line:
+            assert len(out) == 9 and re.fullmatch(r"error .* % \([0-8] of 8 rows\)", out[-1])
+        else:
+            (classes,) = [classes for name, classes in CLASSES.items() if f"new_{name}" in line]
+            assert len(out) == 4 and {row.split(",")[0] for row in out} <= classes
+    selected = [line for line in said if line.startswith("svmselect select ")]
+    assert all("Best of 64 models by" in said[line][1] for line in selected) and len(selected) >= 2
