@@ -216,7 +216,7 @@ def test_exclusive_clocks_exclude_each_other_and_do_not_count_the_wait():
     def work():
         with timed("exclusive") as clock:
             begin = time.perf_counter()
-            time.sleep(0.2)
+            time.sleep(0.5)
             end = time.perf_counter()
         spans.append((begin, end, clock.wall_s))
 
@@ -227,7 +227,7 @@ def test_exclusive_clocks_exclude_each_other_and_do_not_count_the_wait():
         thread.join()
     (_, first_end, _), (second_begin, _, _) = sorted(spans)
     assert second_begin >= first_end
-    assert all(end - begin <= wall < end - begin + 0.15 for begin, end, wall in spans)
+    assert all(end - begin <= wall < end - begin + 0.4 for begin, end, wall in spans)
 
 
 @pytest.fixture
