@@ -384,8 +384,8 @@ def misclassified(y, decision):
 class WeightedErrors:
     """Errors of points, which may weigh differently.
 
-    A subclass has ``_judged()``: the points in error, bool of shape (..., m), and those that were judged,
-    bool of shape (m,), or None for all.
+    A subclass has ``_judged()``: the points in error, bool of shape (..., m), and how often each point
+    counts, shape (m,): 0 for those that were not judged; or None where all count once.
     """
 
     def weighted_error(self, weight):
@@ -412,13 +412,13 @@ class WeightedErrors:
 
 
 def weighted_share(wrong, weight, counted=None):
-    """The weight of the points that are wrong over that of all, or of those that are counted.
+    """The weight of the points that are wrong over that of all, each as often as it is counted.
 
     Parameters
     ----------
     wrong : ndarray of bool, shape (..., m)
     weight : array_like, shape (m,)
-    counted : ndarray of bool, shape (m,), optional
+    counted : ndarray of bool or float, shape (m,), optional
 
     Returns
     -------
@@ -436,7 +436,7 @@ def weighted_share(wrong, weight, counted=None):
     if bad.size:
         raise ValueError(f"weight must be finite and not negative, got {weight[bad[0]]} at point {bad[0]}")
     if counted is not None:
-        weight = np.where(counted, weight, 0.0)
+        weight = weight * counted
     if not weight.any():
         raise ValueError("weight must be positive at a point that was left out")
     return wrong @ (weight / weight.sum())

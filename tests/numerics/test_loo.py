@@ -363,3 +363,73 @@ def test_what_is_hopeless_is_given_up(decision_values, most):
     assert not whole.given_up
     with pytest.raises(ValueError, match="give_up is for method 'unlearn', got 'retrain'"):
         leave_one_out(gram, y, 5.0, method="retrain", give_up=give_up)
+
+
+def noisy(m=300):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(m, 3))
+    y = np.where(X[:, 0] + rng.normal(size=m) > 0, 1.0, -1.0)
+    return Gram(X, RBF(3.0)), y
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_sample_is_decided_as_all_are(method):
+    gram, y = noisy()
+    whole = leave_one_out(gram, y, 5.0, method=method)
+    found = leave_one_out(gram, y, 5.0, method=method, sample=40, rng=1)
+    other = leave_one_out(gram, y, 5.0, method="certified", sample=40, rng=1)
+    checked = np.char.startswith(whole.resolved_by, "check")
+    unresolved = int(np.count_nonzero(~checked))
+    drawn = found.stands_for > 1
+    assert unresolved > 100 and drawn.sum() == found.n_solved == 40
+    np.testing.assert_array_equal(drawn, other.stands_for > 1)
+    np.testing.assert_array_equal(found.errors[checked | drawn], whole.errors[checked | drawn])
+    assert not found.errors[~(checked | drawn)].any() and not found.given_up
+    assert (found.resolved_by[~(checked | drawn)] == "").all()
+    share = found.errors[drawn].mean()
+    expected = (whole.errors[checked].sum() + unresolved * share) / y.size
+    assert found.error == pytest.approx(expected) and found.stands_for.sum() == pytest.approx(y.size)
+    variance = (1 - 40 / unresolved) * share * (1 - share) / 39
+    assert found.standard_error == pytest.approx(unresolved / y.size * np.sqrt(variance))
+    weight = np.where(y > 0, 3.0, 1.0)
+    counted = np.where(checked, 1.0, drawn * unresolved / 40)
+    expected = (weight * counted)[found.errors].sum() / (weight * counted).sum()
+    assert found.weighted_error(weight) == pytest.approx(expected)
+    assert found.cpu_s > 0 and found.columns_requested <= whole.columns_requested
+
+
+def test_estimates_from_samples_scatter_about_the_error_as_they_say():
+    gram, y = noisy()
+    whole = leave_one_out(gram, y, 5.0)
+    found = [leave_one_out(gram, y, 5.0, sample=40, rng=seed) for seed in range(100)]
+    estimates = np.array([one.error for one in found])
+    said = np.sqrt(np.mean([one.standard_error**2 for one in found]))
+    assert abs(estimates.mean() - whole.error) < 4 * said / 10
+    assert 0.7 * said < estimates.std() < 1.4 * said
+
+
+@pytest.mark.parametrize("sample", [1, 10_000])
+def test_samples_of_one_point_and_of_all(sample):
+    gram, y = noisy(60)
+    whole = leave_one_out(gram, y, 5.0)
+    found = leave_one_out(gram, y, 5.0, sample=sample)
+    assert whole.n_solved > 1 and whole.standard_error == 0
+    if sample == 1:
+        assert found.n_solved == 1 and np.isnan(found.standard_error)
+    else:
+        np.testing.assert_array_equal(found.errors, whole.errors)
+        assert (found.error, found.standard_error) == (whole.error, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"sample": 0}, "sample must be an integer >= 1, got 0"),
+        ({"sample": 2.5}, "sample must be an integer >= 1, got 2.5"),
+        ({"sample": 3, "decision_values": True}, "decision_values=True is for all points, not for a sample"),
+    ],
+)
+def test_samples_that_cannot_be(options, sentence):
+    gram, y = noisy(20)
+    with pytest.raises(ValueError, match=sentence):
+        leave_one_out(gram, y, 1.0, **options)

@@ -137,7 +137,8 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
         "franc2008.efficiency_test",
         "chapelle1999.width.parts",
     ]
-    keys += ["papers", "verify", "verify_tolerance", "minutes_per_job", "causes"]
+    keys += ["papers", "verify", "verify_tolerance", "minutes_per_job", "causes", "baselines"]
+    keys += ["franc2008.sample"]
     for key in keys:
         preset = changed(changed(preset, key, 5), key, ...)
     preset["timing"] = "exclusive"
@@ -147,7 +148,9 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
     assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
     assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
-    assert filled["causes"] == []
+    assert filled["causes"] == [] and filled["baselines"] == "full"
+    sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50}
+    assert filled["franc2008"]["sample"] == sample
     assert (filled["verify"], filled["verify_tolerance"]) == (0.01, 1e-6)
     assert filled["franc2008"]["efficiency_test"] == 10 and filled["chapelle1999"]["width"]["parts"] == 1
     for key in keys:

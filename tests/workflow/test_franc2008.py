@@ -11,8 +11,20 @@ from lib.claims import claims_layout, decide
 from lib.figures import save
 from lib.papers import alt_text
 from lib.published import read_published
-from lib.rows import ERROR, LOO_ROWS, NOT_CONVERGED, OK, SKIPPED, TEST_ROWS, pack_bits, read_rows, write_rows
-from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
+from lib.rows import (
+    ERROR,
+    LOO_ROWS,
+    NOT_CONVERGED,
+    OK,
+    SKIPPED,
+    TEST_ROWS,
+    pack_bits,
+    read_rows,
+    unpack_bits,
+    write_rows,
+)
+from lib.run import planned
+from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
 from papers.franc2008 import cells
 from papers.franc2008.checks import agreement
 from papers.franc2008.claims import TESTS, Results
@@ -20,6 +32,7 @@ from papers.franc2008.exhibits import errors_of_selected, figure1, table2, table
 from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
 from papers.franc2008.names import ALL_SETS, METHODS
 from papers.franc2008.plots import plot_figure1, plot_speedup
+from papers.franc2008.sample import for_all_points, half_width
 from papers.franc2008.selection import COLUMNS, select
 
 from svmselect import RBF, Gram
@@ -137,9 +150,10 @@ def test_table2_without_a_model_still_has_its_rows():
     assert any("d linear: 5" in note for note in notes)
 
 
-def cost(cpu_s, columns, solved, certified, retrained=0):
+def cost(cpu_s, columns, solved, certified, retrained=0, **sample):
     costs = {"cpu_s": cpu_s, "columns_requested": columns, "n_solved": solved}
-    return {**costs, "n_certified": certified, "n_retrained": retrained}
+    costs |= {"n_certified": certified, "n_retrained": retrained}
+    return {**costs, **sample}
 
 
 def test_table3_totals_and_ratios():
@@ -574,6 +588,111 @@ def test_points_that_differ_are_retrained(prepared, run_loo, monkeypatch):
     for row in rows:
         assert row["differing_points"] == [7]
         assert row["differing_exact"] == pytest.approx([exact.decision[7]], abs=1e-6)
+
+
+def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
+    found = {}
+    for sample in (None, 12):
+        path = tmp_path / f"{sample}.parquet"
+        write_rows(path, run_loo(**({"sample": sample} if sample else {})), LOO_ROWS)
+        (tmp_path / "checkpoint.json").unlink()
+        found[sample] = read_rows([path])
+    whole, part = found.values()
+    ours = whole["method"] == "unlearn"
+    assert part.loc[ours, "stands_for"].isna().all() and whole["stands_for"].isna().all()
+    np.testing.assert_array_equal(part.loc[ours, "errors"], whole.loc[ours, "errors"])
+    whole, part = whole[~ours], part[~ours]
+    assert (whole["n_solved"] > 24).all() and (part["n_solved"] == 12).all()
+    np.testing.assert_allclose(part["stands_for"] * 12, whole["n_solved"])
+    every = for_all_points(part)
+    np.testing.assert_allclose(every["n_solved"], whole["n_solved"])
+    # what is not solving for points costs the same
+    assert (part["solving_columns"] < part["columns_requested"]).all()
+    assert (every["columns_requested"] > part["columns_requested"]).all()
+    error = np.sqrt(every["columns_requested_variance"])
+    assert (abs(every["columns_requested"] - whole["columns_requested"]) < 4 * error).all() and (
+        error > 0
+    ).all()
+    for row, other in zip(part.itertuples(), whole.itertuples(), strict=True):
+        decided = unpack_bits(row.decided, row.m)
+        errors = unpack_bits(other.error_pattern, other.m)
+        np.testing.assert_array_equal(unpack_bits(row.error_pattern, row.m), errors & decided)
+        assert (row.rows_tested, row.errors) == (decided.sum(), (errors & decided).sum())
+    summary, _ = agreement(found[12], ["titanic-table"], 1e-6)
+    compared = summary.set_index("kernel").loc["rbf", "points_compared"]
+    assert compared == part.loc[part["method"] == "standard", "rows_tested"].sum() < 300
+    tidy = pd.DataFrame(table3(found[12], ["titanic-table"]))
+    spread = lookup(tidy)
+    assert all(
+        spread("titanic-table", "rbf", "proposed", f"{name}_speedup")[1] > 0
+        for name in ("time", "kernel_column")
+    )
+    _, body, notes = table3_layout(tidy, ["titanic-table"])
+    assert any("95 % interval" in note for note in notes) and sum("±" in text for text in body[2]) == 7
+    _, _, notes = table3_layout(pd.DataFrame(table3(found[None], ["titanic-table"])), ["titanic-table"])
+    assert not any("95 % interval" in note for note in notes)
+
+
+def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
+    def samples(baselines):
+        path = tmp_path / "config.yaml"
+        path.write_text(f"baselines: {baselines}")
+        papers, _, _ = planned(root / "config/paper.yaml", path)
+        stages = {run.stage: run.cells for run in papers["franc2008"].plan.runs}
+        return {
+            stage: {name: cell.settings.get("sample") for name, cell in stages[stage].items()}
+            for stage in ("cells", "stopping", "test")
+        }
+
+    found = samples("sampled")
+    of_cells = found["cells"]
+    assert (of_cells["splice/realisation-1/linear"], of_cells["image/realisation-5/linear"]) == (50, 250)
+    assert {of_cells[name] for name in of_cells if "/rbf" in name} == {50}
+    assert {*found["stopping"].values(), *found["test"].values()} == {None}
+    assert set(samples("full")["cells"].values()) == {None}
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_points_outside_the_sample_are_not_compared(run_loo, monkeypatch, inside):
+    original, erred = cells.leave_one_out, []
+
+    def erring(*arguments, **options):
+        loo = original(*arguments, **options)
+        if options["method"] == "certified" and "sample" in options:
+            point = np.flatnonzero((loo.stands_for > 1) if inside else (loo.stands_for == 0))[0]
+            loo.errors[point] ^= True
+            erred.append(point)
+        return loo
+
+    monkeypatch.setattr(cells, "leave_one_out", erring)
+    rows = run_loo(C=[1.0], sample=12)
+    assert {tuple(row["differing_points"]) for row in rows} == {tuple(erred) if inside else ()}
+
+
+def test_intervals_of_samples_hold_what_they_say():
+    rng = np.random.default_rng(0)
+    N, n, draws = 200, 40, 2000
+    costs = {"standard": rng.gamma(2.0, 1.0, N), "proposed": rng.gamma(1.0, 1.0, N)}
+    truth = (5 + costs["standard"].sum()) / (5 + costs["proposed"].sum())
+    covered, estimates = 0, []
+    for _ in range(draws):
+        parts = []
+        for each in costs.values():
+            drawn = rng.choice(each, n, replace=False)
+            of_sample = {
+                "stands_for": N / n,
+                "solving_cpu_s": drawn.sum(),
+                "solving_cpu_s_sd": drawn.std(ddof=1),
+            }
+            row = cost(5 + drawn.sum(), 1.0, n, 0, **of_sample)
+            every = for_all_points(pd.DataFrame([row])).iloc[0]
+            parts.append((every["cpu_s"], every["cpu_s_variance"]))
+        (above, _), (below, _) = parts
+        estimates.append(above)
+        covered += abs(above / below - truth) < half_width(above / below, *parts)
+    assert np.mean(estimates) == pytest.approx(5 + costs["standard"].sum(), rel=0.01)
+    assert 0.93 < covered / draws < 0.97
+    assert np.isnan(half_width(2.0, (2.0, 0.0), (1.0, 0.0)))
 
 
 def test_killed_cell_resumes(run_loo, tmp_path, monkeypatch, cold):

@@ -77,6 +77,12 @@ LOO_ROWS = pa.schema(
         ("n_certified", pa.int64()),
         ("min_abs_decision", pa.float64()),
         ("error_pattern", pa.string()),  # packed bits, see pack_bits
+        ("decided", pa.string()),  # points that were, as packed bits; null, as the following are: all
+        ("stands_for", pa.float64()),  # unresolved points that each one solved for stands for
+        ("solving_cpu_s", pa.float64()),  # of these, out of cpu_s, and its deviation from point to point
+        ("solving_cpu_s_sd", pa.float64()),
+        ("solving_columns", pa.float64()),  # the same out of columns_requested
+        ("solving_columns_sd", pa.float64()),
         ("differing_points", pa.list_(pa.int64())),  # points on whose error the cell's methods disagree
         ("differing_decisions", pa.list_(pa.float64())),  # this method's decision values there
         ("differing_exact", pa.list_(pa.float64())),  # those of retraining to a KKT gap of 1e-8

@@ -38,14 +38,14 @@ FIRST_PORTION = 32  # points, at least, that are decided before one may give up
 
 @dataclass(frozen=True)
 class LeaveOneOut(WeightedErrors):
-    """The exact leave-one-out error of one model.
+    """The exact leave-one-out error of one model, or with a `sample` an estimate of it.
 
     Attributes
     ----------
     errors : ndarray of bool, shape (m,)
         Whether the classifier trained without the point misclassifies it.
     error : float
-        Their mean, in [0, 1].
+        Their mean, in [0, 1]; each weighs what it `stands_for`.
     decision : ndarray, shape (m,)
         With ``decision_values=True`` the decision value of each point by the classifier trained without it.
         By default a value that has its sign: of the classifier with the point (the checks), of one on the way
@@ -53,7 +53,7 @@ class LeaveOneOut(WeightedErrors):
     resolved_by : ndarray of str, shape (m,)
         "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or
         "certified". With ``decision_values=True`` a point without a path is one of "check1". "" for points
-        that `give_up` has left undecided, which do not count as errors.
+        that `give_up` has left undecided, or that are not in the sample: they do not count as errors.
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
@@ -66,6 +66,9 @@ class LeaveOneOut(WeightedErrors):
         reached.
     solution : Solution
         The full solution.
+    stands_for : ndarray, shape (m,)
+        How many points each one stands for: itself, or with a `sample`, of the points that no check resolves
+        those of the sample for all, and the others for none.
     """
 
     errors: np.ndarray
@@ -78,14 +81,26 @@ class LeaveOneOut(WeightedErrors):
     cpu_s: float
     not_converged: np.ndarray
     solution: Solution
+    stands_for: np.ndarray
 
     def _judged(self):
-        return self.errors, None
+        return self.errors, self.stands_for
+
+    @property
+    def standard_error(self):
+        """Of `error`, from the draw of the sample, without replacement; 0 without one, NaN with one point."""
+        sampled = self.stands_for > 1
+        if not sampled.any():
+            return 0.0
+        n, total = int(np.count_nonzero(sampled)), self.stands_for[sampled].sum()
+        share = self.errors[sampled].mean()
+        variance = share * (1 - share) / (n - 1) if n > 1 else np.nan
+        return float(total * np.sqrt((1 - n / total) * variance) / self.errors.size)
 
     @property
     def given_up(self):
-        """Whether points were left undecided, so that `error` is only a lower bound."""
-        return bool((self.resolved_by == "").any())
+        """Whether points were left undecided by `give_up`, so that `error` is only a lower bound."""
+        return bool((self.resolved_by[self.stands_for > 0] == "").any())
 
     @property
     def n_not_converged(self):
@@ -249,6 +264,8 @@ def leave_one_out(
     progress=None,
     decision_values=False,
     give_up=None,
+    sample=None,
+    rng=0,
 ) -> LeaveOneOut:
     """Exact leave-one-out error, and the left-out decision values.
 
@@ -295,6 +312,12 @@ def leave_one_out(
         Of "unlearn": called as ``give_up(errors)`` with the points that are known to be errors so far, bool
         of shape (m,), after the checks and now and then between paths. If it returns True, the rest is left
         undecided.
+    sample : int, optional
+        Most points that are solved for. Of more that no check resolves, so many are drawn at random, and the
+        error is an estimate with a `standard_error`; every point has the same rank in the draw, whatever
+        model and method. By default all are solved for. Not with `decision_values`.
+    rng : int or numpy.random.Generator
+        Of the sample.
 
     Returns
     -------
@@ -365,6 +388,11 @@ def leave_one_out(
     exact = method == "unlearn"
     if give_up is not None and not exact:
         raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
+    if sample is not None:
+        if not (isinstance(sample, numbers.Integral) and sample >= 1):
+            raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
+        if decision_values:
+            raise ValueError("decision_values=True is for all points, not for a sample of them")
     # of fits, and of those that take the place of a path
     aim = min(tol, EXACT) if exact or decision_values else tol
     known = min(tol, GAP) if decision_values else tol
@@ -392,6 +420,13 @@ def leave_one_out(
     if decision_values:
         resolved_by[solution.alpha > 0] = ""
     points = np.flatnonzero(resolved_by == "")
+    stands_for = np.ones(gram.m)
+    if sample is not None and points.size > sample:
+        rank = np.random.default_rng(rng).random(gram.m)
+        chosen = np.sort(points[np.argsort(rank[points])[:sample]])
+        stands_for[points] = 0
+        stands_for[chosen] = points.size / sample
+        points = chosen
     decision = without_themselves(y, solution) if decision_values else solution.decision.copy()
     n_iter, not_converged = solution.n_iter, points[:0]
     report = None if progress is None else counter(progress, points.size)
@@ -442,7 +477,7 @@ def leave_one_out(
     columns_now, values_now = gram.thread_counts
     return LeaveOneOut(
         errors=errors,
-        error=float(errors.mean()),
+        error=float(errors @ stands_for / gram.m),
         decision=decision,
         resolved_by=resolved_by,
         n_iter=n_iter,
@@ -451,4 +486,5 @@ def leave_one_out(
         cpu_s=time.process_time() - begin,
         not_converged=frozen(not_converged),
         solution=solution,
+        stands_for=frozen(stands_for),
     )

@@ -16,7 +16,8 @@ from lib.cell import Cell, kernel_of
 from lib.columns import COST, FIT, error_count, taken, unfinished
 from lib.joblog import Progress
 from lib.part import load_part
-from lib.rows import OK, SKIPPED, pack_bits, unpack_bits
+from lib.rows import OK, SKIPPED, pack_bits
+from papers.franc2008.sample import Costs, differing_points
 from papers.franc2008.selection import selected_models
 
 # the paper's two methods and ours -> the library's names
@@ -43,7 +44,7 @@ def run_loo(job, realisation, gamma, C, methods, settings):
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
     of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. One row per C and
-    method.
+    method. The first method selects models and leaves out every point; the others may take a sample.
 
     Parameters
     ----------
@@ -55,10 +56,12 @@ def run_loo(job, realisation, gamma, C, methods, settings):
         Of `METHODS`.
     settings : SimpleNamespace
         ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; ``max_iter``, int or None.
+        Optional: ``sample``, the most points that each of the other methods solves for, see `leave_one_out`.
     """
     cell = _cell(job, realisation, gamma)
     job.warm_up(*(partial(_small, method=METHODS[method]) for method in methods))
     options = {"efficiency_test": settings.efficiency_test, "max_iter": settings.max_iter}
+    sampled = {"sample": settings.sample, "rng": realisation} if hasattr(settings, "sample") else {}
     before = dict(zip(C[1:], C, strict=False))
     # what is finished comes from the checkpoint, also that of a job that was killed
     results = {}
@@ -67,7 +70,8 @@ def run_loo(job, realisation, gamma, C, methods, settings):
         start, alpha = {}, results.get((before.get(c), method), {}).get("alpha")
         if method == "unlearn" and alpha is not None:
             start["start"] = np.minimum(np.array(alpha) * (c / before[c]), c)
-        row = _leave_one_out(cell, c, method, settings.eps, **options, **start)
+        part = {} if method == methods[0] else sampled
+        row = _leave_one_out(cell, c, method, settings.eps, **options, **start, **part)
         return {**row, "start_C": before[c] if start else None}
 
     points = [(c, method) for c in C for method in methods]
@@ -143,7 +147,8 @@ def _leave_one_out(cell, C, method, eps, **options):
     gram, job, tol = cell.gram, cell.job, tolerance(eps)
     at = f"C={C:.6g}, eps={eps:.3g}"
     options |= {"tol": tol, "working_set": "mvp"}
-    options |= {"progress": Progress(job.log, f"{at}, {method}", "points solved")}
+    costs = Costs(gram, Progress(job.log, f"{at}, {method}", "points solved"))
+    options |= {"progress": costs}
     loo, row = job.attempt(
         method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), at
     )
@@ -152,6 +157,7 @@ def _leave_one_out(cell, C, method, eps, **options):
         return row
     row |= {
         **error_count(loo.errors),
+        **costs.of_sample(loo),
         **taken(loo.solution, *FIT),
         **taken(loo, "n_iter", *COST, "n_solved", "n_not_converged", "n_retrained", "n_certified"),
         **{f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in CHECKS},
@@ -184,8 +190,7 @@ def _mark_differences(rows, cell, C):
     rows = [row for row in rows if "error_pattern" in row]
     if not rows:
         return
-    patterns = np.array([unpack_bits(row["error_pattern"], cell.gram.m) for row in rows])
-    points = np.flatnonzero(patterns.any(axis=0) & ~patterns.all(axis=0)).tolist()
+    points = differing_points(rows, cell.gram.m).tolist()
     exact = [_exact_decision(cell.gram, cell.y, C, point) for point in points]
     for row in rows:
         row["differing_points"] = points

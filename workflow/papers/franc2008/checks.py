@@ -5,6 +5,7 @@ import pandas as pd
 
 from lib.rows import OK, unpack_bits
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS, MODEL
+from papers.franc2008.sample import decided_by_all, differing_points
 
 COUNTS = (
     "models_compared",
@@ -58,7 +59,7 @@ def agreement(rows, datasets, degenerate):
                 differences += [{**dict(zip(MODEL, key, strict=True)), **point} for point in points]
                 counts["models_compared"] += 1
                 counts["models_equal"] += not points
-                counts["points_compared"] += int(model[0]["m"])
+                counts["points_compared"] += int(decided_by_all(model, int(model[0]["m"])).sum())
                 counts["points_differing"] += len(points)
                 counts["points_degenerate"] += sum(point["degenerate"] for point in points)
                 for method in METHODS:
@@ -77,8 +78,7 @@ def agreement(rows, datasets, degenerate):
 def _differences(key, model, degenerate):
     """Points whose error the rows (dicts) of one model do not agree on, each as a dict."""
     patterns = {row["method"]: unpack_bits(row["error_pattern"], int(row["m"])) for row in model}
-    stacked = np.array(list(patterns.values()))
-    points = np.flatnonzero(stacked.any(axis=0) & ~stacked.all(axis=0))
+    points = differing_points(model, int(model[0]["m"]))
     for row in model:
         if list(row["differing_points"]) != list(points):
             raise ValueError(

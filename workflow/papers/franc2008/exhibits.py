@@ -9,9 +9,11 @@ from lib.rows import OK
 from lib.tables import averaged, measured
 from papers.franc2008.checks import agreement as agreement
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS, MODEL
+from papers.franc2008.sample import COUNTED, for_all_points, half_width
 from papers.franc2008.selection import error_table, first_best, selected_models
 
-COSTS = ["cpu_s", "columns_requested", "n_solved", "n_certified", "n_retrained"]
+COSTS = ["cpu_s", "columns_requested", *COUNTED]
+VARIANCES = ["cpu_s_variance", "columns_requested_variance"]
 
 
 def table2(cells, rows, datasets, selects):
@@ -61,7 +63,8 @@ def table3(rows, datasets):
     ``time_speedup_over_proposed`` is proposed / method. Of the points that no sufficiency check resolved
     (``solved_points``), ``certified`` is the share whose sign was certain before eps-KKT (proposed) or the
     end of the path (unlearn), ``resolved`` the share that was not retrained. Without a success, or without
-    the method, values are missing.
+    the method, values are missing. Where a method solved for a sample of the points, totals are estimates for
+    all: the spread of times, columns and speed-ups is half of their 95 % interval.
     """
     for dataset, kernel in product([*datasets, ALL_SETS], KERNELS):
         own = rows if dataset == ALL_SETS else rows[rows["dataset"] == dataset]
@@ -69,22 +72,33 @@ def table3(rows, datasets):
         at = {"exhibit": "table3", "dataset": dataset, "setting": kernel}
         for method in METHODS:
             here, cost = {**at, "method": method}, total.loc[method]
-            over = {other: total.loc[other] / cost.where(cost != 0) for other in ("standard", "proposed")}
             shares = 100 * cost / (cost["n_solved"] or np.nan)
-            yield measured(here, "time", cost["cpu_s"], "s")
-            yield measured(here, "kernel_columns", cost["columns_requested"] / 1e6, "1e6")
+            yield _total(here, "time", cost, "cpu_s", "s")
+            yield _total(here, "kernel_columns", cost, "columns_requested", "1e6", 1e6)
             yield measured(here, "solved_points", cost["n_solved"], "count")
             if method == "standard":
                 continue
-            yield measured(here, "time_speedup", over["standard"]["cpu_s"], "ratio")
-            yield measured(here, "kernel_column_speedup", over["standard"]["columns_requested"], "ratio")
+            standard = total.loc["standard"]
+            yield _speedup(here, "time_speedup", standard, cost, "cpu_s")
+            yield _speedup(here, "kernel_column_speedup", standard, cost, "columns_requested")
             yield measured(here, "certified", shares["n_certified"], "percent")
             if method == "unlearn":
-                yield measured(here, "time_speedup_over_proposed", over["proposed"]["cpu_s"], "ratio")
+                yield _speedup(here, "time_speedup_over_proposed", total.loc["proposed"], cost, "cpu_s")
                 yield measured(here, "resolved", 100 - shares["n_retrained"], "percent")
                 yield measured(here, "retrained_points", cost["n_retrained"], "count")
         yield measured({**at, "method": "all"}, "runs", n_runs, "count")
         yield measured({**at, "method": "all"}, "failed_runs", n_failed, "count")
+
+
+def _total(at, metric, cost, name, unit, per=1):
+    value = cost[name] / per
+    return measured(at, metric, value, unit, half_width(value, (cost[name], cost[f"{name}_variance"])))
+
+
+def _speedup(at, metric, other, cost, name):
+    ratio = other[name] / (cost[name] or np.nan)
+    parts = ((total[name], total[f"{name}_variance"]) for total in (other, cost))
+    return measured(at, metric, ratio, "ratio", half_width(ratio, *parts))
 
 
 def _totals(rows):
@@ -95,7 +109,8 @@ def _totals(rows):
     runs = rows.assign(ok=rows["status"] == OK).groupby(MODEL, dropna=False)["ok"]
     ok = runs.transform("all").astype(bool)
     # NaN, not 0, where there is nothing to add
-    total = rows[ok].groupby("method")[COSTS].sum(min_count=1).astype(float).reindex(METHODS)
+    costs = for_all_points(rows[ok]).groupby("method")[COSTS + VARIANCES]
+    total = costs.sum(min_count=1).astype(float).reindex(METHODS)
     n_runs = int(runs.all().sum())
     return total, n_runs, runs.ngroups - n_runs
 

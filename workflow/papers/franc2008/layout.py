@@ -60,8 +60,13 @@ def table3_layout(tidy, datasets):
     find = lookup(tidy)
 
     def value(method, metric):
-        return lambda kernel, dataset: number(find(dataset, kernel, method, metric)[0], 1)
+        def text(kernel, dataset):
+            found, half_width = find(dataset, kernel, method, metric)
+            return number(found, 1, half_width)
 
+        return text
+
+    sampled = tidy["spread"].notna().any()
     columns = [("", "Data set", lambda _, dataset: dataset), ("", "Kernel", lambda kernel, _: kernel)]
     columns += [(group, heading, value(group.lower(), metric)) for group, heading, metric in TABLE3]
     notes = [
@@ -70,6 +75,11 @@ def table3_layout(tidy, datasets):
         "Certified: share of the points given to the proposed solver whose sign was certain before eps-KKT. "
         "Resolved: share of the points that no sufficiency check resolved which unlearning decided without "
         "retraining.",
+        *(
+            ["±: half of the 95 % interval of what was estimated from a sample of the points."]
+            if sampled
+            else []
+        ),
         *_failures(tidy[tidy["dataset"] != ALL_SETS], "failed_runs", "Runs left out because a method failed"),
     ]
     return arranged(product(KERNEL_NAMES, [*datasets, ALL_SETS]), columns, notes)

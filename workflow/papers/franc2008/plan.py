@@ -17,6 +17,7 @@ def plan(config, registry):
         registry,
     )
     shared = {"max_iter": own["max_iter"], "timing": config["timing"]}
+    sampled = config["baselines"] == "sampled"
     linear = {"linear": {"gamma": None, "C": grid(own["linear"]["C"])}}
     rbf = {
         f"rbf-{by_value('gamma', gamma)}": {"gamma": gamma, "C": grid(own["rbf"]["C"])}
@@ -26,12 +27,17 @@ def plan(config, registry):
     def methods_of(dataset):
         return methods[:1] if dataset in own["first_method_only"] else methods
 
-    def cells(datasets, kernels, more=lambda dataset: {}):
+    def sample(dataset, name):
+        of_linear = "linear_dear" if dataset in own["sample"]["dear"] else "linear"
+        return {"sample": own["sample"][of_linear if name == "linear" else "rbf"]} if sampled else {}
+
+    def cells(datasets, kernels, more=lambda dataset: {}, settings=lambda dataset, name: {}):
         """A cell for each data set, realisation and kernel. Linear ones retrain for up to half an hour."""
         return {
             f"{dataset}/realisation-{realisation}/{name}": Cell(
                 dataset,
                 arguments={"realisation": realisation, **kernel, **more(dataset)},
+                settings=settings(dataset, name),
                 minutes=90 if name == "linear" else 10,
             )
             for dataset in datasets
@@ -55,7 +61,9 @@ def plan(config, registry):
             Run(
                 "cells.run_loo",
                 "LOO_ROWS",
-                cells(own["datasets"], linear | rbf, lambda dataset: {"methods": methods_of(dataset)}),
+                cells(
+                    own["datasets"], linear | rbf, lambda dataset: {"methods": methods_of(dataset)}, sample
+                ),
                 {"eps": own["eps"], "efficiency_test": own["efficiency_test"], **shared},
                 # the tests wait for these
                 priority=1,

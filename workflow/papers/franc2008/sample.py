@@ -1,0 +1,105 @@
+"""Baselines on a sample of the points: what they cost, what all points would, and where methods differ."""
+
+import time
+
+import numpy as np
+import pandas as pd
+
+from lib.columns import error_count
+from lib.rows import pack_bits, unpack_bits
+
+# columns that count or measure what is done point by point
+COUNTED = ("n_solved", "n_certified", "n_retrained")
+# cost -> the part of it that is solving for points
+SOLVING = {"cpu_s": "solving_cpu_s", "columns_requested": "solving_columns"}
+# half of a 95 % interval, in standard errors
+INTERVAL = 1.96
+
+
+class Costs:
+    """The cost of each point that `leave_one_out` solves for; to be called as its progress.
+
+    Parameters
+    ----------
+    gram : Gram
+    progress : callable
+        Called as this is.
+    """
+
+    def __init__(self, gram, progress):
+        self.gram, self.progress, self.marks = gram, progress, []
+
+    def __call__(self, done, total):
+        self.marks.append((time.process_time(), self.gram.columns_requested))
+        self.progress(done, total)
+
+    def of_sample(self, loo):
+        """Columns of a row whose points are a sample; none if they are all.
+
+        The clock cannot be read where the first point begins: it counts as the others do on average.
+        """
+        decided = loo.stands_for > 0
+        if decided.all():
+            return {}
+        each = np.diff(np.array(self.marks), axis=0)
+        (cpu_s, columns), (cpu_s_sd, columns_sd) = loo.n_solved * each.mean(axis=0), each.std(axis=0, ddof=1)
+        return {
+            **error_count(loo.errors[decided]),
+            "estimate": loo.error,
+            "decided": pack_bits(decided),
+            "stands_for": float(loo.stands_for.max()),
+            "solving_cpu_s": float(cpu_s),
+            "solving_cpu_s_sd": float(cpu_s_sd),
+            "solving_columns": float(columns),
+            "solving_columns_sd": float(columns_sd),
+        }
+
+
+def for_all_points(rows):
+    """Rows with the costs that all points would have: those of a sample count for what they stand for.
+
+    Returns
+    -------
+    DataFrame
+        The given rows with `COUNTED` and the costs of `SOLVING` for all points, and for each of these a
+        column ``<cost>_variance``, 0 where all points were solved for.
+    """
+    # rows of before baselines could be sampled lack the columns
+    of_sample = ["stands_for", *(f"{name}{sd}" for name in SOLVING.values() for sd in ("", "_sd"))]
+    rows = rows.reindex(columns=[*rows.columns, *(name for name in of_sample if name not in rows)])
+    every = rows["stands_for"].astype(float).fillna(1.0)
+    found = rows.assign(**{name: rows[name] * every for name in COUNTED})
+    for cost, solving in SOLVING.items():
+        found[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
+        # of a total from n out of N points drawn without replacement: N^2 (1 - n / N) sd^2 / n
+        spread = rows[f"{solving}_sd"].astype(float).fillna(0.0) ** 2
+        found[f"{cost}_variance"] = rows["n_solved"] * every * (every - 1) * spread
+    return found
+
+
+def half_width(ratio, *parts):
+    """Half of the 95 % interval of a ratio of two totals, each with its variance; NaN where both are known.
+
+    Parameters
+    ----------
+    ratio : float
+    *parts : (float, float)
+        A total and its variance.
+    """
+    relative = sum(variance / total**2 for total, variance in parts if total)
+    return INTERVAL * abs(ratio) * np.sqrt(relative) if relative else np.nan
+
+
+def decided_by_all(rows, m):
+    """Points that the method of every row (dict) decided: bool, shape (m,)."""
+    decided = np.ones(m, dtype=bool)
+    for row in rows:
+        if not pd.isna(row.get("decided")):
+            decided &= unpack_bits(row["decided"], m)
+    return decided
+
+
+def differing_points(rows, m):
+    """Points that all rows (dicts) decided, and on whose error they do not agree."""
+    patterns = np.array([unpack_bits(row["error_pattern"], m) for row in rows])
+    return np.flatnonzero(patterns.any(axis=0) & ~patterns.all(axis=0) & decided_by_all(rows, m))
