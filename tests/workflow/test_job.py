@@ -2,14 +2,17 @@
 
 import logging
 import re
+import subprocess
 import sys
 import time
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from lib import environment
 from lib import job as jobs
 from lib.cell import Cell, Method
+from lib.environment import commit, cpu_model
 from lib.job import run_cell
 from lib.library import code_of
 from lib.part import Part
@@ -231,7 +234,8 @@ def test_a_cell_runs_without_snakemake(paper, tmp_path):
     (row,) = read_rows([tmp_path / "rows.parquet"]).to_dict("records")
     assert (row["paper"], row["dataset"], row["m"], row["C"], row["tol"]) == ("toy", "d", 4, 2.0, 1e-3)
     assert row["library"].endswith(f"+{paper['code']['digest']}") and row["timing_mode"] == "shared"
-    assert (row["errors"], row["kernel"]) == (3, "d.npz") and row["cpu"]
+    assert (row["errors"], row["kernel"]) == (3, "d.npz")
+    assert (row["cpu"], row["commit"]) == (cpu_model(), commit())
     (made,) = made_cells(tmp_path / "rows.parquet").values()
     assert made == Made("c", "0123", row["library"], 1)
     # a file that has the rows is left as it is
@@ -278,3 +282,32 @@ def test_papers_use_what_the_library_offers(root):
     assert [path for path in paths if private.search(path.read_text())] == []
     assert private.search("from svmselect.gram._columns import Columns")
     assert private.search("from svmselect.svm import _private")
+
+
+def test_rows_name_the_commit_that_made_them(tmp_path, monkeypatch):
+    def git(*arguments):
+        who = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        command = ["git", "-C", tmp_path, *who, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    monkeypatch.setattr(environment, "PROJECT", tmp_path.resolve())
+    assert commit() is None
+    git("init", "-q")
+    for name in ("code.py", "results/kept.csv", "inner/code.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    head = git("rev-parse", "HEAD")
+    assert len(head) == 40 and commit() == head
+    (tmp_path / "results/kept.csv").write_text("2")
+    (tmp_path / "new.py").write_text("1")
+    assert commit() == head
+    (tmp_path / "code.py").write_text("2")
+    assert commit() == f"{head}+changes"
+    # a copy without a history, in the checkout of something else
+    monkeypatch.setattr(environment, "PROJECT", tmp_path.resolve() / "inner")
+    assert commit() is None
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(environment, "PROJECT", tmp_path.resolve())
+    assert commit() is None

@@ -2,7 +2,10 @@
 
 import os
 import platform
+import subprocess
 from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
@@ -38,3 +41,27 @@ def cpu_model():
         (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
         platform.processor() or platform.machine(),  # nothing names an Arm processor
     )
+
+
+def commit():
+    """The project's commit that is checked out, and "+changes" behind it where files outside of results
+    differ from it; None for a copy without a history."""
+    top = _git("rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != PROJECT:
+        return None  # a copy in the checkout of something else has another one's commits
+    head = _git("rev-parse", "HEAD")
+    changes = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
+    return f"{head}+changes" if changes else head
+
+
+def _git(*arguments):
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", PROJECT, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:  # no git here
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -9,7 +9,7 @@ import numpy as np
 
 import lib.rows
 from lib.checkpoint import Checkpoint, run_points
-from lib.environment import cpu_model
+from lib.environment import commit, cpu_model
 from lib.library import library_id
 from lib.rows import ERROR, OK, Made, copy_cell, made_cells, read_rows, write_rows
 from lib.timing import timed
@@ -39,7 +39,8 @@ class Job:
     def __init__(self, identity, timing, log, checkpoint, data=None):
         self.identity = {**identity, "timing_mode": timing}
         self.timing, self.log, self.checkpoint, self.data = timing, log, Path(checkpoint), data
-        self.cpu = cpu_model()
+        # in the rows, not in the identity: a job may go on elsewhere
+        self.origin = {"commit": commit(), "cpu": cpu_model()}
 
     def attempt(self, method, run, at="", timing=None):
         """Run a method under the clock.
@@ -88,8 +89,7 @@ class Job:
         """
 
         def run_here(*point):
-            # in the row, not in the identity: a job may go on elsewhere
-            return {"cpu": self.cpu, **run(*point)}
+            return {**self.origin, **run(*point)}
 
         return run_points(points, run_here, Checkpoint(self.checkpoint, {**self.identity, **asked}), self.log)
 
@@ -111,7 +111,7 @@ class Job:
                 rows = run(batches[number])
             failed = sum(row["status"] == ERROR for row in rows)
             status = {"status": ERROR, "reason": f"{failed} runs failed"} if failed else {"status": OK}
-            return {**status, "cpu_s": clock.cpu_s, "rows": [{"cpu": self.cpu, **row} for row in rows]}
+            return {**status, "cpu_s": clock.cpu_s, "rows": [{**self.origin, **row} for row in rows]}
 
         numbers = [[number] for number in range(len(batches))]
         return [
@@ -129,7 +129,7 @@ class Job:
     def rows(self, function, **given):
         """Rows of the cell: those that its function returns, and in each of them the identity."""
         rows = function(self, **given)
-        return [{"cpu": self.cpu, **self.identity, **row} for row in rows]
+        return [{**self.origin, **self.identity, **row} for row in rows]
 
 
 def run_cell(cell, inputs, output, log):

@@ -28,6 +28,7 @@ _BASE = [
     ("dataset", pa.string()),
     ("data_sha256", pa.string()),
     ("library", pa.string()),  # version and digest of the sources that the numbers depend on
+    ("commit", pa.string()),  # of the code that ran them, "+changes" behind it where files were changed
     ("cpu", pa.string()),  # model of the processor that they were computed on
     ("realisation", pa.int64()),
     ("origin", pa.string()),  # of the split: "original" or "seeded"

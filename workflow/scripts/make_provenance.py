@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import subprocess
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -12,28 +11,19 @@ import yaml
 from svmselect.data import Dataset
 from threadpoolctl import threadpool_info
 
-from lib.environment import cpu_model
+from lib.environment import commit, cpu_model
 from lib.joblog import start_log
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 
-
-def git(*arguments):
-    done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
 log = start_log(snakemake.log[0])
-# results are made anew, this file among them
-changes = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
 datasets = {}
 for path in snakemake.input.data:
     dataset = Dataset.load(path)
     datasets[dataset.name] = {"sha256": dataset.sha256, "source": dataset.source}
 provenance = {
     "written": datetime.now(UTC).isoformat(timespec="seconds"),
-    "commit": git("rev-parse", "HEAD"),
-    "uncommitted_changes": None if changes is None else bool(changes),
+    "commit": commit(),
     "library": metadata.version("svmselect"),
     "code": snakemake.params.cells,
     "cpu": cpu_model(),
