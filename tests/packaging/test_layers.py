@@ -1,6 +1,7 @@
 """What may import what: the library, the workflow and the benchmarks."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,24 @@ def test_the_workflow_imports_nothing_private_of_the_library(root):
     # those that are used by their full name, too
     written = {path for path in found if re.search(r"\bsvmselect(\.\w+)*\._\w", (root / path).read_text())}
     assert written == set()
+
+
+# what the package of a module is called, and packages that single features need and say so when they are not there
+PACKAGE = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
+OPTIONAL = {"matplotlib", "pyarrow"}
+
+
+def packages(path: Path) -> set[str]:
+    """The packages that a file of Python needs beside Python and svmselect."""
+    modules = {re.split("[.:]", use)[0] for use in imports(path)}
+    return {PACKAGE.get(name, name) for name in modules - {*sys.stdlib_module_names, "svmselect"}}
+
+
+def test_the_library_declares_what_it_imports(root, pyproject):
+    """A package that comes with another one alone is gone when that one needs it no more."""
+    needed = set().union(*(packages(path) for path in sources(root, "src") if path.suffix == ".py"))
+    declared = {re.match(r"[a-z-]+", line)[0] for line in pyproject["project"]["dependencies"]}
+    assert needed - OPTIONAL == declared
 
 
 @pytest.mark.parametrize(
