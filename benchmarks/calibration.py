@@ -50,7 +50,7 @@ def compare(name, realisations, repeats):
         X, y, X_test, y_test, _ = registered(name).realisation(realisation)
         gamma = 1 / (X.shape[1] * X.var())
         grid = {"C": CS.tolist(), "gamma": (gamma * GAMMAS).tolist()}
-        model = SeededCV(param_grid=grid, refit=False).fit(X, y).best_params_
+        model = SeededCV(param_grid=grid, cv=5, refit=False).fit(X, y).best_params_
         for method, classifier in methods(model).items():
             times = []
             for _ in range(repeats):

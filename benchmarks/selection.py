@@ -37,6 +37,7 @@ from svmselect import (
 from svmselect.sklearn.calibration import blocks_of, left_out_probabilities
 
 RESULTS = Path(__file__).resolve().parent / "results"
+COMPARISON = RESULTS.parents[1] / "results" / "paper" / "comparison" / "estimators.csv"
 # those of the comparison with at most 1,300 training rows
 DATASETS = [
     "iris-versicolor",
@@ -70,7 +71,7 @@ FOLDS = (3, 5, 10)
 SEED = 2026
 STEEP = 4.0  # of the smoothed error: how fast a left-out margin turns from wrong to right
 LEAST_P = 1e-3  # with which a log loss counts
-# what models are chosen by: its name in rows, and what it costs beside the fit on all rows
+# what models are chosen by: its name in rows, and for people
 ESTIMATES = {
     "loo": "leave-one-out error",
     "loo_hinge": "leave-one-out hinge loss",
@@ -88,8 +89,19 @@ FAMILIES = {
     "one fit": ["span", "opper_winther"],
 }
 COUNTED = ("loo", "cv3", "cv5", "cv10", "span", "opper_winther")  # shares of rows, with their standard error
+# what the comparison calls those whose cost it has; left-out decision values cost more than the errors
+COSTS = {
+    "loo": "loo",
+    "cv3": "kfold_3",
+    "cv5": "kfold_5",
+    "cv10": "kfold_10",
+    "span": "span_rule",
+    "opper_winther": "opper_winther",
+}
 HALVES = 1000
+LOOKED_AT = 3  # realisations that were there when the rules were made up; the others test them
 REFERENCE = ("cv3", "least")
+BEST = 8
 
 
 def models_of(dataset, realisation):
@@ -189,37 +201,64 @@ def least(values):
     return int(np.flatnonzero(values <= values.min() + 1e-9)[0])
 
 
-def simplest(grid, name, errors):
+def nearly_least(values, m, errors):
+    """The models within so many standard errors of the least share of m rows."""
+    least = values.min()
+    return values <= least + errors * np.sqrt(least * (1 - least) / m) + 1e-9
+
+
+def simplest(grid, values, errors):
     """The smallest C within so many standard errors of the least; with this C the least."""
-    values = grid.values[name]
-    error = values.min()
-    within = values <= error + errors * np.sqrt(error * (1 - error) / grid.m) + 1e-9
+    within = nearly_least(values, grid.m, errors)
     own = within & np.isclose(grid.C, grid.C[within].min())
     return int(np.flatnonzero(own)[values[own].argmin()])
 
 
+def middle(grid, values, errors):
+    """Of the models within so many standard errors of the least, the one nearest to their median of log C and
+    log gamma; linear models stand one step below the smallest gamma."""
+    gammas = np.unique(grid.gamma[grid.gamma > 0])
+    below = gammas[0] ** 2 / gammas[1]
+    place = np.log([grid.C, np.where(grid.gamma > 0, grid.gamma, below)])
+    own = np.flatnonzero(nearly_least(values, grid.m, errors))
+    away = place[:, own] - np.median(place[:, own], axis=1, keepdims=True)
+    return int(own[(away**2).sum(axis=0).argmin()])
+
+
+# by name: averaged or not, what chooses, and how many standard errors are nearly the least
 RULES = {
-    "least": lambda grid, name: least(grid.values[name]),
-    "averaged over neighbours": lambda grid, name: least(grid.averaged(name)),
-    "smallest C within half a standard error": lambda grid, name: simplest(grid, name, 0.5),
-    "smallest C within a standard error": lambda grid, name: simplest(grid, name, 1.0),
+    "least": (False, None, 0),
+    "averaged": (True, None, 0),
+    "smallest C, half": (False, simplest, 0.5),
+    "smallest C, one": (False, simplest, 1),
+    "averaged, smallest C, half": (True, simplest, 0.5),
+    "averaged, smallest C, one": (True, simplest, 1),
+    "middle, half": (False, middle, 0.5),
+    "middle, one": (False, middle, 1),
 }
+
+
+def chosen(grid, estimate, rule):
+    """The number of the model that a rule chooses by an estimate."""
+    averaged, among, errors = RULES[rule]
+    values = grid.averaged(estimate) if averaged else grid.values[estimate]
+    return least(values) if among is None else among(grid, values, errors)
 
 
 def regrets(rows):
     """The regret of each estimate and rule on each data set, mean over its realisations: shape (n_rules,
-    n_sets), and the names of both."""
+    n_sets), and the names of both. Losses that count no rows have no standard error."""
     grids = defaultdict(list)
     for row in rows:
         grids[row["dataset"], row["realisation"]].append(row)
     names = list(dict.fromkeys(dataset for dataset, _ in grids))
-    own = [(e, r) for e in ESTIMATES for r in RULES if e in COUNTED or "standard error" not in r]
+    own = [(e, r) for e in ESTIMATES for r in RULES if e in COUNTED or not RULES[r][2]]
     table = np.zeros((len(own), len(names)))
     counts = np.zeros(len(names))
     for (dataset, _), models in grids.items():
         grid, at = Grid(models), names.index(dataset)
         counts[at] += 1
-        table[:, at] += [grid.regret(RULES[rule](grid, estimate)) for estimate, rule in own]
+        table[:, at] += [grid.regret(chosen(grid, estimate, rule)) for estimate, rule in own]
     return table / counts, own, names
 
 
@@ -234,52 +273,68 @@ def halves(table, own, rng):
     """
     n = table.shape[1]
     found = {}
-    for family, estimates in FAMILIES.items():
+    families = FAMILIES | {"all of them": [name for names in FAMILIES.values() for name in names]}
+    for family, estimates in families.items():
         mine = [k for k, (estimate, _) in enumerate(own) if estimate in estimates]
-        reported, chosen = [], []
+        reported, winners = [], []
         for _ in range(HALVES):
             order = rng.permutation(n)
             first, second = order[: n // 2], order[n // 2 :]
             best = mine[table[np.ix_(mine, first)].mean(axis=1).argmin()]
-            chosen.append(best)
+            winners.append(best)
             reported.append(table[best, second].mean())
-        most = max(set(chosen), key=chosen.count)
-        found[family] = np.mean(reported), own[most], chosen.count(most) / HALVES
+        most = max(set(winners), key=winners.count)
+        found[family] = np.mean(reported), own[most], winners.count(most) / HALVES
     return found
+
+
+def fits():
+    """What estimates cost in the comparison, in fits on all rows."""
+    costs = {row["method"]: float(row["value"]) for row in read_rows(COMPARISON) if row["metric"] == "fits"}
+    return {estimate: costs[name] for estimate, name in COSTS.items()}
 
 
 def summary(rows):
     """The rows of selection.csv, and the report."""
     table, own, names = regrets(rows)
-    reference = table[own.index(REFERENCE)]
+    new = [row for row in rows if int(row["realisation"]) > LOOKED_AT]
+    later = regrets(new)[0].mean(axis=1) if new else np.full(len(own), np.nan)
+    costs, reference = fits(), table[own.index(REFERENCE)]
     found = []
-    for (estimate, rule), regret in sorted(zip(own, table, strict=True), key=lambda pair: pair[1].mean()):
-        difference = regret - reference
+    for n in np.argsort(table.mean(axis=1), kind="stable"):
+        (estimate, rule), difference = own[n], table[n] - reference
         found.append(
             {
                 "estimate": estimate,
                 "rule": rule,
-                "regret": f"{regret.mean():.3f}",
+                "regret": f"{table[n].mean():.3f}",
+                "later_regret": f"{later[n]:.3f}",
                 "over_3_fold": f"{difference.mean():.3f}",
                 "deviation": f"{difference.std(ddof=1) / np.sqrt(len(names)):.3f}",
+                "fits": f"{costs[estimate]:.2f}" if estimate in costs else "",
             }
         )
-    lines = [
-        f"{len(names)} data sets, {len({(r['dataset'], r['realisation']) for r in rows})} realisations, "
-        f"{len(rows)} models.",
-        "",
-        "| by | rule | regret | over 3-fold |",
-        "|---|---|---:|---:|",
-    ]
-    for row in found:
-        lines.append(
-            f"| {ESTIMATES[row['estimate']]} | {row['rule']} | {row['regret']} | "
-            f"{row['over_3_fold']} ± {row['deviation']} |"
-        )
+    realisations = {(row["dataset"], row["realisation"]) for row in rows}
+    lines = [f"{len(names)} data sets, {len(realisations)} realisations, {len(rows)} models.", ""]
+    lines += [f"| by | {' | '.join(RULES)} | fits |", "|---|" + "---:|" * (len(RULES) + 1)]
+    by_name = {(row["estimate"], row["rule"]): row["regret"] for row in found}
+    for estimate, name in ESTIMATES.items():
+        cells = [by_name.get((estimate, rule), "") for rule in RULES]
+        cost = f"{costs[estimate]:.1f}" if estimate in costs else ""
+        lines.append(f"| {name} | {' | '.join(cells)} | {cost} |")
+    lines += ["", f"The {BEST} of least regret, and those that take the least value:", ""]
+    lines += ["| by | rule | regret | of later realisations | over 3-fold |", "|---|---|---:|---:|---:|"]
+    for place, row in enumerate(found):
+        if place < BEST or row["rule"] == "least":
+            is_reference = (row["estimate"], row["rule"]) == REFERENCE
+            over = "" if is_reference else f"{row['over_3_fold']} ± {row['deviation']}"
+            shown = ESTIMATES[row["estimate"]], row["rule"], row["regret"], row["later_regret"], over
+            lines.append(f"| {' | '.join(shown)} |")
     lines += ["", f"Chosen on one half of the data sets, regret on the other, mean over {HALVES} halves:", ""]
     lines += ["| family | regret on the other half | chosen most often | in |", "|---|---:|---|---:|"]
     for family, (regret, (estimate, rule), share) in halves(table, own, np.random.default_rng(SEED)).items():
         lines.append(f"| {family} | {regret:.3f} | {ESTIMATES[estimate]}, {rule} | {100 * share:.0f} % |")
+    lines.append(f"| 3-fold error, least: no choice | {reference.mean():.3f} | | |")
     return found, "\n".join([*lines, ""])
 
 
@@ -288,7 +343,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--datasets", nargs="+", default=DATASETS, metavar="NAME")
-    parser.add_argument("--realisations", type=int, default=3, metavar="N")
+    parser.add_argument("--realisations", type=int, default=6, metavar="N")
     parser.add_argument("--report", action="store_true", help="compute no model")
     parser.add_argument("--output", type=Path, default=RESULTS / "selection.csv", metavar="CSV")
     options = parser.parse_args()

@@ -1,8 +1,10 @@
 """What the tests of the command line share."""
 
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 from svmselect.cli import main
+from svmselect.sklearn import SeededCV
 
 
 @pytest.fixture
@@ -29,3 +31,14 @@ def run(capsys, tmp_path, monkeypatch):
         return status, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def searched():
+    """The search that `svmselect select` does by default: 3 folds with the classes' shares, by the seed 0."""
+
+    def fit(X, y, grid=None, estimator=None, **options):
+        folds = StratifiedKFold(3, shuffle=True, random_state=0)
+        return SeededCV(estimator, grid, cv=folds, **options).fit(X, y)
+
+    return fit

@@ -61,7 +61,7 @@ def test_standardise_and_balance(data, run):
     assert line in run(*words, "--balanced")[1] and "weighted" not in run(*words)[1]
 
 
-def test_other_kernels(data, run):
+def test_other_kernels(data, run, searched):
     path, X, y = data
     words = ("--kernel", "poly", "--degree", "2", "--coef0", "1", "--gamma", "0.3")
     _, out, _ = run("loo", path, *words, "--json")
@@ -71,8 +71,12 @@ def test_other_kernels(data, run):
     assert (result["degree"], result["coef0"], result["gamma"]) == (2, 1.0, 0.3)
     assert "SVM: poly kernel, C 1, gamma 0.3, degree 2, coef0 1" in run("loo", path, *words)[1]
     _, out, _ = run("select", path, "--kernel", "laplacian", "--json")
-    search = svmselect.sklearn.LOOSearchCV(svmselect.sklearn.SVC(kernel="laplacian")).fit(X, y)
-    assert json.loads(out)["error"] == search.loo_error_
+    search = searched(X, y, estimator=svmselect.sklearn.SVC(kernel="laplacian"))
+    assert json.loads(out)["error"] == pytest.approx(1 - search.best_score_)
+    # folds need no positive semi-definite kernel
+    _, out, _ = run("select", path, "--kernel", "sigmoid", "--C", "1", "--json")
+    search = searched(X, y, {"C": [1]}, svmselect.sklearn.SVC(kernel="sigmoid"))
+    assert json.loads(out)["error"] == pytest.approx(1 - search.best_score_)
     for command in ("loo", "cv", "select"):
         status, out, err = run(command, path, "--kernel", "chi2")
         assert (status, out, err.count("\n")) == (2, "", 1) and "must not be negative" in err
@@ -347,7 +351,7 @@ PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.co
 
 
 @pytest.mark.parametrize("ending", PACKERS)
-def test_libsvm_text_in_every_command(tmp_path, run, ending):
+def test_libsvm_text_in_every_command(tmp_path, run, searched, ending):
     X, y = blobs(3, m=40, k=2)
     plain = tmp_path / "plain"
     dump_svmlight_file(X, 2 * y - 1, str(plain), zero_based=False)
@@ -359,7 +363,7 @@ def test_libsvm_text_in_every_command(tmp_path, run, ending):
         ("loo", "loo_error", model.loo_error_),
         ("span", "span_estimate", model.span_estimate_),
         ("cv", "fold_errors", None),
-        ("select", "error", model.loo_error_),
+        ("select", "error", 1 - searched(X, y, {"C": [2], "gamma": [0.3]}).best_score_),
     ):
         status, out, err = run(command, *words)
         assert (status, err) == (0, ""), command
@@ -368,7 +372,7 @@ def test_libsvm_text_in_every_command(tmp_path, run, ending):
         assert len(result[name]) == 10 if expected is None else result[name] == pytest.approx(expected)
 
 
-def test_what_is_fetched_is_what_the_commands_read(tmp_path, run):
+def test_what_is_fetched_is_what_the_commands_read(tmp_path, run, searched):
     assert run("datasets", "fetch", "iris-versicolor", "--to", str(tmp_path), "--quiet")[0] == 0
     path = str(tmp_path / "iris-versicolor.libsvm")
     X, y = load_svmlight_file(path)
@@ -376,7 +380,7 @@ def test_what_is_fetched_is_what_the_commands_read(tmp_path, run):
     status, out, err = run("loo", path, "--json")
     assert (status, err) == (0, "") and json.loads(out)["loo_error"] == model.loo_error_
     status, out, err = run("select", path, "--json", "--C", "0.5,4", "--gamma", "0.05,0.5")
-    search = svmselect.sklearn.LOOSearchCV(param_grid={"C": [0.5, 4], "gamma": [0.05, 0.5]}).fit(X, y)
+    search = searched(X, y, {"C": [0.5, 4], "gamma": [0.05, 0.5]})
     assert (status, err) == (0, "") and json.loads(out)["error"] == pytest.approx(1 - search.best_score_)
 
 

@@ -116,9 +116,10 @@ def test_a_threshold_of_three_classes_is_a_sentence(run, tmp_path):
 
 
 GRID = ("--C", "0.3,3", "--gamma", "0.05,0.5")
+MODELS = {"C": [0.3, 3], "gamma": [0.05, 0.5]}
 
 
-def test_a_selected_model_is_what_the_output_says(rows, run):
+def test_a_selected_model_is_what_the_output_says(rows, run, searched):
     """A score may ask for probabilities; the model that is saved has them only on request."""
     X, y = rows
     words = ("select", "rows.csv", *GRID, "--scoring", "neg_log_loss", "--save", "m.json")
@@ -126,9 +127,7 @@ def test_a_selected_model_is_what_the_output_says(rows, run):
     assert (status, err) == (0, "") and "probabilities" not in out and "saved  m.json" in out
     assert load_model("m.json").get_params() == {
         **SVC().get_params(),
-        **LOOSearchCV(SVC(calibration="loo"), {"C": [0.3, 3], "gamma": [0.05, 0.5]}, scoring="neg_log_loss")
-        .fit(X, y)
-        .best_params_,
+        **searched(X, y, MODELS, SVC(calibration="loo"), scoring="neg_log_loss").best_params_,
     }
     assert json.loads(run(*words, "--json")[1])["calibration"] is None
     out = run(*words, "--calibration", "isotonic", "--threshold", "balanced_accuracy")[1]
@@ -150,14 +149,16 @@ def folds(y):
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "balanced_accuracy"])
-def test_the_score_of_the_whole_selection(rows, run, scoring):
+def test_the_score_of_the_whole_selection(rows, run, searched, scoring):
     """As that of a search within each fold."""
     X, y = rows
     words = ("select", "rows.csv", *GRID, "--scoring", scoring, "--outer", 3)
     said = json.loads(run(*words, "--json")[1])
     estimator = SVC(calibration="loo" if scoring == "neg_log_loss" else None)
-    search = LOOSearchCV(estimator, {"C": [0.3, 3], "gamma": [0.05, 0.5]}, scoring=scoring)
-    expected = [search.fit(X[train], y[train]).score(X[test], y[test]) for train, test in folds(y)]
+    expected = [
+        searched(X[train], y[train], MODELS, estimator, scoring=scoring).score(X[test], y[test])
+        for train, test in folds(y)
+    ]
     np.testing.assert_allclose(said["outer_scores"], expected, rtol=1e-9)
     assert said["outer_score"] == pytest.approx(np.mean(expected))
     what = f"{scoring} of the whole selection {np.mean(expected):.6g} (mean of 3 outer folds, "
@@ -175,26 +176,28 @@ def test_the_threshold_is_part_of_the_whole_selection(rows, run):
     assert said["outer_errors"] == expected
 
 
-def test_the_weighted_error_of_the_whole_selection(rows, run):
+def test_the_weighted_error_of_the_whole_selection(rows, run, searched):
     X, y = rows
     words = ("select", "rows.csv", *GRID, "--balanced", "--outer", 3)
     said = json.loads(run(*words, "--json")[1])
-    search = LOOSearchCV(SVC(class_weight="balanced"), {"C": [0.3, 3], "gamma": [0.05, 0.5]})
     predicted = np.empty_like(y)
     for train, test in folds(y):
-        predicted[test] = search.fit(X[train], y[train]).predict(X[test])
+        search = searched(X[train], y[train], MODELS, SVC(class_weight="balanced"))
+        predicted[test] = search.predict(X[test])
     expected = 1 - balanced_accuracy_score(y, predicted)
     assert said["outer_weighted_error"] == pytest.approx(expected)
     assert said["outer_weighted_error"] != pytest.approx(said["outer_error"])
     assert f"weighted error of the whole selection {100 * expected:.2f} % (" in run(*words)[1]
 
 
-def test_the_best_of_many_is_called_optimistic(rows, run, tmp_path):
+def test_the_best_of_many_is_called_optimistic(rows, run, searched, tmp_path):
     X, y = rows
-    out = run("select", "rows.csv", *GRID)[1]
-    least = LOOSearchCV(param_grid={"C": [0.3, 3], "gamma": [0.05, 0.5]}).fit(X, y).loo_error_
+    least = LOOSearchCV(param_grid=MODELS).fit(X, y).loo_error_
     line = f"{100 * least:.2f} %, the best leave-one-out error of 4 models, is optimistic: --outer 5 measures"
-    assert line in out
+    assert line in run("select", "rows.csv", *GRID, "--by", "loo")[1]
+    least = 1 - searched(X, y, MODELS).best_score_
+    line = f"{100 * least:.2f} %, the best 3-fold error of 4 models, is optimistic: --outer 5 measures"
+    assert line in run("select", "rows.csv", *GRID)[1]
     out = run("select", "rows.csv", "--C", "1", "--gamma", "1")[1]
     assert "optimistic" not in out and "Best of 1 model by" in out
     pytest.importorskip("matplotlib")

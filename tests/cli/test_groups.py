@@ -44,7 +44,7 @@ def test_cv(patients, run):
 
 def test_select_and_the_whole_selection(patients, run):
     X, y, groups = patients
-    words = ("select", "patients.csv", "--by", "cv", "--folds", 3, "--C", "1,100", "--gamma", "0.02,2")
+    words = ("select", "patients.csv", "--C", "1,100", "--gamma", "0.02,2")
     said = json.loads(run(*words, "--groups", "patient", "--outer", 4, "--json")[1])
     grid = {"C": [1, 100], "gamma": [0.02, 2]}
     search = SeededCV(SVC(), grid, cv=splits(3, y, groups)).fit(X, y)
@@ -72,12 +72,12 @@ def test_a_model_of_grouped_rows_takes_rows_without_groups(patients, run, tmp_pa
     ("words", "sentence"),
     [
         (
-            ("select",),
+            ("select", "--by", "loo"),
             "--by loo leaves out single rows, and the others of their group would stay: it cannot go with "
             "--groups, which is for --by cv",
         ),
-        (("select", "--by", "cv", "--calibration", "sigmoid"), "--calibration leaves out single rows"),
-        (("select", "--by", "cv", "--threshold", "accuracy"), "--threshold leaves out single rows"),
+        (("select", "--calibration", "sigmoid"), "--calibration leaves out single rows"),
+        (("select", "--threshold", "accuracy"), "--threshold leaves out single rows"),
         (("cv", "--folds", "25"), "--folds must be from 2 to the 24 groups of --groups, got 25"),
         (("cv", "--label", "patient"), "patients.csv: the groups' column 'patient' is the label's"),
         (("cv", "--ignore", "patient"), "patients.csv: the groups' column 'patient' is an ignored one"),

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import svmselect.sklearn
 from svmselect.cli.read import read
-from svmselect.sklearn import SVC, LOOSearchCV, load_model, save_model
+from svmselect.sklearn import SVC, load_model, save_model
 
 CITIES = np.array(["Oslo", "São Paulo", "Rome, Italy"])
 
@@ -222,11 +222,11 @@ def test_a_model_that_cannot_be_written(mixed, run, tmp_path):
     assert (status, out) == (2, "") and "test.csv: neither a model of svmselect nor one of LIBSVM" in err
 
 
-def test_select_saves_the_chosen_model(mixed, run, tmp_path):
+def test_select_saves_the_chosen_model(mixed, run, searched):
     grid = ("--C", "0.5,5", "--gamma", "0.05,0.5")
     said = json.loads(run("select", "train.csv", "--save", "m.json", *OPTIONS, *grid, "--json")[1])
     table = read("train.csv", categorical=["city"], impute=True, standardise=True)
-    search = LOOSearchCV(param_grid={"C": [0.5, 5], "gamma": [0.05, 0.5]}).fit(table.X, table.labels)
+    search = searched(table.X, table.labels, {"C": [0.5, 5], "gamma": [0.05, 0.5]})
     loaded = load_model("m.json")
     assert (
         {"C": loaded.C, "gamma": loaded.gamma} == search.best_params_ == {k: said[k] for k in ("C", "gamma")}
@@ -238,11 +238,11 @@ def test_ties_are_announced(run, tmp_path):
     (tmp_path / "rows.csv").write_text("".join(f"{n % 7 + 50 * (n % 2)},{n % 2}\n" for n in range(20)))
     words = ("select", "rows.csv", "--C", "1,10,100", "--gamma", "0.01")
     assert json.loads(run(*words, "--json")[1])["tied"] == 3
-    assert "3 models tie for the best leave-one-out error; the first of the grid is chosen" in run(*words)[1]
+    assert "3 models tie for the best 3-fold error; the first of the grid is chosen" in run(*words)[1]
     assert "tie" not in run("select", "rows.csv", "--C", "1", "--gamma", "0.01")[1]
 
 
-def test_the_error_of_the_whole_selection(mixed, run, tmp_path):
+def test_the_error_of_the_whole_selection(mixed, run, searched):
     """As a search within each fold, on rows that were scaled without it."""
     X, y = blobs(9, m=60, k=2)
     X = X * [1, 10, 100]
@@ -254,7 +254,7 @@ def test_the_error_of_the_whole_selection(mixed, run, tmp_path):
     for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
         scaler = StandardScaler().fit(X[train])
         scaler.scale_ = X[train].std(axis=0, ddof=1)
-        search = LOOSearchCV(SVC(), grid).fit(scaler.transform(X[train]), y[train])
+        search = searched(scaler.transform(X[train]), y[train], grid)
         expected.append(int(np.sum(search.predict(scaler.transform(X[test])) != y[test])))
     assert said["outer_errors"] == expected and said["outer_error"] == sum(expected) / 60
     out = run(*words)[1]
@@ -262,10 +262,10 @@ def test_the_error_of_the_whole_selection(mixed, run, tmp_path):
         f"error of the whole selection {100 * sum(expected) / 60:.2f} % ({sum(expected)} of 60 rows, in 5"
         in out
     )
-    assert "the best leave-one-out error of 9 models, is optimistic" in out
+    assert "the best 3-fold error of 9 models, is optimistic" in out
     status, _, err = run("select", "train.csv", *OPTIONS, "--outer", 31)
     assert status == 2 and "--outer must be from 2 to the" in err
-    assert run("select", "train.csv", *OPTIONS, "--outer", 3, "--C", "1", "--by", "cv")[0] == 0
+    assert run("select", "train.csv", *OPTIONS, "--outer", 3, "--C", "1", "--by", "loo")[0] == 0
 
 
 def test_the_error_of_the_whole_selection_of_libsvm_text(run, tmp_path):
@@ -308,7 +308,9 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize(
-    "words", [("select", "--C", "0.5,5"), ("select", "--kernel", "linear"), ("loo",)], ids=str
+    "words",
+    [("select", "--by", "loo", "--C", "0.5,5"), ("select", "--by", "loo", "--kernel", "linear"), ("loo",)],
+    ids=str,
 )
 def test_a_page_is_complete_and_needs_nothing_else(mixed, run, tmp_path, words):
     pytest.importorskip("matplotlib")
@@ -363,21 +365,37 @@ def test_the_errors_as_a_figure(mixed, run, tmp_path, name):
     assert "--plot takes a file that ends in .pdf, .svg, .png, got 'surface.jpg'" in err
 
 
-@pytest.mark.parametrize("errors", [[0.1, 0.2, 0.3, 0.9], [0.25] * 4])
-def test_the_figure_shows_each_error_in_its_place(errors):
+@pytest.mark.parametrize(
+    "grid", [{"C": [1, 10], "gamma": [0.05, 2]}, {"C": [1e-3, 2e-3], "gamma": [1e-5, 2e-5]}]
+)
+def test_the_figure_shows_each_error_in_its_place(searched, grid):
+    """Those of the second grid are all the same."""
     pytest.importorskip("matplotlib")
     from svmselect.cli.figures import as_svg, surface
 
-    places = [(1.0, 0.5), (10.0, 0.5), (1.0, 2.0), (10.0, 2.0)]
-    models = [{"C": C, "gamma": g, "error": e} for (C, g), e in zip(places, errors, strict=True)]
-    figure = surface(models, 0, "error")
+    search = searched(*blobs(3, m=60, k=2), grid, refit=False)
+    figure = surface(search)
     axes = figure.axes[0]
-    np.testing.assert_allclose(axes.images[0].get_array(), 100 * np.reshape(errors, (2, 2)))
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["1", "10"]
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["0.5", "2"]
-    assert [text.get_text() for text in axes.texts] == [f"{100 * error:.3g}" for error in errors]
-    assert [line.get_xydata().tolist() for line in axes.lines] == [[[0, 0]]]
-    assert as_svg(figure, "a") == as_svg(surface(models, 0, "error"), "a")
+    errors = 100 * (1 - search.cv_results_["mean_test_score"]).reshape(2, 2).T  # gamma varies fastest
+    np.testing.assert_allclose(axes.images[0].get_array(), errors)
+    assert (np.ptp(errors) == 0) == (grid["C"][0] < 1)
+    assert [label.get_text() for label in axes.get_xticklabels()] == [f"{C:.3g}" for C in grid["C"]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        f"{gamma:.3g}" for gamma in grid["gamma"]
+    ]
+    assert [text.get_text() for text in axes.texts] == [f"{error:.3g}" for error in errors.ravel()]
+    gamma, C = np.unravel_index(errors.T.argmin(), (2, 2))[::-1]
+    assert [line.get_xydata().tolist() for line in axes.lines] == [[[C, gamma]]]
+    assert as_svg(figure, "a") == as_svg(surface(search), "a")
+
+
+@pytest.mark.parametrize(
+    "words", [("--C", "1", "--gamma", "0.1"), ("--C", "1"), ("--kernel", "linear")], ids=str
+)
+def test_what_does_not_vary_is_drawn_too(mixed, run, tmp_path, words):
+    pytest.importorskip("matplotlib")
+    assert run("select", "train.csv", *OPTIONS, *words, "--plot", "curve.svg")[0] == 0
+    assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_without_matplotlib(mixed, run, monkeypatch):
@@ -398,7 +416,7 @@ def test_the_histogram_counts_each_row_on_its_side():
     values = model.loo_decision_ - model.threshold_
     np.testing.assert_array_equal(rows.wrong, (values >= 0) != (y == 1))
     np.testing.assert_array_equal(rows.margins, np.where(y == 1, values, -values))
-    axes = histogram(rows, True).axes[0]
+    axes = histogram(rows).axes[0]
     right, wrong = ([bar.get_height() for bar in bars] for bars in axes.containers)
     edges = np.array([bar.get_x() for bar in axes.containers[0]])
     assert sum(right) == np.sum(rows.margins > 0) and sum(wrong) == np.sum(rows.margins < 0) > 0
@@ -435,7 +453,7 @@ def test_a_page_fits_a_phone(mixed, run, tmp_path):
         pytest.skip("no chromium on PATH")
     pytest.importorskip("matplotlib")
     words = ("--threshold", "balanced_accuracy", "--calibration", "sigmoid", "--outer", 2, "--C", "1,2")
-    run("select", "train.csv", *OPTIONS, "--balanced", *words, "--report", "page.html")
+    run("select", "train.csv", *OPTIONS, "--balanced", "--by", "loo", *words, "--report", "page.html")
     # a window of Chromium is 500 pixels wide at the least
     measure = (
         "<p id='w'></p><script>document.documentElement.style.width = '390px';"

@@ -224,7 +224,7 @@ def test_row_the_error_of_a_whole_selection(run):
 
 def test_row_models_that_tie_are_announced(run):
     words = ("select", "rows.csv", "--C", "0.001,0.001", "--gamma", "0.1")
-    assert "2 models tie for the best leave-one-out error; the first of the grid is chosen" in run(*words)
+    assert "2 models tie for the best 3-fold error; the first of the grid is chosen" in run(*words)
 
 
 def test_row_leave_one_out_of_a_whole_pipeline(run):

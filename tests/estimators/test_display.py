@@ -51,7 +51,7 @@ def test_a_surface_has_every_model(problem, search):
     (mark,) = [line for line in display.ax_.lines if line.get_label() == "chosen"]
     column, row = (int(at[0]) for at in mark.get_data())
     assert display.values[row, column] == display.chosen[2]
-    method = "leave-one-out" if search is LOOSearchCV else "5-fold"
+    method = "leave-one-out" if search is LOOSearchCV else "3-fold"
     assert display.label == f"{method} error (%)"
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("C", "gamma")
 
@@ -72,12 +72,12 @@ def test_a_curve_has_its_spread(problem):
     found = SeededCV(SVC(gamma=0.3), {"C": [1.0, 0.1, 30.0]}, scoring="roc_auc", return_train_score=True)
     found.fit(*problem)
     display = drawn(SearchDisplay.from_search(found))
-    assert display.kind == "curve" and display.label == "5-fold roc_auc"
+    assert display.kind == "curve" and display.label == "3-fold roc_auc"
     assert display.coordinates == [[0.1, 1.0, 30.0]]
     for n, C in enumerate(display.coordinates[0]):
-        splits = [value_at(found, f"split{h}_test_score", C=C) for h in range(5)]
+        splits = [value_at(found, f"split{h}_test_score", C=C) for h in range(3)]
         assert display.values[n] == pytest.approx(np.mean(splits))
-        assert display.spread[n] == pytest.approx(np.std(splits) / np.sqrt(5))
+        assert display.spread[n] == pytest.approx(np.std(splits) / np.sqrt(3))
         assert display.train[n] == pytest.approx(value_at(found, "mean_train_score", C=C))
     assert display.ax_.get_xscale() == "log"
     # of errors of rows that are left out, the rows are the splits

@@ -50,7 +50,7 @@ def test_the_workflow_imports_nothing_private_of_the_library(root):
     assert written == set()
 
 
-# what the package of a module is called, and packages that single features need and say so when they are not there
+# what the packages of modules are called, and those without which single features are missing and say so
 PACKAGE = {"sklearn": "scikit-learn", "yaml": "pyyaml"}
 OPTIONAL = {"matplotlib", "pyarrow"}
 

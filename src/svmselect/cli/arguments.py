@@ -43,7 +43,7 @@ def parser(commands):
     cv = command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
     file_options(cv)
     model_options(cv)
-    fold_options(cv)
+    fold_options(cv, 10)
     scoring_option(cv, "printed beside the error, the mean over the folds")
 
     span = command(
@@ -52,7 +52,7 @@ def parser(commands):
     file_options(span)
     model_options(span)
 
-    select = command(parts, commands, "select", "choose C and gamma by leave-one-out or cross-validation")
+    select = command(parts, commands, "select", "choose C and gamma by cross-validation or leave-one-out")
     file_options(select)
     select.add_argument(
         "--C",
@@ -66,7 +66,12 @@ def parser(commands):
         metavar="LIST",
         help="values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
     )
-    select.add_argument("--by", choices=("loo", "cv"), default="loo", help="what to minimise (default loo)")
+    select.add_argument(
+        "--by",
+        choices=("loo", "cv"),
+        default="cv",
+        help="what to minimise: the error of folds (cv, default) or the exact leave-one-out error (loo)",
+    )
     select.add_argument(
         "--top", type=count, default=10, metavar="N", help="how many models to list (default 10)"
     )
@@ -92,7 +97,7 @@ def parser(commands):
     save_options(select)
     decision_options(select)
     common_model_options(select)
-    fold_options(select)
+    fold_options(select, 3)
     scoring_option(
         select,
         "what to maximise in place of the accuracy (which --balanced weighs by class), of all left-out rows "
@@ -316,13 +321,19 @@ def scoring_option(part, what):
     )
 
 
-def fold_options(part):
+def fold_options(part, default):
     part.add_argument(
         "--groups",
         metavar="COLUMN",
         help="of a CSV file: rows with the same value in it are held out together; neither feature nor label",
     )
-    part.add_argument("--folds", type=count, default=10, metavar="K", help="of cross-validation (default 10)")
+    part.add_argument(
+        "--folds",
+        type=count,
+        default=default,
+        metavar="K",
+        help=f"of cross-validation (default {default})",
+    )
     part.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
 
 

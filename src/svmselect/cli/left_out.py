@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 
+from svmselect.sklearn.votes import margins
+
 __all__ = ["LeftOutRows", "held_out_rows", "left_out_rows"]
 
 
@@ -59,10 +61,4 @@ def _rows(model, values, predicted, y, method, without):
     if values.ndim == 1:
         values = values - model.threshold_
         predicted = model.classes_[(values >= 0).astype(np.intp)]
-        margins = np.where(codes == 1, values, -values)
-    else:
-        at = np.arange(codes.size), codes
-        others = values.copy()
-        others[at] = -np.inf
-        margins = values[at] - others.max(axis=1)
-    return LeftOutRows(predicted, margins, predicted != y, method, without)
+    return LeftOutRows(predicted, margins(values, codes), predicted != y, method, without)

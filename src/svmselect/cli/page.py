@@ -61,8 +61,8 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     model : SVC
     data : Table
     search : tuple, optional
-        As `surface` has them: models in the order of their errors, the number of the chosen one, what is
-        drawn, and its name.
+        The search after its fit; its models in the order of their errors, as list of dict; what they were
+        judged by, for people, and its name in each model.
     """
     classes = ", ".join(f"{name} ({n})" for name, n in facts["classes"].items())
     parts = [
@@ -79,9 +79,9 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
             "</ul>",
         ]
     if search is not None:
-        models, best, measure, key = search
+        fitted, models, measure, key = search
         alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
-        figure = drawn(surface(models, best, measure, key), "surface", alternative)
+        figure = drawn(surface(fitted), "surface", alternative)
         names = [name for name in models[0] if name != key]
         shown = percent if key == "error" else float
         rows = [(*(m[name] for name in names), shown(m[key])) for m in models[:MOST_ROWS]]
@@ -91,7 +91,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     of_two = len(facts["classes"]) == 2
     alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
     parts += [f"<h2>{left_out.method.capitalize()} margins</h2>", MARGIN_OF_TWO if of_two else MARGIN_OF_MORE]
-    parts += [drawn(histogram(left_out, of_two), "margins", alternative)]
+    parts += [drawn(histogram(left_out), "margins", alternative)]
     parts += ["<h2>Misclassified rows</h2>", misclassified(left_out, data)]
     parts += ["<h2>Support vectors</h2>", support_vectors(model, data)]
     command = shlex.join(["svmselect", *arguments.words])

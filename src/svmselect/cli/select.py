@@ -90,7 +90,7 @@ def select(arguments):
         write_models(arguments.output, names, key, models)
         result["output"] = arguments.output
     if arguments.plot:
-        plot(surface(models, 0, measure, key), arguments.plot)
+        plot(surface(search), arguments.plot)
     if arguments.report:
         if arguments.by == "loo":
             left_out = left_out_rows(model, y)
@@ -100,7 +100,7 @@ def select(arguments):
         at = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{at}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(model.predict(X) != y))))
-        about_all = (models, 0, measure, key)
+        about_all = (search, models, measure, key)
         write_page(arguments, facts, [best, *remarks], numbers, left_out, model, data, about_all)
     lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
     lines += table([*about, ("time", f"{search.search_time_:.2f} s", "")])

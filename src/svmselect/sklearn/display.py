@@ -43,6 +43,8 @@ class SearchDisplay:
         Of a curve: the standard error of `values` over the splits, or over the rows left out.
     train : ndarray, shape (n,), or None
         Of a curve, the same of the rows that were trained on.
+    wrong : ndarray of bool, shape (m,), or None
+        Of margins, the rows that are misclassified; by default those of a margin below 0.
     chosen : tuple or None
         The coordinates of the chosen model, and its value.
     ax_, figure_
@@ -50,11 +52,22 @@ class SearchDisplay:
     """
 
     def __init__(
-        self, kind, label, *, values, names=(), coordinates=(), spread=None, train=None, chosen=None
+        self,
+        kind,
+        label,
+        *,
+        values,
+        names=(),
+        coordinates=(),
+        spread=None,
+        train=None,
+        wrong=None,
+        chosen=None,
     ):
         self.kind, self.label, self.values = kind, label, values
         self.names, self.coordinates = list(names), list(coordinates)
         self.spread, self.train, self.chosen = spread, train, chosen
+        self.wrong = values < 0 if wrong is None and kind == "margins" else wrong
 
     @classmethod
     def from_search(cls, search, *, kind=None, x=None, y=None, score=None, ax=None):
@@ -70,8 +83,8 @@ class SearchDisplay:
             margins that rows have by the best model trained without them. By default a surface where two
             parameters have several values, else a curve.
         x, y : str, optional
-            Parameters of the grid; by default those with several values. All others are as in the chosen
-            model.
+            Parameters of the grid; by default those with several values, or the first one if none has.
+            All others are as in the chosen model.
         score : str, optional
             Of several scores the one to draw; by default the one that chose. Accuracies are drawn as errors
             in percent.
@@ -104,7 +117,7 @@ class SearchDisplay:
                 )
         n_axes = 2 if kind == "surface" else 1
         rest = sorted((name for name in varied if name not in wanted), key=order_of)
-        names = (wanted + rest)[:n_axes]
+        names = (wanted + rest or models.names)[:n_axes]
         if len(names) < n_axes:
             raise ValueError(f"a {kind} needs {n_axes} parameters with several values, the grid has {varied}")
         return models.display(cls, kind, names).plot(ax)
@@ -122,11 +135,11 @@ class SearchDisplay:
         SearchDisplay
             Itself, with `ax_` and `figure_`.
         """
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise ValueError("SearchDisplay needs matplotlib: install it") from None
         if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                raise ValueError("SearchDisplay needs matplotlib: install it") from None
             _, ax = pyplot.subplots(figsize=(6, 4), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         if self.kind == "margins":
@@ -206,8 +219,7 @@ class SearchDisplay:
         width = (high - low or 1.0) / BINS
         # 0 is an edge
         edges = width * np.arange(np.floor(low / width), np.floor(high / width) + 2)
-        wrong = self.values < 0
-        parts = [self.values[~wrong], self.values[wrong]]
+        parts = [self.values[~self.wrong], self.values[self.wrong]]
         labels = [
             f"{name} ({part.size})" for name, part in zip(("right", "misclassified"), parts, strict=True)
         ]

@@ -17,7 +17,7 @@ from svmselect.sklearn.left_out import left_out_rows
 from svmselect.sklearn.problem import Problem, checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.single_fit import combined
-from svmselect.sklearn.votes import decisions, winners
+from svmselect.sklearn.votes import decisions, margins, winners
 from svmselect.svm import Solution, weighted_share
 
 __all__ = ["Estimates", "Training"]
@@ -115,12 +115,7 @@ class Estimates:
         if training.left_out is None:
             self.leave_one_out(decision_values=True)
         values, codes = decisions(training.left_out, k, "ovr"), training.problem.codes
-        if k == 2:
-            return np.where(codes == 1, values, -values)
-        at = np.arange(codes.size), codes
-        own = values[at].copy()
-        values[at] = -np.inf
-        return own - values.max(axis=1)
+        return margins(values, codes)
 
     def forget(self):
         """Drop those of a former fit."""

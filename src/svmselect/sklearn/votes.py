@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-__all__ = ["decisions", "libsvm_coef", "most_votes", "pairwise_coef", "scores", "winners"]
+__all__ = ["decisions", "libsvm_coef", "margins", "most_votes", "pairwise_coef", "scores", "winners"]
 
 
 def votes(second_wins, k):
@@ -98,6 +98,30 @@ def scores(values, k):
         total[:, second] += values[:, p]
         total[:, first] -= values[:, p]
     return votes(values >= 0, k) + total / (3 * (np.abs(total) + 1))
+
+
+def margins(values, codes):
+    """How far the class of each row is ahead of all others.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,) or (n, k)
+        Decision values of two classes, or scores of more.
+    codes : ndarray of intp, shape (n,)
+        The classes.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Of two classes the decision value with the sign of the row's class; of more the score of its class
+        less the largest of the others.
+    """
+    if values.ndim == 1:
+        return np.where(codes == 1, values, -values)
+    at = np.arange(codes.size), codes
+    others = values.copy()
+    others[at] = -np.inf
+    return values[at] - others.max(axis=1)
 
 
 def libsvm_coef(coef, codes):
