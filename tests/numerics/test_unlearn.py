@@ -14,6 +14,7 @@ from svmselect.unlearning._paths import Outcome
 from svmselect.unlearning._rows import certain_at_once
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
+from svmselect.loo import _retrain
 from svmselect.loo.unlearn import unlearn
 from svmselect.solver import _active_set
 from svmselect.unlearning.start import donors_of
@@ -22,6 +23,14 @@ from svmselect.unlearning.tableau import Tableau
 TIE = 1e-6
 STEPS = 20_000
 KERNELS = [Linear(), RBF(0.01), RBF(1.0), RBF(50.0)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def paths_alone():
+    """Every point that no check resolves has its path: few steps would decide most of such small problems."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_retrain, "SWEEPS", ())
+        yield
 
 
 def retrained(gram, y, C, points):

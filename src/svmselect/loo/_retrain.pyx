@@ -15,7 +15,7 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from svmselect.solver._smo cimport REACHED, Dual
+from svmselect.solver._smo cimport MVP, REACHED, Dual
 from svmselect.solver._state cimport vec_at, vec_dot, vec_hinge, vec_pair_curvature, vec_update_gain
 from svmselect.solver import _active_set
 from svmselect.solver._smo import RULES
@@ -26,6 +26,12 @@ cdef int MAX_TANGENTS = 60
 # of one point by SMO alone, at least, and times the square of the rows
 cdef long long SMO_STEPS = 20_000
 cdef long long SMO_STEPS_PER_SQUARE = 10
+# Rounds of `retrain_briefly`: to copy a solution, and per in-bound SV to spread over them; what paths take
+# instead, in all and per point; before one can tell; and of a point, in one sweep after another
+cdef double ROUNDS_PER_COPY = 4, ROUNDS_PER_INBOUND = 0.2
+cdef double ROUNDS_OF_PATHS = 1500, ROUNDS_PER_PATH = 8
+cdef double FIRST_ROUNDS = 150
+SWEEPS = (64, 512)
 
 
 cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
@@ -63,17 +69,18 @@ cdef bint loss_below(Dual G, double limit, double *b) noexcept nogil:
     return False
 
 
-cdef int leave_out(Dual G, Dual full, Py_ssize_t r, Py_ssize_t *active) except -1 nogil:
-    """Make G the full solution without r, its theta_r spread in equal parts over the in-bound SVs (AVG
-    seeding of DeCoste and Wagstaff 2000), the rest over every point with room where the in-bound SVs have
-    none left."""
+cdef int leave_out(Dual G, Dual full, Py_ssize_t r, double kept, Py_ssize_t *active) except -1 nogil:
+    """Make G the full solution without r, or with no more than `kept` of alpha_r. What theta_r loses is
+    spread in equal parts over the in-bound SVs (AVG seeding of DeCoste and Wagstaff 2000), the rest over
+    every point with room where the in-bound SVs have none left."""
     cdef Py_ssize_t t, k, count
-    cdef double rest = full.theta[r], share, d, tiny = 1e-15 * abs(rest)
+    cdef double rest = full.theta[r] - min(max(full.theta[r], -kept), kept)
+    cdef double share, d, tiny = 1e-15 * abs(full.theta[r])
     cdef bint any_movable = False, can_grow, can_shrink
     G.copy_from(full)
     if rest != 0:
         G.move(r, -rest)
-    G.set_bounds(r, 0, 0)
+    G.set_bounds(r, max(full.lo[r], -kept), min(full.hi[r], kept))
     while abs(rest) > tiny:
         count = 0
         for t in range(G.m):
@@ -151,9 +158,10 @@ cdef class ConstrainedDual(Dual):
         return self.value() - self.p[self.r] * self.theta[self.r]
 
 
-cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
-    """Whether F < H; then *b is the threshold that F was taken at."""
-    cdef double bound = H.bound(), value = G.value(), quadratic
+cdef bint sign_is_certain(Dual G, ConstrainedDual H, double kept, double *b) noexcept nogil:
+    """Whether F < H; then *b is the threshold that F was taken at. Both have `kept` times the hinge loss of
+    r, which is 1 where f(x_r) = 0."""
+    cdef double bound = H.bound() + kept, value = G.value(), quadratic
     if bound <= value:   # F is never below G's dual value
         return False
     quadratic = 0.5 * (vec_dot(G.n, G.theta, G.f) + vec_dot(G.n, G.theta, G.p))
@@ -161,7 +169,7 @@ cdef bint sign_is_certain(Dual G, ConstrainedDual H, double *b) noexcept nogil:
     return loss_below(G, bound - quadratic - MARGIN * (abs(bound) + abs(value) + abs(quadratic)), b)
 
 
-cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_iter,
+cdef int certify(Dual G, ConstrainedDual H, double kept, int rule, double tol, long long max_iter,
                  double *b) except -1 nogil:
     """Algorithm 3 from a seeded G and a started H: 2 certified, 1 at the KKT tolerance, 0 out of steps.
 
@@ -182,7 +190,7 @@ cdef int certify(Dual G, ConstrainedDual H, int rule, double tol, long long max_
         rounds += 1
         if rounds == next_look:
             next_look += 1 + rounds // 8
-            if sign_is_certain(G, H, b):
+            if sign_is_certain(G, H, kept, b):
                 return 2
     return 1
 
@@ -197,6 +205,71 @@ def solve_in_turn(Dual dual, str working_set, double tol, long long max_iter):
     cdef long long alone = most_alone(dual.m, max_iter)
     if not dual.solve(working_set, tol, alone):
         _active_set.solve(dual, working_set, tol, max_iter - alone)
+
+
+def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] kept, double tol,
+                    Py_ssize_t inbound):
+    """Decision values of left-out points that few rounds of Algorithm 3 decide.
+
+    It takes a small part of what the start of paths takes, where it decides all points, or nearly all. It is
+    not tried where they are many, or the Gram matrix is not stored in float64: the proof is of a kernel that
+    is positive semi-definite.
+
+    Parameters
+    ----------
+    full : Dual
+        The solved problem with all points.
+    points : ndarray of intp, shape (n,)
+    kept : ndarray, shape (n,)
+        The bound of alpha_r that is left when a point goes; see `unlearn`.
+    tol : float
+        The KKT gap to which a point counts as solved: that of `full`, or so.
+    inbound : int
+        In-bound SVs of `full`.
+
+    Returns
+    -------
+    decision : ndarray, shape (n,)
+    outcome : ndarray of intp, shape (n,)
+        2 certified, 1 solved to the tolerance, 0 neither.
+    n_iter : int
+    """
+    cdef Py_ssize_t n = points.shape[0], k, r, decided = 0
+    cdef long long n_iter = 0, rounds
+    cdef double b, spent = 0, lead = ROUNDS_PER_COPY + ROUNDS_PER_INBOUND * inbound
+    cdef double worth = ROUNDS_OF_PATHS / max(n, 1) + ROUNDS_PER_PATH, allowed = FIRST_ROUNDS
+    decision_array, outcome_array = np.empty(n), np.zeros(n, dtype=np.intp)
+    cdef double[::1] decision = decision_array
+    cdef Py_ssize_t[::1] outcome = outcome_array
+    if n == 0 or lead > worth or not full.columns.full or full.columns.single:
+        return decision_array, outcome_array, 0
+    cdef Dual G = Dual(full.gram, full.y)
+    cdef ConstrainedDual H = ConstrainedDual(full.gram, full.y)
+    cdef Py_ssize_t[::1] active = np.empty(full.m, dtype=np.intp)
+    for rounds in SWEEPS:
+        with nogil:
+            for k in range(n):
+                if outcome[k] != 0:
+                    continue
+                if spent > allowed:
+                    break
+                r = points[k]
+                leave_out(G, full, r, kept[k], &active[0])
+                H.start(full, r)
+                outcome[k] = certify(G, H, kept[k], MVP, tol, rounds, &b)
+                n_iter += G.n_iter
+                spent += lead + G.n_iter
+                if outcome[k] == 1:
+                    b = G.threshold()
+                    outcome[k] = G.at(tol) and not G.blurred(tol)
+                if outcome[k] != 0:
+                    decision[k] = G.f[r] + G.p[r] + b
+                    decided += 1
+                    allowed = max(allowed, worth * decided)
+        if spent > allowed:
+            break
+        allowed = worth * n
+    return decision_array, outcome_array, n_iter
 
 
 def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
@@ -245,12 +318,12 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
         with nogil:
             for k in range(n):
                 r = points[k]
-                leave_out(G, full, r, active)
+                leave_out(G, full, r, 0, active)
                 if proposed and k == efficiency_test and 2 * certified < k:
                     proposed = False
                 if proposed:
                     H.start(full, r)
-                    outcome[k] = certify(G, H, rule, tol, alone, &b)
+                    outcome[k] = certify(G, H, 0, rule, tol, alone, &b)
                     certified += outcome[k] == 2
                 else:
                     outcome[k] = G.run_on(rule, tol, alone) == REACHED

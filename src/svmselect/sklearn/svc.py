@@ -187,7 +187,6 @@ class SVC(Classifier):
         training = training_of(self, "leave_one_out")
         starts = [solution.alpha for solution in training.solutions]
         decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
-        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
         (found,) = self.left_out_models(
             training.gram, training.problem, [float(training.value)], decision_values, progress, starts
         )

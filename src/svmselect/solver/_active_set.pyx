@@ -34,6 +34,10 @@ cdef double LOOSE = 0.3            # a round is solved to this part of the gap i
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
 cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch, and
 cdef long long STEPS = 1000        # more: in a small problem they take as long as starting a round
+# Once a gap that is of use has come down to this, in units of the linear term, SMO has so many steps left: as
+# many as start a round. Far beyond, a round is sure to be near its end.
+cdef double NEAR = 1e-3
+cdef long long STEPS_ON = 500
 cdef int MOST_LEVEL = 50           # rounds without a lower gap, or a higher value and a gap beyond doubt
 cdef Py_ssize_t SAMPLE = 200       # in-bound rows that tell whether many depend on few
 
@@ -264,13 +268,18 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
         Whether the KKT gap is at most tol. Where it is not, steps ran out, or neither method gets any
         further.
     """
-    cdef long long last = dual.n_iter + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
+    cdef long long first = dual.n_iter, last = first + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
     cdef long long most
     cdef double work = 0
     cdef double best_gap = INF, best_value = -INF
     cdef int idle = 0
     while True:
         most, taken = max(steps - taken, 0), 0
+        if dual.n_iter == first and tol < 0.01 * NEAR * dual.margin():
+            near = dual.solve(working_set, NEAR * dual.margin(), min(most, max_iter))
+            most -= dual.n_iter - first
+            if near:
+                most = min(most, STEPS_ON)
         if dual.solve(working_set, tol, min(most, last - dual.n_iter)) or dual.n_iter >= last:
             break
         if dual.gap() <= tol:   # and rounding leaves no more to be known
