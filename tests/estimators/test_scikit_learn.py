@@ -95,7 +95,19 @@ def test_every_kind_of_matrix_gives_the_same_classifier(rows, kernel):
             fitted.decision_function(kind), reference.decision_function(X.astype(np.float64)), atol=1e-9
         )
         assert fitted.loo_error_ == reference.loo_error_
-    assert list(SVC().fit(frame, y).feature_names_in_) == list("abcd")
+    model = SVC().fit(frame, y)
+    assert list(model.feature_names_in_) == list("abcd")
+    # arrays that need no conversion are checked without scikit-learn's help, to the same end
+    plain = X.astype(np.float64)
+    model.fit(plain, y)
+    assert not hasattr(model, "feature_names_in_") and model.n_features_in_ == 4
+    np.testing.assert_array_equal(model.dual_coef_, SVC().fit(plain.tolist(), y).dual_coef_)
+    model.fit(plain, (y == y[0]) + 3.0)
+    np.testing.assert_array_equal(model.classes_, [3.0, 4.0])
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        model.fit(plain, (y == y[0]) + 0.5)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(np.where(plain == plain[3, 1], np.nan, plain), y)
     # rows of the other kind
     np.testing.assert_allclose(
         reference.decision_function(sparse.csr_array(X)), reference.decision_function(X), atol=1e-12

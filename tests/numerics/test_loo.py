@@ -423,7 +423,9 @@ def test_a_sample_is_decided_as_all_are(method):
     counted = np.where(checked, 1.0, drawn * unresolved / 40)
     expected = (weight * counted)[found.errors].sum() / (weight * counted).sum()
     assert found.weighted_error(weight) == pytest.approx(expected)
-    assert found.cpu_s > 0 and found.columns_requested <= whole.columns_requested
+    # few points are decided by steps, which ask for more columns of the stored matrix than paths do
+    assert found.cpu_s > 0 and found.kernel_values <= whole.kernel_values
+    assert method == "unlearn" or found.columns_requested <= whole.columns_requested
 
 
 def test_estimates_from_samples_scatter_about_the_error_as_they_say():

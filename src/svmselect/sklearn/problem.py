@@ -80,7 +80,8 @@ def right_values(codes, k):
 
 def encoded(y):
     """The classes, and the number of each row's class; a ValueError unless there are two or more."""
-    if y.dtype.kind not in "biuSU":  # these are classes; the check takes as long as a small fit
+    # these, and whole numbers, are classes; the check takes as long as a small fit
+    if not (y.dtype.kind in "biuSU" or (y.dtype.kind == "f" and (y == np.floor(y)).all())):
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:

@@ -34,8 +34,8 @@ cdef double LOOSE = 0.3            # a round is solved to this part of the gap i
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
 cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch, and
 cdef long long STEPS = 1000        # more: in a small problem they take as long as starting a round
-# Once a gap that is of use has come down to this, in units of the linear term, SMO has so many steps left: as
-# many as start a round. Far beyond, a round is sure to be near its end.
+# Of a fit to a far smaller gap: once SMO has come to this one, in units of the linear term, it has so many
+# steps left; a round takes as long
 cdef double NEAR = 1e-3
 cdef long long STEPS_ON = 500
 cdef int MOST_LEVEL = 50           # rounds without a lower gap, or a higher value and a gap beyond doubt
@@ -268,8 +268,8 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
         Whether the KKT gap is at most tol. Where it is not, steps ran out, or neither method gets any
         further.
     """
-    cdef long long first = dual.n_iter, last = first + max_iter, steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS
-    cdef long long most
+    cdef long long first = dual.n_iter, last = first + max_iter
+    cdef long long steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS, most
     cdef double work = 0
     cdef double best_gap = INF, best_value = -INF
     cdef int idle = 0
