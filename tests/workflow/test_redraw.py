@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from lib.rows import read_rows
+from lib.shown import state
 
 # written by hand, or by the run that computed
 KEPT = ("README.md", "provenance.json", "config.yaml")
@@ -151,7 +152,7 @@ class Browser:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def open(self, path, size, dark=False):
+    def open(self, path, size, dark=False, query=""):
         """Load a file at a width and height, and wait until it is loaded."""
         width, height = size
         self.call(
@@ -165,7 +166,7 @@ class Browser:
         still = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.call("Emulation.setEmulatedMedia", features=[scheme, still])
         self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=path.as_uri() + query)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self.receive())
 
@@ -271,7 +272,96 @@ def test_the_report_is_one_file(redrawn):
     for page in ("report", "scorecard"):
         text = (clone / f"results/paper/{page}.html").read_text()
         assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', text) == []
-        assert "<script" not in text
+        assert re.findall(r"<script[^>]*>", text) == ["<script>"]
+        assert not re.search(r"\b(fetch|import|XMLHttpRequest)\b", text.split("<script>")[1])
+
+
+SHOWN = "[...document.querySelectorAll('.filtered tbody tr')].filter(row => !row.hidden).map(row => row.id)"
+
+
+def scorecard_rows(clone):
+    figures = pd.read_csv(clone / "results/paper/scorecard.csv", keep_default_na=False, dtype=str)
+    states = [state(row) for row in figures.to_dict("records")]
+    numbers = figures.groupby(["paper", "exhibit"]).cumcount() + 1
+    return figures.assign(
+        state=states, id=figures["paper"] + "-" + figures["exhibit"] + "-" + numbers.astype(str)
+    )
+
+
+def test_the_scorecard_is_filtered_and_the_address_keeps_the_filter(redrawn, browser):
+    clone, _ = redrawn
+    figures = scorecard_rows(clone)
+    page = clone / "results/paper/scorecard.html"
+    browser.open(page, DESKTOP)
+    assert sorted(browser.value(SHOWN)) == sorted(figures["id"])
+    browser.value(
+        """(form => {
+          form.elements.state.value = 'not explained'; form.elements.paper.value = 'wen2017';
+          form.elements.search.value = 'heart';
+          form.dispatchEvent(new Event('input'));
+        })(document.querySelector('.filters'))"""
+    )
+    of = figures[(figures["state"] == "not explained") & (figures["paper"] == "wen2017")]
+    expected = set(of.loc[of["dataset"].str.contains("heart"), "id"])
+    assert 0 < len(expected) < len(of) and set(browser.value(SHOWN)) == expected
+    assert browser.value("document.querySelector('.filters output').textContent") == (
+        f"{len(expected)} of {len(figures)} shown"
+    )
+    query = browser.value("location.search")
+    browser.open(page, DESKTOP, query=query)
+    assert set(browser.value(SHOWN)) == expected
+    assert browser.complaints() == []
+
+
+def test_the_scorecard_is_sorted_by_any_column(redrawn, browser):
+    clone, _ = redrawn
+    figures = scorecard_rows(clone).set_index("id")
+    browser.open(clone / "results/paper/scorecard.html", DESKTOP)
+    heads = browser.value(
+        "[...document.querySelectorAll('.filtered thead th')].map(head => head.textContent)"
+    )
+    click = "document.querySelectorAll('.filtered thead [role=button]')[%d].click()"
+    column = heads.index("Published")
+    orders = []
+    for _ in range(2):
+        browser.value(click % column)
+        orders.append(browser.value(SHOWN))
+    own = pd.to_numeric(figures.loc[figures["published_relative"] == "", "value"], errors="coerce").dropna()
+    for order, rising in zip(orders, (True, False), strict=True):
+        values = own[[row for row in order if row in own.index]]
+        assert values.is_monotonic_increasing if rising else values.is_monotonic_decreasing
+    browser.value(click % heads.index("State"))
+    states = list(figures.loc[browser.value(SHOWN), "state"])
+    assert states == sorted(states) and len(set(states)) > 2
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_verdict_is_seen_without_scrolling(redrawn, browser, size):
+    clone, _ = redrawn
+    browser.open(clone / "results/paper/scorecard.html", size)
+    for table in (".sortable", ".filtered"):
+        right = browser.value(f"document.querySelector('{table} tbody th').getBoundingClientRect().right")
+        assert 0 < right < size[0]
+    # the head stays where it is while the table scrolls
+    scrolled = """(box => {
+      box.scrollIntoView(); box.scrollTop = 5000; box.scrollLeft = 500;
+      const [of, head] = [box, box.querySelector('thead th')].map(part => part.getBoundingClientRect());
+      return [head.top - of.top, head.left - of.left, box.scrollTop];
+    })(document.querySelector('.tall'))"""
+    top, left, by = browser.value(scrolled)
+    assert abs(top) < 2 and abs(left) < 2 and by > 1000
+
+
+def test_the_scorecard_is_read_without_scripts(redrawn, browser):
+    clone, _ = redrawn
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open(clone / "results/paper/scorecard.html", DESKTOP)
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert len(browser.value(SHOWN)) == len(scorecard_rows(clone))
+    assert browser.value("getComputedStyle(document.querySelector('.filters')).display") == "none"
+    assert browser.value("document.querySelectorAll('thead [role=button]').length") == 0
 
 
 def test_shown_figures_have_a_description(redrawn):

@@ -1,4 +1,4 @@
-"""HTML pages: each one file that needs nothing else, no network and no script."""
+"""HTML pages: each one file that needs nothing else, no network, and no script to be read."""
 
 import base64
 from pathlib import Path

@@ -5,6 +5,7 @@ import pandas as pd
 
 from lib.causes import cause_of, spreads_of
 from lib.claims import VERDICTS, kind_of, verdict
+from lib.shown import STATES, shown_figures
 from lib.tables import KEY, TIDY_COLUMNS, markdown, short
 from lib.tolerances import ANCHOR, RESULT, SAME, SETTING, Tolerance, rows_of, tolerance
 
@@ -375,7 +376,7 @@ def page_values(claims, figures, exhibits, verdicts, numbers, causes):
     causes : DataFrame
         From `lib.causes.table`, of all papers.
     """
-    figures = figures.assign(remarks=[_remarks(row) for row in figures.itertuples()])
+    shown = shown_figures(figures, [_remarks(row) for row in figures.itertuples()])
     tests = {}
     for paper, own in numbers.items():
         for row in own.astype(object).fillna("").to_dict("records"):
@@ -384,9 +385,10 @@ def page_values(claims, figures, exhibits, verdicts, numbers, causes):
         "papers": {paper: entry["name"] for paper, entry in claims.items()},
         "totals": [line.removeprefix("- ") for line in totals(exhibits, verdicts)],
         "exhibits": exhibits.to_dict("records"),
+        "states": [state for state in STATES if any(row["state"] == state for row in shown)],
         "causes": {paper: causes[causes["paper"] == paper].to_dict("records") for paper in claims},
         "claims": {paper: verdicts[verdicts["paper"] == paper].to_dict("records") for paper in claims},
-        "figures": {paper: figures[figures["paper"] == paper].to_dict("records") for paper in claims},
+        "figures": {paper: [row for row in shown if row["paper"] == paper] for paper in claims},
         "numbers": {
             (paper, claim): tests.get((paper, claim), [])
             for paper, entry in claims.items()

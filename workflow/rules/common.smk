@@ -278,5 +278,5 @@ def published_of(paper):
 
 
 def templates(*names):
-    """The templates of HTML pages, as inputs."""
-    return [from_here(WORKFLOW / "report" / f"{name}.html") for name in names]
+    """The templates of HTML pages and what all of them include, as inputs."""
+    return [from_here(WORKFLOW / "report" / name) for name in ("macros.html", "page.html", "page.js", *names)]

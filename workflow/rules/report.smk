@@ -43,7 +43,7 @@ rule make_report:
         libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
-        templates=templates("macros", "page", "report"),
+        templates=templates("report.html"),
     output:
         html="<results>/report.html",
     log:

@@ -46,7 +46,7 @@ rule make_scorecard:
         published=[paper.published for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         libraries="<results>/libraries.csv",
-        templates=templates("macros", "page", "scorecard"),
+        templates=templates("scorecard.html"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",

@@ -1,0 +1,88 @@
+"""Published figures as pages show them: states, words, digits."""
+
+import pandas as pd
+import pytest
+from lib.shown import (
+    EXPLAINED,
+    NOT_EXPLAINED,
+    NOT_RUN,
+    STATES,
+    UNDECIDABLE,
+    UNDECIDED,
+    WITHIN,
+    WORDS,
+    digits,
+    exhibit_name,
+    shown_figures,
+    state,
+)
+
+FIGURE = {
+    "paper": "p", "exhibit": "table2", "dataset": "heart", "setting": "k=10", "method": "sir",
+    "metric": "time_total", "value": "1.170", "spread": "0.2", "unit": "s", "kind": "result",
+    "reproduced": "0.0866496", "least": "0.17157", "most": "0.694239", "tolerance": "at most 2 times",
+    "within": "yes", "cause": "", "variant": "", "explained": "",
+    "published_relative": "", "reproduced_relative": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, WITHIN),
+        ({"within": "no", "explained": "yes"}, EXPLAINED),
+        ({"within": "no", "explained": "no"}, NOT_EXPLAINED),
+        ({"within": "no", "explained": "undecidable"}, UNDECIDABLE),
+        ({"within": ""}, UNDECIDED),
+        ({"within": "", "reproduced": ""}, NOT_RUN),
+    ],
+)
+def test_states(changes, expected):
+    assert state({**FIGURE, **changes}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most", "expected"),
+    [
+        ("22.60165773", "21.58", "24.43", "22.6"),
+        ("0.0866496", "0.17157", "0.694239", "0.09"),
+        ("0.00123456", "0.0012", "0.0013", "0.00123"),
+        ("1234.567", "1000", "3000", "1235"),
+        ("98000", "97999.5", "98000.5", "98000"),
+        ("1234.567", "", "", "1235"),
+        ("1234.567", "5", "5", "1235"),
+        ("5x200", "4.5", "5.5", "5x200"),
+        ("", "1", "2", ""),
+    ],
+)
+def test_digits_are_those_that_the_tolerance_makes_matter(text, least, most, expected):
+    assert digits(text, {"least": least, "most": most}) == expected
+
+
+def test_figures_in_words():
+    relative = {"published_relative": "0.3451327", "reproduced_relative": "0.13342598"}
+    rows = [FIGURE, {**FIGURE, **relative}, {**FIGURE, "exhibit": "figure3", "metric": "of_a_new_paper"}]
+    first, second, third = shown_figures(pd.DataFrame(rows), ["", "relative to libsvm", ""])
+    assert [row["id"] for row in (first, second, third)] == ["p-table2-1", "p-table2-2", "p-figure3-1"]
+    assert (first["quantity"], first["about"]) == ("time in all, s", "heart, k=10, sir")
+    # as printed, with the zero at its end
+    assert (first["published"], first["spread"], first["reproduced"]) == ("1.170", "0.2", "0.09")
+    assert first["allowed"] == "0.17 to 0.69"
+    assert (second["quantity"], second["spread"]) == ("time in all", "")
+    assert (second["published"], second["reproduced"]) == ("0.35", "0.13")
+    assert (third["quantity"], third["exhibit"]) == ("of a new paper, s", "Figure 3")
+
+
+def test_every_printed_quantity_has_words_and_every_state_a_colour(root):
+    printed = pd.read_csv(root / "results/paper/scorecard.csv")["metric"]
+    assert set(printed) <= set(WORDS)
+    style = (root / "workflow/report/page.html").read_text()
+    assert all(f".{word.replace(' ', '-')}" in style for word in STATES)
+
+
+def test_exhibits_in_words():
+    assert [exhibit_name(name) for name in ("table2", "figure10", "growth")] == [
+        "Table 2",
+        "Figure 10",
+        "Growth",
+    ]
