@@ -267,6 +267,17 @@ def test_pages_can_be_read(redrawn, browser, page, dark):
     assert browser.complaints() == []
 
 
+@pytest.mark.parametrize("page", ["report", "scorecard"])
+def test_what_scrolls_is_reached_by_keyboard(redrawn, browser, page):
+    clone, _ = redrawn
+    browser.open(clone / f"results/paper/{page}.html", PHONE)
+    unreached = """[...document.querySelectorAll('main div, main pre')].filter(box =>
+      box.scrollWidth > box.clientWidth && box.tabIndex < 0
+      && ['auto', 'scroll'].includes(getComputedStyle(box).overflowX)).map(box => box.outerHTML.slice(0, 9))"""
+    assert browser.value(unreached) == []
+    assert browser.value("document.querySelectorAll('.wide').length") > 10
+
+
 def test_the_report_is_one_file(redrawn):
     clone, _ = redrawn
     for page in ("report", "scorecard"):
