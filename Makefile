@@ -154,6 +154,10 @@ mutants: $(PACKAGES) ## Mutation score of the core (hours; resumes): tests/mutan
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
 	OPENBLAS_NUM_THREADS=1 tests/cluster/run.sh .venv/bin/pytest -v $(or $(PYTEST_ARGS),tests/cluster)
 
+.PHONY: test-s3
+test-s3: $(LIBRARY) ## The demo from and into an object store on this machine, beside the demo on its disk
+	SVMSELECT_DEMO=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -v --capture no $(or $(PYTEST_ARGS),tests/cloud)
+
 .PHONY: image
 image: $(PACKAGES) ## A container image of the committed files, and the demo inside it: build/image (Debian: mmdebstrap, buildah, crun; root)
 	container/build.sh

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,15 +10,33 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ("Snakefile", "config", "environment.yml", "meson.build", "profiles", "src", "workflow")
 
 
 class Checkout:
-    """A folder with links to the sources: results, logs and Snakemake's records of a test stay in it."""
+    """A folder with links to the sources: results, logs and Snakemake's records of a test stay in it.
 
-    def __init__(self, folder):
+    With `linked=False` it has copies of them, and is a repository of its own, whose commit is `commit`.
+    """
+
+    def __init__(self, folder, linked=True):
         self.folder = folder
-        for name in ("Snakefile", "config", "environment.yml", "meson.build", "profiles", "src", "workflow"):
-            (folder / name).symlink_to(ROOT / name)
+        if linked:
+            for name in SOURCES:
+                (folder / name).symlink_to(ROOT / name)
+            return
+        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *SOURCES]
+        names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        for name in names.split("\0")[:-1]:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+        me = ["-c", "user.name=me", "-c", "user.email=me"]
+        for command in (["init", "--quiet"], ["add", "."], [*me, "commit", "--quiet", "--message=copy"]):
+            subprocess.run(["git", *command], cwd=folder, check=True)
+        head = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=folder, check=True, capture_output=True, text=True
+        )
+        self.commit = head.stdout.strip()
 
     def snakemake(self, *arguments, config=None, **environment):
         """Run snakemake on a configuration (dict, laid over the demo's); return the finished process.

@@ -17,7 +17,7 @@ import pytest
 from checkouts import ROOT, Checkout
 from cluster.slurm import STANDARD, Slurm
 from lib.rows import OK, read_rows
-from lib.tables import KEY, read_tidy
+from same import assert_same_results
 
 pytestmark = pytest.mark.skipif(
     "SVMSELECT_SLURM" not in os.environ, reason="SVMSELECT_SLURM is not set: make test-slurm"
@@ -59,8 +59,6 @@ ROWS = [
     "wen2017/rows/seeds.parquet",
     *(f"{name}/rows/cells.parquet" for name in ("chapelle1999", "sarafis2018", "bakir2004", "comparison")),
 ]
-COST = re.compile(r"cpu_s|wall_s|peak_mb")
-COSTS = re.compile(r"time|memory")
 
 
 @pytest.fixture(scope="module")
@@ -81,19 +79,8 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
         environment = slurm.environment if where == "slurm" else {}
         done = checkouts[where].snakemake(*DEMO, *arguments, *targets, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
-    results = {where: checkout.folder / "results/small" for where, checkout in checkouts.items()}
-    for name in ROWS:
-        here, there = (read_rows([folder / name]) for folder in results.values())
-        # on sets this small some methods end in an error, here as there
-        assert (there["status"] == OK).any()
-        same = [column for column in here if not COST.search(column)]
-        pd.testing.assert_frame_equal(here[same], there[same], rtol=1e-9)
-    for name in TABLES:
-        here, there = (read_tidy(folder / name) for folder in results.values())
-        assert here[KEY].equals(there[KEY])
-        same = ~here["metric"].str.contains(COSTS)
-        assert same.any()
-        pd.testing.assert_frame_equal(here[same], there[same], rtol=1e-9)
+    here, there = (checkouts[where].folder / "results/small" for where in ("here", "slurm"))
+    assert assert_same_results(here, there) == (len(ROWS), len(TABLES))
     # grouped: far fewer submissions than jobs
     plan = checkouts["here"].snakemake(*DEMO, "--dry-run", "--forceall", "--quiet", "rules", *targets)
     jobs = int(re.search(r"^total +(\d+)$", plan.stdout, flags=re.MULTILINE)[1])

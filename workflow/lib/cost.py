@@ -73,7 +73,7 @@ def seconds(path):
     return found
 
 
-def costs(papers, registry, config, only=None):
+def costs(papers, registry, config, only=None, readable=str):
     """The cost of the cells that each paper has to compute.
 
     Parameters
@@ -82,6 +82,8 @@ def costs(papers, registry, config, only=None):
         See `lib.run.planned`.
     only : container of str, optional
         The files of the cells that count; all by default.
+    readable : callable, optional
+        From the path of a file to that at which it can be read, see `lib.store.Files`.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def costs(papers, registry, config, only=None):
     for paper in papers.values():
         cost = found[paper.key] = Cost()
         for stage in paper.plan.stages:
-            rows = paper.gathered(stage).replace("<results>", results)
+            rows = readable(paper.gathered(stage).replace("<results>", results))
             runs = paper.plan.of_stage(stage)
             files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
             wanted = [
@@ -108,7 +110,7 @@ def costs(papers, registry, config, only=None):
             missing = set(cells_to_compute(rows, wanted, any_code))
             last = seconds(rows) if missing else {}
             for own in wanted:
-                if own.cell in missing and cells_to_compute(files[own.cell], [own], any_code):
+                if own.cell in missing and cells_to_compute(readable(files[own.cell]), [own], any_code):
                     cost.add(runs[own.cell].cells[own.cell], last.get(own.cell))
     return found
 

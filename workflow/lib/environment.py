@@ -11,6 +11,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
 KEPT_BYTES = str(2**30)
 KEEP_MEMORY = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
+COMMIT = "SVMSELECT_COMMIT"
 
 
 def set_job_environment(workflow_dir):
@@ -45,10 +46,11 @@ def cpu_model():
 
 def commit():
     """The project's commit that is checked out, and "+changes" behind it where files outside of results
-    differ from it; None for a copy without a history."""
+    differ from it. A copy without a history has that of the run that sent it, or None."""
     top = _git("rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != PROJECT:
-        return None  # a copy in the checkout of something else has another one's commits
+        # a copy in the checkout of something else has another one's commits
+        return os.environ.get(COMMIT) or None
     head = _git("rev-parse", "HEAD")
     changes = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!results")
     return f"{head}+changes" if changes else head

@@ -46,7 +46,7 @@ for paper in PAPERS.values():
                 input:
                     unpack(inputs_of_cell(paper, run, *job)),
                 output:
-                    rows=[update(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
+                    rows=[updated(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
                 log:
                     f"<logs>/{paper.key}/{run.stage}/{job[0]}-and-{len(job) - 1}-more.log",
                 priority: run.priority
@@ -60,7 +60,7 @@ for paper in PAPERS.values():
                     run=run.function,
                     schema=run.schema,
                     cells=[described_cell(paper, run, name) for name in job],
-                    kept=(paper.gathered(run.stage).replace("<results>", RESULTS), EVERY_CODE),
+                    kept=kept_by(paper, run),
                 script:
                     "../scripts/run_cells.py"
 
@@ -74,21 +74,22 @@ rule gather_rows:
     input:
         rows=to_gather,
     output:
-        rows=update("<results>/{paper}/rows/{stage}.parquet"),
+        rows=updated("<results>/{paper}/rows/{stage}.parquet"),
     log:
         "<logs>/{paper}/gather_rows/{stage}.log",
     params:
         code=code_of("scripts.gather_rows"),
         names=lambda wildcards: list(PAPERS[wildcards.paper].plan.of_stage(wildcards.stage)),
         schema=lambda wildcards: PAPERS[wildcards.paper].plan.schema(wildcards.stage),
+        kept=lambda wildcards, output: kept_rows(wildcards.paper, wildcards.stage),
     script:
         "../scripts/gather_rows.py"
 
 
 # What the run will cost. The same is asked at any time by: PYTHONPATH=workflow python -m lib.cost
 onstart:
-    to_make = {file for job in workflow.dag.needrun_jobs() for file in map(str, job.output)}
-    cost = total(costs(PAPERS, REGISTRY, config, to_make).values())
+    to_make = {FILES.path(file) for job in workflow.dag.needrun_jobs() for file in job.output}
+    cost = total(costs(PAPERS, REGISTRY, config, to_make, FILES.readable).values())
     if cost.cells:
         print(f"To compute: {cost}.", file=sys.stderr)
         if workflow.local_exec:

@@ -27,10 +27,11 @@ from lib.config import (
     read_schema,
     read_texts,
 )
-from lib.environment import cache_folder, set_job_environment
+from lib.environment import COMMIT, cache_folder, commit, set_job_environment
 from lib.memory import machine_mb
 from lib.papers import from_here, load_papers, with_plans
 from lib.plan import contents
+from lib.store import Files
 from lib.verify import drawn
 
 set_job_environment(WORKFLOW)
@@ -85,6 +86,14 @@ config.update(settings)
 
 PAPERS, REGISTRY = checked(config, load_papers())
 RESULTS = f"{config['folders']['results']}/{config['preset']}"
+FILES = Files(workflow)
+
+# Pods get the sources without their history, and this variable.
+if FILES.remote:
+    os.environ.setdefault(COMMIT, commit() or "")
+
+    envvars:
+        COMMIT,
 
 
 pathvars:
@@ -137,6 +146,12 @@ def described_cell(paper, run, name):
 def described(paper, run):
     """A function of the wildcards: the same for their cell, as a list of one."""
     return lambda wildcards: [described_cell(paper, run, run.name(wildcards.cell))]
+
+
+def kept_by(paper, run):
+    """A function for a parameter: the rows that are kept of the stage of a run, and whether they may be of any code. Where they
+    are says nothing, so that it is not compared either."""
+    return lambda wildcards, output: (kept_rows(paper.key, run.stage), EVERY_CODE)
 
 
 def mem_mb_of(run):
@@ -195,14 +210,29 @@ def file_of_cell(paper, stage, name):
     return f"{RESULTS}/{paper.key}/{stage}/{name}.parquet"
 
 
+def file_of_rows(paper, stage):
+    return paper.gathered(stage).replace("<results>", RESULTS)
+
+
+@cache
+def kept_rows(key, stage):
+    """Where the rows of a stage can be read that there are before this run."""
+    return FILES.readable(file_of_rows(PAPERS[key], stage))
+
+
+def updated(files):
+    """Outputs that a job finds as they were and changes. It finds none of those that are in a store, and gets the rows that are
+    kept as a parameter."""
+    return files if FILES.remote else update(files)
+
+
 EVERY_CODE = config["rows_of_other_code"] == "keep"
 
 
 @cache
 def missing_cells(key, stage):
     """The cells of a stage that its gathered rows lack, or have of other data, parameters or code."""
-    path = PAPERS[key].gathered(stage).replace("<results>", RESULTS)
-    return frozenset(cells_to_compute(path, wanted(key, stage), EVERY_CODE))
+    return frozenset(cells_to_compute(kept_rows(key, stage), wanted(key, stage), EVERY_CODE))
 
 
 def to_gather(wildcards):
@@ -213,9 +243,13 @@ def to_gather(wildcards):
     if missing and workflow.is_main_process:
         # Snakemake does not ask what a file contains, and one that is there is as good to it without its inputs.
         own_files = {file: own for file, own in cells.items() if own.cell in missing}
-        stale = [file for file, own in own_files.items() if cells_to_compute(file, [own], EVERY_CODE)]
-        workflow.dag.forcefiles.update([paper.gathered(stage).replace("<results>", RESULTS), *stale])
-    return [file for file, own in cells.items() if own.cell in missing or Path(file).exists()]
+        stale = [
+            file
+            for file, own in own_files.items()
+            if cells_to_compute(FILES.readable(file), [own], EVERY_CODE)
+        ]
+        workflow.dag.forcefiles.update(map(FILES.name, [file_of_rows(paper, stage), *stale]))
+    return [file for file, own in cells.items() if own.cell in missing or FILES.exists(file)]
 
 
 @cache
@@ -232,7 +266,10 @@ def to_verify(wildcards):
     """Inputs of verify: the gathered rows of each paper and stage, and the files of the cells that are computed again."""
     names = [name.split("/", 2) for name in cells_to_verify()]
     kept = {f"{paper}_{stage}": PAPERS[paper].gathered(stage) for paper, stage, _ in names}
-    again = [f"<results>/{paper}/again/{stage}/{cell}.parquet" for paper, stage, cell in names]
+    again = [f"{RESULTS}/{paper}/again/{stage}/{cell}.parquet" for paper, stage, cell in names]
+    if FILES.remote and workflow.is_main_process:
+        # those that verify has compared are still in the store
+        workflow.dag.forcefiles.update(map(FILES.name, again))
     return {**kept, "again": again}
 
 
@@ -274,9 +311,14 @@ def facts_of(paper):
 
 
 def published_of(paper):
-    return {"published": paper.published} if paper.published else {}
+    return {"published": local(paper.published)} if paper.published else {}
+
+
+def captions_of(exhibits):
+    return [local(exhibit.caption) for exhibit in exhibits]
 
 
 def templates(*names):
     """The templates of HTML pages and what all of them include, as inputs."""
-    return [from_here(WORKFLOW / "report" / name) for name in ("macros.html", "page.html", "page.js", *names)]
+    own = ("macros.html", "page.html", "page.js", *names)
+    return [local(from_here(WORKFLOW / "report" / name)) for name in own]

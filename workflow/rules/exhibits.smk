@@ -31,7 +31,7 @@ for paper in PAPERS.values():
         input:
             **paper.csv_of(paper.drawn()),
             **published_of(paper),
-            captions=[exhibit.caption for exhibit in paper.to_plot.values()],
+            captions=captions_of(paper.to_plot.values()),
         output:
             **plotted(paper),
         log:

@@ -1,6 +1,13 @@
 # What every preset ends with: its provenance, which names configuration, versions and machine, and the report in HTML.
 
 
+# It asks git, which knows nothing where the sources of a job come from a store.
+if FILES.remote:
+
+    localrules:
+        make_provenance,
+
+
 # Inputs are ancient: rows that are written anew from the same cells do not change the provenance. The configuration and the code,
 # which do, are parameters.
 rule make_provenance:
@@ -32,8 +39,8 @@ SHOWN = [exhibit for paper in PAPERS.values() for exhibit in paper.shown(RESULTS
 rule make_report:
     input:
         shown=[exhibit["file"] for exhibit in SHOWN],
-        captions=[exhibit["caption"] for exhibit in SHOWN],
-        description=from_here(WORKFLOW / "report/workflow.rst"),
+        captions=[local(exhibit["caption"]) for exhibit in SHOWN],
+        description=local(from_here(WORKFLOW / "report/workflow.rst")),
         scorecard="<results>/scorecard.csv",
         pictures=["<results>/scorecard.svg", "<results>/misses.svg"],
         exhibits="<results>/scorecard_exhibits.csv",

@@ -43,7 +43,7 @@ rule make_scorecard:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
         claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
-        published=[paper.published for paper in PRINTED.values()],
+        published=[local(paper.published) for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         libraries="<results>/libraries.csv",
         templates=templates("scorecard.html"),

@@ -1,5 +1,8 @@
 """Gather the rows of the cells of a stage in one file, which is small enough to keep."""
 
+import shutil
+from pathlib import Path
+
 import lib.rows
 from lib.joblog import start_log
 from lib.rows import gather_rows, made_cells
@@ -7,5 +10,9 @@ from lib.rows import gather_rows, made_cells
 log = start_log(snakemake.log[0])
 files = {next(iter(made_cells(path))): path for path in snakemake.input.rows}
 schema = getattr(lib.rows, snakemake.params.schema)
-n_rows = gather_rows(snakemake.output.rows, snakemake.params.names, files, schema)
+kept, output = Path(snakemake.params.kept), Path(snakemake.output.rows)
+# where files are in a store, those that are kept are elsewhere
+if kept != output and kept.exists():
+    shutil.copy(kept, output)
+n_rows = gather_rows(output, snakemake.params.names, files, schema)
 log.info("%d rows of %d cells, %d of them anew", n_rows, len(snakemake.params.names), len(files))

@@ -16,8 +16,8 @@ log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
 sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
 libraries = pd.read_csv(inputs.libraries)
-for mark in snakemake.params.shown:
-    path = Path(mark["file"])
+for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
+    path = Path(file)
     section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
     context = SimpleNamespace(config=config, params=snakemake.params.facts[mark["paper"]])
     shown = {

@@ -1,0 +1,58 @@
+"""Compare the results of two runs, which have to be the same but for times and memory: same.py HERE THERE
+
+Both are folders of results, such as results/demo. Every file of rows and every tidy table of the first is
+compared with its like in the second; the other files are made from these.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workflow"))
+
+from lib.rows import OK, read_rows
+from lib.tables import KEY, TIDY_COLUMNS, read_tidy
+
+# columns of rows, and metrics of tables, that another run measures anew
+MEASURED = re.compile(r"^cpu$|^commit$|cpu_s|wall_s|peak_mb")
+COSTS = re.compile(r"time|memory|cost|speed")
+
+
+def assert_same_rows(here, there, rtol=1e-9):
+    """Compare two files of rows."""
+    ours, theirs = read_rows([here]), read_rows([there])
+    # on small sets some methods end in an error, here as there
+    assert (theirs["status"] == OK).any(), there
+    same = [column for column in ours if not MEASURED.search(column)]
+    pd.testing.assert_frame_equal(ours[same], theirs[same], rtol=rtol, obj=str(there))
+
+
+def assert_same_table(here, there, rtol=1e-9):
+    """Compare two tidy tables."""
+    ours, theirs = read_tidy(here), read_tidy(there)
+    assert ours[KEY].equals(theirs[KEY]), there
+    same = ~ours["metric"].str.contains(COSTS)
+    pd.testing.assert_frame_equal(ours[same], theirs[same], rtol=rtol, obj=str(there))
+
+
+def assert_same_results(here, there):
+    """Compare two folders; return how many files of each kind were compared."""
+    here, there = Path(here), Path(there)
+    rows = [path.relative_to(here) for path in sorted(here.glob("*/rows/*.parquet"))]
+    tables = [
+        path.relative_to(here)
+        for path in sorted(here.rglob("*.csv"))
+        if path.read_text().partition("\n")[0] == ",".join(TIDY_COLUMNS)
+    ]
+    assert rows and tables, f"there are no results in {here}"
+    for name in rows:
+        assert_same_rows(here / name, there / name)
+    for name in tables:
+        assert_same_table(here / name, there / name)
+    return len(rows), len(tables)
+
+
+if __name__ == "__main__":
+    print("the same but for times: {} files of rows, {} tables".format(*assert_same_results(*sys.argv[1:])))

@@ -1,0 +1,59 @@
+"""Files of a run while its rules are read: on this disk, or in the object store that Snakemake uses."""
+
+import os
+import tempfile
+from pathlib import Path
+
+COPIES = Path(".snakemake/copies")
+
+
+class Files:
+    """What is known of files before any job runs.
+
+    Without a store, a path is a path. With one (``--default-storage-provider``), the files of a run are
+    objects below its prefix, and none of them is on this disk.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    """
+
+    def __init__(self, workflow):
+        self._provider = workflow.storage_registry.default_storage_provider
+        prefix = workflow.storage_settings.default_storage_prefix or ""
+        self._prefix = f"{prefix.rstrip('/')}/" if prefix else ""
+
+    @property
+    def remote(self):
+        """Whether files are in a store."""
+        return self._provider is not None
+
+    def name(self, path):
+        """What Snakemake calls a file: its path, or where it puts a copy of the object."""
+        return str(self._object(path).local_path()) if self.remote else path
+
+    def path(self, file):
+        """The path of a file that Snakemake hands out; the reverse of `name`."""
+        return file.storage_object.query.removeprefix(self._prefix) if file.is_storage else str(file)
+
+    def exists(self, path):
+        return self._object(path).exists() if self.remote else Path(path).exists()
+
+    def readable(self, path):
+        """A path at which the file can be read. Of an object it is a copy, made now. What the store lacks may
+        be in this folder, such as rows that are committed, or nowhere."""
+        if not self.remote or not self.exists(path):
+            return path
+        copy = COPIES / path
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        # other jobs may make the same copy
+        descriptor, name = tempfile.mkstemp(dir=copy.parent)
+        os.close(descriptor)
+        thing = self._object(path)
+        thing.set_local_path(Path(name))
+        thing.retrieve_object()
+        os.replace(name, copy)
+        return str(copy)
+
+    def _object(self, path):
+        return self._provider.object(f"{self._prefix}{os.path.normpath(path)}")
