@@ -16,6 +16,8 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, Linear, solve_csvc, solve_path, svm
+from svmselect.gram import matrix as gram_matrix
+from svmselect.solver import _blocked
 from svmselect.svm import solve_blocked
 
 SIZES = [2, 3, 8, 64]
@@ -30,15 +32,18 @@ SIZES = [2, 3, 8, 64]
     size=st.sampled_from(SIZES),
     single=st.booleans(),
     per_row=st.booleans(),
+    dear=st.booleans(),
 )
 @settings(deadline=None, max_examples=120)
-def test_nasty_problems_are_solved(seed, kind, m, C, kernel, size, single, per_row):
+def test_nasty_problems_are_solved(seed, kind, m, C, kernel, size, single, per_row, dear):
     rng = np.random.default_rng(seed)
     X, y = nasty(rng, kind, m, 4)
     C = C * rng.uniform(0.1, 1, m) if per_row else np.full(m, C)
     tol, limit = 1e-4, 300 * size
     gram = Gram(X, kernel, dtype="float32" if single else "float64")
-    solution = solve_blocked(gram, y, C, size, tol=tol, max_iter=limit)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gram_matrix, "DEAR_FROM", 1 if dear else 250)
+        solution = solve_blocked(gram, y, C, size, tol=tol, max_iter=limit)
     K = Gram(X, kernel, dtype=gram.dtype).matrix().astype(np.float64)
     alpha = solution.alpha
     assert (alpha >= 0).all() and (alpha <= C).all()
@@ -166,6 +171,29 @@ def test_counters():
     # every support vector moved at least once, and is in the gradient at the end
     assert solution.kernel_values >= 2 * 500 * solution.n_sv
     assert solution.columns_requested >= 2 * solution.n_sv + solution.n_iter
+
+
+@pytest.mark.parametrize("csr", [False, True])
+def test_columns_of_many_features_are_computed_once(csr, monkeypatch):
+    """Where they are dear, and there is room for them; they go with the fit."""
+    X, y = two_classes(np.random.default_rng(5), 500, 260, gap=0.1)
+    X = sparse.csr_array(X) if csr else X
+    few = Gram(X, RBF(0.002))
+    monkeypatch.setattr(gram_matrix, "DEAR_FROM", 261)
+    expected = solve_blocked(few, y, 3.0, 64, tol=1e-5)
+    monkeypatch.setattr(gram_matrix, "DEAR_FROM", 260)
+    for n_bytes, share in ((2**28, 0.2), (500 * 512 * 4, 0.6)):
+        monkeypatch.setattr(_blocked, "KEPT_BYTES", n_bytes)
+        gram = Gram(X, RBF(0.002))
+        solution = solve_blocked(gram, y, 3.0, 64, tol=1e-5)
+        assert solution.converged and not gram.has_columns
+        assert 0 < solution.kernel_values < share * expected.kernel_values
+        assert solution.objective == pytest.approx(expected.objective, rel=1e-8)
+        np.testing.assert_allclose(solution.decision, expected.decision, atol=1e-4)
+    # a small budget has them take turns, too; linear sums need none
+    small = solve_blocked(Gram(X, RBF(0.002), memory_mb=0.2), y, 3.0, 64, tol=1e-5)
+    np.testing.assert_allclose(small.decision, expected.decision, atol=1e-4)
+    assert not Gram(X, Linear()).dear
 
 
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.1)])

@@ -13,11 +13,13 @@ from svmselect.gram.rows import Placed, adopted_rows, own_rows
 from svmselect.gram.source import Source
 from svmselect.gram.store import Counts, Store
 from svmselect.gram.values import compute_blocks, product, row_minima, submatrix
-from svmselect.kernels import Custom, Kernel
+from svmselect.kernels import Custom, Kernel, Linear
 from svmselect.kernels.rows import BLOCK_ROWS, slices
 from svmselect.threads import run
 
 __all__ = ["Gram", "as_kernel", "matrix_mb"]
+
+DEAR_FROM = 250  # values of a row
 
 
 def check_dtype(dtype):
@@ -289,6 +291,34 @@ class Gram:
         former = self._source
         sources = [Source(former.placed, None, self.kernel, former.counts) for _ in range(min(n, room) - 1)]
         return [self, *(self._of(source, self.dtype, self._budget, self.m) for source in sources)]
+
+    def aside(self, n_bytes):
+        """The same matrix with a store of its own, for columns that this one is not to keep.
+
+        Parameters
+        ----------
+        n_bytes : int
+            Most memory of the store, of which a quarter of the budget is taken at most.
+
+        Returns
+        -------
+        Gram
+            It counts together with this one.
+        """
+        former = self._source
+        above = [(self._store, np.arange(self.m)), *former.above]
+        source = Source(former.placed, former.numbers, self.kernel, former.counts, above)
+        column_bytes = padded_length(self.m) * self.dtype.itemsize
+        capacity = max(min(n_bytes, self._budget // 4) // column_bytes, MIN_COLUMNS)
+        return self._of(source, self.dtype, self._budget, capacity)
+
+    @property
+    def dear(self):
+        """Whether to compute a column again takes longer than to write it into memory that was never used;
+        sums of a linear kernel need no columns."""
+        data = self._source.placed.data
+        values = data.X.nnz / data.n if data.sparse else data.d
+        return values >= DEAR_FROM and not isinstance(self.kernel, Linear)
 
     @property
     def _part_budget(self):

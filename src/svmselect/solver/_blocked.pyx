@@ -11,7 +11,9 @@ over the block instead of over all rows.
 
 Kernel values are computed again for a row that moves again. That is cheaper than to store them: most support
 vectors are bounded and move once, and memory that is used for the first time is slow. In-bound ones move in
-many rounds, and the block grows with their number.
+many rounds, and the block grows with their number. Where rows have so many features that a column takes
+longer to compute than to write into such memory, the columns of rows that move are kept, aside from the Gram
+matrix and until the problem is solved; those of rows that move again, once half of the room is taken.
 
 When the gap comes down to the tolerance, f is computed afresh from theta, and the gap that counts is that of
 the fresh one.
@@ -31,6 +33,7 @@ cdef long long STEPS_PER_BLOCK = 20_000     # of a round, at most, and
 cdef long long STEPS_PER_ROW = 10           # more for each of its rows
 cdef int ROUNDS_PER_LOOK = 50       # rounds between two looks whether they get anywhere
 BLOCK = 1024                # rows of a block
+KEPT_BYTES = 2**28          # of columns, at most
 
 
 cdef class BlockedDual(Dual):
@@ -49,9 +52,15 @@ cdef class BlockedDual(Dual):
     """
 
     cdef public Py_ssize_t size
+    cdef Py_ssize_t room        # for so many more columns
+    cdef object moved           # whether each row has moved before; None where no columns are kept
 
-    def __cinit__(self):
+    def __cinit__(self, gram, _):
         self.size = BLOCK
+        if gram.dear:
+            self.gram = gram.aside(KEPT_BYTES)
+            self.columns = self.gram.columns
+            self.room, self.moved = self.columns.capacity, np.zeros(self.m, dtype=bool)
 
     cdef int descend(self, int rule, double tol, long long last) except -1:
         """Rounds until the KKT gap of the running f is at most tol (REACHED), n_iter is `last` (LIMIT), or
@@ -130,6 +139,12 @@ cdef class BlockedDual(Dual):
         after = part.view(part.theta)
         moved = np.flatnonzero(after != before)
         change, at = after[moved] - before[moved], rows[moved]
+        if self.moved is not None:
+            wanted = at if 2 * self.room > self.columns.capacity else at[self.moved[at]]
+            wanted = wanted[~self.columns.holds(wanted)][:self.room]
+            self.columns.fetch(wanted)
+            self.room -= wanted.size
+            self.moved[at] = True
         f += self.gram.product(at, change)
         theta[at] = after[moved]
         for t, d in zip(at, change, strict=True):
