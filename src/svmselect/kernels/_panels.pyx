@@ -18,6 +18,9 @@ cdef extern from "kernels/_panels.h" nogil:
                                const void *, Py_ssize_t, void *)
     void panels_transpose(int, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, void *, Py_ssize_t)
 
+cdef enum:
+    STRIP = 32      # rows
+
 ctypedef fused real:
     float
     double
@@ -81,12 +84,18 @@ def transpose(const real[:, :] block, real[:, :] out):
 
 
 def mirror(real[:, :] square):
-    """Make a square matrix symmetric: its part above the diagonal becomes the one below."""
-    cdef Py_ssize_t r, c
+    """Make a square matrix symmetric: its part below the diagonal becomes the one above, by strips of a few
+    rows that are turned in whole cache lines."""
+    cdef Py_ssize_t n = square.shape[0], ld = square.strides[0] // sizeof(real), top = 0, end, r, c
     with nogil:
-        for r in range(square.shape[0]):
-            for c in range(r):
-                square[c, r] = square[r, c]
+        while top < n:
+            end = min(top + STRIP, n)
+            if top > 0:
+                panels_transpose(real is float, end - top, top, &square[top, 0], ld, &square[0, top], ld)
+            for r in range(top, end):
+                for c in range(top, r):
+                    square[c, r] = square[r, c]
+            top = end
 
 
 def squared_norms(const real[::1] values, const Py_ssize_t[::1] starts):
