@@ -15,6 +15,7 @@ extensions = [
     "command_help",
     "myst_parser",
     "numpydoc",
+    "reproduction",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -48,6 +49,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"svmselect {version}"
 html_static_path = ["_static"]
+html_extra_path = ["../results/paper/scorecard.html"]
 html_css_files = ["svmselect.css"]
 html_show_sourcelink = False
 html_copy_source = False

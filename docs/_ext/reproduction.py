@@ -1,0 +1,164 @@
+"""The pages of the reproduction, written from the committed results before the site is built: one of each
+paper with its story, its exhibits and its claims."""
+
+import re
+import sys
+from html import escape
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+
+PROJECT = Path(__file__).resolve().parents[2]
+RESULTS = PROJECT / "results/paper"
+# from a page to the results
+UP = "../../results/paper"
+sys.path.insert(0, str(PROJECT / "workflow"))
+
+
+def write_pages(app):
+    """Write ``reproduction/index.md`` and ``reproduction/<paper>.md`` into the folder of the sources."""
+    from lib.run import planned
+
+    papers, _, config = planned(PROJECT / "config/paper.yaml")
+    stories = _sections((RESULTS / "README.md").read_text())
+    papers = {key: papers[key] for key in stories}
+    folder = Path(app.srcdir) / "reproduction"
+    folder.mkdir(exist_ok=True)
+    _write(folder / "index.md", _index(papers))
+    for key, paper in papers.items():
+        _write(folder / f"{key}.md", _page(paper, stories[key], config))
+
+
+def _sections(text):
+    """Paper -> its section of the page on the results, without the heading, which names the paper's key."""
+    parts = re.split(r"^## (.*)$", text, flags=re.M)
+    keys = [re.search(r"`(\w+)`", heading) for heading in parts[1::2]]
+    return {key[1]: _told(section) for key, section in zip(keys, parts[2::2], strict=True) if key}
+
+
+def _told(section):
+    """A section without its pictures, which follow, its list of files, and its links to other files."""
+    section = re.sub(r"^!\[.*?\]\(.*?\)$", "", section, flags=re.M | re.S)
+    section = re.sub(r"^\| exhibit \| files \|\n(\|.*\n)*", "", section, flags=re.M)
+    return re.sub(r"\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", section).strip()
+
+
+def _write(path, lines):
+    text = "\n".join(lines) + "\n"
+    # an unchanged page is not read again
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def _index(papers):
+    totals = (RESULTS / "scorecard.md").read_text()
+    table = re.search(r"<!-- scorecard -->(.*?)<!-- end of the scorecard -->(.*?)\n## ", totals, flags=re.S)
+    yield from ("# The reproduction", "")
+    yield from (
+        "Five papers, each of their tables and figures computed again, every published number beside ours",
+        "with a tolerance, and every claim with a verdict. The numbers on these pages come from the rows",
+        "that are committed with the project.",
+        "",
+        f"![Published results beside ours, one line per table and quantity]({UP}/scorecard.svg)",
+        "",
+        table[1].strip(),
+        "",
+        table[2].strip(),
+        "",
+        "<p><a href='../scorecard.html'><b>The scorecard</b></a> has every published number: sort it,",
+        "filter it by paper, state and cause, and link to its rows.</p>",
+        "",
+        f"![Results outside their tolerance, by cause]({UP}/misses.svg)",
+        "",
+        "```{toctree}",
+        ":maxdepth: 1",
+        "",
+        *papers,
+        "```",
+    )
+
+
+def _page(paper, story, config):
+    from lib.claims import limits
+    from lib.pages import prose
+
+    params = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
+    context = SimpleNamespace(config=config, params=params)
+    yield from (f"# {paper.name}", "", story, "")
+    for exhibit in paper.exhibits.values():
+        yield from (f"## {exhibit.name}: {exhibit.what}", "")
+        for part in exhibit.parts:
+            yield from _shown(paper, exhibit, part)
+        yield from (prose(exhibit.caption, snakemake=context), "")
+        yield from _published(paper, exhibit.key)
+    yield from _claims(paper)
+
+
+def _shown(paper, exhibit, part):
+    """A figure, or a table in what scrolls."""
+    from lib.tables import read_markdown
+
+    stem = f"{paper.key}/{exhibit.stem(part)}"
+    if exhibit.kind == "figure":
+        yield from (f"![{exhibit.name}: {exhibit.what}]({UP}/{stem}.svg)", "")
+        return
+    table = read_markdown(RESULTS / f"{stem}.md")
+    if len(exhibit.parts) > 1:
+        yield from (f"**{', '.join(part.values()).capitalize()}**", "")
+    yield from _table(table["headings"], table["body"], first="text")
+    for note in table["notes"]:
+        yield f"<p class='note'>{escape(note)}</p>"
+    yield ""
+
+
+def _published(paper, key):
+    """The published numbers of an exhibit beside ours, folded."""
+    from lib.shown import shown_figures
+
+    figures = pd.read_csv(RESULTS / "scorecard.csv", keep_default_na=False, dtype=str)
+    own = figures[(figures["paper"] == paper.key) & (figures["exhibit"] == key)]
+    if own.empty:
+        return
+    rows = shown_figures(own, [""] * len(own))
+    states = pd.Series([row["state"] for row in rows]).value_counts(sort=False)
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
+    yield f"<details class='published'><summary>{len(rows)} published numbers beside ours: {counts}</summary>"
+    headings = ["State", "What of it", "Quantity", "Published", "Reproduced", "Allowed", "Cause"]
+    columns = ["state", "about", "quantity", "published", "reproduced", "allowed", "cause"]
+    body = [
+        [row[name].replace("_", " ") if name == "cause" else row[name] for name in columns] for row in rows
+    ]
+    yield from _table(headings, body, first="state")
+    yield from ("</details>", "")
+
+
+def _claims(paper):
+    """The claims of a paper with their verdicts; none of the comparison, which has none."""
+    verdicts = pd.read_csv(RESULTS / "scorecard_claims.csv", keep_default_na=False)
+    own = verdicts[verdicts["paper"] == paper.key]
+    if own.empty:
+        return
+    yield from ("## Claims", "")
+    body = [
+        [row.verdict, row.statement, row.by, f"{row.held} of {row.tests}"]
+        for row in own.itertuples(index=False)
+    ]
+    yield from _table(["Verdict", "Claim", "By", "Tests that hold"], body, first="verdict")
+
+
+def _table(headings, body, first):
+    """A table in what scrolls sideways; the class of its first cells is that of a `first`, or its words."""
+    yield "<div class='wide' tabindex='0'><table class='table'><thead><tr>"
+    yield from (f"<th scope='col'>{escape(heading)}</th>" for heading in headings)
+    yield "</tr></thead><tbody>"
+    for cells in body:
+        words = re.sub(r" for \d.*", "", cells[0]).replace(" ", "-") if first != "text" else "text"
+        rest = "".join(f"<td>{escape(cell)}</td>" for cell in cells[1:])
+        yield f"<tr><th scope='row' class='{words}'>{escape(cells[0])}</th>{rest}</tr>"
+    yield from ("</tbody></table></div>", "")
+
+
+def setup(app):
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True}

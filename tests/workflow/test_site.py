@@ -1,0 +1,60 @@
+"""The site's pages of the reproduction: every paper, exhibit, published number and claim is on one."""
+
+import importlib
+import re
+import sys
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from lib.papers import load_papers
+
+
+@pytest.fixture(scope="module")
+def pages(root, tmp_path_factory):
+    sys.path.insert(0, str(root / "docs/_ext"))
+    folder = tmp_path_factory.mktemp("docs")
+    try:
+        importlib.import_module("reproduction").write_pages(SimpleNamespace(srcdir=folder))
+    finally:
+        sys.path.remove(str(root / "docs/_ext"))
+    return {path.stem: path.read_text() for path in (folder / "reproduction").glob("*.md")}
+
+
+def test_every_exhibit_has_its_place(pages, root):
+    papers = load_papers()
+    assert set(pages) == {"index", *papers}
+    for key, paper in papers.items():
+        headings = re.findall(r"^## (.*)$", pages[key], flags=re.M)
+        expected = [f"{exhibit.name}: {exhibit.what}" for exhibit in paper.exhibits.values()]
+        assert headings == [*expected, *(["Claims"] if paper.claims else [])]
+        drawn = re.findall(r"!\[[^]]+\]\(\.\./\.\./(.*?)\)", pages[key])
+        figures = [exhibit for exhibit in paper.exhibits.values() if exhibit.kind == "figure"]
+        assert len(drawn) == sum(len(exhibit.parts) for exhibit in figures)
+        assert all((root / path).is_file() for path in drawn)
+        assert key in re.findall(r"^\w+$", pages["index"], flags=re.M)
+
+
+def test_every_published_number_and_claim_stands_on_its_page(pages, root):
+    results = root / "results/paper"
+    for name, of_page in (
+        ("scorecard.csv", r"<details class='published'>(.*?)</details>"),
+        (
+            "scorecard_claims.csv",
+            r"^## Claims(.*)",
+        ),
+    ):
+        frame = pd.read_csv(results / name, keep_default_na=False, dtype=str)
+        for key, own in frame.groupby("paper"):
+            parts = "".join(re.findall(of_page, pages[key], flags=re.M | re.S))
+            assert parts.count("<tr><th scope='row'") == len(own)
+    (summary,) = re.findall(r"<summary>(\d+ published numbers beside ours[^<]*)", pages["bakir2004"])[:1]
+    of = pd.read_csv(results / "scorecard.csv", keep_default_na=False)
+    of = of[(of["paper"] == "bakir2004") & (of["exhibit"] == "table1")]
+    assert f"{(of['within'] == 'yes').sum()} within" in summary and summary.startswith(f"{len(of)} ")
+
+
+def test_the_first_page_has_the_totals(pages, root):
+    scorecard = (root / "results/paper/scorecard.md").read_text()
+    (total,) = re.findall(r"^- (Published results: .*)$", scorecard, flags=re.M)
+    assert total in pages["index"] and "../scorecard.html" in pages["index"]
