@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import yaml
-from lib.cost import Cost, costs, total, verdict
+from lib.cost import Cost, costs, duration, forecast, total, verdict
 from lib.library import code_of, library_id
 from lib.rows import LOO_ROWS, OK, Made, gather_rows, write_rows
 from lib.run import planned
@@ -63,18 +63,20 @@ def test_cells_cost_what_their_last_rows_did(plan, tmp_path):
     for cell in CELLS[:2]:
         files[cell].unlink()
     cost = costs(*plan, only)["franc2008"]
-    assert cost == Cost(2, 4500.0, 0, 1000)
+    assert cost == Cost(2, 4500.0, 0, 1000, [(3600.0, 1000), (900.0, 1000)])
     assert str(cost) == "cells: 2, 1.2 CPU hours by the last rows of 2, at most 1,000 MB for one"
     # only the cells of a run
-    assert costs(*plan, {f"{FOLDER}/cells/{CELLS[1]}.parquet"})["franc2008"] == Cost(1, 900.0, 0, 1000)
+    assert costs(*plan, {f"{FOLDER}/cells/{CELLS[1]}.parquet"})["franc2008"] == Cost(
+        1, 900.0, 0, 1000, [(900.0, 1000)]
+    )
     everything = costs(*plan)["franc2008"]
     # those of the stages stopping and test, too, two each
     assert (everything.cells, everything.unknown) == (6, 4)
 
 
 def test_sums_and_verdicts():
-    cost = total([Cost(2, 60.0, 0, 1000), Cost(), Cost(1, 0.0, 1, 17_000)])
-    assert cost == Cost(3, 60.0, 1, 17_000)
+    cost = total([Cost(2, 60.0, 0, 1000, [(50.0, 10), (10.0, 1000)]), Cost(), Cost(1, 0.0, 1, 17_000)])
+    assert cost == Cost(3, 60.0, 1, 17_000, [(50.0, 10), (10.0, 1000)])
     assert verdict(cost, 16_000, 2) == (
         "This machine has 16,000 MB: the largest cells need more, and each ends in a sentence."
     )
@@ -99,3 +101,31 @@ def test_a_run_begins_with_what_it_costs_and_the_program_says_what_is_left(check
     ).stdout.splitlines()
     assert left[0] == "franc2008: cells: 6, 0 CPU hours by the last rows of 0, at most 1,000 MB for one"
     assert left[1].startswith("together: cells: 6, ") and left[2].startswith("This machine has ")
+
+
+@pytest.mark.parametrize(
+    ("cells", "cores", "mem_mb", "expected"),
+    [
+        ([], 2, 100, 0),
+        ([(3, 1), (2, 1), (1, 1)], 1, 100, 6),
+        ([(1, 1), (2, 1), (3, 1)], 2, 100, 3),
+        ([(4, 1), (3, 1), (3, 1)], 2, 100, 6),
+        ([(5, 60), (5, 60), (4, 40)], 3, 100, 10),  # two of the first do not fit beside each other
+        ([(5, 200), (1, 10)], 2, 100, 6),  # what does not fit at all runs alone
+        ([(9, 1)] + [(1, 1)] * 9, 64, 100, 9),
+    ],
+)
+def test_the_time_on_more_cores_is_that_of_a_schedule(cells, cores, mem_mb, expected):
+    assert duration(cells, cores, mem_mb) == expected
+
+
+def test_forecasts():
+    hour = [(3600.0, 10)] * 32
+    cost = Cost(33, 32 * 3600.0, 1, 10, hour)
+    assert forecast(cost, 2, 1000) == (
+        "Without start-up and input: 16 h on 2 cores, 2 h on 16 cores, 1 h on 64 cores; "
+        "the longest cell takes 60 minutes."
+    )
+    # as much memory per core, of which a cell takes four cores' share
+    dear = Cost(8, 8 * 3600.0, 0, 2000, [(3600.0, 2000)] * 8)
+    assert "4 h on 8 cores, 2 h on 16 cores, 1 h on 64 cores" in forecast(dear, 8, 4000)

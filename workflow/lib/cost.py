@@ -5,9 +5,10 @@ Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.cost``,
 """
 
 import argparse
+import heapq
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,6 +17,9 @@ from lib.library import code_of, library_id
 from lib.memory import machine_mb
 from lib.rows import Made, cells_to_compute, made_cells
 from lib.run import planned
+
+# cores of the machines that a forecast is of, beside this one
+LARGER = (16, 64)
 
 
 @dataclass
@@ -31,12 +35,15 @@ class Cost:
         How many cells have no such rows, and are not in `cpu_s`.
     mem_mb : int
         The most memory that one of them may take, in 2**20 bytes.
+    known : list of (float, int)
+        CPU time and memory of each of those that have such rows.
     """
 
     cells: int = 0
     cpu_s: float = 0.0
     unknown: int = 0
     mem_mb: int = 0
+    known: list = field(default_factory=list)
 
     def add(self, cell, cpu_s):
         self.cells += 1
@@ -45,6 +52,7 @@ class Cost:
             self.unknown += 1
         else:
             self.cpu_s += cpu_s
+            self.known.append((cpu_s, cell.mem_mb))
 
     def __str__(self):
         if not self.cells:
@@ -59,6 +67,41 @@ def verdict(cost, machine, cores):
         return f"This machine has {machine:,} MB: the largest cells need more, and each ends in a sentence."
     beside = min(cores, machine // max(cost.mem_mb, 1))
     return f"This machine has {machine:,} MB: {beside} of the largest run beside each other on {cores} cores."
+
+
+def duration(cells, cores, mem_mb):
+    """How long some cells take on a machine, the longest first, each on one core, in seconds.
+
+    Parameters
+    ----------
+    cells : list of (float, int)
+        CPU time and memory of each.
+    cores, mem_mb : int
+        Of the machine.
+    """
+    waiting, running, now, free = sorted(cells, reverse=True), [], 0.0, mem_mb
+    while waiting or running:
+        later = []
+        for cpu_s, mb in waiting:
+            # what needs more than there is runs alone
+            if len(running) < cores and (mb <= free or not running):
+                heapq.heappush(running, (now + cpu_s, mb))
+                free -= mb
+            else:
+                later.append((cpu_s, mb))
+        waiting = later
+        now, mb = heapq.heappop(running)
+        free += mb
+    return now
+
+
+def forecast(cost, cores, mem_mb):
+    """How long the cells that are known take on this machine, and on larger ones of as much memory per core,
+    as a sentence."""
+    hours = {n: duration(cost.known, n, mem_mb * n // cores) / 3600 for n in sorted({cores, *LARGER})}
+    longest = max(cpu_s for cpu_s, _ in cost.known) / 60
+    told = ", ".join(f"{hour:.2g} h on {n} cores" for n, hour in hours.items())
+    return f"Without start-up and input: {told}; the longest cell takes {longest:.2g} minutes."
 
 
 def seconds(path):
@@ -122,6 +165,7 @@ def total(costs):
         math.fsum(cost.cpu_s for cost in costs),
         sum(cost.unknown for cost in costs),
         max((cost.mem_mb for cost in costs), default=0),
+        [cell for cost in costs for cell in cost.known],
     )
 
 
@@ -139,6 +183,8 @@ def main(arguments=None):
     together = total(found.values())
     print(f"together: {together}")
     print(verdict(together, machine_mb(), asked.cores))
+    if together.known:
+        print(forecast(together, asked.cores, machine_mb()))
 
 
 if __name__ == "__main__":
