@@ -13,6 +13,7 @@ from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 
 from svmselect import RBF, AnisotropicRBF, ChiSquared, Laplacian, Linear, Polynomial, Sigmoid
+from svmselect.kernels import Custom
 from svmselect.sklearn import SVC, BaggedSVC, CrossTrainingSVC, EditedSVC, LOOSearchCV, NuSVC, SeededCV
 
 
@@ -108,6 +109,42 @@ def test_sigmoid():
     for ask in (lambda: ours.loo_error_, lambda: ours.span_estimate_, lambda: LOOSearchCV(ours).fit(X, y)):
         with pytest.raises(ValueError, match="positive semi-definite kernel, and Sigmoid"):
             ask()
+
+
+def tanh(X, Z):
+    return np.tanh(0.5 * X @ Z.T - 1)
+
+
+def difference(X, Z):
+    return np.exp(-squared(X, Z)) - 0.5 * np.exp(-0.1 * squared(X, Z))
+
+
+@pytest.mark.parametrize("function", [tanh, difference])
+def test_a_function_that_is_not_positive_semi_definite(function):
+    """As the sigmoid kernel, alone and in a sum; scikit-learn's SVC takes it, too."""
+    X, y = two_classes(np.random.default_rng(2), 100, 3)
+    ours, theirs = SVC(kernel=function).fit(X, y), sklearn.svm.SVC(kernel=function).fit(X, y)
+    assert abs(ours.score(X, y) - theirs.score(X, y)) < 0.05
+    assert SeededCV(SVC(kernel=function), {"C": [0.1, 1.0]}).fit(X, y).best_score_ > 0.4
+    summed = SVC(kernel=Custom(function) + 1e-3 * Linear()).fit(X, y)
+    for ask in (
+        lambda: ours.loo_error_,
+        lambda: ours.loo_decision_,
+        lambda: ours.span_estimate_,
+        lambda: summed.loo_error_,
+        lambda: LOOSearchCV(ours, {"C": [1, 2]}).fit(X, y),
+    ):
+        with pytest.raises(ValueError, match="semi-definite kernel, and the kernel function is none on"):
+            ask()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [40, 1200])
+def test_a_function_of_low_rank_is_not_refused(m, dtype):
+    """Most eigenvalues are 0, and some of them negative by round-off, of float32 values too."""
+    X, y = two_classes(np.random.default_rng(2), m, 3)
+    model = SVC(C=0.01, kernel=lambda A, B: 1e3 * A.astype(dtype) @ B.astype(dtype).T, tol=1e-2).fit(X, y)
+    assert 0 < model.span_estimate_ < 0.5
 
 
 def test_sparse_rows():

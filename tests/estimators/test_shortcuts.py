@@ -180,6 +180,23 @@ def test_what_is_given_up_takes_less_work(monkeypatch):
     assert sum(decided) < 0.7 * whole
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_nu_gives_up_rows_that_are_left_out(classes, monkeypatch):
+    X, y = blobs(23, m=48, k=classes)
+    X[:4], y[:2] = X[4:8], y[4:6]
+    weight = np.where(np.arange(48) % 7 == 3, 0.0, 1.0)
+    grid = {"nu": [0.1, 0.3, 0.5], "gamma": [0.1, 1.0, 20.0]}
+    whole = LOOSearchCV(NuSVC(), grid).fit(X, y, sample_weight=weight)
+    solves, solution = [], NuSVC._solution
+    monkeypatch.setattr(NuSVC, "_solution", lambda *args: solves.append(args[3]) or solution(*args))
+    early = LOOSearchCV(NuSVC(), grid, stop_early=True).fit(X, y, sample_weight=weight)
+    assert early.best_params_ == whole.best_params_ and early.loo_error_ == whole.loo_error_
+    stopped, scores = early.cv_results_["stopped"], whole.cv_results_["mean_test_score"]
+    assert stopped.any() and (scores[stopped] < whole.best_score_ - 1e-9).all()
+    np.testing.assert_allclose(early.cv_results_["mean_test_score"][~stopped], scores[~stopped])
+    assert len(solves) < 9 * np.count_nonzero(weight) * (classes - 1)  # all rows of all pairs of all models
+
+
 def test_jobs_and_nu_give_up_too():
     X, y = blobs(20, m=70, k=2)
     for estimator, grid in ((SVC(), GRID), (NuSVC(), {"nu": [0.1, 0.3, 0.5], "gamma": [0.1, 1.0, 10.0]})):

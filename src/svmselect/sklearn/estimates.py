@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmselect.bounds import SINGLE_FITS, Sphere, smallest_enclosing_sphere
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
-from svmselect.sklearn.kernels import gram_of
+from svmselect.sklearn.kernels import check_definite, gram_of
 from svmselect.sklearn.left_out import left_out_rows
 from svmselect.sklearn.problem import Problem, checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
@@ -181,7 +181,7 @@ def from_one_fit(declared):
 
     def compute(estimator, name):
         training = training_of(estimator, name)
-        training.kernel.check_definite()
+        check_definite(training.gram)
         problem, grams = training.problem, [pair.gram(training.gram) for pair in training.problem.pairs]
         if training.exact is None:
             training.exact = [

@@ -21,10 +21,10 @@ from svmselect.kernels import (
     Sigmoid,
 )
 from svmselect.kernels.rows import slices
-from svmselect.sklearn.precomputed import Precomputed, precomputed_gram
+from svmselect.sklearn.precomputed import Precomputed, is_definite, precomputed_gram
 from svmselect.threads import run
 
-__all__ = ["gram_of", "kernel_of", "resolved_gamma"]
+__all__ = ["check_definite", "gram_of", "kernel_of", "resolved_gamma"]
 
 # by scikit-learn's names: the kernel of some gamma, degree and coef0
 KERNELS = {
@@ -35,6 +35,8 @@ KERNELS = {
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
     "chi2": lambda gamma, degree, coef0: ChiSquared(gamma),
 }
+TRIED = 1000  # rows on which a function has to be positive semi-definite
+INDEFINITE = 1e-4  # of the largest diagonal value: negative eigenvalues of a function that is so, in float32
 CROSS_VALUES = 2**18  # kernel values between new rows and support vectors at once: they stay in the cache
 
 
@@ -97,6 +99,25 @@ def gram_of(X, kernel, memory_mb):
     if isinstance(kernel, Precomputed):
         return precomputed_gram(kernel)
     return Gram(X, kernel, memory_mb=memory_mb, copy=False)
+
+
+def check_definite(gram):
+    """A ValueError unless the kernel is positive semi-definite, as far as is known: a user's function is
+    judged by its values on some rows."""
+    gram.kernel.check_definite()
+    if not has_function(gram.kernel):
+        return
+    rows = np.linspace(0, gram.m - 1, min(gram.m, TRIED)).astype(np.intp)
+    if not is_definite(gram.block(rows).astype(np.float64), INDEFINITE):
+        raise ValueError(
+            "leave-one-out and estimates need a positive semi-definite kernel, and the kernel function is "
+            "none on these rows: use k-fold cross-validation"
+        )
+
+
+def has_function(kernel):
+    """Whether it is a user's function, or one is part of it."""
+    return isinstance(kernel, Custom) or any(map(has_function, getattr(kernel, "parts", ())))
 
 
 def values_at(X, kernel, support_vectors, coef):

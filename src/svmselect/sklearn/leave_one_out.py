@@ -9,6 +9,7 @@ import numpy as np
 
 from svmselect.loo import EXACT, leave_one_out
 from svmselect.path import moved_along_C
+from svmselect.sklearn.kernels import check_definite
 from svmselect.sklearn.problem import right_values
 from svmselect.svm import solve_csvc
 
@@ -70,10 +71,10 @@ def loo_path(
     Raises
     ------
     ValueError
-        If a precomputed kernel is not positive semi-definite.
+        If the kernel is not positive semi-definite.
     """
-    gram.kernel.check_definite()
     gram.compute()
+    check_definite(gram)
     n_pairs = len(problem.pairs)
     starts = list(starts) if starts is not None else [None] * n_pairs
     for c, C in enumerate(Cs):
@@ -149,7 +150,7 @@ def hopeless_without(hopeless, values, pair, p, errors):
     return hopeless(without(values, pair, p, errors))
 
 
-def retrained(gram, problem, solutions, solve, progress=None):
+def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
     """As `loo_path` for one model of any kind, by training without each row.
 
     Parameters
@@ -160,22 +161,26 @@ def retrained(gram, problem, solutions, solve, progress=None):
         With all rows, of each pair.
     solve : callable
         ``solve(gram, y, weight)``: the Solution of a pair; a row of weight 0 is left out.
-    progress : callable, optional
+    progress, hopeless : callable, optional
         See `loo_path`.
 
     Returns
     -------
     LeftOutModel
+        None for a model that was given up.
     """
     gram.compute()
-    values, trained = np.empty((2, gram.m, len(problem.pairs)))
-    n_not_converged = done = 0
-    total = sum(pair.rows.size for pair in problem.pairs)
+    # a row that is still to be left out is right, for all that is known
+    values = right_values(problem.codes, problem.classes.size)
+    trained = np.empty_like(values)
     for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
-        part = pair.gram(gram)
         others = np.delete(np.arange(gram.m), pair.rows)
         trained[pair.rows, p] = solution.decision
         values[others, p] = trained[others, p] = values_at(gram, pair, solution, others)
+    n_not_converged = done = 0
+    total = sum(pair.rows.size for pair in problem.pairs)
+    for p, pair in enumerate(problem.pairs):
+        part = pair.gram(gram)
         for k, row in enumerate(pair.rows):
             weight = problem.weight[pair.rows]
             weight[k] = 0
@@ -185,6 +190,8 @@ def retrained(gram, problem, solutions, solve, progress=None):
                 n_not_converged += not without.converged
             else:  # nothing but the other class is left
                 values[row, p] = -pair.y[k]
+            if hopeless is not None and (values[row, p] >= 0) != (pair.y[k] > 0) and hopeless(values):
+                return None
             done += 1
             if progress is not None:
                 progress(done / total)

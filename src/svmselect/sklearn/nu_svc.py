@@ -123,18 +123,18 @@ class NuSVC(Classifier):
         self.left_out(found.values, decision_values)
         return self.loo_predictions_
 
-    def _without_each_row(self, gram, problem, nu, solutions, progress):
+    def _without_each_row(self, gram, problem, nu, solutions, progress, hopeless=None):
         def solve(gram, y, weight):
             return self._solution(gram, y, nu, weight, step_limit(self.max_iter))
 
-        return retrained(gram, problem, solutions, solve, progress)
+        return retrained(gram, problem, solutions, solve, progress, hopeless)
 
     def left_out_tol(self, decision_values):
         """The KKT gap to which left-out rows are solved."""
         return self.tol
 
-    def left_out_models(self, gram, problem, nus, decision_values, progress=None):
-        """The LeftOutModel of each nu, or the InfeasibleNu that it is; see `retrained`."""
+    def left_out_models(self, gram, problem, nus, decision_values, progress=None, hopeless=None):
+        """The LeftOutModel of each nu, None or the InfeasibleNu that it is; see `retrained`."""
         limit = step_limit(self.max_iter)
         for number, nu in enumerate(nus):
             part = progress and partial(share, progress, number, len(nus))
@@ -143,7 +143,7 @@ class NuSVC(Classifier):
                     self._solution(pair.gram(gram), pair.y, nu, problem.weight[pair.rows], limit)
                     for pair in problem.pairs
                 ]
-                yield self._without_each_row(gram, problem, nu, solutions, part)
+                yield self._without_each_row(gram, problem, nu, solutions, part, hopeless)
             except InfeasibleNu as error:
                 yield error
 

@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dpotrf
 from svmselect.gram import Gram
 from svmselect.kernels import Kernel
 
-__all__ = ["Precomputed", "precomputed_gram"]
+__all__ = ["Precomputed", "is_definite", "precomputed_gram"]
 
 # of the largest value: differences of the two halves that are round-off, of float32 values too
 ASYMMETRY = 1e-5
@@ -47,9 +47,7 @@ class Precomputed(Kernel):
 
     @cached_property
     def _is_definite(self):
-        largest = self.K.diagonal().max()
-        shifted = self.K + INDEFINITE * largest * np.eye(len(self.K))
-        return largest >= 0 and (largest == 0 or dpotrf(shifted, overwrite_a=True)[1] == 0)
+        return is_definite(self.K, INDEFINITE)
 
     def is_definite(self):
         """Whether the matrix is positive semi-definite up to round-off."""
@@ -73,6 +71,14 @@ class Precomputed(Kernel):
         """The value of each row number with itself."""
         a = A.X[:, 0].astype(np.intp)
         return self.K[a, a]
+
+
+def is_definite(K, negative):
+    """Whether a symmetric matrix is positive semi-definite, but for eigenvalues that are at most so negative,
+    as a share of its largest diagonal value."""
+    largest = K.diagonal().max()
+    shifted = K + negative * largest * np.eye(len(K))
+    return largest >= 0 and (largest == 0 or dpotrf(shifted, overwrite_a=True)[1] == 0)
 
 
 def precomputed_gram(kernel):
