@@ -14,6 +14,7 @@ import argparse
 import os
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -54,14 +55,16 @@ def problem(name):
 
 
 def in_turn(calls, repeats, clock):
-    """Median seconds of each call, warmed up once."""
+    """Median seconds of each call, warmed up once. Each turn has another order: what comes after a call that
+    takes other memory pays for that."""
     times = [[] for _ in calls]
+    rng = np.random.default_rng(0)
     for repeat in range(repeats + 1):
-        for call, several in zip(calls, times, strict=True):
+        for k in rng.permutation(len(calls)):
             begin = clock()
-            call()
+            calls[k]()
             if repeat:
-                several.append(clock() - begin)
+                times[k].append(clock() - begin)
     return [statistics.median(several) for several in times]
 
 
@@ -137,23 +140,24 @@ def predictions(repeats):
             yield f"estimator, {name}, {solution.n_sv} SVs", NEW_ROWS, estimator, peer, seconds
 
 
+def fitted(X, y, C, gamma):
+    return SVC(C=C, gamma=gamma).fit(X, y)
+
+
 def estimators(repeats):
     """`SVC.fit` against the same fit without the estimator, and against scikit-learn's."""
     for name in ("heart", "german"):
         X, y = problem(name)
         gamma = 1 / X.shape[1]
         for C in (0.1, 10.0):
-            fit, bare, theirs = in_turn(
-                [
-                    lambda X=X, y=y, C=C, g=gamma: SVC(C=C, gamma=g).fit(X, y),
-                    lambda X=X, y=y, C=C, g=gamma: solve_csvc(Gram(X, RBF(g)), y, C),
-                    lambda X=X, y=y, C=C, g=gamma: TheirSVC(C=C, gamma=g).fit(X, y),
-                ],
-                5 * repeats,
-                time.process_time,
-            )
-            yield f"SVC.fit, {name}, C={C:g}", y.size, fit, "Gram and solve_csvc", bare
-            yield f"SVC.fit, {name}, C={C:g}", y.size, fit, "scikit-learn", theirs
+            estimator = partial(fitted, X, y, C, gamma)
+            others = {
+                "Gram and solve_csvc": lambda X=X, y=y, C=C, g=gamma: solve_csvc(Gram(X, RBF(g)), y, C),
+                "scikit-learn": lambda X=X, y=y, C=C, g=gamma: TheirSVC(C=C, gamma=g).fit(X, y),
+            }
+            for beside, other in others.items():
+                fit, seconds = in_turn([estimator, other], 10 * repeats, time.process_time)
+                yield f"SVC.fit, {name}, C={C:g}", y.size, fit, beside, seconds
 
 
 def two_threads(repeats):

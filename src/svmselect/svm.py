@@ -196,11 +196,12 @@ def solve_csvc(
     -----
     *Blocks.* A problem of 10,000 rows or more, of whose Gram matrix no columns are stored yet, is solved by
     blocks of some 1,000 rows, unless `working_set` names a rule or `active_set` is False. Only a block's part
-    of the matrix is stored, however large the matrix' budget is, and other kernel values are used once. One
-    fit is faster so. For many fits on one matrix that fits its budget, call ``gram.compute()`` before: they
-    find its columns, and need no kernel values of their own. Steps of blocks count as iterations; columns
-    requested are those that steps ask for, of the block's length, and one for each row that a round or a
-    fresh gradient takes into account.
+    of the matrix is stored, however large the matrix' budget is, and other kernel values are used once; where
+    rows have 250 values or more, columns of those that move are kept during the fit, in 256 MB or a quarter
+    of the budget. One fit is faster so. For many fits on one matrix that fits its budget, call
+    ``gram.compute()`` before: they find its columns, and need no kernel values of their own. Steps of blocks
+    count as iterations; columns requested are those that steps ask for, of the block's length, and one for
+    each row that a round or a fresh gradient takes into account.
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
