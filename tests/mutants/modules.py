@@ -34,7 +34,7 @@ MODULES = {
         ],
     ),
     "_blocked": (["solver/_blocked.pyx"], ["test_blocked.py", "test_svm.py"]),
-    "kernels": (["kernels"], ["test_kernels.py", "test_panels.py", "test_gram.py"]),
+    "kernels": (["kernels", "kernels/_panels.pyx"], ["test_kernels.py", "test_panels.py", "test_gram.py"]),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["gram/_columns.pyx"], ["test_gram.py", "test_svm.py"]),
     "gram": (["gram"], ["test_gram.py", SENTENCES, "test_svm.py", "test_threads.py"]),
