@@ -144,6 +144,26 @@ def test_select(data, run, by):
     assert "Best of 6 models" in out and out.count(" %") == 4
 
 
+def test_a_class_of_fewer_rows_than_folds(tmp_path, run):
+    """Leave-one-out can still judge, which the sentence says."""
+    X, y = blobs(5, m=40, k=2)
+    sentences = {
+        1: "needs two rows of each class, and class few has one",
+        2: "must be from 2 to the 2 rows of class few, got 3",
+    }
+    for few, sentence in sentences.items():
+        labels = np.where(np.arange(40) < few, "few", np.array(["ill", "well"])[y])
+        path = tmp_path / f"{few}.csv"
+        rows = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), labels, strict=True)]
+        path.write_text("\n".join(["x,y,z,state", *rows, ""]))
+        words = ("select", path, "--C", "1", "--gamma", "0.1")
+        instead = "; --by loo needs no folds\n"
+        assert run(*words) == (2, "", f"svmselect: error: --folds {sentence}{instead}")
+        assert run(*words, "--by", "loo")[0] == 0
+        status, out, err = run("cv", path, "--folds", "3")
+        assert (status, out, err) == (2, "", f"svmselect: error: --folds {sentence}\n")
+
+
 @pytest.mark.parametrize("by", ["loo", "cv"])
 def test_select_by_a_score(data, run, by):
     path, X, y = data

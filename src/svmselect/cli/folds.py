@@ -34,7 +34,12 @@ def folds_of(k, y, groups, arguments, option):
     labels, counts = np.unique(y, return_counts=True)
     rarest = name_of(labels[counts.argmin()])
     if not 2 <= k <= counts.min():
-        raise ValueError(f"{option} must be from 2 to the {counts.min()} rows of class {rarest}, got {k}")
+        instead = "; --by loo needs no folds" if option == "--folds" and arguments.command == "select" else ""
+        if counts.min() == 1:
+            raise ValueError(f"{option} needs two rows of each class, and class {rarest} has one{instead}")
+        raise ValueError(
+            f"{option} must be from 2 to the {counts.min()} rows of class {rarest}, got {k}{instead}"
+        )
     if groups is None:
         return list(StratifiedKFold(k, shuffle=True, random_state=arguments.seed).split(y, y))
     n_groups = np.unique(groups).size
