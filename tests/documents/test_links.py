@@ -48,7 +48,7 @@ def broken(name, text, tracked):
         file = (ROOT / name).parent.joinpath(path).resolve() if path else ROOT / name
         relative = str(file.relative_to(ROOT)) if file.is_relative_to(ROOT) else target
         # pages that the site's build writes
-        if relative.startswith("docs/auto_examples/"):
+        if relative.startswith(("docs/auto_examples/", "docs/reproduction/")):
             continue
         if relative not in tracked or (anchor and anchor not in anchors(file.read_text() if path else text)):
             yield target
