@@ -95,7 +95,7 @@ def test_a_new_user_gets_a_model_from_the_readme(root, fresh, tmp_path):
     words = shlex.split(command)
     table = run(fresh / words[0], *words[1:], cwd=tmp_path)
     assert "data.csv: 569 rows, 30 features" in table
-    assert "Best of 64 models by leave-one-out error" in table
+    assert "Best of 64 models by 3-fold error" in table
 
 
 def test_an_installed_wheel_passes_what_every_platform_runs(root, fresh, tmp_path):

@@ -330,8 +330,9 @@ CONFIG = [
         "presett",
         "x",
         "Unknown key 'presett' in the configuration's top level; the valid keys are: "
-        "bakir2004, causes, chapelle1999, comparison, folders, franc2008, minutes_per_job, mirror, papers, "
-        "preset, registry, rows_of_other_code, sarafis2018, timing, verify, verify_tolerance, wen2017.",
+        "bakir2004, baselines, causes, chapelle1999, comparison, folders, franc2008, minutes_per_job, "
+        "mirror, papers, preset, registry, rows_of_other_code, sarafis2018, timing, verify, "
+        "verify_tolerance, wen2017.",
     ),
     (
         "preset",
@@ -383,7 +384,7 @@ CONFIG = [
         1,
         "Unknown key 'epsilon' in the configuration's franc2008; the valid keys are: "
         "datasets, efficiency_test, eps, figure1, first_method_only, linear, max_iter, methods, rbf, "
-        "realisations, test_realisations.",
+        "realisations, sample, test_realisations.",
     ),
     (
         "franc2008.datasets",
