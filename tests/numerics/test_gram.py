@@ -611,3 +611,21 @@ def test_a_restriction_is_kept_on_request_until_the_kernel_changes():
     gram.set_kernel(RBF(2.0))
     other = gram.restricted(rows[1:], keep=True).compute()
     np.testing.assert_allclose(other.matrix(), gram.matrix()[np.ix_(rows[1:], rows[1:])])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_what_memory_held_before_has_no_effect(dtype, monkeypatch):
+    """OpenBLAS for Arm reads memory that it is to write, where rows are multiplied by themselves."""
+    X, empty = rows(0, 40, 4), np.empty
+
+    def dirty(shape, dtype=float, **options):
+        out = empty(shape, dtype=dtype, **options)
+        if out.dtype.kind == "f":
+            out.fill(np.nan)
+        return out
+
+    expected = Gram(X, Linear(), dtype=dtype).matrix()
+    monkeypatch.setattr(np, "empty", dirty)
+    found = Gram(X, Linear(), dtype=dtype).matrix()
+    assert np.isfinite(found).all()
+    assert np.array_equal(found, expected)

@@ -134,7 +134,11 @@ def product_panels(A, B):
             if sparse_product:
                 _panels.sparse_product(B.X.data, B.features, B._starts, b.start, left, products)
             else:
-                np.matmul(left, B.dense(b).T, out=products)
+                right = B.dense(b)
+                if left.ctypes.data == right.ctypes.data:
+                    # NumPy calls ssyrk, which on Arm adds 0 times what it finds: OpenBLAS 0.3.31
+                    products.fill(0)
+                np.matmul(left, right.T, out=products)
             yield a, b, products
 
 
