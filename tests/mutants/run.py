@@ -245,7 +245,7 @@ class Run:
         """See that every test passes without a fault, but for those that are known to."""
         known = SCRATCH / "baseline.json"
         passed = json.loads(known.read_text()) if known.is_file() else {}
-        now = {test: digest(test) for test in tests_of(WIDER)}
+        now = {test: digest(test) for test in claim_tests(WIDER)}
         if new := [test for test in now if passed.get(test) != now[test]]:
             outcome, name = shop.test(new)
             if outcome == "failed":
@@ -306,7 +306,7 @@ class Run:
         self.say(f"{outcome:8} {row['seconds']:4} s  {place}  {change}  {name}")
 
 
-def tests_of(places: list[str]) -> list[str]:
+def claim_tests(places: list[str]) -> list[str]:
     """The files of some tests, folders of them among these."""
     folders = [place for place in places if (ROOT / place).is_dir()]
     found = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import claims_layout, decide
+from lib.claims import claim_tests, claims_layout, decide
 from lib.figures import save
 from lib.memory import measured_memory
 from lib.papers import alt_text
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.bakir2004 import benchmark_final_C, cells
-from papers.bakir2004.claims import TESTS, Results
+from papers.bakir2004 import benchmark_final_C, cells, claims
+from papers.bakir2004.claims import Results
 from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
 from papers.bakir2004.layout import table1_layout
 from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
@@ -42,6 +42,7 @@ DECIDED = [
     "cost",
     "svms-edit-better",
 ]
+TESTS = claim_tests(claims)
 CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
 LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()} | {
     "loss": 2,
@@ -456,7 +457,12 @@ def test_every_caption_begins_with_its_alt_text(root):
 
 
 def verdicts_of(tmp_path, rows):
-    results = Results(pd.concat(tidy(tmp_path, rows).values()), published(tmp_path), LIMITS, 1)
+    results = Results(
+        tidy=pd.concat(tidy(tmp_path, rows).values()),
+        published=published(tmp_path),
+        limits=LIMITS,
+        figure4_runs=1,
+    )
     verdicts, numbers = decide(CLAIMS, TESTS, results)
     return verdicts.set_index("claim"), numbers
 

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 import yaml
 from lib import cell
-from lib.claims import claims_layout, decide
+from lib.claims import claim_tests, claims_layout, decide
 from lib.figures import save
 from lib.papers import alt_text
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
-from papers.chapelle1999 import cells
-from papers.chapelle1999.claims import TESTS, Results
+from papers.chapelle1999 import cells, claims
+from papers.chapelle1999.claims import Results
 from papers.chapelle1999.exhibits import figure2, figure3, figure4
 from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 
@@ -27,6 +27,7 @@ DECLARED = yaml.safe_load(
 )
 # those that the rows made here are about; test_claims.py has all
 DECIDED = ["span-rule", "span-cost", "rescaling", "span-is-loo"]
+TESTS = claim_tests(claims)
 CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
 LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()}
 
@@ -195,7 +196,9 @@ def test_every_caption_begins_with_its_alt_text(root):
 
 
 def test_claims(tmp_path):
-    verdicts, numbers = decide(CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, made_rows())), LIMITS))
+    verdicts, numbers = decide(
+        CLAIMS, TESTS, Results(tidy=pd.concat(tidy(tmp_path, made_rows())), limits=LIMITS)
+    )
     verdicts = verdicts.set_index("claim")
     assert list(verdicts.index) == list(CLAIMS)
     assert verdicts["verdict"].drop(index="span-is-loo").eq("reproduced").all(), numbers
@@ -212,7 +215,7 @@ def test_claims_that_do_not_hold(tmp_path):
     late = (rows["method"] == "span_rule") & (rows["experiment"] == "width")
     rows.loc[late, "estimate"] = 0.4 - 0.5 * np.log(2 * rows.loc[late, "gamma"]) * -0.1
     rows.loc[rows["method"] == "rescaled_radius_margin", "bound"] *= -1
-    verdicts, numbers = decide(CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, rows)), LIMITS))
+    verdicts, numbers = decide(CLAIMS, TESTS, Results(tidy=pd.concat(tidy(tmp_path, rows)), limits=LIMITS))
     verdict = verdicts.set_index("claim")["verdict"]
     assert (verdict[["span-rule", "rescaling"]] != "reproduced").all()
     _, _, notes = claims_layout(verdicts, numbers)
@@ -222,7 +225,7 @@ def test_claims_that_do_not_hold(tmp_path):
 def test_claims_need_results(tmp_path):
     rows = made_rows()
     verdicts, _ = decide(
-        CLAIMS, TESTS, Results(pd.concat(tidy(tmp_path, rows[rows["experiment"] == "C"])), LIMITS)
+        CLAIMS, TESTS, Results(tidy=pd.concat(tidy(tmp_path, rows[rows["experiment"] == "C"])), limits=LIMITS)
     )
     verdict = verdicts.set_index("claim")["verdict"]
     assert verdict["span-cost"] == verdict["rescaling"] == "not testable here"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import NOT_REPRODUCED, decide, kind_of, limits
+from lib.claims import NOT_REPRODUCED, claim_tests, decide, kind_of, limits
 from lib.config import fill_defaults, load_schema
 from lib.given import Given
 from lib.papers import load_papers, with_plans
@@ -143,7 +143,8 @@ def decided(root, paper, change=lambda frame: None):
     """The tests and those that held of each claim, from the committed exhibits after a change."""
     folder = root / "results/paper" / paper.key
     facts = {**paper.plan.facts, **limits(paper.claims), "limits": limits(paper.claims)}
-    files = {"published": str(root / f"workflow/papers/{paper.key}/published.csv")}
+    path = root / f"workflow/papers/{paper.key}/published.csv"
+    files = {"published": str(path)} if path.exists() else {}
     given = Given(files, facts)
 
     def read(name):
@@ -164,7 +165,7 @@ def decided(root, paper, change=lambda frame: None):
         given.values |= {name: read(name) for name in exhibit.also}
     claims = import_module(f"papers.{paper.key}.claims")
     results = given.call(claims.Results, tidy=pd.concat(tidy))
-    return decide(paper.claims["claims"], claims.TESTS, results)[0].set_index("claim")
+    return decide(paper.claims["claims"], claim_tests(claims), results)[0].set_index("claim")
 
 
 @pytest.mark.parametrize("paper", PAPERS)

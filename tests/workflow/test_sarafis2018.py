@@ -9,16 +9,16 @@ import pytest
 import yaml
 from lib import cell, methods
 from lib.checkpoint import Checkpoint
-from lib.claims import claims_layout, decide
+from lib.claims import claim_tests, claims_layout, decide
 from lib.figures import save
 from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.sarafis2018 import cells, layout
+from papers.sarafis2018 import cells, claims, layout
 from papers.sarafis2018 import exhibits as sarafis
-from papers.sarafis2018.claims import TESTS, Results
+from papers.sarafis2018.claims import Results
 from papers.sarafis2018.exhibits import curves, same_pairs
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, on, stripes, weights
 from papers.sarafis2018.layout import lookup, sv_counts_agree
@@ -51,6 +51,7 @@ DECIDED = [
     "shared-gram",
     "same-cv",
 ]
+TESTS = claim_tests(claims)
 CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
 LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()} | {
     "large": 1000,
@@ -387,7 +388,12 @@ def test_every_caption_begins_with_its_alt_text(root):
 
 def results(tmp_path, rows, root, **limits):
     tidy, published = exhibits(tmp_path, rows, root)
-    return Results(pd.concat(tidy.values()), published, ["splice-libsvm"], LIMITS | limits)
+    return Results(
+        tidy=pd.concat(tidy.values()),
+        published=published,
+        published_rows=["splice-libsvm"],
+        limits=LIMITS | limits,
+    )
 
 
 def test_claims(tmp_path, root):

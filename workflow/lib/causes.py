@@ -119,17 +119,8 @@ class Cause:
 
 
 def read_causes(declared, made, run):
-    """The causes of a paper.
-
-    Parameters
-    ----------
-    declared : dict
-        Cause -> its declaration.
-    made : DataFrame or None
-        Rows with the columns `COLUMNS`.
-    run : collection of str
-        Those that were run.
-    """
+    """The causes of a paper, as declared; `made` has rows with the columns `COLUMNS`, or is None, and
+    `run` names those that were run."""
     values, spreads = {}, {}
     for row in [] if made is None else made.fillna({name: "" for name in KEY}).itertuples(index=False):
         key = tuple(getattr(row, name) for name in KEY)

@@ -81,7 +81,8 @@ class Cell:
         self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *what)
 
     def run(self, models, options, names=FIT):
-        """Rows of every method of some models: what kernels and models do not share.
+        """Rows of every method of some models: what kernels and models do not share. Of each model the row
+        "test" with the errors of its fit on the test rows comes first, then those of the methods.
 
         Parameters
         ----------
@@ -91,12 +92,6 @@ class Cell:
             Of every fit: ``tol`` and ``max_iter``.
         names : tuple of str
             Attributes of a fit that its row has.
-
-        Returns
-        -------
-        list of dict
-            Of each model the row "test" with the errors of its fit on the test rows, then those of the
-            methods.
         """
         rows, fits = [], []
         for columns, C, methods in models:

@@ -15,13 +15,8 @@ class Checkpoint:
     """Results of finished points in one JSON file, rewritten atomically after each.
 
     The file carries the SHA-256 of its content. A file that does not have its hash, or cannot be read at all,
-    is renamed to ``<name>.damaged``, with a warning, and its points are computed again.
-
-    Parameters
-    ----------
-    path : path-like
-    identity : dict
-        All that the results depend on. A file written under another identity is ignored.
+    is renamed to ``<name>.damaged``, with a warning, and its points are computed again. One that was written
+    under another `identity`, which is all that the results depend on, is ignored.
     """
 
     def __init__(self, path, identity):
@@ -80,22 +75,11 @@ def _sha256(content):
 
 
 def run_points(points, run, checkpoint, log):
-    """Run each point unless the checkpoint has its result.
+    """Run each point unless the checkpoint has its result, and yield the row of each.
 
-    Parameters
-    ----------
-    points : list of list
-        Numbers and strings that name a point.
-    run : callable
-        Called with the parts of a point; returns its row, a dict with a ``status``.
-    checkpoint : Checkpoint
-        Rows are added as they come; those with status ``error`` are not, a resumed job tries them again.
-    log : logging.Logger
-
-    Yields
-    ------
-    dict
-        The row of each point.
+    A point is a list of numbers and strings; `run`, called with its parts, returns its row, a dict with a
+    ``status``. Rows are added to the checkpoint as they come; those with status ``error`` are not, a resumed
+    job tries them again.
     """
     found = sum(checkpoint.get(point) is not None for point in points)
     if found:

@@ -1,9 +1,12 @@
 """Claims: the numbers that decide each, and a verdict."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 from lib.config import check_config
+from lib.tables import by_method, part_of
 
 # the beginnings of all verdicts
 REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
@@ -15,14 +18,9 @@ REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
 
 
 def check_claims(papers, schema):
-    """Check the claims of all papers.
-
-    Raises
-    ------
-    ValueError
-        With one sentence per mistake: what `lib.config.check_config` finds, a limit or an exhibit that is not
-        there but named by a claim, or a limit that no claim names.
-    """
+    """Check the claims of all papers. A `ValueError` has one sentence per mistake: what
+    `lib.config.check_config` finds, a limit or an exhibit that is not there but named by a claim, or a
+    limit that no claim names."""
     check_config(papers, schema, "claims file")
     mistakes = []
     for name, paper in papers.items():
@@ -43,6 +41,36 @@ def check_claims(papers, schema):
 def limits(paper):
     """The tolerances of a paper's tests: name -> value, from its claims.yaml."""
     return {name: limit["value"] for name, limit in paper["limits"].items()}
+
+
+@dataclass(kw_only=True)
+class Results:
+    """What claims are decided from. That of a paper may ask for more, by the names of its attributes.
+
+    Attributes
+    ----------
+    tidy : DataFrame
+        Rows of all exhibits.
+    limits : dict
+        Limit -> its value, see `limits`.
+    published : DataFrame, optional
+        The paper's figures, in the same form.
+    """
+
+    tidy: pd.DataFrame
+    limits: dict
+    published: pd.DataFrame | None = None
+
+    def curves(self, exhibit, metric):
+        """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""
+        for dataset, rows in part_of(self.tidy, exhibit, metric).groupby("dataset", sort=False):
+            yield dataset, by_method(rows.astype({"setting": float}), "setting")
+
+
+def claim_tests(module):
+    """The tests of a paper's claims, by claim: its functions ``claim_<id>``, underscores for hyphens."""
+    tests = {name: test for name, test in vars(module).items() if name.startswith("claim_")}
+    return {name.removeprefix("claim_").replace("_", "-"): test for name, test in tests.items()}
 
 
 def verdict(tests, held):
@@ -68,7 +96,7 @@ def decide(claims, tests, results, full_scale=True):
     claims : dict
         Claim -> its entry in claims.yaml.
     tests : dict
-        Claim -> its test: a callable that yields the numbers (`number`) found in the results.
+        Claim -> its test: a callable that yields the numbers (`number`) found in the results; `claim_tests`.
     results : object
         What the tests are called with.
     full_scale : bool

@@ -27,17 +27,9 @@ def unfinished(reason):
 
 
 def judged(result, *names, solved="minimisations"):
-    """Columns of an estimate: its errors or its bound, where it is degenerate, whether it is finished.
-
-    Parameters
-    ----------
-    result : object
-        With ``errors`` or ``bound``.
-    *names : str
-        Further attributes, see `taken`.
-    solved : str
-        What it is that may not have converged.
-    """
+    """Columns of an estimate, a result with ``errors`` or ``bound``: these, where it is degenerate,
+    whether it is finished. `names` are further attributes, see `taken`, and `solved` is what may not have
+    converged."""
     row = error_count(result.errors) if hasattr(result, "errors") else {"bound": result.bound}
     row |= taken(result, *names)
     if hasattr(result, "n_empty"):

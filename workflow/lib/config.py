@@ -1,4 +1,5 @@
-"""Checks on the workflow's configuration, whose messages are sentences, and the grids that it describes."""
+"""Checks on the workflow's configuration, and the grids that it describes. What is wrong is a `ValueError`,
+whose message has a sentence for each mistake."""
 
 import math
 import os
@@ -14,21 +15,9 @@ WORKFLOW = Path(__file__).resolve().parents[1]
 def load_schema(workflow=WORKFLOW):
     """The schema of the configuration: the keys that all papers share, and a section for each paper.
 
-    Parameters
-    ----------
-    workflow : Path, optional
-        The folder with ``schemas/config.schema.yaml`` and ``papers/<paper>/schema.yaml``. All of these files
-        can refer to a definition in the ``$defs`` of any of them as ``#/$defs/<name>``.
-
-    Returns
-    -------
-    dict
-        JSON schema (draft 2020-12), see `written_out`.
-
-    Raises
-    ------
-    ValueError
-        If a paper defines what is defined already.
+    `workflow` is the folder with ``schemas/config.schema.yaml`` and ``papers/<paper>/schema.yaml``. All of
+    these files can refer to a definition in the ``$defs`` of any of them as ``#/$defs/<name>``, see
+    `written_out`; none may define what is defined already.
     """
     schema = yaml.safe_load((workflow / "schemas/config.schema.yaml").read_text())
     definitions, properties = schema["$defs"], schema["properties"]
@@ -49,15 +38,9 @@ def read_schema(name):
 
 
 def written_out(schema, definitions):
-    """A schema with what our files leave unsaid, as the head of ``schemas/config.schema.yaml`` explains it.
-
-    Parameters
-    ----------
-    schema : object
-        A schema, or a part of one.
-    definitions : dict
-        Definitions by name, for what refers to them as ``#/$defs/<name>``.
-    """
+    """A schema, or a part of one, with what our files leave unsaid, as the head of
+    ``schemas/config.schema.yaml`` explains it; `definitions` are for what refers to them as
+    ``#/$defs/<name>``."""
     if isinstance(schema, list):
         return [written_out(part, definitions) for part in schema]
     if not isinstance(schema, dict):
@@ -79,14 +62,7 @@ def written_out(schema, definitions):
 
 
 def fill_defaults(config, schema):
-    """Set the keys that a valid configuration lacks and for which the schema has a ``default``, in place.
-
-    Parameters
-    ----------
-    config : dict
-    schema : dict
-        See `check_config`.
-    """
+    """Set the keys that a valid configuration lacks and for which the schema has a ``default``, in place."""
 
     def properties(validator, properties, instance, schema):
         for name, declared in properties.items():
@@ -98,22 +74,11 @@ def fill_defaults(config, schema):
 
 
 def check_config(config, schema, name="configuration"):
-    """Check a configuration, or another file of settings, against its JSON schema.
+    """Check a configuration, or another file of settings, which sentences call by its `name`, against its
+    JSON schema (draft 2020-12), in which every property has a description.
 
-    Parameters
-    ----------
-    config : dict
-        The merged configuration.
-    schema : dict
-        JSON schema (draft 2020-12) in which every property has a description.
-    name : str
-        What the sentences call it.
-
-    Raises
-    ------
-    ValueError
-        With one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is
-        not what the schema's description asks for.
+    There is one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is
+    not what the schema's description asks for.
     """
     errors = sorted(
         Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path))
@@ -126,15 +91,7 @@ def check_config(config, schema, name="configuration"):
 def read_texts(config, schema):
     """Read, in place, texts that stand where the schema wants another type, and numbers where it wants a
     text: Snakemake guesses what its option ``--config`` says (``preset=2026``), and all that it finds in
-    braces or brackets is a text to it (``franc2008={realisations: 3}``).
-
-    Parameters
-    ----------
-    config : dict
-        The merged configuration.
-    schema : dict
-        See `check_config`.
-    """
+    braces or brackets is a text to it (``franc2008={realisations: 3}``)."""
     for error in list(Draft202012Validator(schema).iter_errors(config)):
         if not error.absolute_path:
             continue
@@ -194,53 +151,21 @@ def _keys(names):
 
 
 def check_datasets(named, known):
-    """Check that all data sets that a configuration names are registered.
-
-    Parameters
-    ----------
-    named : dict of str to list of str
-        Configuration key -> the data sets named there.
-    known : collection of str
-
-    Raises
-    ------
-    ValueError
-        One sentence with the first key that names unknown data sets, those data sets, and the known ones.
-    """
+    """Check that all data sets that keys of the configuration name are registered."""
     for key, datasets in named.items():
-        unknown = [dataset for dataset in datasets if dataset not in known]
-        if unknown:
-            names = ", ".join(map(repr, unknown))
-            valid = ", ".join(sorted(known))
-            raise ValueError(
-                f"Unknown data set {names} in the configuration's {key}; the known ones are: {valid}."
-            )
+        check_names(key, datasets, sorted(known), "data set ")
 
 
-def check_names(key, named, known):
-    """Check that everything that a key of the configuration names is known.
-
-    Raises
-    ------
-    ValueError
-        One sentence with the names that are unknown, and the known ones.
-    """
+def check_names(key, named, known, kind=""):
+    """Check that everything that a key of the configuration names is known."""
     unknown = [name for name in named if name not in known]
     if unknown:
-        raise ValueError(
-            f"Unknown {', '.join(map(repr, unknown))} in the configuration's {key}; the known ones are: "
-            f"{', '.join(known)}."
-        )
+        names, valid = ", ".join(map(repr, unknown)), ", ".join(known)
+        raise ValueError(f"Unknown {kind}{names} in the configuration's {key}; the known ones are: {valid}.")
 
 
 def check_writable(folders):
-    """Check that files can be written below some folders, or below what exists of their paths.
-
-    Raises
-    ------
-    ValueError
-        One sentence with the first folder that cannot be written to.
-    """
+    """Check that files can be written below some folders, or below what exists of their paths."""
     for folder in folders:
         place = Path(folder).absolute()
         while not place.exists():
@@ -252,13 +177,7 @@ def check_writable(folders):
 
 
 def check_cache(folder):
-    """Check that the folder of Snakemake's cache exists, if there is to be one (None: there is not).
-
-    Raises
-    ------
-    ValueError
-        One sentence.
-    """
+    """Check that the folder of Snakemake's cache exists, if there is to be one (None: there is not)."""
     if folder is not None and not Path(folder).is_dir():
         raise ValueError(f"The cache {folder} (SNAKEMAKE_OUTPUT_CACHE) is not a folder; make it first.")
 

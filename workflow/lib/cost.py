@@ -117,21 +117,9 @@ def seconds(path):
 
 
 def costs(papers, registry, config, only=None, readable=str):
-    """The cost of the cells that each paper has to compute.
-
-    Parameters
-    ----------
-    papers, registry, config
-        See `lib.run.planned`.
-    only : container of str, optional
-        The files of the cells that count; all by default.
-    readable : callable, optional
-        From the path of a file to that at which it can be read, see `lib.store.Files`.
-
-    Returns
-    -------
-    dict of str to Cost
-    """
+    """The cost of the cells that each paper has to compute, by paper. Papers, registry and configuration
+    are from `lib.run.planned`; with `only`, the files of some cells, no others count. `readable` makes of the
+    path of a file that at which it can be read, see `lib.store.Files`."""
     results = f"{config['folders']['results']}/{config['preset']}"
     any_code = config["rows_of_other_code"] == "keep"
     found = {}

@@ -15,14 +15,8 @@ COMMIT = "SVMSELECT_COMMIT"
 
 
 def set_job_environment(workflow_dir):
-    """Let scripts import ``lib``, and run on one thread each, in memory that stays theirs, so that CPU times
-    compare.
-
-    Parameters
-    ----------
-    workflow_dir : path-like
-        The folder that holds ``lib``.
-    """
+    """Let scripts import ``lib`` from the folder ``workflow``, and run on one thread each, in memory that
+    stays theirs, so that CPU times compare."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workflow_dir), before)))
     os.environ.update(dict.fromkeys(THREADS, "1"))

@@ -11,13 +11,8 @@ from lib.tables import TIDY_COLUMNS, read_tidy
 class Given:
     """Values by name, some of them read when they are first asked for.
 
-    Parameters
-    ----------
-    files : dict of str to path-like or list of path-like
-        Files to read: ``published`` as the paper's own figures, others as CSV files; a list of files stands
-        for all their rows.
-    values : dict
-        What is known already.
+    `files` are read: ``published`` as the paper's own figures, others as CSV files; a list of files stands
+    for all their rows. `values` are known already.
     """
 
     def __init__(self, files, values):
@@ -38,13 +33,8 @@ class Given:
         return pd.concat(map(_read_csv, [files] if isinstance(files, str) else files))
 
     def call(self, function, **own):
-        """Call a function with what it asks for, `own` values before others.
-
-        Raises
-        ------
-        TypeError
-            If it asks for something that there is not.
-        """
+        """Call a function with what it asks for, `own` values before others; a `TypeError` says what there
+        is not."""
         arguments = {}
         for name, parameter in inspect.signature(function).parameters.items():
             if name in own:

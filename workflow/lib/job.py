@@ -43,17 +43,8 @@ class Job:
         self.origin = {"commit": commit(), "cpu": cpu_model()}
 
     def attempt(self, method, run, at="", timing=None):
-        """Run a method under the clock.
-
-        Parameters
-        ----------
-        method : str
-        run : callable
-            Called without arguments.
-        at : str
-            Names the model in the log, if the method fails.
-        timing : {"shared", "exclusive"}, optional
-            That of the job by default.
+        """Run a method, called without arguments, under the clock; `at` names the model in the log if it
+        fails, and the timing is that of the job by default.
 
         Returns
         -------
@@ -71,21 +62,11 @@ class Job:
         return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
 
     def points(self, points, run, **asked):
-        """Run points one after the other, each finished one kept in the checkpoint.
+        """Run points one after the other, each finished one kept in the checkpoint, and yield the row of
+        each. Who needs no more may stop.
 
-        Parameters
-        ----------
-        points : list of list
-            Numbers and strings that name a point.
-        run : callable
-            Called with the parts of a point; returns its row.
-        **asked
-            What the rows depend on beside the identity.
-
-        Yields
-        ------
-        dict
-            The row of each point. Who needs no more may stop.
+        A point is a list of numbers and strings that name it; `run` is called with them and returns its row.
+        `asked` is what the rows depend on beside the identity.
         """
 
         def run_here(*point):
@@ -94,17 +75,8 @@ class Job:
         return run_points(points, run_here, Checkpoint(self.checkpoint, {**self.identity, **asked}), self.log)
 
     def batches(self, batches, run, **asked):
-        """All rows of some batches, each finished one kept in the checkpoint.
-
-        Parameters
-        ----------
-        batches : list
-            What the rows of a batch are of, as JSON can hold it.
-        run : callable
-            Called with a batch; returns its rows.
-        **asked
-            See `points`.
-        """
+        """All rows of some batches, each finished one kept in the checkpoint. A batch is what its rows are
+        of, as JSON can hold it; `run` is called with it and returns them. For `asked` see `points`."""
 
         def run_batch(number):
             with timed("shared") as clock:

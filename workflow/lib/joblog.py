@@ -12,18 +12,8 @@ UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM
 
 
 def start_log(path):
-    """Open a job's log with time stamps; an exception that ends the job is written to it too.
-
-    The job is held to the memory that its rule states (``mem_mb``).
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    logging.Logger
-    """
+    """Open a job's log with time stamps; an exception that ends the job is written to it too. The job is
+    held to the memory that its rule states (``mem_mb``)."""
     log = logging.getLogger("svmselect.workflow")
     log.setLevel(logging.INFO)
     handler = logging.FileHandler(path, mode="w")
@@ -74,14 +64,8 @@ def explanation(error, job, budget):
 
 
 class Progress:
-    """Called with what is done and what there is to do; says so in the log, once a minute.
-
-    Parameters
-    ----------
-    log : logging.Logger
-    what, units : str
-        What is in progress, and what is counted.
-    """
+    """Called with what is done and what there is to do; says so in the log, once a minute. `what` is in
+    progress, and `units` are counted."""
 
     def __init__(self, log, what, units):
         self.log, self.what, self.units, self.last = log, what, units, time.monotonic()

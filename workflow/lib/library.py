@@ -12,38 +12,16 @@ WORKFLOW = Path(__file__).resolve().parents[1]
 def code_of(*modules):
     """The code that a kind of job runs, as a parameter of its rule: what reruns the job when it changes.
 
-    Parameters
-    ----------
-    *modules : str
-        Names below the folder ``workflow``, such as ``papers.franc2008.cells``. What they import is found
-        from there, in the workflow's sources and in the installed library.
-
-    Returns
-    -------
-    dict
-        ``modules``, as given, and ``digest``, of their code and all that it reaches.
-
-    Raises
-    ------
-    ValueError
-        If there is no such module.
+    `modules` are names below the folder ``workflow``, such as ``papers.franc2008.cells``. What they import is
+    found from there, in the workflow's sources and in the installed library; the ``digest`` beside them is of
+    all this code.
     """
     return {"modules": list(modules), "digest": _digest(modules)}
 
 
 def library_id(code):
     """Version of svmselect and digest of the code that this job runs, as one string ``version+digest``.
-
-    Parameters
-    ----------
-    code : dict
-        From `code_of`, when the job was planned.
-
-    Raises
-    ------
-    RuntimeError
-        If the code is another by now.
-    """
+    `code` is from `code_of`, when the job was planned: if it is another by now, this is a `RuntimeError`."""
     if code_of(*code["modules"]) != code:
         changed = ", ".join(code["modules"])
         raise RuntimeError(f"the code of {changed} has changed since snakemake was started: start it again")
@@ -51,18 +29,8 @@ def library_id(code):
 
 
 def check_installed(sources):
-    """Refuse to run on a library that was not built from the sources as they are.
-
-    Parameters
-    ----------
-    sources : Path
-        Folder of the package ``svmselect``.
-
-    Raises
-    ------
-    ValueError
-        If a token of any module differs; comments, docstrings and layout may.
-    """
+    """Refuse, by a `ValueError`, to run on a library that was not built from the `sources` (the package's
+    folder) as they are: if a token of any module differs. Comments, docstrings and layout may."""
     changed = difference(sources.resolve())
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""

@@ -23,13 +23,8 @@ class Memory:
 
 @contextmanager
 def measured_memory():
-    """Measure the peak memory of a block, from Linux' record of this process.
-
-    Yields
-    ------
-    Memory
-        Filled when the block ends without an exception.
-    """
+    """Measure the peak memory of a block, from Linux' record of this process. The `Memory` is filled when
+    the block ends without an exception."""
     memory = Memory()
     gc.collect()
     # memory that was freed but kept is resident: its use would not show (glibc only)
@@ -46,15 +41,8 @@ def measured_memory():
 
 
 def machine_mb(groups=GROUPS, own=Path("/proc/self/cgroup")):
-    """The memory of this machine, or of the container or batch job that this process is in, in 2**20 bytes.
-
-    Parameters
-    ----------
-    groups : Path
-        Where the kernel shows its control groups.
-    own : Path
-        The file that names the control group of this process.
-    """
+    """The memory of this machine, or of the container or batch job that this process is in, in 2**20
+    bytes. The kernel shows its control groups in `groups`, and the file `own` names that of this process."""
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     with suppress(OSError):
         place = groups / own.read_text().splitlines()[-1].rpartition(":")[2].strip("/")

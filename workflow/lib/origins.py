@@ -7,22 +7,10 @@ COLUMNS = ["paper", "stage", "library", "rows", "present"]
 
 
 def libraries(paths, stages, present):
-    """The libraries that rows come from.
+    """The libraries that rows come from: one line per stage and library, with the columns `COLUMNS`.
 
-    Parameters
-    ----------
-    paths : iterable of path-like
-        Files of rows.
-    stages : iterable of (str, str)
-        Paper and stage of each.
-    present : iterable of list of str
-        Digests of the code that makes the rows of each now.
-
-    Returns
-    -------
-    DataFrame
-        One row per stage and library, with the columns `COLUMNS`: ``rows``, their number, and ``present``,
-        "yes" if it is the present code, else "no".
+    `paths` are files of rows, `stages` the paper and the stage of each, and `present` the digests of the code
+    that makes its rows now: ``present`` is "yes" if theirs is among them, else "no".
     """
     found = []
     for path, (paper, stage), digests in zip(paths, stages, present, strict=True):
@@ -34,16 +22,8 @@ def libraries(paths, stages, present):
 
 
 def others(libraries, paper, stages):
-    """The libraries of rows that are not of the present code, in words; empty if there are none.
-
-    Parameters
-    ----------
-    libraries : DataFrame
-        From the function of that name.
-    paper : str
-    stages : list of str
-        Those that an exhibit shows.
-    """
+    """The libraries of rows that are not of the present code, in words, of the stages that an exhibit
+    shows; empty if there are none. `libraries` is from the function of that name."""
     of = libraries[(libraries["paper"] == paper) & (libraries["present"] == "no")]
     named = {stage: list(of.loc[of["stage"] == stage, "library"]) for stage in stages}
     return "; ".join(f"{stage}: {', '.join(names)}" for stage, names in named.items() if names)

@@ -41,14 +41,7 @@ def judged(scorecard):
 
 def plot_results(scorecard, papers):
     """Each result as a point, ours over the published one, on the line of its exhibit and metric.
-
-    Parameters
-    ----------
-    scorecard : DataFrame
-        From `lib.scorecard.figures`, of all papers.
-    papers : dict of str to str
-        Paper -> its name.
-    """
+    `scorecard` is from `lib.scorecard.figures`, of all papers, whose names are in `papers`."""
     rows = judged(scorecard)
     lines = list(dict.fromkeys(zip(rows["paper"], rows["exhibit"], rows["metric"], strict=True)))
     fig, axes = figure(1, 1, 7.4, max(2.5, 0.26 * len(lines) + 1.3))

@@ -27,13 +27,8 @@ def image(path):
 
 
 def prose(path, **values):
-    """A caption or description (reStructuredText, a template) as HTML.
-
-    Raises
-    ------
-    docutils.utils.SystemMessage
-        If the text is not valid.
-    """
+    """A caption or description (reStructuredText, a template) as HTML; invalid text is docutils'
+    `SystemMessage`."""
     text = Environment(undefined=StrictUndefined).from_string(Path(path).read_text()).render(values)
     settings = {"halt_level": 2, "report_level": 2, "initial_header_level": 4}
     return publish_parts(text, writer="html5", settings_overrides=settings)["body"]

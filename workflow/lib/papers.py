@@ -123,13 +123,7 @@ class Paper:
     causes_run: list = field(default_factory=list)
 
     def set_plan(self, config, registry):
-        """Find out what the paper runs, and leave out exhibits that need what is not run.
-
-        Raises
-        ------
-        ValueError
-            In a sentence, if the configuration names what there is not.
-        """
+        """Find out what the paper runs, and leave out exhibits that need what is not run."""
         self.plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
         asked = config["causes"]
         self.causes_run = [
@@ -248,19 +242,10 @@ class Paper:
         ]
 
     def shown(self, results):
-        """What the report shows: a dict per exhibit, and part of it, and one of the claims.
-
-        Parameters
-        ----------
-        results : str
-            The folder of all results.
-
-        Returns
-        -------
-        list of dict
-            ``file``, an image or a Markdown table; ``caption``, its path; ``paper``, ``category``,
-            ``exhibit`` and ``what``; ``stages``, those whose rows it shows.
-        """
+        """What the report shows: a dict per exhibit, and part of it, and one of the claims. It has a
+        ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
+        ``caption``; ``paper``, ``category``, ``exhibit`` and ``what``; and ``stages``, those whose rows it
+        shows."""
         found = []
         for own in self.exhibits.values():
             for part in own.parts:
@@ -299,13 +284,8 @@ class Paper:
 
 
 def load_papers(folder=FOLDER):
-    """Papers by key, from the folders that have a declaration, in the order of the years.
-
-    Raises
-    ------
-    ValueError
-        In a sentence, if a declaration is not as the schema says.
-    """
+    """Papers by key, from the folders that have a declaration, in the order of the years. What is not as
+    the schemas say is a `ValueError` in sentences."""
     schemas = read_schema("paper"), read_schema("causes")
     papers = [_load(path, *schemas) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
@@ -313,21 +293,9 @@ def load_papers(folder=FOLDER):
 
 
 def with_plans(papers, config, registry):
-    """Those of the papers that the configuration runs, with their plans.
-
-    Parameters
-    ----------
-    papers : dict of str to Paper
-        From `load_papers`.
-    config : dict
-        Checked, its defaults filled in.
-    registry : svmselect.data.Registry
-
-    Raises
-    ------
-    ValueError
-        In a sentence, if the configuration names a paper or a data set that there is not.
-    """
+    """Those of the papers (from `load_papers`) that the configuration runs, with their plans. The
+    configuration is checked, its defaults filled in; what it names that there is not is a `ValueError` in
+    a sentence."""
     names = config["papers"] or papers
     check_names("papers", names, papers)
     chosen = {name: own for name, own in papers.items() if name in names}

@@ -27,17 +27,7 @@ class Part:
 
 
 def load_part(dataset, realisation):
-    """All rows of a realisation.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    realisation : int
-
-    Returns
-    -------
-    Part
-    """
+    """All rows of a realisation of a data set, as a `Part`."""
     X, y, X_test, y_test, split = dataset.realisation(realisation)
     y_test = None if y_test is None else y_test.astype(float)
     return Part(

@@ -206,11 +206,5 @@ def contents(entry: Any) -> str:
 
 
 def by_value(name: str, value: float) -> str:
-    """A parameter and its value as a part of a cell's name.
-
-    Examples
-    --------
-    >>> by_value("gamma", 0.125)
-    'gamma0.125'
-    """
+    """A parameter and its value as a part of a cell's name: ``by_value("gamma", 0.125)`` is "gamma0.125"."""
     return f"{name}{value:.10g}"

@@ -20,13 +20,8 @@ def declared(path):
 
 
 def read_printed(path):
-    """A file of published figures as it stands: a DataFrame of text, one row per figure.
-
-    Raises
-    ------
-    ValueError
-        If the columns are not `lib.tables.TIDY_COLUMNS`.
-    """
+    """A file of published figures as it stands: a DataFrame of text, one row per figure, with the columns
+    `lib.tables.TIDY_COLUMNS`."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     if list(frame.columns) != TIDY_COLUMNS:
         raise ValueError(f"{path} has the columns {list(frame.columns)}, wanted {TIDY_COLUMNS}")
@@ -34,19 +29,13 @@ def read_printed(path):
 
 
 def read_published(path):
-    """Published figures as tidy rows that join with those of the exhibits.
+    """The published figures of ``papers/<paper>/published.csv`` as tidy rows that join with those of the
+    exhibits.
 
-    Parameters
-    ----------
-    path : path-like
-        ``papers/<paper>/published.csv``.
-
-    Returns
-    -------
-    DataFrame
-        As `lib.tables.read_tidy` has it, under the registry's names of data sets, and ``printed``, the values
-        as text, which shows how they are rounded. The index counts the rows of the file: subsets printed as
-        "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of the data set and no method.
+    They are as `lib.tables.read_tidy` has them, under the registry's names of data sets, and have a column
+    ``printed``, the values as text, which shows how they are rounded. The index counts the rows of the file:
+    subsets printed as "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of the data set and
+    no method.
     """
     own, frame = declared(path), read_printed(path)
     frame["dataset"] = frame["dataset"].replace(own["datasets"])

@@ -181,23 +181,12 @@ EDIT_ROWS = pa.schema(
 
 
 def write_rows(path, rows, schema, cell=None):
-    """Write rows to a Parquet file, atomically.
+    """Write rows, dicts, to a Parquet file, atomically. Columns of the schema that a row does not name are
+    null; the rows belong to `cell`, a `Made`, if there is one.
 
-    Parameters
-    ----------
-    path : path-like
-    rows : list of dict
-        Columns that a row does not name are null.
-    schema : pyarrow.Schema
-        ``LOO_ROWS`` or another one of this module.
-    cell : Made, optional
-        The cell that the rows belong to.
-
-    Raises
-    ------
-    ValueError
-        If there are no rows, a row names a column that the schema lacks, a status is unknown, a row that is
-        ``ok`` has neither an error count nor a bound, or one that is not ``ok`` has no reason.
+    It is a `ValueError` if there are no rows, a row names a column that the schema lacks, a status is
+    unknown, a row that is ``ok`` has neither an error count nor a bound, or one that is not ``ok`` has no
+    reason.
     """
     if not rows:
         raise ValueError(f"no rows to write to {path}")
@@ -259,24 +248,18 @@ def cells_to_compute(path, wanted, any_code):
 
 
 def gather_rows(path, wanted, files, schema):
-    """Put the rows of all cells of a stage into one file, atomically.
+    """Put the rows of all cells of a stage into one file, atomically, and return their number.
 
     Parameters
     ----------
     path : path-like
-        The file of the stage. It is replaced; the rows of cells that are not in `files` are taken over from
-        it.
+        The file of the stage, which is replaced; the rows of cells that are not in `files` are taken over.
     wanted : list of str
         Names of the stage's cells, in the order in which their rows are to stand.
     files : dict of str to path-like
         The files of single cells, by the names of the cells.
     schema : pyarrow.Schema
         The schema of the rows. Columns that older rows lack are null.
-
-    Returns
-    -------
-    int
-        Number of rows of the file.
     """
     kept = {} if set(wanted) <= set(files) else _cells(path, schema)
     tables, made = [], []

@@ -24,19 +24,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def planned(*files):
-    """The papers of a configuration, with their plans, and the registry of data sets.
-
-    Parameters
-    ----------
-    *files : path-like
-        YAML files. Each is laid over those before it, and the first one over the demo's configuration.
-
-    Returns
-    -------
-    papers : dict of str to lib.papers.Paper
-    registry : svmselect.data.Registry
-    config : dict
-    """
+    """The papers of a configuration, with their plans, the registry of data sets, and the configuration:
+    that of the demo, and the given YAML files, each laid over those before it."""
     config = yaml.safe_load((PROJECT / "config/config.yaml").read_text())
     for file in files:
         update_config(config, yaml.safe_load(Path(file).read_text()))
@@ -48,13 +37,7 @@ def planned(*files):
 
 
 def cell_of(papers, name):
-    """The cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage.
-
-    Raises
-    ------
-    ValueError
-        If there is no such cell.
-    """
+    """The cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage."""
     parts = name.split("/", 2)
     if len(parts) == 3 and parts[0] in papers and parts[2] in papers[parts[0]].plan.of_stage(parts[1]):
         return papers[parts[0]], papers[parts[0]].plan.of_stage(parts[1])[parts[2]], parts[2]

@@ -246,20 +246,11 @@ def _text(value):
 
 
 def verdicts(claims, decided):
-    """The verdicts on the claims of all papers.
+    """The verdicts on the claims of all papers, a DataFrame of one row per claim.
 
-    Parameters
-    ----------
-    claims : dict
-        Paper -> what `lib.papers.Paper.judged` says.
-    decided : dict of str to DataFrame
-        Paper -> its claims.csv; papers that were not run are missing.
-
-    Returns
-    -------
-    DataFrame
-        One row per claim: ``paper``, ``claim``, ``by``, ``statement``, ``text`` (the words of the paper),
-        ``test``, ``tolerances`` (limits and their reasons), ``assumption``, ``tests``, ``held``, ``verdict``.
+    `claims` are what `lib.papers.Paper.judged` says, by paper; `decided` is each paper's claims.csv, and
+    lacks papers that were not run. ``text`` are the words of the paper, and ``tolerances`` the limits and
+    their reasons.
     """
     rows = []
     for paper, entry in claims.items():
@@ -363,19 +354,8 @@ def exhibits(claims, figures, verdicts, other_rows):
 
 
 def page_values(claims, figures, exhibits, verdicts, numbers, causes):
-    """What the HTML templates show of the scorecard.
-
-    Parameters
-    ----------
-    claims : dict
-        As for `verdicts`.
-    figures, exhibits, verdicts : DataFrame
-        Made by the functions of this module.
-    numbers : dict of str to DataFrame
-        Paper -> its claims_numbers.csv.
-    causes : DataFrame
-        From `lib.causes.table`, of all papers.
-    """
+    """What the HTML templates show of the scorecard, from the DataFrames that the functions of this module
+    and `lib.causes.cause_table` made, of all papers. `numbers` is the claims_numbers.csv of each paper."""
     shown = shown_figures(figures, [_remarks(row) for row in figures.itertuples()])
     tests = {}
     for paper, own in numbers.items():
@@ -411,13 +391,8 @@ SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 
 
 def between(text):
-    """The part of a text from one of the lines `SUMMARY` to the other.
-
-    Raises
-    ------
-    ValueError
-        If one of the lines is not there.
-    """
+    """The part of a text from one of the lines `SUMMARY` to the other; without them this is a
+    `ValueError`."""
     first, last = SUMMARY
     return text[text.index(first) : text.index(last) + len(last)]
 

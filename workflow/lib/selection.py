@@ -2,16 +2,9 @@
 
 
 def at_minimum(values, test):
-    """Test errors (DataFrame) of the models where each estimate is least: one of its own for each, more where
-    it ties, none without models. Elsewhere they are missing.
-
-    Parameters
-    ----------
-    values : DataFrame
-        A column per estimate.
-    test : Series
-        Of the same models; those without both are left out.
-    """
+    """Test errors (DataFrame) of the models where each estimate is least: one of its own for each, more
+    where it ties, none without models. Elsewhere they are missing. `values` has a column per estimate, and
+    `test` is of the same models; those without both are left out."""
     values = values[test.notna()]
     least = values.eq(values.min())
     return least.where(least).astype(float).mul(test, axis="index")

@@ -42,34 +42,33 @@ def lookup(tidy, by=tuple(KEY[1:])):
     return lambda *key: found.get(key, (np.nan, np.nan))
 
 
+def part_of(tidy, exhibit, metric, **columns):
+    """The tidy rows of a metric of an exhibit, and of a data set, setting or method."""
+    wanted = {"exhibit": exhibit, "metric": metric, **columns}
+    return tidy[np.logical_and.reduce([tidy[name] == value for name, value in wanted.items()])]
+
+
+def by_method(tidy, index):
+    """The values of tidy rows of one metric: a DataFrame of methods by one or several other columns."""
+    return tidy.pivot(index=index, columns="method", values="value")
+
+
 def named(tidy, metric, text):
     """What a note lists: a text for each row (namedtuple) whose metric counts something, if it counts any."""
     return [text(row) for row in tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)].itertuples()]
 
 
 def arranged(lines, columns, notes):
-    """Columns, body and notes of a table, as `write_markdown` and `write_tex` want them.
-
-    Parameters
-    ----------
-    lines : iterable of tuple
-        What each line of the table is about.
-    columns : list of (str, str, callable)
-        Group ("" for none) and heading of each column, and its text from the parts of a line.
-    notes : list of str
-    """
+    """Columns, body and notes of a table, as `write_markdown` and `write_tex` want them. Each of the
+    `lines` is what a line of the table is about, a tuple; each column is its group ("" for none), its
+    heading, and a function of the parts of a line that returns the text of a cell."""
     headings = [(group, heading) for group, heading, _ in columns]
     return headings, [[text(*line) for _, _, text in columns] for line in lines], notes
 
 
 def write_tidy(path, rows):
-    """Write tidy rows, dicts with keys of `TIDY_COLUMNS`, to a CSV file; what is missing is empty.
-
-    Raises
-    ------
-    ValueError
-        If two rows have the same exhibit, data set, setting, method and metric.
-    """
+    """Write tidy rows, dicts with keys of `TIDY_COLUMNS`, to a CSV file; what is missing is empty. No two
+    may have the same exhibit, data set, setting, method and metric."""
     frame = pd.DataFrame(list(rows), columns=TIDY_COLUMNS)
     twice = frame[frame.duplicated(KEY)]
     if len(twice):
@@ -78,13 +77,7 @@ def write_tidy(path, rows):
 
 
 def read_tidy(path):
-    """Tidy rows of a CSV file as a DataFrame; values and spreads are numbers, the other columns text.
-
-    Raises
-    ------
-    ValueError
-        If the columns are not `TIDY_COLUMNS`.
-    """
+    """Tidy rows of a CSV file as a DataFrame; values and spreads are numbers, the other columns text."""
     frame = pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
     if list(frame.columns) != TIDY_COLUMNS:
         raise ValueError(f"{path} has the columns {list(frame.columns)}, wanted {TIDY_COLUMNS}")
@@ -113,18 +106,8 @@ def short(text):
 
 
 def write_markdown(path, title, columns, body, notes):
-    """Write a Markdown table.
-
-    Parameters
-    ----------
-    path : path-like
-    title : str
-    columns : list of (str, str)
-        Group ("" for none) and heading.
-    body : list of list of str
-    notes : list of str
-        Paragraphs under the table.
-    """
+    """Write a Markdown table. A column is its group ("" for none) and heading, the body is lists of texts,
+    and notes are paragraphs under the table."""
     headings = [f"{group}: {heading}" if group else heading for group, heading in columns]
     lines = [f"# {title}", "", *markdown(headings, body), ""]
     for note in notes:

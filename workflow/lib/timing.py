@@ -23,26 +23,12 @@ class Timing:
 
 @contextmanager
 def timed(mode):
-    """Measure the time of a block.
+    """Measure the time of a block; the `Timing` is filled when it ends without an exception.
 
-    Parameters
-    ----------
-    mode : {"shared", "exclusive"}
-        ``exclusive`` holds a lock of this user on this machine, so that no two timed blocks run at the same
-        time; the time spent waiting is not counted. If a run in another folder holds it, a warning says so.
-        In the ``shared`` mode wall-clock time would depend on the other jobs: it is not taken.
-
-    Yields
-    ------
-    Timing
-        Filled when the block ends without an exception.
-
-    Raises
-    ------
-    ValueError
-        For another mode.
-    PermissionError
-        The folder of the lock is not this user's alone.
+    The mode ``exclusive`` holds a lock of this user on this machine, so that no two timed blocks run at the
+    same time; the time spent waiting is not counted. If a run in another folder holds it, a warning says so;
+    if the folder of the lock is not this user's alone, a `PermissionError` does. In the ``shared`` mode
+    wall-clock time would depend on the other jobs: it is not taken.
     """
     if mode not in ("shared", "exclusive"):
         raise ValueError(f"timing must be 'shared' or 'exclusive', got {mode!r}")

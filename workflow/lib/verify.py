@@ -27,25 +27,11 @@ FLIPPED = ("errors", "estimate", "error_pattern")
 
 
 def drawn(cells, which):
-    """The cells to compute again.
+    """The cells to compute again, names ``paper/stage/cell`` of some of the `cells`, each once.
 
-    Parameters
-    ----------
-    cells : list of str
-        Names ``paper/stage/cell`` of all cells.
-    which : float, str or list of str
-        A number is a share, above 0 and at most 1: so many cells of each paper are drawn at random, at least
-        one. A text is a pattern of names, in which ``*`` stands for anything; a list has several patterns.
-
-    Returns
-    -------
-    list of str
-        Names of cells, each once.
-
-    Raises
-    ------
-    ValueError
-        If no cell has a name that fits a pattern.
+    That `which` is a number is a share, above 0 and at most 1: so many cells of each paper are drawn at
+    random, at least one. A text is a pattern of names, in which ``*`` stands for anything; a list has several
+    patterns. A pattern that no name fits is a `ValueError`.
     """
     if isinstance(which, str | list):
         found = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.claims import claims_layout, decide
+from lib.claims import claim_tests, claims_layout, decide
 from lib.given import Given
 from lib.joblog import start_log
 from lib.papers import Exhibit
@@ -75,7 +75,7 @@ def decide_claims(files):
             tidy.append(given[key])
     claims = module("claims")
     results = given.call(claims.Results, tidy=pd.concat(tidy))
-    verdicts, numbers = decide(snakemake.params.claims, claims.TESTS, results, facts["full_scale"])
+    verdicts, numbers = decide(snakemake.params.claims, claim_tests(claims), results, facts["full_scale"])
     output = snakemake.output
     verdicts.to_csv(output.claims_csv, index=False, lineterminator="\n")
     numbers.to_csv(output.claims_numbers_csv, index=False, float_format="%.10g", lineterminator="\n")

@@ -1,4 +1,4 @@
-"""What Table 1 would be with each C: ``benchmark_final_C.csv`` and ``.md`` beside this file. To repeat it:
+"""What Table 1 would be with each C: ``benchmarks/results/bakir2004_final_C.csv`` and ``.md``. To repeat it:
 
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C --sets waveform-400 --widen 2
@@ -25,7 +25,7 @@ from papers.bakir2004.cells import ROWS_FLOAT32
 from papers.bakir2004.problem import of_dataset
 
 ROOT = Path(__file__).resolve().parents[3]
-RESULTS = Path(__file__).with_suffix(".csv")
+RESULTS = ROOT / "benchmarks/results/bakir2004_final_C.csv"
 KEY = ["dataset", "train", "gamma", "realisation"]
 
 

@@ -283,14 +283,8 @@ def run_points(job, points, problem_of, setup_of, asked):
 
 
 def run_figure1(job, settings):
-    """Support vectors of a linear SVM on two squares, for every overlap. One row per overlap and run; errors
-    are those on the training points.
-
-    Parameters
-    ----------
-    settings : SimpleNamespace
-        ``n``, points of each class; ``overlaps``; ``runs``; ``C``; ``tol``.
-    """
+    """Support vectors of a linear SVM on two squares of n points each, for every overlap. One row per
+    overlap and run; errors are those on the training points."""
     shared = {"fold": "train", "kernel": "linear", "formulation": "C", "value": settings.C}
     shared["tol"] = settings.tol
     rows = []
@@ -321,13 +315,8 @@ def run_figure3(job, realisation, settings):
     """Every method on training sets of Gaussian classes, the smaller ones parts of the largest. One row per
     deviation, size and method.
 
-    Parameters
-    ----------
-    realisation : int
-        Of the draw.
-    settings : SimpleNamespace
-        ``sizes``, list of int; ``deviations``, list of float; ``test_rows``; ``methods``, of `METHODS`;
-        ``setup``, the attributes of a `Setup` but the seed.
+    The settings are ``sizes``; ``deviations``; ``test_rows``; ``methods``, of `METHODS`; and ``setup``, the
+    attributes of a `Setup` but the seed.
     """
 
     def seed_of(deviation):
@@ -355,16 +344,12 @@ def run_figure3(job, realisation, settings):
 
 
 def run_figure4(job, realisation, settings):
-    """Every method on a data set a share of whose labels are swapped. One row per share and method.
+    """Every method on a data set a share of whose labels are swapped, drawn with the realisation as seed. One
+    row per share and method.
 
-    Parameters
-    ----------
-    realisation : int
-        Of the labels swapped.
-    settings : SimpleNamespace
-        ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `of_dataset`; ``methods`` and
-        ``setup``, see `run_figure3`; ``nu``, a dict of ``values`` and ``final_values`` of nu, for all methods
-        but "svm" and "multiedit_condense".
+    The settings are ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `of_dataset`;
+    ``methods`` and ``setup``, see `run_figure3`; and ``nu``, a dict of ``values`` and ``final_values`` of nu,
+    for all methods but "svm" and "multiedit_condense".
     """
     whole = of_dataset(Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale)
 
@@ -387,14 +372,8 @@ def run_figure4(job, realisation, settings):
 
 
 def run_table1(job, settings):
-    """Every method on realisations of a data set. One row per realisation and method.
-
-    Parameters
-    ----------
-    settings : SimpleNamespace
-        ``realisations``, list of int; ``train_rows``, ``test_rows`` and ``scale``, see `of_dataset`;
-        ``methods`` and ``setup``, see `run_figure3`.
-    """
+    """Every method on the ``realisations`` of a data set. One row per realisation and method. For the
+    other settings see `of_dataset` and `run_figure3`."""
     dataset = Dataset.load(job.data)
 
     def problem_of(realisation):
@@ -408,15 +387,9 @@ def run_table1(job, settings):
 
 
 def run_growth(job, settings):
-    """Every method, with one value of C, on growing training sets; a method runs up to its own size. One row
-    per size and method.
-
-    Parameters
-    ----------
-    settings : SimpleNamespace
-        ``sizes``, training rows of the first realisation; ``test_rows`` and ``scale``, see `of_dataset`;
-        ``methods``, method -> its largest size; ``setup``, see `run_figure3`.
-    """
+    """Every method, with one value of C, on growing training sets of the first realisation. One row per
+    size and method. The setting ``methods`` has the largest size of each; for the others see `of_dataset`
+    and `run_figure3`."""
     dataset = Dataset.load(job.data)
 
     def problem_of(size):

@@ -5,47 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from lib import claims
 from lib.claims import at_least, at_most, number
+from lib.tables import by_method, part_of
 
 
-@dataclass
-class Results:
-    """What claims are decided from.
+@dataclass(kw_only=True)
+class Results(claims.Results):
+    """What claims are decided from, and the runs of Figure 4."""
 
-    Attributes
-    ----------
-    tidy : DataFrame
-        Rows of all exhibits.
-    published : DataFrame
-        The paper's, in the same form.
-    limits : dict
-        Limit -> its value, see `lib.claims.limits`.
-    figure4_runs : int
-        Runs of Figure 4.
-    """
-
-    tidy: pd.DataFrame
-    published: pd.DataFrame
-    limits: dict
     figure4_runs: int
-
-    def curves(self, exhibit, metric):
-        """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""
-        own = self.tidy[(self.tidy["exhibit"] == exhibit) & (self.tidy["metric"] == metric)]
-        for dataset, rows in own.groupby("dataset", sort=False):
-            yield (
-                dataset,
-                rows.assign(at=rows["setting"].astype(float)).pivot(
-                    index="at", columns="method", values="value"
-                ),
-            )
 
     def table(self, metric, published=False):
         """Values of Table 1: a DataFrame of methods, "" for the data set alone, by data set and size."""
-        tidy = self.published if published else self.tidy
-        own = tidy[(tidy["exhibit"] == "table1") & (tidy["metric"] == metric)]
+        own = part_of(self.published if published else self.tidy, "table1", metric)
         own = own.assign(name=own["dataset"] + ", " + own["setting"]).fillna({"method": ""})
-        return own.pivot(index="name", columns="method", values="value")
+        return by_method(own, "name")
 
 
 def _column(frame, method):
@@ -63,7 +38,7 @@ def _slope(curve):
     return slope, 1 - (rest**2).sum() / total if total > 0 else np.nan
 
 
-def _growth_of_svs(results):
+def claim_svs_constant(results):
     for exhibit, what in (("figure3", "training points"), ("figure4", "label noise")):
         for dataset, curves in results.curves(exhibit, "svs"):
             kernel = "linear" if exhibit == "figure3" else "rbf"
@@ -76,7 +51,7 @@ def _growth_of_svs(results):
             yield at_least(dataset, kernel, quantity, explained, results.limits["linear"])
 
 
-def _accuracy(results):
+def claim_accuracy(results):
     limit = results.limits["loss"]
     accuracy = results.table("accuracy")
     loss = _column(accuracy, "svm") - _column(accuracy, "cross_training")
@@ -89,7 +64,7 @@ def _accuracy(results):
             yield at_most(dataset, kernel, "largest error added, percentage points", loss, limit)
 
 
-def _faster(results):
+def claim_faster(results):
     for dataset, curves in results.curves("figure3", "time"):
         ratio = _column(curves, "cross_training") / _column(curves, "svm")
         for at, value in ratio.items():
@@ -105,18 +80,18 @@ def _largest(results):
     return results.table("train_rows")[""].idxmax()
 
 
-def _fewer_svs(results):
+def claim_fewer_svs(results):
     svs = results.table("svs")
     ratio = _column(svs, "svm") / _column(svs, "cross_training")
     for name, value in ratio.dropna().items():
         yield at_least(name, "rbf", "SVs, SVM / cross-training", value, results.limits["fewer"])
 
 
-def _not_significant(results):
-    rows = results.tidy[(results.tidy["exhibit"] == "figure4") & (results.tidy["metric"] == "clean_error")]
-    wide = rows.pivot(index=["dataset", "setting"], columns="method", values=["value", "spread"])
+def claim_loss_not_significant(results):
+    rows = part_of(results.tidy, "figure4", "clean_error")
+    both = rows.pivot(index=["dataset", "setting"], columns="method", values=["value", "spread"])
     if {"nu_svm", "cross_training"} <= set(rows["method"]):
-        for (dataset, setting), own in wide.iterrows():
+        for (dataset, setting), own in both.iterrows():
             gap = own["value", "cross_training"] - own["value", "nu_svm"]
             error = np.hypot(*(own["spread", name] for name in ("cross_training", "nu_svm")))
             quantity = f"clean error added, standard errors, {setting} % noise"
@@ -124,7 +99,7 @@ def _not_significant(results):
             yield at_most(dataset, "rbf", quantity, deviations, results.limits["significant"])
 
 
-def _bouncing(results):
+def claim_bouncing_follow_bayes_risk(results):
     for metric, holds in (("svs_bounded", at_least), ("svs_inbound", at_most)):
         name = "bouncing" if holds is at_least else "ordinary"
         for dataset, curves in results.curves("figure1", metric):
@@ -134,7 +109,7 @@ def _bouncing(results):
             yield holds(dataset, "linear", quantity, ratio, results.limits[name])
 
 
-def _week_and_night(results):
+def claim_week_and_night(results):
     name = _largest(results)
     time, search = results.table("time").loc[name], results.table("search_time").loc[name]
     if {"svm", "cross_training"} <= set(time.dropna().index):
@@ -146,12 +121,12 @@ def _week_and_night(results):
         yield at_least(name, "rbf", quantity, ratio, results.limits["week_over_search"])
 
 
-def _rebalancing(results):
+def claim_rebalancing(results):
     for name, value in _column(results.table("reinserted"), "cross_training").dropna().items():
         yield number(name, "rbf", "examples put back, mean", value, "> 0", value > 0)
 
 
-def _scales(results):
+def claim_scales(results):
     accuracy = _column(results.table("accuracy"), "cross_training").dropna()
     rows = results.table("train_rows")[""].loc[accuracy.index]
     name = rows.idxmax()
@@ -164,7 +139,7 @@ def _scales(results):
         yield number(name, "rbf", quantity, gain, "> 0", gain > 0)
 
 
-def _table_accuracy(results):
+def claim_table_accuracy(results):
     ours, theirs = results.table("accuracy"), results.table("accuracy", published=True)
     for method in ("svm", "cross_training"):
         gap = (_column(ours, method) - _column(theirs, method)).abs().dropna()
@@ -173,7 +148,7 @@ def _table_accuracy(results):
             yield at_most(name, "rbf", quantity, value, results.limits["accuracy"])
 
 
-def _table_svs(results):
+def claim_table_svs(results):
     ours, theirs = results.table("svs"), results.table("svs", published=True)
     for method in ("svm", "cross_training"):
         gap = (_column(ours, method) / _column(theirs, method) - 1).abs().dropna()
@@ -182,7 +157,7 @@ def _table_svs(results):
             yield at_most(name, "rbf", quantity, value, results.limits["svs"])
 
 
-def _cost(results):
+def claim_cost(results):
     name = _largest(results)
     time, search = results.table("time"), results.table("search_time")
     hours = time.loc[name, "cross_training"] / 3600
@@ -199,7 +174,7 @@ def _cost(results):
     yield at_most("all sets", "rbf", quantity, total / 2, results.limits["table_hours"])
 
 
-def _edited(results):
+def claim_svms_edit_better(results):
     accuracy, svs = results.table("accuracy"), results.table("svs")
     for frame, what, sign in ((accuracy, "accuracy", 1), (svs, "SVs", -1)):
         gap = _column(frame, "cross_training") - _column(frame, "multiedit_condense")
@@ -209,21 +184,3 @@ def _edited(results):
                 yield at_least(name, "rbf", quantity, value, 0)
             else:
                 yield number(name, "rbf", quantity, value)
-
-
-# id in claims.yaml -> what decides it
-TESTS = {
-    "svs-constant": _growth_of_svs,
-    "accuracy": _accuracy,
-    "faster": _faster,
-    "scales": _scales,
-    "fewer-svs": _fewer_svs,
-    "loss-not-significant": _not_significant,
-    "bouncing-follow-bayes-risk": _bouncing,
-    "week-and-night": _week_and_night,
-    "rebalancing": _rebalancing,
-    "table-accuracy": _table_accuracy,
-    "table-svs": _table_svs,
-    "cost": _cost,
-    "svms-edit-better": _edited,
-}

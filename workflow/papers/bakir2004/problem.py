@@ -13,34 +13,15 @@ SCALES = ("none", "largest", "range", "deviation")
 
 @dataclass(frozen=True)
 class Problem(Part):
-    """Training and test rows of one realisation, or of generated classes.
-
-    Attributes
-    ----------
-    clean : ndarray, shape (n_test,), or None
-        Labels of the test rows before noise.
-    """
+    """Training and test rows of one realisation, or of generated classes, and the labels of the test rows
+    before noise (`clean`), if there is any."""
 
     clean: np.ndarray | None = None
 
 
 def squares(n, overlap, rng):
-    """Two classes, uniform on unit squares side by side, of which a strip of this width is common: the Bayes
-    risk is half of it.
-
-    Parameters
-    ----------
-    n : int
-        Points of each class.
-    overlap : float
-        0 to 1.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    X : ndarray, shape (2 n, 2)
-    y : ndarray, shape (2 n,)
-    """
+    """Two classes of n points each, uniform on unit squares side by side, of which a strip of this width
+    (0 to 1) is common: the Bayes risk is half of it. Returns X, of shape (2 n, 2), and y."""
     y = np.repeat([-1.0, 1.0], n)
     X = rng.uniform(size=(2 * n, 2))
     X[y > 0, 0] += 1 - overlap
@@ -48,22 +29,9 @@ def squares(n, overlap, rng):
 
 
 def gaussians(n, deviation, rng):
-    """Two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five
-    (section 4.1).
-
-    Parameters
-    ----------
-    n : int
-    deviation : float
-        In each dimension.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    X : ndarray, shape (n, 10)
-    y : ndarray, shape (n,)
-        Half of each class, up to one point.
-    """
+    """Two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five and
+    this deviation in each dimension (section 4.1). Returns X, of shape (n, 10), and y: half of each class,
+    up to one point."""
     y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
     X = deviation * rng.standard_normal((n, 10))
     X[:, :5] += y[:, None]
@@ -71,7 +39,7 @@ def gaussians(n, deviation, rng):
 
 
 def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
-    """Training and test rows of a realisation of a data set.
+    """Training and test rows of a realisation of a data set, as a `Problem`.
 
     Parameters
     ----------
@@ -84,15 +52,6 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
     scale : {"none", "largest", "range", "deviation"}
         What features are divided by: the largest absolute value of all of them; each by its range, after its
         least value is subtracted; or each by its deviation, after its mean is. Those of the training rows.
-
-    Returns
-    -------
-    Problem
-
-    Raises
-    ------
-    ValueError
-        If there are not so many rows, the scale is unknown, or a sparse set is to be centred.
     """
     own_test = dataset.recipe is None
     part = load_part(dataset, 1 if own_test else realisation)

@@ -30,24 +30,11 @@ EXPERIMENTS = {"width": ("test", *ESTIMATES, *LEAVE_ONE_OUT), "C": ("test", "spa
 
 
 def training_part(dataset, realisation, parts):
-    """Training and test rows of a realisation.
+    """Training and test rows of a realisation, as a `Part`.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    realisation : int
-    parts : int
-        Of a data set with a test part of its own: the training rows are cut into so many parts, equal but for
-        one row, and realisation r trains on the r-th.
-
-    Returns
-    -------
-    Part
-
-    Raises
-    ------
-    ValueError
-        If a data set that has splits is to be cut too, or there is no such part.
+    Of a data set with a test part of its own the training rows are cut into so many `parts`, equal but for
+    one row, and realisation r trains on the r-th. That a data set which has splits is to be cut too, or that
+    there is no such part, is a `ValueError`.
     """
     if parts == 1:
         return load_part(dataset, realisation)
@@ -63,18 +50,12 @@ def training_part(dataset, realisation, parts):
 
 
 def run_models(job, realisation, parts, models, settings):
-    """Every method of an experiment on every model of a grid. One row per model and method.
+    """Every method of an experiment (of `EXPERIMENTS`, in the job's identity) on every model of a grid. One
+    row per model and method.
 
-    Parameters
-    ----------
-    job : Job
-        Its identity has the experiment, of `EXPERIMENTS`.
-    realisation, parts : int
-        See `training_part`.
-    models : list of dict
-        ``C`` and ``gamma``; models of one gamma that follow each other share its Gram matrix.
-    settings : SimpleNamespace
-        ``tol``, the KKT tolerance on LIBSVM's scale, and ``max_iter``, int or None.
+    For realisation and parts see `training_part`. `models` are dicts of ``C`` and ``gamma``; those of one
+    gamma that follow each other share its Gram matrix. The settings are ``tol``, the KKT tolerance on
+    LIBSVM's scale, and ``max_iter``, int or None.
     """
     cell = Cell(job, training_part(Dataset.load(job.data), realisation, parts))
     job.identity["tol"] = settings.tol

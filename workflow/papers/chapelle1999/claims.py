@@ -1,36 +1,18 @@
 """What the paper claims: the numbers that decide each claim."""
 
-from dataclasses import dataclass
-
 import numpy as np
-import pandas as pd
 
+from lib import claims
 from lib.claims import at_least, at_most, number
 from papers.chapelle1999.exhibits import PANELS
 
 
-@dataclass
-class Results:
-    """What claims are decided from.
-
-    Attributes
-    ----------
-    tidy : DataFrame
-        Rows of the figures.
-    limits : dict
-        Limit -> its value, see `lib.claims.limits`.
-    """
-
-    tidy: pd.DataFrame
-    limits: dict
+class Results(claims.Results):
+    """What claims are decided from."""
 
     def curves(self, exhibit, metric):
-        """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""
-        own = self.tidy[(self.tidy["exhibit"] == exhibit) & (self.tidy["metric"] == metric)]
-        for dataset, rows in own.groupby("dataset", sort=False):
-            curves = rows.assign(at=rows["setting"].astype(float)).pivot(
-                index="at", columns="method", values="value"
-            )
+        """As of all papers, where every method has a value."""
+        for dataset, curves in super().curves(exhibit, metric):
             yield dataset, curves.dropna()
 
 
@@ -39,7 +21,7 @@ def _excess(curve, test):
     return test[curve.idxmin()] - test.min() if len(curve) else np.nan
 
 
-def _span_rule(results):
+def claim_span_rule(results):
     for exhibit, name, _ in PANELS.values():
         for dataset, curves in results.curves(exhibit, "error"):
             test, span = curves["test"], curves["span_rule"]
@@ -50,7 +32,7 @@ def _span_rule(results):
             yield at_most(dataset, "rbf", quantity, gap, results.limits["distance"])
 
 
-def _close_to_loo(results):
+def claim_span_is_loo(results):
     for exhibit, name, _ in PANELS.values():
         for dataset, curves in results.curves(exhibit, "error"):
             gap = (curves["span_rule"] - curves["loo"]).abs().mean()
@@ -58,7 +40,7 @@ def _close_to_loo(results):
             yield at_most(dataset, "rbf", quantity, gap, results.limits["distance_to_loo"])
 
 
-def _cost(results):
+def claim_span_cost(results):
     for dataset, curves in results.curves("figure3", "time"):
         total = curves.sum()
         least = results.limits["speedup"]
@@ -67,7 +49,7 @@ def _cost(results):
         yield number(dataset, "rbf", "CPU time, unlearning / span rule", total["loo"] / total["span_rule"])
 
 
-def _tighter(results):
+def claim_rescaled_tighter(results):
     for dataset, curves in results.curves("figure4", "functional"):
         ratio = curves["radius_margin"] / curves["rescaled_radius_margin"]
         quantity = "plain bound / rescaled bound, least over the widths"
@@ -76,14 +58,14 @@ def _tighter(results):
         yield at_least(dataset, "rbf", quantity, ratio.median(), results.limits["tighter"])
 
 
-def _not_prohibitive(results):
+def claim_span_not_prohibitive(results):
     for dataset, curves in results.curves("figure3", "time"):
         ratio = curves["span_rule"].sum() / curves["train"].sum()
         quantity = "CPU time, span rule / training"
         yield at_most(dataset, "rbf", quantity, ratio, results.limits["prohibitive"])
 
 
-def _rescaling(results):
+def claim_rescaling(results):
     tests = {dataset: curves["test"] for dataset, curves in results.curves("figure2a", "error")}
     for dataset, curves in results.curves("figure4", "functional"):
         both = curves.join(tests[dataset], how="inner")
@@ -97,14 +79,3 @@ def _rescaling(results):
         yield at_least(dataset, "rbf", quantity, rescaled, results.limits["correlation"])
         quantity = "rank correlation with the test error, plain"
         yield number(dataset, "rbf", quantity, plain, "less than rescaled", plain < rescaled)
-
-
-# id in claims.yaml -> what decides it
-TESTS = {
-    "span-rule": _span_rule,
-    "span-cost": _cost,
-    "rescaling": _rescaling,
-    "rescaled-tighter": _tighter,
-    "span-not-prohibitive": _not_prohibitive,
-    "span-is-loo": _close_to_loo,
-}

@@ -25,18 +25,8 @@ FOLDS_SEED = 2026
 
 
 def training_part(dataset, realisation):
-    """Training and test rows of a realisation, each feature with the mean and the deviation of the training
-    rows taken out. Dense.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    realisation : int
-
-    Returns
-    -------
-    Part
-    """
+    """Training and test rows of a realisation, as a `Part`, each feature with the mean and the deviation
+    of the training rows taken out. Dense."""
     part = load_part(dataset, realisation)
     X, X_test = (own.toarray() if sparse.issparse(own) else own for own in (part.X, part.X_test))
     X, X_test = scaled(X, X_test, "deviation")
@@ -52,18 +42,11 @@ def assignment(y, k):
 
 
 def run_estimator(job, realisation, estimator, kernels, settings):
-    """An estimator, or the test error, of the models of a grid. One row per model, of cross-validation one
-    per model and number of folds.
+    """An estimator (the name of its file), or the test error (`TEST`), of the models of a grid. One row per
+    model, of cross-validation one per model and number of folds.
 
-    Parameters
-    ----------
-    realisation : int
-    estimator : str
-        The name of its file, or `TEST`.
-    kernels : list of dict
-        ``gamma`` (None for the linear kernel) and ``C``, a list of values.
-    settings : SimpleNamespace
-        ``tol``, ``max_iter``, and ``folds``, a list of their numbers for an estimator of folds.
+    Kernels are dicts of ``gamma`` (None for the linear kernel) and ``C``, a list of values. The settings are
+    ``tol``, ``max_iter``, and ``folds``, a list of their numbers for an estimator of folds.
     """
     cell = Cell(job, training_part(Dataset.load(job.data), realisation))
     job.identity["tol"] = settings.tol

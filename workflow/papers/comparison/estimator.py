@@ -123,13 +123,7 @@ def load_estimators() -> dict[str, Estimator]:
 
 
 def estimator_of(method: str) -> tuple[Estimator, str]:
-    """The estimator of a method in tidy rows, and the number of folds as text, empty if it has none.
-
-    Raises
-    ------
-    ValueError
-        If there is no such estimator.
-    """
+    """The estimator of a method in tidy rows, and the number of folds as text, empty if it has none."""
     estimators = load_estimators()
     if method in estimators and not estimators[method].of_folds:
         return estimators[method], ""

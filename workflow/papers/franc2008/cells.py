@@ -101,15 +101,8 @@ def run_test(job, kernel, realisations, cells, settings):
     """Test errors of the selected model of a kernel, trained anew on each realisation. One row per
     realisation.
 
-    Parameters
-    ----------
-    kernel : {"linear", "rbf"}
-    realisations : list of int
-    cells : DataFrame
-        Rows of leave-one-out.
-    settings : SimpleNamespace
-        ``method``, whose errors select the model; where none succeeded the rows are ``skipped``. ``eps`` and
-        ``max_iter``, see `run_loo`.
+    `cells` are the rows of leave-one-out, and the errors of the settings' ``method`` there select the model;
+    where none succeeded the rows are ``skipped``. For ``eps`` and ``max_iter`` see `run_loo`.
     """
     dataset = Dataset.load(job.data)
     name = job.identity["dataset"]

@@ -1,12 +1,13 @@
 """What the paper claims, and what we do: the numbers that decide each claim, and a verdict."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from lib import claims
 from lib.claims import at_least, at_most, number
+from lib.tables import KEY, lookup, part_of
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS
 
 # "a breakdown point between 1e-3 and 1e-1": log10 eps
@@ -21,45 +22,29 @@ UNLEARN_SPEEDUPS = {
 }
 
 
-@dataclass
-class Results:
-    """What claims are decided from.
+@dataclass(kw_only=True)
+class Results(claims.Results):
+    """What claims are decided from, and: data sets of the tables; the leave-one-out methods that were run,
+    since claims about others are not tested; where there are several, points on which they disagree."""
 
-    Attributes
-    ----------
-    tidy : DataFrame
-        Rows of the tables and of Figure 1.
-    published : DataFrame
-        The paper's, in the same form.
-    datasets : list of str
-        Of the tables.
-    methods : list of str
-        Leave-one-out methods that were run; claims about others are not tested.
-    limits : dict
-        Limit -> its value, see `lib.claims.limits`.
-    agreement_points : DataFrame or None
-        Points on which the methods disagree (`checks.agreement`), if more than one was run.
-    """
-
-    tidy: pd.DataFrame
-    published: pd.DataFrame
     datasets: list
     methods: list
-    limits: dict
     agreement_points: pd.DataFrame | None = None
 
     def __post_init__(self):
-        key = ["exhibit", "dataset", "setting", "method", "metric"]
-        self._values = self.tidy.set_index(key)["value"].to_dict()
-        self._spreads = self.tidy.set_index(key)["spread"].to_dict()
+        self._find = lookup(self.tidy, KEY)
 
     def value(self, *key):
         """Value of an exhibit, data set, setting, method and metric; NaN where there is none."""
-        return self._values.get(key, np.nan)
+        return self._find(*key)[0]
 
     def spread(self, *key):
         """Its spread."""
-        return self._spreads.get(key, np.nan)
+        return self._find(*key)[1]
+
+    def printed(self, metric, kernel):
+        """Published values of Table 3, by data set."""
+        return part_of(self.published, "table3", metric, setting=kernel).set_index("dataset")["value"]
 
     def sets_and_kernels(self):
         return [(dataset, kernel) for kernel in KERNELS for dataset in self.datasets]
@@ -85,11 +70,11 @@ def _disagreements(results, methods):
             yield number(dataset, kernel, "points that differ, degenerate", degenerate.sum())
 
 
-def _identical_errors(results):
+def claim_identical_errors(results):
     yield from _disagreements(results, ("standard", "proposed"))
 
 
-def _methods_agree(results):
+def claim_methods_agree(results):
     yield from _disagreements(results, METHODS)
 
 
@@ -97,7 +82,7 @@ def _wrong_by(points, method):
     return int(points["wrong_by"].fillna("").map(lambda names: method in names.split()).sum())
 
 
-def _unlearn_exact(results):
+def claim_unlearn_exact(results):
     if results.agreement_points is None or "unlearn" not in results.methods:
         return
     for (dataset, kernel), points in results.agreement_points.groupby(["dataset", "kernel"], sort=False):
@@ -105,7 +90,7 @@ def _unlearn_exact(results):
         yield number(dataset, kernel, "differing points wrong by unlearn", count, "= 0", count == 0)
 
 
-def _never_slower(results):
+def claim_never_slower(results):
     least = 1 - results.limits["slower"]
     for dataset, kernel in results.sets_and_kernels():
         at = ("table3", dataset, kernel)
@@ -124,10 +109,8 @@ def _never_slower(results):
 
 def _speedup(results, kernel):
     """Mean and largest speed-up over the paper's data sets, each beside the published one."""
-    published = results.published
-    published = published[(published["exhibit"] == "table3") & (published["setting"] == kernel)]
     for metric, quantity in SPEEDUPS.items():
-        theirs = published[published["metric"] == metric].set_index("dataset")["value"]
+        theirs = results.printed(metric, kernel)
         ours = pd.Series(
             {set_: results.value("table3", set_, kernel, "proposed", metric) for set_ in theirs.index}
         )
@@ -140,14 +123,10 @@ def _speedup(results, kernel):
             yield number(ALL_SETS, kernel, f"{name}, {quantity}", value, limit, near)
 
 
-def _breakdown(results):
+def claim_breakdown(results):
     """Where, and by how much, a loose eps misleads the selection (Figure 1)."""
     tolerance = results.limits["breakdown"]
-    figure = results.tidy[(results.tidy["exhibit"] == "figure1") & (results.tidy["metric"] == "loo_error")]
-    for dataset, own in figure.groupby("dataset", sort=False):
-        errors = own.assign(log10_eps=own["setting"].astype(float)).pivot(
-            index="log10_eps", columns="method", values="value"
-        )
+    for dataset, errors in results.curves("figure1", "loo_error"):
         off = (errors - errors.iloc[0]).abs().max(axis=1) > tolerance
         at = off.idxmax() if off.any() else np.inf
         low, high = BREAKDOWN
@@ -164,7 +143,7 @@ def _breakdown(results):
         yield number(dataset, "rbf", quantity, gap, f"> {tolerance:g}", gap > tolerance)
 
 
-def _linear_estimate(results):
+def claim_linear_estimate(results):
     for dataset in results.datasets:
         at = ("table2", dataset, "linear", "loo")
         difference = results.value(*at, "loo_error") - results.value(*at, "test_error")
@@ -186,7 +165,7 @@ def _errors(results, kernel):
         yield dataset, results.value(*at), results.spread(*at)
 
 
-def _as_raetsch(results):
+def claim_errors_as_raetsch(results):
     reported = results.limits["raetsch"]
     for dataset, error, _ in _errors(results, "rbf"):
         if dataset in reported:
@@ -195,7 +174,7 @@ def _as_raetsch(results):
             yield at_most(dataset, "rbf", quantity, far, results.limits["very_similar"])
 
 
-def _linear_comparable(results):
+def claim_linear_comparable(results):
     count = 0
     both = zip(_errors(results, "linear"), _errors(results, "rbf"), strict=True)
     for (dataset, linear, _), (_, rbf, spread) in both:
@@ -209,15 +188,14 @@ def _linear_comparable(results):
 
 def _curves(results, metric, method):
     """Data set, and a curve of Figure 1 by log10 eps, up to the end of the breakdown points."""
-    rows = results.tidy[(results.tidy["exhibit"] == "figure1") & (results.tidy["metric"] == metric)]
-    for dataset, own in rows[rows["method"] == method].groupby("dataset", sort=False):
-        curve = own.assign(at=own["setting"].astype(float)).set_index("at")["value"].sort_index()
+    for dataset, curves in results.curves("figure1", metric):
+        curve = curves[method].dropna()
         curve = curve[curve.index <= BREAKDOWN[1]]
         if len(curve) > 1:
             yield dataset, curve
 
 
-def _overestimates(results):
+def claim_overestimates(results):
     for dataset, curve in _curves(results, "loo_error", "selected_at_smallest_eps"):
         above = curve.iloc[1:] - curve.iloc[0]
         quantity = "least of the dashed curve above its value at the smallest eps, percentage points"
@@ -227,14 +205,14 @@ def _overestimates(results):
         yield at_most(dataset, "rbf", quantity, above.mean(), results.limits["slightly"])
 
 
-def _time_falls(results):
+def claim_time_falls(results):
     for dataset, curve in _curves(results, "time", "standard"):
         most = (curve.to_numpy()[1:] / curve.to_numpy()[:-1]).max()
         quantity = "CPU time over that at the next smaller eps, largest"
         yield at_most(dataset, "rbf", quantity, most, 1 + results.limits["slower"])
 
 
-def _efficiency_test(results):
+def claim_efficiency_test(results):
     for dataset, kernel in results.sets_and_kernels():
         at = ("table3", dataset, kernel, "proposed")
         if results.value(*at, "certified") < 50:
@@ -244,14 +222,9 @@ def _efficiency_test(results):
             )
 
 
-def _certified_share(results):
-    published = results.published
+def claim_certified_share(results):
     for kernel in KERNELS:
-        theirs = published[
-            (published["exhibit"] == "table3")
-            & (published["setting"] == kernel)
-            & (published["metric"] == "certified")
-        ].set_index("dataset")["value"]
+        theirs = results.printed("certified", kernel)
         ours = [results.value("table3", name, kernel, "proposed", "certified") for name in theirs.index]
         wanted, share = theirs.mean(), results.limits["speedup"]
         limit = f"{wanted:.1f} ± {share:.0%}"
@@ -261,7 +234,7 @@ def _certified_share(results):
         )
 
 
-def _unlearn_speedup(results):
+def claim_unlearn_speedup(results):
     for kernel, limits in results.limits["unlearn_speedup"].items():
         for other, least in limits.items():
             metric, quantity = UNLEARN_SPEEDUPS[other]
@@ -269,7 +242,7 @@ def _unlearn_speedup(results):
             yield at_least(ALL_SETS, kernel, quantity, value, least)
 
 
-def _unlearn_never_slower(results):
+def claim_unlearn_never_slower(results):
     for dataset, kernel in results.sets_and_kernels():
         times = [results.value("table3", dataset, kernel, method, "time") for method in METHODS]
         if np.nanmax([0, *times]) <= results.limits["least_time"]:
@@ -283,22 +256,9 @@ def _ratio(above, below):
     return above / below if below else np.nan
 
 
-# id in claims.yaml -> what decides it
-TESTS = {
-    "identical-errors": _identical_errors,
-    "never-slower": _never_slower,
-    "speedup-linear": partial(_speedup, kernel="linear"),
-    "speedup-rbf": partial(_speedup, kernel="rbf"),
-    "breakdown": _breakdown,
-    "overestimates": _overestimates,
-    "time-falls": _time_falls,
-    "efficiency-test": _efficiency_test,
-    "certified-share": _certified_share,
-    "errors-as-raetsch": _as_raetsch,
-    "linear-comparable": _linear_comparable,
-    "linear-estimate": _linear_estimate,
-    "methods-agree": _methods_agree,
-    "unlearn-exact": _unlearn_exact,
-    "unlearn-speedup": _unlearn_speedup,
-    "unlearn-never-slower": _unlearn_never_slower,
-}
+def claim_speedup_linear(results):
+    return _speedup(results, "linear")
+
+
+def claim_speedup_rbf(results):
+    return _speedup(results, "rbf")

@@ -14,20 +14,9 @@ COLUMNS = [
 
 
 def error_table(rows):
-    """Leave-one-out errors of the models that succeeded on every realisation.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of one data set, kernel, method and eps.
-
-    Returns
-    -------
-    errors : DataFrame
-        One row per model, indexed by (C, gamma) in ascending order; one column per realisation; fractions.
-    n_failed : int
-        Models left out.
-    """
+    """Leave-one-out errors of the models that succeeded on every realisation, from the rows of one data
+    set, kernel, method and eps: fractions, a DataFrame with a row per model, indexed by (C, gamma) in
+    ascending order, and a column per realisation. Beside it, how many models are left out."""
     # pivot drops a NaN key: the linear kernel's gamma is set to 0 while the table is made
     rows = rows.assign(gamma=rows["gamma"].fillna(0.0), estimate=rows["estimate"].where(rows["status"] == OK))
     errors = rows.pivot(index=["C", "gamma"], columns="realisation", values="estimate").sort_index()
@@ -45,23 +34,14 @@ def first_best(errors):
 
 
 def select(rows):
-    """The selected model and both statistics of its leave-one-out error.
+    """The selected model and both statistics of its leave-one-out error, from the rows of one data set,
+    kernel and method: a dict with the keys of `COLUMNS` but ``dataset`` and ``kernel``.
 
     ``loo_error_min_of_mean`` is the error of the one model with the smallest mean over the realisations, as
     the paper's text has it; ``loo_error`` is the mean over the realisations of each one's own minimum, which
-    is what Table 2 prints.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of one data set, kernel and method.
-
-    Returns
-    -------
-    dict
-        The keys of `COLUMNS` but ``dataset`` and ``kernel``; errors are fractions, each with its standard
-        deviation over the realisations (n - 1; NaN with one). ``gamma`` is None for the linear kernel. If no
-        model succeeded on every realisation the status is ``error`` and the results are None.
+    is what Table 2 prints. Errors are fractions, each with its standard deviation over the realisations (n -
+    1; NaN with one). ``gamma`` is None for the linear kernel. If no model succeeded on every realisation the
+    status is ``error`` and the results are None.
     """
     errors, n_failed = error_table(rows)
     counts = {
@@ -88,20 +68,8 @@ def select(rows):
 
 
 def selected_models(rows, datasets, method):
-    """What a method selects for each data set and kernel.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of leave-one-out.
-    datasets : list of str
-    method : str
-
-    Returns
-    -------
-    DataFrame
-        Columns `COLUMNS`.
-    """
+    """What a method selects for each data set and kernel by its rows of leave-one-out: a DataFrame with
+    the columns `COLUMNS`."""
     own = rows[rows["method"] == method]
     models = [
         {

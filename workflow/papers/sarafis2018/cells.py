@@ -46,23 +46,17 @@ def unit_range(X, X_test):
 
 
 def scores(column, y, of):
-    """Importance of the training points, in [0, 1] (the paper's q).
-
-    Parameters
-    ----------
-    column : ndarray, shape (m,)
-        Scores in their own unit; their range is scaled to [0, 1].
-    y : ndarray, shape (m,)
-    of : {"all", "positive"}
-        "positive": only class +1 has scores; those of the other class are 1.
-    """
+    """Importance of the training points, in [0, 1] (the paper's q): the range of a column of scores in
+    their own unit is scaled to [0, 1]. With `of` "positive" only class +1 has scores; those of the other
+    class are 1."""
     scored = np.ones(len(y), dtype=bool) if of == "all" else y > 0
     least, width = column[scored].min(), np.ptp(column[scored])
     return np.where(scored, (column - least) / (width or 1), 1.0)
 
 
 def training_part(dataset, realisation, m, score=None, scale="training", balanced=False):
-    """The first m training rows of a realisation and its test rows, features scaled by `unit_range`.
+    """The first m training rows of a realisation and its test rows, features scaled by `unit_range`: a
+    `Part`, and the importance q of its points, if there are scores.
 
     Parameters
     ----------
@@ -76,16 +70,6 @@ def training_part(dataset, realisation, m, score=None, scale="training", balance
     balanced : bool
         Whether m / 2 rows of each class are drawn instead, with the realisation as seed, and all others are
         test rows.
-
-    Returns
-    -------
-    part : Part
-    q : ndarray, shape (m,), or None
-
-    Raises
-    ------
-    ValueError
-        If there are fewer training rows than m, or the data set has no such column.
     """
     part = load_part(dataset, realisation)
     if m > len(part.y):

@@ -5,33 +5,20 @@ from functools import cached_property
 
 import pandas as pd
 
+from lib import claims
 from lib.claims import at_least, at_most, number
+from lib.tables import part_of
 from papers.sarafis2018.exhibits import RULES, TABLES, same_pairs
 from papers.sarafis2018.layout import lookup
 
 ALL_SETS = "all sets"
 
 
-@dataclass
-class Results:
-    """What claims are decided from.
+@dataclass(kw_only=True)
+class Results(claims.Results):
+    """What claims are decided from, and the data sets whose training rows are the paper's."""
 
-    Attributes
-    ----------
-    tidy : DataFrame
-        Rows of the tables and of Figure 5.
-    published : DataFrame
-        The published values.
-    published_rows : list of str
-        Data sets whose training rows are the paper's.
-    limits : dict
-        Limit -> its value, see `lib.claims.limits`.
-    """
-
-    tidy: pd.DataFrame
-    published: pd.DataFrame
     published_rows: list
-    limits: dict
 
     def of(self, exhibit):
         """Data sets of an exhibit, and its `lookup`."""
@@ -51,7 +38,7 @@ class Results:
         return found
 
 
-def _selects_best(results):
+def claim_span_selects_best(results):
     found = results.selections
     for (_, dataset), errors in found.items():
         for rule in RULES[1:]:
@@ -64,7 +51,7 @@ def _selects_best(results):
             yield at_least(ALL_SETS, "rbf", quantity, share, results.limits["at_least_as_good"])
 
 
-def _beside_cv(results):
+def claim_span_beside_cv(results):
     errors = [found for (table, _), found in results.selections.items() if table == "table2"]
     if errors:
         count = sum(found["span_rule"] <= found["kfold"] for found in errors)
@@ -72,7 +59,7 @@ def _beside_cv(results):
         yield at_least(ALL_SETS, "rbf", quantity, count, results.limits["beside_cv"])
 
 
-def _best_with_instance_weights(results):
+def claim_best_with_instance_weights(results):
     for (table, dataset), found in results.selections.items():
         if table == "table3":
             gap = min(found[rule] for rule in RULES[1:]) - found["span_rule"]
@@ -80,7 +67,7 @@ def _best_with_instance_weights(results):
             yield number(dataset, "rbf", quantity, 100 * gap, "> 0", gap > 0)
 
 
-def _slower_when_not_large(results):
+def claim_span_slower_on_small_sets(results):
     for dataset, m, time in _times(results, "table6"):
         if m < results.limits["large"]:
             ratio = time["span_rule"] / time["kfold"]
@@ -90,14 +77,13 @@ def _slower_when_not_large(results):
 
 def _cv_times(results):
     """CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in the order of dimensions."""
-    rows = results.tidy
-    own = rows[(rows["exhibit"] == "figure5") & (rows["metric"] == "time") & (rows["method"] == "kfold")]
+    own = part_of(results.tidy, "figure5", "time", method="kfold")
     own = own.assign(m=own["setting"].astype(int))
     order = sorted(set(own["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
     return own.pivot(index="m", columns="dataset", values="value")[order]
 
 
-def _cv_when_small(results):
+def claim_cv_faster_when_small(results):
     most = 2 ** results.limits["to_log2_m"]
     for dataset, m, time in _times(results, "figure5"):
         if m <= most:
@@ -110,7 +96,7 @@ def _cv_when_small(results):
         yield at_most(ALL_SETS, "rbf", quantity, own.max() / own.min(), results.limits["unaffected"])
 
 
-def _cv_with_dimension(results):
+def claim_cv_grows_with_dimension(results):
     times = _cv_times(results)
     if len(times):
         last = times.iloc[-1]
@@ -119,7 +105,7 @@ def _cv_with_dimension(results):
         yield at_least(ALL_SETS, "rbf", quantity, ratio, results.limits["with_dimension"])
 
 
-def _few_in_bound(results):
+def claim_few_in_bound(results):
     rows = results.tidy[results.tidy["exhibit"] == "figure6"]
     for dataset, own in rows.groupby("dataset", sort=False):
         counts = own[own["method"] == "svm"].assign(m=own["setting"].astype(int))
@@ -130,7 +116,7 @@ def _few_in_bound(results):
         yield at_most(dataset, "rbf", quantity, ratio, results.limits["few"])
 
 
-def _predicts_best(results):
+def claim_span_predicts_best(results):
     datasets, own = results.of("table4")
     best = 0
     for dataset in datasets:
@@ -143,7 +129,7 @@ def _predicts_best(results):
         yield at_least(ALL_SETS, "rbf", quantity, best / len(datasets), results.limits["best_predictor"])
 
 
-def _rarely_empty(results):
+def claim_spans_exist(results):
     datasets, own = results.of("table5")
     for dataset in datasets:
         mean = own(dataset, "span", "empty_span_sets")[0]
@@ -154,14 +140,14 @@ def _rarely_empty(results):
 
 def _times(results, exhibit):
     """Data set, training rows, and a function of two times of Table 6 or Figure 5 to their ratio."""
-    rows = results.tidy[(results.tidy["exhibit"] == exhibit) & (results.tidy["metric"] == "time")]
+    rows = part_of(results.tidy, exhibit, "time")
     sizes = results.of("table1")[1]
     for (dataset, setting), own in rows.fillna({"setting": ""}).groupby(["dataset", "setting"], sort=False):
         time = own.set_index("method")["value"]
         yield dataset, int(setting or sizes(dataset, "", "train_rows")[0]), time
 
 
-def _faster_than_cv(results):
+def claim_span_faster_than_cv(results):
     for dataset, m, time in _times(results, "table6"):
         ratio = time["kfold"] / time["span_rule"]
         quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {m} rows"
@@ -178,7 +164,7 @@ def _faster_than_cv(results):
             yield number(dataset, "rbf", quantity, ratio)
 
 
-def _faster_shared(results):
+def claim_shared_gram(results):
     for dataset, m, time in _times(results, "table6"):
         ratio = time["kfold"] / time["span_rule_shared"]
         quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule on the shared Gram matrix, {m} rows"
@@ -191,7 +177,7 @@ def _faster_shared(results):
             yield number(dataset, "rbf", f"CPU time, {name} / fit and span rule, both shared", ratio)
 
 
-def _sv_counts(results):
+def claim_published_sv_counts(results):
     datasets, own = results.of("table5")
     printed = results.printed("table5")
     for dataset in datasets:
@@ -210,7 +196,7 @@ def _sv_counts(results):
                 yield number(dataset, "rbf", quantity, value / wanted)
 
 
-def _order(results):
+def claim_published_order(results):
     for (table, dataset), errors in results.selections.items():
         printed = results.printed(table)
         wanted = {rule: printed(dataset, rule, "test_error")[0] for rule in RULES}
@@ -220,28 +206,9 @@ def _order(results):
             yield number(dataset, "rbf", quantity, pairs, "6", pairs == 6)
 
 
-def _same_cv(results):
+def claim_same_cv(results):
     datasets, own = results.of("table4")
     for dataset in datasets:
         gap = 100 * own(dataset, "kfold", "distance_to_kfold_libsvm")[0]
         quantity = "mean distance of our 5-fold CV error from LIBSVM's, percentage points"
         yield at_most(dataset, "rbf", quantity, gap, results.limits["same_errors"])
-
-
-# id in claims.yaml -> what decides it
-TESTS = {
-    "span-selects-best": _selects_best,
-    "span-beside-cv": _beside_cv,
-    "best-with-instance-weights": _best_with_instance_weights,
-    "span-slower-on-small-sets": _slower_when_not_large,
-    "cv-faster-when-small": _cv_when_small,
-    "cv-grows-with-dimension": _cv_with_dimension,
-    "few-in-bound": _few_in_bound,
-    "span-predicts-best": _predicts_best,
-    "spans-exist": _rarely_empty,
-    "span-faster-than-cv": _faster_than_cv,
-    "published-sv-counts": _sv_counts,
-    "published-order": _order,
-    "shared-gram": _faster_shared,
-    "same-cv": _same_cv,
-}

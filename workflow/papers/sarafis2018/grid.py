@@ -11,21 +11,11 @@ LEAST_WEIGHT = 0.01
 
 
 def stripes(experiment, axes, every=1):
-    """The models of an experiment, cut into stripes along its last axis.
+    """The models of an experiment, cut into stripes along its last axis: a list of lists of dicts.
 
-    Parameters
-    ----------
-    experiment : str
-    axes : dict of str to list of float
-        ``log2_C``, and ``A`` and ``B`` for `INSTANCE_WEIGHTS`.
-    every : int
-        Of each axis the first value and every so manieth after it.
-
-    Returns
-    -------
-    list of list of dict
-        A model has ``C_positive`` and ``C_negative``, or ``A``, ``B`` and ``C``, the last of them the same in
-        a stripe; and ``at``, its places on the axes.
+    The axes are ``log2_C``, and ``A`` and ``B`` for `INSTANCE_WEIGHTS`; of each the first value and every so
+    manieth after it is taken. A model has ``C_positive`` and ``C_negative``, or ``A``, ``B`` and ``C``, the
+    last of them the same in a stripe; and ``at``, its places on the axes.
     """
     names = ("A", "B", "C") if experiment == INSTANCE_WEIGHTS else ("C_positive", "C_negative")
     *inner, outer = [list(enumerate(values(axes, name)))[::every] for name in names]
@@ -49,15 +39,8 @@ def on(model, every):
 
 
 def weights(model, y, score):
-    """The bounds ``C_i`` of a model: per class, or by eq. 39 of a score in [0, 1] for each point.
-
-    Parameters
-    ----------
-    model : dict
-        See `stripes`.
-    y : ndarray, shape (m,)
-    score : ndarray, shape (m,), or None
-    """
+    """The bounds ``C_i`` of a model (of `stripes`): per class, or by eq. 39 of a score in [0, 1] for each
+    point."""
     if score is None:
         return np.where(y > 0, model["C_positive"], model["C_negative"])
     share = 1 / (1 + np.exp(-model["A"] * (score - model["B"])))

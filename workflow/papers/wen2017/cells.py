@@ -66,13 +66,7 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
 
 def run_unlearning(job, k, model, settings, choice=None):
     """Cross-validation by unlearning the folds, as a cell of its own, which leaves those of the seeds as
-    they are. One row.
-
-    Parameters
-    ----------
-    job, k, model, settings, choice
-        See `run_seeds`.
-    """
+    they are. One row; else as `run_seeds`."""
     return run_seeds(job, k, model, ["unlearn"], settings, choice)
 
 
@@ -95,17 +89,12 @@ def run_cached(job, k, model, seedings, settings, choice=None):
 
 
 def run_along_C(job, k, C, seedings, settings, choice):
-    """Every seed at each C of a path, and the seed along C: each fold starts from its own solution at the C
-    before. One row per C and seed, of the whole matrix; and the same with a cache, see `run_cached`.
+    """Every seed at each C (increasing) of a path, and the seed along C: each fold starts from its own
+    solution at the C before. One row per C and seed, of the whole matrix; and the same with a cache, see
+    `run_cached`.
 
-    Parameters
-    ----------
-    job, k, seedings, choice
-        See `run_seeds`.
-    C : list of float
-        Increasing.
-    settings : SimpleNamespace
-        As in `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn at random.
+    Settings are those of `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn
+    at random.
     """
     own = problem(job, k, None, settings, choice)
     gram = _gram(own, "float32").compute()

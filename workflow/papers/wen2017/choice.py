@@ -9,14 +9,11 @@ from papers.wen2017.problem import chosen_model, load, training_rows
 
 
 def run_choice(job, settings):
-    """Errors in k-fold cross-validation on the scaled data, of all models of a grid. One row per model,
-    whose ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model` says which is chosen.
+    """Errors in k-fold cross-validation on the scaled data, of all models of a grid. One row per model, whose
+    ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model` says which is chosen.
 
-    Parameters
-    ----------
-    settings : SimpleNamespace
-        ``rows``: at most so many, drawn at random; ``folds``, int; ``C`` and ``gamma``, increasing; ``tol``;
-        ``seed`` of the rows and folds.
+    The settings are ``rows``: at most so many, drawn at random; ``folds``, their number; ``C`` and ``gamma``,
+    increasing; ``tol``; and ``seed`` of the rows and folds.
     """
     X, y, sha256 = load(job.data, job.identity["settings"])
     X, y = training_rows(X, y, settings.rows, settings.seed)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.claims import at_least, at_most, number
+from lib.tables import by_method, part_of
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, SEEDS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
 
@@ -20,21 +21,8 @@ SIR_FEWER_ON = ("adult", "mnist")
 
 @dataclass
 class Results:
-    """What claims are decided from.
-
-    Attributes
-    ----------
-    table1, table3 : dict of str to DataFrame
-        Settings -> tidy rows.
-    figure2, seeds : DataFrame
-        Tidy rows of these exhibits.
-    agreement : DataFrame
-        Its summary.
-    published : DataFrame
-        Tidy rows.
-    limits : dict
-        Limit -> its value, see `lib.claims.limits`.
-    """
+    """What claims are decided from: tidy rows, of Tables 1 and 3 by their settings, and the summary of the
+    agreement."""
 
     table1: dict
     table3: dict
@@ -51,14 +39,14 @@ class Results:
 
 def wide(tidy, exhibit, metric):
     """One metric of an exhibit: a DataFrame of data set and setting by method, in the order of the rows."""
-    own = tidy[(tidy["exhibit"] == exhibit) & (tidy["metric"] == metric)]
-    frame = own.pivot(index=["dataset", "setting"], columns="method", values="value")
+    own = part_of(tidy, exhibit, metric)
+    frame = by_method(own, ["dataset", "setting"])
     order = own[["dataset", "setting"]].drop_duplicates()
     frame = frame.reindex(pd.MultiIndex.from_frame(order))
     return frame.reindex(columns=[*METHODS, *(name for name in frame.columns if name not in METHODS)])
 
 
-def _same_accuracy(results):
+def claim_same_accuracy(results):
     for row in results.agreement.itertuples():
         name = f"{row.settings}, k = {row.k}"
         quantity = f"points whose class differs and that are no ties, {name}"
@@ -86,7 +74,7 @@ def _over_cold(results, dataset, setting, method):
     return np.nan, ""
 
 
-def _speedup(results):
+def claim_seeding_speed(results):
     """Like for like: one solver, and LIBSVM's cache."""
     for dataset, setting in results.table("table1", "time_total").index:
         for method in ("mir", "sir"):
@@ -101,7 +89,7 @@ def _speedup(results):
         yield at_least("webdata", KERNEL, quantity, time[COLD][key] / time["sir"][key], 167)
 
 
-def _speedup_shared(results):
+def claim_seeding_speed_shared(results):
     limits = results.limits
     rounds = results.table("table1", "rounds")[LIBSVM]
     for (dataset, setting), time in results.table("table1", "time_total").iterrows():
@@ -119,14 +107,14 @@ def _loo_times(results):
         yield dataset, own
 
 
-def _all_faster(results):
+def claim_all_faster_loo(results):
     for dataset, time in _loo_times(results):
         for method in (*OF_THE_PAPER, "avg", "top"):
             ratio = time[COLD] / time[method]
             yield number(dataset, KERNEL, f"cold / {method}, leave-one-out", ratio, "> 1", ratio > 1)
 
 
-def _best_seed(results):
+def claim_best_seed_loo(results):
     for dataset, time in _loo_times(results):
         best = "mir" if dataset in MIR_BEST_ON else "sir"
         others = time[[*OF_THE_PAPER, "avg", "top"]].drop(best)
@@ -134,27 +122,27 @@ def _best_seed(results):
         yield at_least(dataset, KERNEL, quantity, others.min() / time[best], 1)
 
 
-def _avg_like_top(results):
+def claim_avg_like_top(results):
     for dataset, time in _loo_times(results):
         both = time[["avg", "top"]]
         quantity = "slower of AVG and TOP / faster, leave-one-out"
         yield at_most(dataset, KERNEL, quantity, both.max() / both.min(), results.limits["similar"])
 
 
-def _sir_fewer(results):
+def claim_sir_fewer_than_mir(results):
     for (dataset, setting), count in results.table("table1", "iterations").iterrows():
         ratio = count["mir"] / count["sir"]
         limit = ("> 1", ratio > 1) if dataset in SIR_FEWER_ON else ()
         yield number(dataset, KERNEL, f"iterations, mir / sir, {setting}", ratio, *limit)
 
 
-def _for_all_k(results):
+def claim_sir_for_all_k(results):
     for dataset, setting in results.table("table3", "time_total").index:
         ratio, where = _over_cold(results, dataset, setting, "sir")
         yield number(dataset, KERNEL, f"cold / sir, {setting}, {where}", ratio, "> 1", ratio > 1)
 
 
-def _seeding_cost(results):
+def claim_seeding_cost(results):
     init = results.table("table1", "time_init")
     for (dataset, setting), own in init.iterrows():
         least = own[["ato", "mir"]].min()
@@ -166,7 +154,7 @@ def _seeding_cost(results):
         yield number(dataset, KERNEL, f"CPU time, ato / cold, {setting}", ratio, *limit)
 
 
-def _iterations(results):
+def claim_seeding_iterations(results):
     for (dataset, setting), count in results.table("table1", "iterations").iterrows():
         for method in ("mir", "sir"):
             ratio = count[COLD] / count[method]
@@ -182,7 +170,7 @@ def _published_iterations(results):
         yield key[0], published.loc[key], ours.loc[key]
 
 
-def _cold_counts(results):
+def claim_cold_counts(results):
     for dataset, published, ours in _published_iterations(results):
         far = abs(ours[COLD] / published[LIBSVM] - 1)
         limit = 0 if dataset == "madelon" else results.limits["cold"]
@@ -192,7 +180,7 @@ def _cold_counts(results):
         yield number(dataset, KERNEL, "iterations of LIBSVM here, relative difference", far)
 
 
-def _seeded_counts(results):
+def claim_seeded_counts(results):
     for dataset, published, ours in _published_iterations(results):
         for method in ("ato", "mir", "sir"):
             far = abs(ours[method] / published[method] - 1)
@@ -203,7 +191,7 @@ def _seeded_counts(results):
                 yield number(dataset, KERNEL, quantity, far)
 
 
-def _faster(results):
+def claim_faster(results):
     limits = {"k=10": results.limits["faster_at_10"], "k=100": results.limits["faster_at_100"]}
     rounds = results.table("table3", "rounds")[LIBSVM]
     for (dataset, setting), time in results.table("table3", "time_total").iterrows():
@@ -218,7 +206,7 @@ def _faster(results):
                 yield number(dataset, KERNEL, f"LIBSVM / {method}, {setting}", ratio)
 
 
-def _default_seed(results):
+def claim_default_seed(results):
     """What seeds save where all folds share the matrix: geometric means over the data sets."""
     for settings in results.table1:
         times, counts = (wide(results.seeds, settings, metric) for metric in ("time", "iterations"))
@@ -236,7 +224,7 @@ def _default_seed(results):
                 yield number(ALL_SETS, KERNEL, quantity, count[method])
 
 
-def _unlearning(results):
+def claim_unlearning(results):
     """Of what was run by unlearning: LIBSVM's time, and the fastest seed's, over its own."""
     limits = results.limits
     for settings in results.table3:
@@ -277,23 +265,3 @@ def means(costs):
 
 def _ratio(above, below):
     return above / below if below else np.nan
-
-
-# id in claims.yaml -> what decides it
-TESTS = {
-    "same-accuracy": _same_accuracy,
-    "seeding-speed": _speedup,
-    "seeding-speed-shared": _speedup_shared,
-    "all-faster-loo": _all_faster,
-    "best-seed-loo": _best_seed,
-    "avg-like-top": _avg_like_top,
-    "sir-fewer-than-mir": _sir_fewer,
-    "sir-for-all-k": _for_all_k,
-    "seeding-cost": _seeding_cost,
-    "seeding-iterations": _iterations,
-    "cold-counts": _cold_counts,
-    "seeded-counts": _seeded_counts,
-    "faster": _faster,
-    "default-seed": _default_seed,
-    "unlearning": _unlearning,
-}

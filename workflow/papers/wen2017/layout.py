@@ -68,14 +68,8 @@ def folds_of(setting):
 
 
 def table1_layout(tidy, published, settings):
-    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``.
-
-    Parameters
-    ----------
-    tidy, published : DataFrame
-        Tidy rows; published ones stand beside those with the published settings only.
-    settings : {"published", "chosen"}
-    """
+    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published rows
+    stand beside those with the published settings only."""
     ours, theirs = Lookup(tidy), Lookup(published[published["exhibit"] == "table1"])
     beside = settings == PUBLISHED
     group = "Reproduced" if beside else ""

@@ -13,15 +13,11 @@ from papers.wen2017.problem import CACHE_MB, problem
 
 def run_libsvm(job, k, model, settings, choice=None):
     """LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds. One
-    row, of the folds run.
+    row, of the folds run, which the checkpoint keeps.
 
-    Parameters
-    ----------
-    job, k, model, choice
-        See `papers.wen2017.cells.run_seeds`. The checkpoint keeps folds.
-    settings : SimpleNamespace
-        ``tol`` and ``seed``, as there, and ``budget_s``, CPU seconds: the first fold is always run, another
-        one only if it fits when it takes as long as the mean of those before.
+    For the arguments, ``tol`` and ``seed`` see `papers.wen2017.cells.run_seeds`. ``budget_s`` are CPU
+    seconds: the first fold is always run, another one only if it fits when it takes as long as the mean of
+    those before.
     """
     own = problem(job, k, model, settings, choice)
     n_folds = int(own.folds.max()) + 1

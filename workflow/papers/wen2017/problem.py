@@ -15,16 +15,8 @@ CACHE_MB = 100  # LIBSVM's default, and the paper's
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows and the model that is cross-validated on them.
-
-    Attributes
-    ----------
-    X : ndarray or csr_matrix, shape (m, d)
-    y : ndarray, shape (m,)
-    folds : ndarray, shape (m,)
-        The fold of each row.
-    C, gamma : float
-    """
+    """Rows and the model that is cross-validated on them: X of shape (m, d), dense or sparse; y and the
+    fold of each row, of shape (m,); C and gamma."""
 
     X: np.ndarray | sparse.csr_matrix
     y: np.ndarray
@@ -34,21 +26,10 @@ class Problem:
 
 
 def load(data, settings):
-    """Rows and labels, and the set's content hash.
+    """All rows of the training part of a prepared data set, their labels, and the set's content hash.
 
-    Parameters
-    ----------
-    data : path-like
-        Prepared data set; all rows of its training part are used.
-    settings : {"published", "chosen"}
-        "chosen": each feature is divided by its range. That is scaling to [0, 1] up to a shift, which no RBF
-        kernel value depends on and which would cost a sparse matrix its zeros.
-
-    Returns
-    -------
-    X : ndarray or csr_matrix, shape (m, d)
-    y : ndarray, shape (m,)
-    sha256 : str
+    With the settings "chosen" each feature is divided by its range. That is scaling to [0, 1] up to a shift,
+    which no RBF kernel value depends on and which would cost a sparse matrix its zeros.
     """
     dataset = Dataset.load(data)
     X = dataset.X
@@ -65,16 +46,8 @@ def ends(X):
 
 
 def folds_of(y, k, seed):
-    """The fold of each row: k stratified folds, or each row one of its own in a random order.
-
-    Parameters
-    ----------
-    y : ndarray, shape (m,)
-    k : str
-        A number, or "loo".
-    seed : int
-        Of the shuffle.
-    """
+    """The fold of each row: k (text) stratified folds, or with "loo" each row one of its own in a random
+    order."""
     return even_folds(y.size, y.size, seed) if k == LOO else stratified_folds(y, int(k), seed)
 
 
@@ -87,25 +60,12 @@ def training_rows(X, y, n, seed):
 
 
 def problem(job, k, model, settings, choice=None):
-    """What a cell cross-validates; its job's identity gets the columns that all rows share.
+    """What a cell cross-validates, a `Problem`; its job's identity, which has the ``settings`` of the data
+    (see `load`), gets the columns that all rows share.
 
-    Parameters
-    ----------
-    job : Job
-        Its identity has the ``settings`` of the data, see `load`.
-    k : str
-        Number of folds, or "loo".
-    model : dict or None
-        ``C`` and ``gamma``; None: those of the model that was chosen.
-    settings : SimpleNamespace
-        ``tol``, the KKT tolerance on LIBSVM's scale; ``seed`` of the folds; optionally ``rows``, how many to
-        draw at most.
-    choice : DataFrame, optional
-        Rows of the choice of models.
-
-    Returns
-    -------
-    Problem
+    `k` is a number of folds as text, or "loo"; `model` has ``C`` and ``gamma``, or is None: those of the
+    model that was chosen, by the rows `choice`. The settings are ``tol``, the KKT tolerance on LIBSVM's
+    scale; ``seed`` of the folds; optionally ``rows``, how many to draw at most.
     """
     X, y, sha256 = load(job.data, job.identity["settings"])
     X, y = training_rows(X, y, getattr(settings, "rows", y.size), settings.seed)
