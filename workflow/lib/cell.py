@@ -17,26 +17,14 @@ BLOCK_VALUES = 2**24
 
 @dataclass(frozen=True)
 class Method:
-    """A way to judge a model.
-
-    Attributes
-    ----------
-    name : str
-    run : callable
-        Called with the bound C of the model and its fit, a Solution or None; returns a result.
-    columns : callable
-        Columns of the row from the result.
-    fixed : dict
-        Columns that are known before.
-    of_fit : bool
-        Whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
-        unfinished. Others run all the same.
-    """
+    """A way to judge a model."""
 
     name: str
-    run: Callable
-    columns: Callable = judged
-    fixed: dict = field(default_factory=dict)
+    run: Callable  # called with the bound C of the model and its fit, a Solution or None; returns a result
+    columns: Callable = judged  # of the row from the result
+    fixed: dict = field(default_factory=dict)  # columns that are known before
+    # whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
+    # unfinished; others run all the same
     of_fit: bool = False
 
 

@@ -45,21 +45,11 @@ def limits(paper):
 
 @dataclass(kw_only=True)
 class Results:
-    """What claims are decided from. That of a paper may ask for more, by the names of its attributes.
+    """What claims are decided from. That of a paper may ask for more, by the names of its attributes."""
 
-    Attributes
-    ----------
-    tidy : DataFrame
-        Rows of all exhibits.
-    limits : dict
-        Limit -> its value, see `limits`.
-    published : DataFrame, optional
-        The paper's figures, in the same form.
-    """
-
-    tidy: pd.DataFrame
-    limits: dict
-    published: pd.DataFrame | None = None
+    tidy: pd.DataFrame  # rows of all exhibits
+    limits: dict  # limit -> its value, see `limits`
+    published: pd.DataFrame | None = None  # the paper's figures, in the same form
 
     def curves(self, exhibit, metric):
         """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""

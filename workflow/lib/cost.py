@@ -24,25 +24,13 @@ LARGER = (16, 64)
 
 @dataclass
 class Cost:
-    """Of some cells.
-
-    Attributes
-    ----------
-    cells : int
-    cpu_s : float
-        CPU time of the methods, by the rows that were computed last, whatever their code and parameters.
-    unknown : int
-        How many cells have no such rows, and are not in `cpu_s`.
-    mem_mb : int
-        The most memory that one of them may take, in 2**20 bytes.
-    known : list of (float, int)
-        CPU time and memory of each of those that have such rows.
-    """
+    """Of some cells."""
 
     cells: int = 0
-    cpu_s: float = 0.0
-    unknown: int = 0
-    mem_mb: int = 0
+    cpu_s: float = 0.0  # of the methods, by the rows that were computed last, whatever made them
+    unknown: int = 0  # how many cells have no such rows, and are not in `cpu_s`
+    mem_mb: int = 0  # the most memory that one of them may take, in 2**20 bytes
+    # CPU time and memory of each of those that have such rows
     known: list = field(default_factory=list)
 
     def add(self, cell, cpu_s):

@@ -95,31 +95,15 @@ def _key(file):
 
 @dataclass
 class Paper:
-    """A paper, as its folder and its rules declare it.
+    """A paper, as its folder and its rules declare it."""
 
-    Attributes
-    ----------
-    key, name : str
-        Name of its folder, and of the paper.
-    year : int or None
-        None: not a paper, the comparison.
-    exhibits : dict of str to Exhibit
-        Those that the configuration asks for.
-    claims : dict
-        What `claims.yaml` says: ``claims``, ``limits`` and ``figures``; empty where there are no claims.
-    causes : dict
-        What `causes.yaml` says.
-    plan : lib.plan.Plan
-        What it runs.
-    """
-
-    key: str
+    key: str  # name of its folder
     name: str
-    year: int | None
-    exhibits: dict
-    claims: dict
-    causes: dict
-    plan: Plan | None = None
+    year: int | None  # None: not a paper, the comparison
+    exhibits: dict[str, Exhibit]  # those that the configuration asks for
+    claims: dict  # what claims.yaml says: ``claims``, ``limits`` and ``figures``; empty where there are none
+    causes: dict  # what causes.yaml says
+    plan: Plan | None = None  # what it runs
     causes_run: list = field(default_factory=list)
 
     def set_plan(self, config, registry):

@@ -8,22 +8,13 @@ from scipy import sparse
 
 @dataclass(frozen=True)
 class Part:
-    """Training and test rows of one realisation.
-
-    Attributes
-    ----------
-    X, X_test : ndarray or csr_matrix
-    y, y_test : ndarray
-        Labels are -1.0 and +1.0.
-    identity : dict
-        Columns that name the rows used.
-    """
+    """Training and test rows of one realisation."""
 
     X: np.ndarray | sparse.csr_matrix
-    y: np.ndarray
+    y: np.ndarray  # labels are -1.0 and +1.0
     X_test: np.ndarray | sparse.csr_matrix | None
     y_test: np.ndarray | None
-    identity: dict
+    identity: dict  # columns that name the rows used
 
 
 def load_part(dataset, realisation):

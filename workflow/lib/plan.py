@@ -17,70 +17,35 @@ REMARKS = ("title", "licence", "citation", "notes", "homepage")
 
 @dataclass(frozen=True)
 class Cell:
-    """What one job computes.
+    """What one job computes."""
 
-    Attributes
-    ----------
-    dataset : str or None
-        Name of the prepared data set that the cell reads; None if it reads none.
-    identity : dict
-        Columns that all its rows have, beside the paper, the data set and the library.
-    arguments : dict
-        Arguments of the function by name: numbers, strings, and lists and dicts of these.
-    settings : dict
-        Attributes of the function's argument ``settings`` that only this cell has; `Run.settings` has the
-        others.
-    mem_mb : int
-        Memory that the cell may take, in 2**20 bytes.
-    minutes : int
-        Wall-clock time that a cluster gives the cell.
-    modules : sequence of str
-        Modules in the paper's folder that the cell uses and that no import leads to.
-    """
-
-    dataset: str | None
+    dataset: str | None  # the prepared data set that it reads, if any
+    # columns that all its rows have, beside the paper, the data set and the library
     identity: dict[str, Any] = field(default_factory=dict)
+    # of the function, by name: numbers, strings, and lists and dicts of these
     arguments: dict[str, Any] = field(default_factory=dict)
+    # attributes of the function's argument `settings` that only this cell has, beside `Run.settings`
     settings: dict[str, Any] = field(default_factory=dict)
-    mem_mb: int = 1000
-    minutes: int = 10
-    modules: Sequence[str] = ()
+    mem_mb: int = 1000  # memory that it may take, in 2**20 bytes
+    minutes: int = 10  # wall-clock time that a cluster gives it
+    modules: Sequence[str] = ()  # in the paper's folder, which it uses and to which no import leads
 
 
 @dataclass
 class Run:
-    """The cells that one function computes.
+    """The cells that one function computes. A name is the path of the cell's file below the stage's folder,
+    without its suffix; it has the values of the parameters."""
 
-    Attributes
-    ----------
-    function : str
-        Module and function in the paper's folder, such as ``cells.run_loo``.
-    schema : str
-        Name in `lib.rows` of the schema of the rows.
-    cells : dict of str to Cell
-        The cells by name. A name is the path of the cell's file below the folder of the stage, without its
-        suffix; it has the values of the parameters.
-    settings : dict
-        Attributes of the function's argument ``settings`` that all cells share, and ``timing``.
-    stage : str
-        Name of the file in which the rows are gathered.
-    after : sequence of str
-        Stages that are gathered first. The function is given the rows of a stage if it has an argument of the
-        stage's name.
-    priority : int
-        Snakemake starts cells of a higher priority earlier.
-    cause : str
-        The cause of misses whose variant it runs, see `lib.causes`; empty for the paper's own cells.
-    """
-
-    function: str
-    schema: str
+    function: str  # module and function in the paper's folder, such as ``cells.run_loo``
+    schema: str  # name in `lib.rows` of the schema of the rows
     cells: dict[str, Cell]
+    # attributes of the function's argument `settings` that all cells share, and ``timing``
     settings: dict[str, Any] = field(default_factory=dict)
-    stage: str = "cells"
+    stage: str = "cells"  # name of the file in which the rows are gathered
+    # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
-    priority: int = 0
-    cause: str = ""
+    priority: int = 0  # Snakemake starts cells of a higher priority earlier
+    cause: str = ""  # of misses, whose variant it runs, see `lib.causes`; none of the paper's own cells
 
     @property
     def verb(self) -> str:
@@ -140,24 +105,13 @@ class Run:
 
 @dataclass
 class Plan:
-    """What a paper runs, and what its exhibits may ask for.
-
-    Attributes
-    ----------
-    runs : list of Run
-    datasets : sequence of str
-        Names of the data sets that have to be prepared.
-    facts : dict
-        Values that the functions of exhibits, figures and claims may ask for, by the names of their
-        parameters.
-    without : sequence of str
-        Exhibits that are left out, because this configuration does not run what they need.
-    """
+    """What a paper runs, and what its exhibits may ask for."""
 
     runs: list[Run]
-    datasets: Sequence[str]
+    datasets: Sequence[str]  # that have to be prepared
+    # what the functions of exhibits, figures and claims may ask for, by the names of their parameters
     facts: dict[str, Any] = field(default_factory=dict)
-    without: Sequence[str] = ()
+    without: Sequence[str] = ()  # exhibits that need what this configuration does not run
 
     def __post_init__(self):
         names = [(run.stage, name) for run in self.runs for name in run.cells]

@@ -207,24 +207,12 @@ def write_rows(path, rows, schema, cell=None):
 
 @dataclass(frozen=True)
 class Made:
-    """A cell in a file of rows: what its rows were made from. They stand together, in the order of the cells.
+    """A cell in a file of rows: what they were made from. They stand together, in the order of the cells."""
 
-    Attributes
-    ----------
-    cell : str
-        Name of the cell in its stage.
-    parameters : str
-        Digest of everything that the numbers depend on, except the code (`lib.plan.Plan.parameters`).
-    library : str
-        Version of the library and digest of the code.
-    rows : int
-        How many rows of the file belong to the cell.
-    """
-
-    cell: str
-    parameters: str
-    library: str
-    rows: int = 0
+    cell: str  # its name in its stage
+    parameters: str  # digest of all that the numbers depend on, except the code (`lib.plan.Plan.parameters`)
+    library: str  # version of the library and digest of the code
+    rows: int = 0  # how many rows of the file belong to it
 
     def is_of(self, wanted, any_code):
         """Whether the rows have the parameters of the cell that is wanted (a Made), and were computed by its

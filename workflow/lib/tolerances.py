@@ -26,22 +26,13 @@ ROUND_OFF = 1e-9
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The interval in which ours counts as reproduced.
+    """The interval in which ours counts as reproduced."""
 
-    Attributes
-    ----------
-    least, most : float
-        Its ends, NaN where nothing is decided.
-    words : str
-        How it came about.
-    undecided : str
-        Why nothing is decided; empty where it is.
-    """
-
+    # its ends, NaN where nothing is decided
     least: float = np.nan
     most: float = np.nan
-    words: str = ""
-    undecided: str = ""
+    words: str = ""  # how it came about
+    undecided: str = ""  # why nothing is decided; empty where it is
 
     def holds(self, value):
         return bool(self.least - ROUND_OFF <= value <= self.most + ROUND_OFF)

@@ -26,45 +26,27 @@ ROWS_FLOAT32 = 20_000
 
 @dataclass(frozen=True)
 class Setup:
-    """How classifiers are trained.
+    """How classifiers are trained."""
 
-    Attributes
-    ----------
-    gamma : float or None
-        Of the RBF kernel; None for the linear one.
-    values, final_values : list of float
-        Of C or nu to choose from: for the SVM on all rows and those of the first stage; for the final SVM of
-        an edited set, which is nearly separable.
-    n_subsets, subset_size : int
-        The paper's s and r; a size of None cuts the training set into s parts.
-    adjust : bool
-        Thresholds and balance of section 4.3.
-    folds, cv_rows : int
-        The value of the SVM on all rows is chosen by cross-validation on at most so many of them.
-    parts, patience : int
-        Of MULTIEDIT.
-    tol : float
-    memory_mb : float
-        Of a Gram matrix.
-    seed : list of int
-        Of everything that is drawn.
-    formulation : {"C", "nu"}
-    """
-
-    gamma: float | None
+    gamma: float | None  # of the RBF kernel; None for the linear one
+    # of C or nu to choose from: for the SVM on all rows and those of the first stage; for the final SVM of an
+    # edited set, which is nearly separable
     values: list
     final_values: list
+    # the paper's s and r; a size of None cuts the training set into s parts
     n_subsets: int
     subset_size: int | None
-    adjust: bool
+    adjust: bool  # thresholds and balance of section 4.3
+    # the value of the SVM on all rows is chosen by cross-validation on at most so many of them
     folds: int
     cv_rows: int
+    # of MULTIEDIT
     parts: int
     patience: int
     tol: float
-    memory_mb: float
-    seed: list
-    formulation: str = "C"
+    memory_mb: float  # of a Gram matrix
+    seed: list  # of everything that is drawn
+    formulation: str = "C"  # or "nu"
 
     @property
     def kernel(self):

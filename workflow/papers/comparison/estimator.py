@@ -18,82 +18,42 @@ FOLDER = Path(__file__).with_name("estimators")
 
 @dataclass(frozen=True)
 class Model:
-    """What an estimator is given.
+    """What an estimator is given."""
 
-    Attributes
-    ----------
-    gram : Gram
-        Of the training rows, computed.
-    y : ndarray of shape (m,)
-        Labels -1.0 and +1.0.
-    C : float
-    solution : Solution or None
-        The fit on all points; None if it failed.
-    sphere : Sphere or None
-        The smallest sphere around the points; None if the estimator does not need it.
-    folds : ndarray of shape (m,) or None
-        The fold of each point, of an estimator `of_folds`.
-    options : dict
-        ``tol`` and ``max_iter`` of solvers.
-    """
-
-    gram: Gram
-    y: np.ndarray
+    gram: Gram  # of the training rows, computed
+    y: np.ndarray  # labels -1.0 and +1.0, shape (m,)
     C: float
-    solution: Solution | None
-    sphere: Sphere | None
-    folds: np.ndarray | None
-    options: dict[str, Any]
+    solution: Solution | None  # the fit on all points; None if it failed
+    sphere: Sphere | None  # the smallest one around the points, if the estimator needs it
+    folds: np.ndarray | None  # the fold of each point, shape (m,), of an estimator `of_folds`
+    options: dict[str, Any]  # ``tol`` and ``max_iter`` of solvers
 
 
 @dataclass(frozen=True)
 class Estimator:
-    """An estimator of the test error: what runs it, and what tables and figures say of it.
+    """An estimator of the test error: what runs it, and what tables and figures say of it."""
 
-    Attributes
-    ----------
-    run : callable
-        Called with a `Model` under the clock. It returns an object with ``errors`` (bool, shape (m,)), or
-        with ``bound`` (float) if it `is_bound`. Its ``n_iter``, ``n_empty``, ``n_dependent``,
-        ``n_without_span`` and ``n_not_converged`` are recorded if it has them.
-    order : int
-        Its place in tables and figures.
-    name, short : str
-        For readers: in a line of a table, and above a column. With ``{k}`` in the place of the number of
-        folds if it is `of_folds`.
-    color : str
-        In figures: one of the colours of `lib.figures`, in lower case.
-    marker, size : str, float
-        Matplotlib's marker, and its size in points.
-    assumption : str
-        A sentence for the notes below tables; empty if it assumes nothing that an SVM may break.
-    is_bound : bool
-        Whether its values are bounds that may exceed 1, and no error rates.
-    needs_fit : bool
-        Whether it needs the fit on all points.
-    needs_sphere : bool
-        Whether it needs the smallest sphere.
-    of_folds : bool
-        Whether it is run for every number of folds k of the configuration; it is then several estimators
-        ``<key>_<k>``.
-    fold : {"train", "loo", "cv"}
-        The column of that name in its rows: whether its errors are estimated from the fit, found by leaving
-        one point out at a time, or by leaving folds out. An estimate from a fit that did not converge has not
-        converged either.
-    """
-
+    # Called with a `Model` under the clock. It returns an object with ``errors`` (bool, shape (m,)), or with
+    # ``bound`` (float) if it `is_bound`. Its ``n_iter``, ``n_empty``, ``n_dependent``, ``n_without_span`` and
+    # ``n_not_converged`` are recorded if it has them.
     run: Callable[[Model], Any]
-    order: int
+    order: int  # its place in tables and figures
+    # for readers, in a line of a table and above a column; with ``{k}`` for the folds if it is `of_folds`
     name: str
     short: str
+    # in figures: a colour of `lib.figures` in lower case, Matplotlib's marker, and its size in points
     color: str
     marker: str
     size: float = 6
-    assumption: str = ""
-    is_bound: bool = False
-    needs_fit: bool = True
-    needs_sphere: bool = False
+    assumption: str = ""  # a sentence for notes below tables; empty: nothing that an SVM may break
+    is_bound: bool = False  # whether its values are bounds that may exceed 1, and no error rates
+    needs_fit: bool = True  # on all points
+    needs_sphere: bool = False  # the smallest one
+    # run for every number of folds k of the configuration; it is then several estimators ``<key>_<k>``
     of_folds: bool = False
+    # The column of that name in its rows: whether its errors are estimated from the fit ("train"), found by
+    # leaving one point out at a time ("loo"), or by leaving folds out ("cv"). An estimate from a fit that did
+    # not converge has not converged either.
     fold: str = "train"
 
 
