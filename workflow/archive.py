@@ -27,17 +27,8 @@ LICENCE = "https://spdx.org/licenses/BSD-3-Clause"
 
 
 def described(files, provenance, citation):
-    """The description of an RO-Crate 1.1, as JSON-LD.
-
-    Parameters
-    ----------
-    files : dict of str to bytes
-        Contents by name.
-    provenance : dict
-        What ``provenance.json`` holds.
-    citation : dict
-        What ``CITATION.cff`` holds.
-    """
+    """The description of an RO-Crate 1.1, as JSON-LD, of files (contents by name), from what
+    ``provenance.json`` and ``CITATION.cff`` hold."""
     parts = [
         {
             "@id": name,

@@ -21,22 +21,12 @@ COLUMNS = ["cause", *TIDY_COLUMNS]
 
 
 def runs_of(paper, name, own, config, registry):
-    """The runs of a cause's own cells; none if it is made from rows of the paper.
+    """The runs of a cause's own cells, whose stage has the name of the cause; none if it is made from rows of
+    the paper.
 
-    Parameters
-    ----------
-    paper, name : str
-    own : dict
-        Its declaration. ``overlay`` is laid over the paper's section of the configuration; of the plan that
-        follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan`` names a
-        function of the paper's causes.py that returns a run.
-    config : dict
-    registry : svmselect.data.Registry
-
-    Returns
-    -------
-    list of lib.plan.Run
-        Their stage has the name of the cause.
+    In its declaration `own` the ``overlay`` is laid over the paper's section of the configuration; of the
+    plan that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan``
+    names a function of the paper's causes.py that returns a run.
     """
     if "plan" in own:
         runs = [getattr(import_module(f"papers.{paper}.causes"), own["plan"])(config, registry)]
@@ -156,21 +146,9 @@ def cause_of(causes, key):
 
 
 def cause_table(causes, figures):
-    """The causes of all papers.
-
-    Parameters
-    ----------
-    causes : dict of str to list of Cause
-    figures : DataFrame
-        From `lib.scorecard.figures`, of all papers.
-
-    Returns
-    -------
-    DataFrame
-        One row per cause: ``paper``, ``cause``, ``statement``, ``kind`` (variant, proof, missing or spread),
-        on how many decided figures it ``acts``, on how many of these it ``landed``, the ``misses`` that it
-        explains, and its ``verdict``.
-    """
+    """The causes of all papers, one row for each, by the scorecard's figures of all papers: on how many
+    decided figures it ``acts``, on how many of these it ``landed``, and the ``misses`` that it explains.
+    Its ``kind`` is variant, proof, missing or spread."""
     kinds = {"proof": "proof", "missing": "missing", "spreads": "spread"}
     names = ("paper", "cause", "statement", "kind", "acts", "landed", "misses", "verdict")
     misses = figures[figures["explained"].isin(["yes", "undecidable"])].groupby(["paper", "cause"]).size()

@@ -29,24 +29,9 @@ class Method:
 
 
 class Cell:
-    """What the models of a cell share.
-
-    Parameters
-    ----------
-    job : Job
-        Its identity gets the columns of the part.
-    part : Part
-    memory_mb : float
-        Of the Gram matrix.
-
-    Attributes
-    ----------
-    gram : Gram
-        Of the training rows, with the kernel that was set last.
-    y : ndarray, shape (m,)
-    columns : dict
-        Those that all rows of the kernel share.
-    """
+    """What the models of a cell share: the labels of a `part`, the Gram matrix of its training rows within
+    `memory_mb`, with the kernel that was set last, and the columns that all rows of the kernel have. The
+    identity of the job gets the columns of the part."""
 
     def __init__(self, job, part, memory_mb=2048):
         self.job, self.part, self.y, self.memory_mb = job, part, part.y, memory_mb

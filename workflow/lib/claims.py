@@ -79,27 +79,12 @@ def kind_of(verdict):
 
 
 def decide(claims, tests, results, full_scale=True):
-    """Decide every claim.
+    """Decide every claim by its test, a callable of `tests` (see `claim_tests`) that yields the numbers
+    (`number`) found in the `results`. Without `full_scale` these are not of the papers' scale, and numbers of
+    claims that need it decide nothing.
 
-    Parameters
-    ----------
-    claims : dict
-        Claim -> its entry in claims.yaml.
-    tests : dict
-        Claim -> its test: a callable that yields the numbers (`number`) found in the results; `claim_tests`.
-    results : object
-        What the tests are called with.
-    full_scale : bool
-        Whether these are of the papers' scale; otherwise the numbers of claims that need it decide nothing.
-
-    Returns
-    -------
-    verdicts : DataFrame
-        One row per claim: ``claim``, ``by`` (paper or svmselect), ``statement``, ``tests``, ``held`` and
-        ``verdict``.
-    numbers : DataFrame
-        One row per number: ``claim``, ``dataset``, ``kernel``, ``quantity``, ``value``, ``limit`` and
-        ``holds``, "yes" or "no"; limit and holds are empty where a number only explains others.
+    Returns a DataFrame with one row per claim, and one with a row per number, in which limit and ``holds``
+    are empty where a number only explains others.
     """
     verdicts, numbers = [], []
     for claim, declared in claims.items():

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from lib.library import code_of, library_id
 from lib.memory import machine_mb
-from lib.rows import Made, cells_to_compute, made_cells
-from lib.run import planned
+from lib.rows import cells_to_compute, made_cells
+from lib.run import planned, wanted
 
 # cores of the machines that a forecast is of, beside this one
 LARGER = (16, 64)
@@ -114,21 +113,13 @@ def costs(papers, registry, config, only=None, readable=str):
     for paper in papers.values():
         cost = found[paper.key] = Cost()
         for stage in paper.plan.stages:
-            rows = readable(paper.gathered(stage).replace("<results>", results))
-            runs = paper.plan.of_stage(stage)
+            rows, runs = readable(paper.gathered(stage, results)), paper.plan.of_stage(stage)
             files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
-            wanted = [
-                Made(
-                    name,
-                    paper.plan.parameters(run, name, registry),
-                    library_id(code_of(*paper.modules_of(run, name))),
-                )
-                for name, run in runs.items()
-                if only is None or files[name] in only
-            ]
-            missing = set(cells_to_compute(rows, wanted, any_code))
+            named = [name for name, file in files.items() if only is None or file in only]
+            cells = wanted(paper, stage, registry, named)
+            missing = set(cells_to_compute(rows, cells, any_code))
             last = seconds(rows) if missing else {}
-            for own in wanted:
+            for own in cells:
                 if own.cell in missing and cells_to_compute(readable(files[own.cell]), [own], any_code):
                     cost.add(runs[own.cell].cells[own.cell], last.get(own.cell))
     return found

@@ -30,10 +30,8 @@ class Job:
     timing : {"shared", "exclusive"}
         See `lib.timing.timed`; the rows have it as ``timing_mode``.
     log : logging.Logger
-    checkpoint : path-like
-        File of finished points.
-    data : path-like, optional
-        The prepared data set.
+    checkpoint, data : path-like
+        The file of finished points; the prepared data set, if the cell reads one.
     """
 
     def __init__(self, identity, timing, log, checkpoint, data=None):
@@ -107,6 +105,9 @@ class Job:
 def run_cell(cell, inputs, output, log):
     """Write the rows of one cell, unless the file or that of its gathered rows has them.
 
+    Returns the checkpoint beside the `output`, from which a killed job goes on, to be removed when the job
+    has ended well. If the code has changed since the job was planned this is a `RuntimeError`.
+
     Parameters
     ----------
     cell : dict
@@ -116,21 +117,6 @@ def run_cell(cell, inputs, output, log):
         ``settings``, and ``timing``; ``parameters``, a digest of these; ``code``, from `lib.library.code_of`.
     inputs : dict of str to path-like
         ``data``, if the cell has a data set; others are files of rows, arguments of the function.
-    output : path-like
-        Beside it lies the checkpoint from which a killed job goes on.
-    log : logging.Logger
-
-    Returns
-    -------
-    Path
-        The checkpoint, to be removed when the job has ended well.
-
-    Raises
-    ------
-    RuntimeError
-        If the code has changed since the job was planned.
-    TypeError
-        If the function does not take what it is given.
     """
     files, settings = dict(inputs), dict(cell["settings"])
     library = library_id(cell["code"])

@@ -80,15 +80,8 @@ def plot_results(scorecard, papers):
     ticks = [2.0**power for power in range(-4, 5)]
     ax.set_xticks(ticks, [f"1/{1 / tick:g}" if tick < 1 else f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
-    names = [
-        f"{papers[paper].partition(' ')[0]}, {exhibit}: {metric.replace('_', ' ')}"
-        for paper, exhibit, metric in lines
-    ]
-    ax.set_yticks(range(len(lines)), names, fontsize=7)
-    for label, (paper, _, _) in zip(ax.get_yticklabels(), lines, strict=True):
-        label.set_color(colors[paper])
-    ax.set_ylim(max(len(lines), 1) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
+    names = [(paper, f"{exhibit}: {metric.replace('_', ' ')}") for paper, exhibit, metric in lines]
+    _label_lines(ax, names, papers, colors)
     ax.set_xlabel(
         "reproduced / published, with tolerances; on the right the data sets of what is not explained"
     )
@@ -120,12 +113,7 @@ def plot_misses(scorecard, papers):
         style = {"color": colors[paper]} if explained else {"color": "white", "hatch": "////"}
         ax.barh(y, len(own), 0.7, **style, edgecolor=colors[paper], linewidth=0.8)
         ax.annotate(str(len(own)), (len(own), y), (3, 0), textcoords="offset points", va="center", fontsize=7)
-    names = [f"{papers[paper].partition(' ')[0]}, {what}" for paper, _, (_, what) in groups]
-    ax.set_yticks(range(len(groups)), names, fontsize=7)
-    for label, (paper, _, _) in zip(ax.get_yticklabels(), groups, strict=True):
-        label.set_color(colors[paper])
-    ax.set_ylim(max(len(groups), 1) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
+    _label_lines(ax, [(paper, what) for paper, _, (_, what) in groups], papers, colors)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("results outside their tolerance")
     handles = [
@@ -134,6 +122,16 @@ def plot_misses(scorecard, papers):
     ]
     fig.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=8)
     return fig
+
+
+def _label_lines(ax, lines, papers, colors):
+    """Label a line for each paper and what it is about, from the top."""
+    names = [f"{papers[paper].partition(' ')[0]}, {what}" for paper, what in lines]
+    ax.set_yticks(range(len(lines)), names, fontsize=7)
+    for label, (paper, _) in zip(ax.get_yticklabels(), lines, strict=True):
+        label.set_color(colors[paper])
+    ax.set_ylim(max(len(lines), 1) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
 
 
 def _face(verdict):

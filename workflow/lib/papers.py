@@ -125,9 +125,9 @@ class Paper:
     def folder(self):
         return f"<results>/{self.key}"
 
-    def gathered(self, stage):
-        """The file of all rows of a stage."""
-        return f"{self.folder}/rows/{stage}.parquet"
+    def gathered(self, stage, results="<results>"):
+        """The file of all rows of a stage, below the folder of all results."""
+        return f"{results}/{self.key}/rows/{stage}.parquet"
 
     @property
     def published(self):
@@ -288,21 +288,23 @@ def with_plans(papers, config, registry):
     return chosen
 
 
-def implied(key, entry):
-    """The entry of an exhibit with what it need not say: ``table3`` is a table that is called Table 3, and
-    what is not drawn from another exhibit is made from the rows of the stage ``cells``."""
+def implied(key, entry, run_time=None):
+    """The entry of an exhibit with what it need not say, see the head of ``schemas/paper.schema.yaml``."""
     if not isinstance(entry, dict):
         return entry
     rows = {} if "drawn_from" in entry else {"rows": ["cells"]}
     numbered = re.fullmatch(r"(table|figure)(\d+)", key)
     named = {"kind": numbered[1], "name": f"{numbered[1].capitalize()} {numbered[2]}"} if numbered else {}
-    return rows | named | entry
+    found = {"own": not numbered, "name": key.capitalize(), "run_time": run_time} | rows | named | entry
+    what = found.get("what", "")
+    return {"heading": what[:1].upper() + what[1:], **found} if found.get("kind") == "table" else found
 
 
 def _load(path, schema, of_causes):
     declared = yaml.safe_load(path.read_text())
     key = path.parent.name
-    declared["exhibits"] = {name: implied(name, own) for name, own in declared.get("exhibits", {}).items()}
+    entries, run_time = declared.get("exhibits", {}), declared.get("run_time")
+    declared["exhibits"] = {name: implied(name, own, run_time) for name, own in entries.items()}
     check_config(declared, schema, f"declaration {key}/paper.yaml")
     exhibits = {name: Exhibit(key, name, **entry) for name, entry in declared["exhibits"].items()}
     beside = (path.with_name(f"{name}.yaml") for name in ("claims", "causes"))

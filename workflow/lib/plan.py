@@ -59,17 +59,6 @@ class Run:
     def settings_of(self, name: str) -> dict[str, Any]:
         return {**self.settings, **self.cells[name].settings}
 
-    def described(self, name: str) -> dict[str, Any]:
-        """What a job has to know about a cell; `lib.job.run_cell` explains the keys."""
-        cell = self.cells[name]
-        return {
-            "cell": name,
-            "dataset": cell.dataset,
-            "identity": cell.identity,
-            "arguments": cell.arguments,
-            "settings": self.settings_of(name),
-        }
-
     def jobs(self, minutes: float | None, downloaded: Container[str] = ()) -> list[list[str]]:
         """The cells of each job. Cells share a job as long as their times together are at most `minutes`;
         with None each cell has its own. Those of a data set that is `downloaded` stay among themselves:

@@ -16,9 +16,9 @@ from svmselect.data import load_registry
 
 from lib.config import check_config, fill_defaults, load_schema, project_file
 from lib.job import run_cell
-from lib.library import code_of
+from lib.library import code_of, library_id
 from lib.papers import load_papers, with_plans
-from lib.rows import read_rows
+from lib.rows import Made, read_rows
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -52,6 +52,26 @@ def cell_of(papers, name):
     )
 
 
+def described(paper, run, name, registry):
+    """What a job has to know about a cell; `lib.job.run_cell` explains the keys."""
+    cell = run.cells[name]
+    return {
+        **{"cell": name, "paper": paper.key, "run": run.function, "schema": run.schema},
+        **{"dataset": cell.dataset, "identity": cell.identity, "arguments": cell.arguments},
+        "settings": run.settings_of(name),
+        "parameters": paper.plan.parameters(run, name, registry),
+        "code": code_of(*paper.modules_of(run, name)),
+    }
+
+
+def wanted(paper, stage, registry, only=None):
+    """The cells of a stage in their order (`Made`), each with what its rows have to be made from now; with
+    `only`, some of them."""
+    runs = paper.plan.of_stage(stage).items()
+    cells = [described(paper, run, name, registry) for name, run in runs if only is None or name in only]
+    return [Made(own["cell"], own["parameters"], library_id(own["code"])) for own in cells]
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m lib.run", description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -70,23 +90,16 @@ def main(arguments=None):
         folders = config["folders"]
         inputs = {} if cell.dataset is None else {"data": f"{folders['resources']}/data/{cell.dataset}.npz"}
         results = f"{folders['results']}/{config['preset']}"
-        inputs |= {stage: paper.gathered(stage).replace("<results>", results) for stage in run.after}
+        inputs |= {stage: paper.gathered(stage, results) for stage in run.after}
         for path in inputs.values():
             if not Path(path).is_file():
                 raise ValueError(f"{path} is not there: `snakemake --cores 1 {path}` makes it.")
     except (ValueError, OSError) as error:
         sys.exit(str(error))
-    described = {
-        **run.described(name),
-        "paper": paper.key,
-        "run": run.function,
-        "schema": run.schema,
-        "parameters": paper.plan.parameters(run, name, registry),
-        "code": code_of(*paper.modules_of(run, name)),
-    }
     with tempfile.TemporaryDirectory() as folder:
         output = asked.output or Path(folder, "rows.parquet")
-        run_cell(described, inputs, output, logging.getLogger("svmselect.workflow")).unlink(missing_ok=True)
+        log = logging.getLogger("svmselect.workflow")
+        run_cell(described(paper, run, name, registry), inputs, output, log).unlink(missing_ok=True)
         rows = read_rows([output])
     columns = [
         column

@@ -36,7 +36,9 @@ NO_CLAIM = "nothing claimed"
 
 
 def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
-    """The published figures of one paper beside ours.
+    """The published figures of one paper beside ours: a DataFrame of text with the columns `COLUMNS`, one row
+    per printed figure, in their order. That an exhibit has a data set, setting and method of a printed figure
+    but not its metric, or has it in another unit, or that `rules` lack its metric, is a `ValueError`.
 
     Parameters
     ----------
@@ -56,17 +58,6 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
         ``is`` one, and has as many rows ``drawn`` anew, if the splits are not of the same table. And
         ``whole``, how many runs have to be there for it: the ``runs`` by setting, and the ``exhibit``,
         ``method`` and ``metric`` that count ours.
-
-    Returns
-    -------
-    DataFrame
-        One row per printed figure, in their order, with the columns `COLUMNS`, all text.
-
-    Raises
-    ------
-    ValueError
-        If an exhibit has a data set, setting and method of a printed figure but not its metric, or has it in
-        another unit, or `rules` lack its metric.
     """
     ours = Reproduced(reproduced, spreads_of(causes))
     theirs = published.fillna({name: "" for name in KEY}).set_index(KEY)["printed"].to_dict()
@@ -290,27 +281,15 @@ def _limit(name, limit):
 
 
 def exhibits(claims, figures, verdicts, other_rows):
-    """Totals of every exhibit.
+    """Totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers that this
+    module made; `claims` is as for `verdicts`.
 
-    Parameters
-    ----------
-    claims : dict
-        As for `verdicts`.
-    figures, verdicts : DataFrame
-        Of all papers, from the functions of this module.
-    other_rows : dict of (str, str) to str
-        Paper and exhibit -> the libraries of its rows that are not of the present code, from
-        `lib.origins.others`.
-
-    Returns
-    -------
-    DataFrame
-        One row per exhibit: ``paper``, ``exhibit``, ``target``, ``title``, ``run_time``; the ``settings``
-        that it prints and how many of them are ``settings_within``; likewise ``anchors``; the ``results``,
-        those ``reproduced`` (a number stands beside them), ``compared`` and ``within`` tolerance, of the
-        others those ``explained`` and those ``undecidable`` here; ``tests`` of the paper's claims about it,
-        and those that ``held``; the ``verdict`` on results, anchors and tests, or on the settings where there
-        are no others, `NO_CLAIM` where there is nothing; and ``other_libraries``, of its rows.
+    Of the ``settings``, ``anchors`` and ``results`` that an exhibit prints there is the number, and of those
+    within tolerance; of the results also how many are ``reproduced`` (a number stands beside them),
+    ``compared``, and of those not within how many are ``explained`` or ``undecidable`` here. ``tests`` are
+    those of the paper's claims about it. The ``verdict`` is on results, anchors and tests, or on the settings
+    where there are no others; `NO_CLAIM` where there is nothing. ``other_libraries`` is from `other_rows`, by
+    paper and exhibit what `lib.origins.others` says.
     """
     rows = []
     for paper, entry in claims.items():

@@ -55,27 +55,15 @@ def rows_of(rule, dataset, method):
 
 
 def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=None):
-    """The tolerance of a published figure.
+    """The tolerance of a published figure, whose metric has this rule (``figures`` of the paper's
+    claims.yaml), and rows as `rows_of` says.
 
-    Parameters
-    ----------
-    rule : dict
-        Of its metric, in ``figures`` of the paper's claims.yaml.
-    rows : str
-        From `rows_of`.
-    printed : str
-        The number as printed.
-    unit : str
-        "percent": a share of 100.
-    spread : float
-        Printed beside it, over as many draws as ``rule["draws"]["theirs"]`` says.
-    ours : dict
-        ``spread`` over as many ``draws`` of ours, and ``theirs``, the draws of the paper, where they are
-        known; ``drawn``, the rows of a table drawn anew, of which the draws are splits; ``measured``, whether
-        the spread is that of single draws; ``points``, the numbers of points, or of models, that it is a
-        share or a mean of.
-    base : str or None
-        The number, as printed, that it is divided by before it is compared.
+    It is `printed` as this text in some `unit` ("percent": a share of 100), and may have a `spread` beside
+    it, over as many draws as ``rule["draws"]["theirs"]`` says; `base` is the number, as printed, that it is
+    divided by before it is compared. Of `ours` there is, where known, ``spread`` over as many ``draws``, and
+    ``theirs``, the draws of the paper; ``drawn``, the rows of a table drawn anew, of which the draws are
+    splits; ``measured``, whether the spread is that of single draws; ``points``, the numbers of points, or of
+    models, that it is a share or a mean of.
     """
     value, half = float(printed), rounding(printed)
     if rule["kind"] == SETTING:

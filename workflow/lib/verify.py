@@ -55,24 +55,14 @@ def drawn(cells, which):
 
 
 def compare(kept, again, tolerance):
-    """How the rows of a cell that was computed again compare with those that are kept.
+    """How the rows (DataFrame) of a cell that was computed again compare with those that are kept: the
+    `COLUMNS` after the first three.
 
-    Parameters
-    ----------
-    kept, again : DataFrame
-        Rows of one cell, as they are kept and as they were computed again.
-    tolerance : float
-        Two numbers may differ by this share of the larger one. Everything else has to be equal. Of rows that
-        other code computed only the `RESULTS` are compared, not the steps by which a solver came to them.
-
-    Returns
-    -------
-    dict
-        The `COLUMNS` after the first three. ``numbers`` counts the values that were compared, numbers and
-        others, and ``differing`` those that differ, but for test rows that may flip; ``columns`` names their
-        columns, and ``largest_difference`` is a share of the larger value, flips included. ``time_ratio`` is
-        the CPU time now over the CPU time then. The other columns name the libraries and the processors of
-        both.
+    Two numbers may differ by the share `tolerance` of the larger one. Everything else has to be equal. Of
+    rows that other code computed only the `RESULTS` are compared, not the steps by which a solver came to
+    them. ``numbers`` counts the values that were compared, numbers and others, and ``differing`` those that
+    differ, but for test rows that may flip; ``columns`` names their columns, and ``largest_difference`` is a
+    share of the larger value, flips included. ``time_ratio`` is the CPU time now over the CPU time then.
     """
     found = {"rows": len(again), "numbers": 0, "differing": 0, "columns": "", "largest_difference": 0.0}
     for column in ("library", "cpu"):

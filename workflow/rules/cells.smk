@@ -31,10 +31,7 @@ for paper in PAPERS.values():
             params:
                 code=code_of("scripts.run_cells"),
                 wildcards=named,
-                paper=paper.key,
-                run=run.function,
-                schema=run.schema,
-                cells=described(paper, run),
+                cells=described_of(paper, run),
             script:
                 "../scripts/run_cells.py"
 
@@ -56,10 +53,7 @@ for paper in PAPERS.values():
                     runtime=growing(run.minutes(job)),
                 params:
                     code=code_of("scripts.run_cells"),
-                    paper=paper.key,
-                    run=run.function,
-                    schema=run.schema,
-                    cells=[described_cell(paper, run, name) for name in job],
+                    cells=[described(paper, run, name, REGISTRY) for name in job],
                     kept=kept_by(paper, run),
                 script:
                     "../scripts/run_cells.py"

@@ -42,8 +42,9 @@ if workflow.is_main_process and workflow.local_exec and "mem_mb" not in workflow
 
 try:
     from lib.cost import costs, total, verdict
-    from lib.library import check_installed, code_of, library_id
-    from lib.rows import Made, cells_to_compute
+    from lib.library import check_installed, code_of
+    from lib.rows import cells_to_compute
+    from lib.run import described, wanted
     from svmselect.data import load_registry
 
     # Only the process that starts a run checks this. Each job compares its own code, so sources may change while jobs run.
@@ -137,15 +138,9 @@ CACHE = cache_folder() is not None
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
 
 
-def described_cell(paper, run, name):
-    """What a job has to know about a cell, as a parameter of its rule."""
-    parameters = paper.plan.parameters(run, name, REGISTRY)
-    return {**run.described(name), "parameters": parameters, "code": code_of(*paper.modules_of(run, name))}
-
-
-def described(paper, run):
-    """A function of the wildcards: the same for their cell, as a list of one."""
-    return lambda wildcards: [described_cell(paper, run, run.name(wildcards.cell))]
+def described_of(paper, run):
+    """A function of the wildcards: what a job has to know about their cell, as a list of one."""
+    return lambda wildcards: [described(paper, run, run.name(wildcards.cell), REGISTRY)]
 
 
 def kept_by(paper, run):
@@ -193,17 +188,8 @@ def inputs_of(paper, run):
 
 
 @cache
-def wanted(key, stage):
-    """The cells of a stage in their order, each with the parameters and the code that its rows have to be made from."""
-    paper = PAPERS[key]
-    return [
-        Made(
-            name,
-            paper.plan.parameters(run, name, REGISTRY),
-            library_id(code_of(*paper.modules_of(run, name))),
-        )
-        for name, run in paper.plan.of_stage(stage).items()
-    ]
+def wanted_of(key, stage):
+    return wanted(PAPERS[key], stage, REGISTRY)
 
 
 def file_of_cell(paper, stage, name):
@@ -232,14 +218,14 @@ EVERY_CODE = config["rows_of_other_code"] == "keep"
 @cache
 def missing_cells(key, stage):
     """The cells of a stage that its gathered rows lack, or have of other data, parameters or code."""
-    return frozenset(cells_to_compute(kept_rows(key, stage), wanted(key, stage), EVERY_CODE))
+    return frozenset(cells_to_compute(kept_rows(key, stage), wanted_of(key, stage), EVERY_CODE))
 
 
 def to_gather(wildcards):
     """The files of single cells that go into the gathered rows: those that have to be computed, and those that are there."""
     paper, stage = PAPERS[wildcards.paper], wildcards.stage
     missing = missing_cells(paper.key, stage)
-    cells = {file_of_cell(paper, stage, own.cell): own for own in wanted(paper.key, stage)}
+    cells = {file_of_cell(paper, stage, own.cell): own for own in wanted_of(paper.key, stage)}
     if missing and workflow.is_main_process:
         # Snakemake does not ask what a file contains, and one that is there is as good to it without its inputs.
         own_files = {file: own for file, own in cells.items() if own.cell in missing}
@@ -275,7 +261,9 @@ def to_verify(wildcards):
 
 def present_codes():
     """For each of the STAGES, digests of the code that computes its rows at present."""
-    return [sorted({own.library.rpartition("+")[2] for own in wanted(name, stage)}) for name, stage in STAGES]
+    return [
+        sorted({own.library.rpartition("+")[2] for own in wanted_of(name, stage)}) for name, stage in STAGES
+    ]
 
 
 def shown(paper, exhibit, file):

@@ -5,14 +5,13 @@ from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])
 params = snakemake.params
-shared = {name: params.get(name) for name in ("paper", "run", "schema", "kept")}
 inputs = dict(snakemake.input.items())
 datasets = dict.fromkeys(cell["dataset"] for cell in params.cells if cell["dataset"] is not None)
 data = dict(zip(datasets, inputs.pop("data"), strict=True))
 checkpoints = []
 for cell, output in zip(params.cells, snakemake.output, strict=True):
     own = {"data": data[cell["dataset"]]} if cell["dataset"] in data else {}
-    checkpoints.append(run_cell({**shared, **cell}, {**own, **inputs}, output, log))
+    checkpoints.append(run_cell({**cell, "kept": params.get("kept")}, {**own, **inputs}, output, log))
 # only now: if a cell had failed, Snakemake would have deleted the files of the others, which come from these
 # at once
 for checkpoint in checkpoints:

@@ -78,50 +78,35 @@ class Setup:
         }
 
 
-def choose_svm(problem, setup):
-    """The value with the fewest errors of cross-validation, of equal ones the least."""
-    if len(setup.values) == 1:
-        return {"value": setup.values[0]}
+# A method trains with the grids of a setup and returns what classifies, what became of the training points,
+# the final SVM, if there is one, and the values that it chose, by the names of their columns.
+
+
+def train_svm(problem, setup):
+    """The SVM on all rows, with one value."""
+    (value,) = setup.values
+    fits = list(train(problem.X, problem.y, setup.kernel, value, **setup.solver(problem.y.size)))
+    if not fits:
+        raise ValueError(f"nu = {value} is not feasible or leaves no margin")
+    return fits[0], {"n_kept": problem.y.size}, fits[0], {"value": value}
+
+
+def cross_validated(problem, setup):
+    """The value of the SVM with the fewest errors of cross-validation, of equal ones the least."""
     rows = np.random.default_rng(setup.seed).permutation(problem.y.size)[: setup.cv_rows]
-    values, errors = cross_validated_errors(
-        problem.X[rows],
-        problem.y[rows],
-        setup.kernel,
-        setup.values,
-        folds=stratified_folds(problem.y[rows], setup.folds, setup.seed),
-        **setup.solver(rows.size),
-    )
+    X, y = problem.X[rows], problem.y[rows]
+    folds = stratified_folds(y, setup.folds, setup.seed)
+    options = setup.solver(rows.size)
+    values, errors = cross_validated_errors(X, y, setup.kernel, setup.values, folds=folds, **options)
     if np.isnan(errors).all():
         raise ValueError(f"no nu of {values.tolist()} is feasible and leaves a margin in every fold")
     return {"value": float(values[np.nanargmin(errors)])}
 
 
-def train_svm(problem, setup, value):
-    """The SVM on all rows."""
-    fits = list(train(problem.X, problem.y, setup.kernel, value, **setup.solver(problem.y.size)))
-    if not fits:
-        raise ValueError(f"nu = {value} is not feasible or leaves no margin")
-    return fits[0], {"n_kept": problem.y.size}, fits[0]
-
-
-def _cross_training(problem, setup, values, first_values):
-    X, y, options = problem.X, problem.y, setup.subsets(problem.y.size)
-    return cross_training(
-        X, y, setup.kernel, values, first_values=first_values, balance=setup.adjust, **options
-    )
-
-
-def choose_cross_training(problem, setup):
-    """The values that the two stages choose (section 3)."""
-    if len(setup.values) == len(setup.final_values) == 1:
-        return {"value": setup.final_values[0], "first_value": setup.values[0]}
-    found = _cross_training(problem, setup, setup.final_values, setup.values)
-    return {"value": found.final.value, "first_value": found.first.value}
-
-
-def train_cross_training(problem, setup, value, first_value):
-    """Both stages with given values."""
-    found = _cross_training(problem, setup, [value], [first_value])
+def train_cross_training(problem, setup):
+    """Both stages, each of which chooses its value (section 3)."""
+    grids = {"values": setup.final_values, "first_values": setup.values, "balance": setup.adjust}
+    found = cross_training(problem.X, problem.y, setup.kernel, **grids, **setup.subsets(problem.y.size))
     edited = {
         "validation_rows": found.first.validation.size,
         "n_misclassified": int(np.count_nonzero(found.misclassified)),
@@ -129,28 +114,18 @@ def train_cross_training(problem, setup, value, first_value):
         "n_reinserted": int(np.count_nonzero(found.reinserted)),
         "n_kept": found.rows.size,
     }
-    return found, edited, found.final
+    return found, edited, found.final, {"value": found.final.value, "first_value": found.first.value}
 
 
-def _bagging(problem, setup, values):
-    return bagging(problem.X, problem.y, setup.kernel, values, **setup.subsets(problem.y.size))
-
-
-def choose_bagging(problem, setup):
-    """The value that the first stage chooses."""
-    if len(setup.values) == 1:
-        return {"first_value": setup.values[0]}
-    return {"first_value": _bagging(problem, setup, setup.values).value}
-
-
-def train_bagging(problem, setup, first_value):
-    """The first stage with a given value."""
-    found = _bagging(problem, setup, [first_value])
+def train_bagging(problem, setup):
+    """The first stage alone."""
+    found = bagging(problem.X, problem.y, setup.kernel, setup.values, **setup.subsets(problem.y.size))
     used = np.unique(np.concatenate(found.subsets))
-    return found, {"validation_rows": found.validation.size, "n_kept": used.size}, None
+    edited = {"validation_rows": found.validation.size, "n_kept": used.size}
+    return found, edited, None, {"first_value": found.value}
 
 
-def _edited(problem, setup, values):
+def train_edited(problem, setup):
     """MULTIEDIT and CONDENSE on what is not set aside, then an SVM as cross-training's final one."""
     rng = np.random.default_rng(setup.seed)
     X, y = problem.X, problem.y
@@ -160,7 +135,8 @@ def _edited(problem, setup, values):
     if np.unique(y[clean]).size < 2:
         raise ValueError(f"MULTIEDIT leaves points of one class only: {clean.size} of {rows.size}")
     kept = clean[condense(X[clean], y[clean], rng)]
-    svm, _ = train_best(X, y, setup.kernel, values, kept, held_out, setup.adjust, **setup.solver(kept.size))
+    options = setup.solver(kept.size)
+    svm, _ = train_best(X, y, setup.kernel, setup.final_values, kept, held_out, setup.adjust, **options)
     edited = {
         "validation_rows": held_out.size,
         "n_misclassified": rows.size - clean.size,
@@ -168,35 +144,31 @@ def _edited(problem, setup, values):
         "n_reinserted": 0,
         "n_kept": kept.size,
     }
-    return svm, edited
+    return svm, edited, svm, {"value": svm.value}
 
 
-def choose_edited(problem, setup):
-    """The value that is best on the validation points."""
-    if len(setup.final_values) == 1:
-        return {"value": setup.final_values[0]}
-    return {"value": _edited(problem, setup, setup.final_values)[0].value}
-
-
-def train_edited(problem, setup, value):
-    """Editing and an SVM with a given value."""
-    svm, edited = _edited(problem, setup, [value])
-    return svm, edited, svm
-
-
-# method -> formulation (None: that of the setup), choice of values, training with these
+BOTH = {"value": "final_values", "first_value": "values"}
+# method -> formulation (None: that of the setup), the column of each value and its grid, training
 METHODS = {
-    "svm": ("C", choose_svm, train_svm),
-    "nu_svm": ("nu", choose_svm, train_svm),
-    "cross_training": (None, choose_cross_training, train_cross_training),
-    "bagging": (None, choose_bagging, train_bagging),
-    "multiedit_condense": ("C", choose_edited, train_edited),
+    "svm": ("C", {"value": "values"}, train_svm),
+    "nu_svm": ("nu", {"value": "values"}, train_svm),
+    "cross_training": (None, BOTH, train_cross_training),
+    "bagging": (None, {"first_value": "values"}, train_bagging),
+    "multiedit_condense": ("C", {"value": "final_values"}, train_edited),
 }
+
+
+def choose(problem, setup, grids, fit):
+    """The values with which a method is to be trained, by the names of their columns."""
+    values = {name: getattr(setup, grid) for name, grid in grids.items()}
+    if all(len(grid) == 1 for grid in values.values()):
+        return {name: grid[0] for name, grid in values.items()}
+    return cross_validated(problem, setup) if fit is train_svm else fit(problem, setup)[-1]
 
 
 def run_method(job, method, problem, setup):
     """One row of a method (of `METHODS`) on a problem, without what the cell's rows share."""
-    formulation, choose, fit = METHODS[method]
+    formulation, grids, fit = METHODS[method]
     setup = replace(setup, formulation=formulation or setup.formulation)
     row = {
         **problem.identity,
@@ -210,14 +182,16 @@ def run_method(job, method, problem, setup):
         "subset_size": setup.subset_size or problem.y.size // setup.n_subsets,
         "formulation": setup.formulation,
     }
-    chosen, search = job.attempt(method, partial(choose, problem, setup), "choice", timing="shared")
+    choice = partial(choose, problem, setup, grids, fit)
+    chosen, search = job.attempt(method, choice, "choice", timing="shared")
     if chosen is None:
         return {**row, **search}
     with measured_memory() as memory:
-        trained, cost = job.attempt(method, partial(fit, problem, setup, **chosen), str(chosen))
+        given = replace(setup, **{grid: [chosen[name]] for name, grid in grids.items()})
+        trained, cost = job.attempt(method, partial(fit, problem, given), str(chosen))
     if trained is None:
         return {**row, **cost}
-    classifier, edited, final = trained
+    classifier, edited, final, _ = trained
     with timed("shared") as prediction:
         decision = classifier.decision_function(problem.X_test)
     wrong = misclassified(problem.y_test, decision)

@@ -40,23 +40,12 @@ def tolerance(eps):
 
 
 def run_loo(job, realisation, gamma, C, methods, settings):
-    """Leave-one-out errors by each method for every C of a cell.
+    """Leave-one-out errors by each method (of `METHODS`) for every C of a cell, with the kernel of this
+    gamma. One row per C and method.
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
-    of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. One row per C and
-    method. The first method selects models and leaves out every point; the others may take a sample.
-
-    Parameters
-    ----------
-    realisation : int
-    gamma : float or None
-        Of the RBF kernel; None for the linear one.
-    C : list of float
-    methods : list of str
-        Of `METHODS`.
-    settings : SimpleNamespace
-        ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; ``max_iter``, int or None.
-        Optional: ``sample``, the most points that each of the other methods solves for, see `leave_one_out`.
+    of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. The settings are
+    ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; and ``max_iter``, int or None.
     """
     cell = _cell(job, realisation, gamma)
     job.warm_up(*(partial(_small, method=METHODS[method]) for method in methods))

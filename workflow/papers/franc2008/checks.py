@@ -19,15 +19,8 @@ COUNTS = (
 
 
 def agreement(rows, datasets, degenerate):
-    """Compare the error patterns of the methods, model by model and point by point.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Leave-one-out rows.
-    datasets : list of str
-    degenerate : float
-        An exact decision value of at most this size is a tie at 0.
+    """Compare the error patterns of the methods, by rows of leave-one-out, model by model and point by point.
+    An exact decision value of at most `degenerate` in size is a tie at 0.
 
     Returns
     -------

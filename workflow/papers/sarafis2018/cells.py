@@ -119,22 +119,15 @@ def _column(dataset, name):
 
 
 def run_models(job, m, part, settings):
-    """Every method on the models of one part of a grid. One row per model and method.
+    """Every method on the models of one part of a grid, on the first m training rows. One row per model and
+    method.
 
-    Parameters
-    ----------
-    job : Job
-        Its identity has the experiment, see `stripes`.
-    m : int
-        Training rows.
-    part : int
-        Of the stripes, every `jobs`-th from this one on, counted from 1: a job has cheap and dear ones.
-    settings : SimpleNamespace
-        ``axes`` and ``every``, see `stripes`; ``jobs``; ``loo_every`` and ``libsvm_every``, the sub-grids of
-        exact leave-one-out and of LIBSVM, see `on`, as `every` counted on the whole axes; ``tol``,
-        ``max_iter``, ``folds``; ``memory_mb`` of the Gram matrix and ``cache_mb`` of LIBSVM. Optional:
-        ``realisation``, 1; ``features``, d in ``gamma = 1/d``, that of the data set; ``score``, ``scale`` and
-        ``balanced``, see `training_part`.
+    The experiment is in the job's identity, see `stripes`; the part has every `jobs`-th stripe from this one
+    on, counted from 1, so that a job has cheap and dear ones. The settings are ``axes`` and ``every``, see
+    `stripes`; ``jobs``; ``loo_every`` and ``libsvm_every``, the sub-grids of exact leave-one-out and of
+    LIBSVM, see `on`, as `every` counted on the whole axes; ``tol``, ``max_iter``, ``folds``; ``memory_mb`` of
+    the Gram matrix and ``cache_mb`` of LIBSVM. Optional: ``realisation``, 1; ``features``, d in ``gamma =
+    1/d``, that of the data set; ``score``, ``scale`` and ``balanced``, see `training_part`.
     """
     asked = {"realisation": 1, "features": None, "score": None, **vars(settings)}
     protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}

@@ -147,31 +147,29 @@ def _times(results, exhibit):
         yield dataset, int(setting or sizes(dataset, "", "train_rows")[0]), time
 
 
+def _on_large_sets(results, dataset, m, quantity, ratio, limit):
+    """A number that decides on large data sets alone."""
+    if m >= results.limits["large"]:
+        return at_least(dataset, "rbf", quantity, ratio, results.limits[limit])
+    return number(dataset, "rbf", quantity, ratio)
+
+
 def claim_span_faster_than_cv(results):
+    quantity = "CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {} rows"
     for dataset, m, time in _times(results, "table6"):
         ratio = time["kfold"] / time["span_rule"]
-        quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {m} rows"
-        if m >= results.limits["large"]:
-            yield at_least(dataset, "rbf", quantity, ratio, results.limits["speedup"])
-        else:
-            yield number(dataset, "rbf", quantity, ratio)
+        yield _on_large_sets(results, dataset, m, quantity.format(m), ratio, "speedup")
     for dataset, m, time in _times(results, "figure5"):
         ratio = time["kfold"] / time["span_rule"]
-        quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {m} rows"
-        if m > 2 ** results.limits["from_log2_m"]:
-            yield number(dataset, "rbf", quantity, ratio, "> 1", ratio > 1)
-        else:
-            yield number(dataset, "rbf", quantity, ratio)
+        limit = ("> 1", ratio > 1) if m > 2 ** results.limits["from_log2_m"] else ()
+        yield number(dataset, "rbf", quantity.format(m), ratio, *limit)
 
 
 def claim_shared_gram(results):
     for dataset, m, time in _times(results, "table6"):
         ratio = time["kfold"] / time["span_rule_shared"]
         quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule on the shared Gram matrix, {m} rows"
-        if m >= results.limits["large"]:
-            yield at_least(dataset, "rbf", quantity, ratio, results.limits["shared_speedup"])
-        else:
-            yield number(dataset, "rbf", quantity, ratio)
+        yield _on_large_sets(results, dataset, m, quantity, ratio, "shared_speedup")
         for method, name in (("kfold_shared", "5-fold CV"), ("loo_shared", "fit and exact LOO")):
             ratio = time[method] / time["span_rule_shared"]
             yield number(dataset, "rbf", f"CPU time, {name} / fit and span rule, both shared", ratio)

@@ -12,26 +12,14 @@ class OneByOne(Columns):
 
 
 class Cached:
-    """A Gram matrix to solvers and seeds, with a cache of columns: they are copied from a computed matrix,
-    and counted as if they had been computed.
+    """A Gram matrix to solvers and seeds, with a cache of columns of `memory_mb`, at least eight: they are
+    copied from `whole`, a computed matrix, and counted as if they had been computed.
 
     The cache keeps the most recently used columns. As in LIBSVM, the columns of a problem that has been
-    shrunk have its rows only, and those that were kept before stay at hand; the shrunk problem's cache is
-    beside that of the whole. Kernel values outside the cache that seeds ask for, and those that a gradient is
-    made of, count as well.
-
-    Parameters
-    ----------
-    whole : Gram
-        The computed matrix.
-    memory_mb : float
-        Of the cache, in 2**20 bytes; it holds eight columns at least.
-    rows : ndarray of intp, optional
-        The rows that it is about, increasing; all by default.
-    counts : ndarray of int64, shape (2,), optional
-        Columns requested and kernel values counted, where they go on.
-    above : (Cached, ndarray of intp), optional
-        Whose columns are at hand, and the numbers there of the rows.
+    shrunk have its `rows` only, which are increasing, and those that were kept before stay at hand (`above`:
+    of which matrix, and the numbers there of the rows); the shrunk problem's cache is beside that of the
+    whole, and its `counts` of columns requested and kernel values go on. Kernel values outside the cache that
+    seeds ask for, and those that a gradient is made of, count as well.
     """
 
     full = False

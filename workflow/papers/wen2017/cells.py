@@ -25,22 +25,10 @@ PANEL = 512  # columns looked at together
 def run_seeds(job, k, model, seedings, settings, choice=None):
     """Cross-validation from each seed, on one Gram matrix that is computed before. One row per seed.
 
-    Parameters
-    ----------
-    job : Job
-        Its identity has the ``settings`` of the data, "published" or "chosen".
-    k : str
-        Number of folds, or "loo".
-    model : dict or None
-        ``C`` and ``gamma``; None: those of the model that was chosen.
-    seedings : list of str
-        See `svmselect.cross_validate`.
-    settings : SimpleNamespace
-        ``dtype`` of the Gram matrix; ``rounds``, int or None: only the first so many folds; ``tol``, the KKT
-        tolerance on LIBSVM's scale; ``max_iter``, int or None; ``seed`` of the folds, and of the seeds that
-        draw.
-    choice : DataFrame, optional
-        Rows of the choice of models.
+    For k, model, choice and the settings ``tol`` and ``seed``, also of the seeds that draw, see
+    `papers.wen2017.problem.problem`; for the seeds see `svmselect.cross_validate`. Further settings are
+    ``dtype`` of the Gram matrix; ``rounds``, int or None: only the first so many folds; ``max_iter``, int or
+    None.
     """
     own = problem(job, k, model, settings, choice)
     gram = _gram(own, settings.dtype)

@@ -180,14 +180,10 @@ def agreement(rows, tie):
     """Do all seeds give the same classes? Folds by unlearning are a cell of their own, which has not seen the
     decision values of the seeds.
 
-    Returns
-    -------
-    summary : DataFrame
-        One row per data set, settings and k: seeds compared, seeds that failed, points compared, points that
-        differ, how many of these are no ties, and the least and the largest accuracy (percent).
-    points : DataFrame
-        One row per point that differs: its row number in the data, its fold, the decision value of each seed,
-        and whether it is a tie, which it is if none of these is larger than `tie` in size.
+    Returns a summary, one row per data set, settings and k: seeds compared, seeds that failed, points
+    compared, points that differ, how many of these are no ties, and the least and the largest accuracy
+    (percent). And one row per point that differs: its row number in the data, its fold, the decision value of
+    each seed, and whether it is a tie, which it is if none of these is larger than `tie` in size.
     """
     rows = rows[rows["method"].isin(SEEDS)]
     summary, points = [], []
