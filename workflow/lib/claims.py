@@ -94,16 +94,9 @@ def decide(claims, tests, results, full_scale=True):
         numbers += found
         decided = [row["holds"] for row in found if row["holds"]]
         held = decided.count("yes")
-        verdicts.append(
-            {
-                "claim": claim,
-                "by": declared["by"],
-                "statement": declared["statement"],
-                "tests": len(decided),
-                "held": held,
-                "verdict": verdict(len(decided), held),
-            }
-        )
+        said = {"claim": claim, "by": declared["by"], "statement": declared["statement"]}
+        count = {"tests": len(decided), "held": held, "verdict": verdict(len(decided), held)}
+        verdicts.append({**said, **count})
     columns = ["claim", "dataset", "kernel", "quantity", "value", "limit", "holds"]
     return pd.DataFrame(verdicts), pd.DataFrame(numbers, columns=columns)
 

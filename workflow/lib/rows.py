@@ -111,10 +111,8 @@ CV_ROWS = pa.schema(
         ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
         ("kernel_share", pa.float64()),  # of the values off the diagonal that are above 1e-6
         ("kernel_largest", pa.float64()),  # off the diagonal
-        (
-            "cache_mb",
-            pa.float64(),
-        ),  # columns were kept within this, and anew for each fit; null: whole matrix
+        # columns were kept within this, and anew for each fit; null: whole matrix
+        ("cache_mb", pa.float64()),
         ("seeding_cpu_s", pa.float64()),  # the fit of all points included
         ("training_cpu_s", pa.float64()),
         ("full_n_iter", pa.int64()),  # the fit of all points that seeds come from; 0 without

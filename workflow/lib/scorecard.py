@@ -33,6 +33,8 @@ COLUMNS = [
     "reason",  # why there is nothing, or nothing is decided
 ]
 NO_CLAIM = "nothing claimed"
+# of a claim, as declared
+WORDS = ("by", "statement", "text", "test", "assumption")
 
 
 def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
@@ -248,24 +250,14 @@ def verdicts(claims, decided):
         own = decided[paper].set_index("claim") if paper in decided else None
         for claim, declared in entry["claims"].items():
             tests, held = (0, 0) if own is None else own.loc[claim, ["tests", "held"]]
-            rows.append(
-                {
-                    "paper": paper,
-                    "claim": claim,
-                    "by": declared["by"],
-                    "statement": declared["statement"],
-                    "text": declared.get("text", ""),
-                    "test": declared["test"],
-                    "tolerances": " ".join(
-                        _limit(name, entry["limits"][name]) for name in declared.get("limits", [])
-                    ),
-                    "assumption": declared.get("assumption", ""),
-                    "tests": int(tests),
-                    "held": int(held),
-                    "verdict": verdict(tests, held),
-                }
-            )
-    return pd.DataFrame(rows)
+            limits = (_limit(name, entry["limits"][name]) for name in declared.get("limits", []))
+            words = {
+                name: declared.get(name, "") for name in ("by", "statement", "text", "test", "assumption")
+            }
+            decision = {"tests": int(tests), "held": int(held), "verdict": verdict(tests, held)}
+            rows.append({"paper": paper, "claim": claim, **words, "tolerances": " ".join(limits), **decision})
+    columns = ["paper", "claim", "by", "statement", "text", "test", "tolerances", "assumption"]
+    return pd.DataFrame(rows, columns=[*columns, "tests", "held", "verdict"])
 
 
 def _limit(name, limit):
@@ -302,12 +294,12 @@ def exhibits(claims, figures, verdicts, other_rows):
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
             settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
-            compared, within = (of["within"] != "").sum(), (of["within"] == "yes").sum()
+            compared, within = _decided(of)
             tests, held = tested["tests"].sum(), tested["held"].sum()
-            axes = ((anchors["within"] != "").sum(), (anchors["within"] == "yes").sum())
+            axes = _decided(anchors)
             counts = (compared + tests + axes[0], within + held + axes[1])
             if of.empty and not names:
-                counts = ((settings["within"] != "").sum(), (settings["within"] == "yes").sum())
+                counts = _decided(settings)
             rows.append(
                 {
                     "paper": paper,
@@ -330,6 +322,11 @@ def exhibits(claims, figures, verdicts, other_rows):
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _decided(figures):
+    """How many of some figures are decided, and how many of these are within tolerance."""
+    return (figures["within"] != "").sum(), (figures["within"] == "yes").sum()
 
 
 def page_values(claims, figures, exhibits, verdicts, numbers, causes):

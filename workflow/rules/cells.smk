@@ -26,8 +26,8 @@ for paper in PAPERS.values():
             priority: run.priority
             resources:
                 **EXCLUSIVE,
-                mem_mb=growing(mem_mb_of(run)),
-                runtime=growing(minutes_of(run)),
+                mem_mb=growing(needed(run, "mem_mb")),
+                runtime=growing(needed(run, "minutes")),
             params:
                 code=code_of("scripts.run_cells"),
                 wildcards=named,

@@ -149,12 +149,9 @@ def kept_by(paper, run):
     return lambda wildcards, output: (kept_rows(paper.key, run.stage), EVERY_CODE)
 
 
-def mem_mb_of(run):
-    return lambda wildcards: run.cells[run.name(wildcards.cell)].mem_mb
-
-
-def minutes_of(run):
-    return lambda wildcards: run.cells[run.name(wildcards.cell)].minutes
+def needed(run, what):
+    """A function of the wildcards: what their cell needs of a resource, an attribute of it."""
+    return lambda wildcards: getattr(run.cells[run.name(wildcards.cell)], what)
 
 
 def growing(need):
@@ -197,7 +194,7 @@ def file_of_cell(paper, stage, name):
 
 
 def file_of_rows(paper, stage):
-    return paper.gathered(stage).replace("<results>", RESULTS)
+    return paper.gathered(stage, RESULTS)
 
 
 @cache

@@ -59,7 +59,6 @@ rule make_report:
         code=code_of("scripts.make_report"),
         config=config,
         claims={name: paper.judged() for name, paper in JUDGED.items()},
-        run=list(JUDGED),
         shown=SHOWN,
         facts={name: facts_of(paper) for name, paper in PAPERS.items()},
     script:

@@ -60,8 +60,6 @@ rule make_scorecard:
         code=code_of("scripts.make_scorecard"),
         claims={name: paper.judged() for name, paper in JUDGED.items()},
         preset=config["preset"],
-        run=list(JUDGED),
-        printed=list(PRINTED),
         causes={name: paper.causes for name, paper in PRINTED.items()},
         causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],

@@ -36,7 +36,7 @@ for section in sections.values():
     for exhibit in section["exhibits"]:
         one = names.count(exhibit["name"]) == 1
         exhibit["link"] = exhibit["name"] if one else f"{exhibit['name']}: {exhibit['what']}"
-numbers = {paper: pd.read_csv(path) for paper, path in zip(snakemake.params.run, inputs.numbers, strict=True)}
+numbers = {paper: pd.read_csv(path) for paper, path in zip(claims, inputs.numbers, strict=True)}
 values = page_values(
     claims,
     pd.read_csv(inputs.scorecard, keep_default_na=False, dtype=str),

@@ -13,20 +13,18 @@ from lib.scorecard import exhibits, figures, markdown_page, page_values, verdict
 from lib.tables import read_tidy
 
 log = start_log(snakemake.log[0])
-claims, run = snakemake.params.claims, snakemake.params.run
+claims, run = snakemake.params.claims, snakemake.params.causes_run
 tidy, read = {}, {}
 for paper, path in zip(snakemake.params.paper_of, snakemake.input.exhibits, strict=True):
     tidy.setdefault(paper, []).append(read_tidy(path))
 for kind in ("claims", "numbers"):
-    read[kind] = {paper: pd.read_csv(path) for paper, path in zip(run, snakemake.input[kind], strict=True)}
+    read[kind] = {paper: pd.read_csv(path) for paper, path in zip(claims, snakemake.input[kind], strict=True)}
 files = iter(snakemake.input.get("causes", []))
 causes = {
     paper: read_causes(
-        snakemake.params.causes[paper],
-        pd.read_csv(next(files), dtype={"setting": str}) if snakemake.params.causes_run[paper] else None,
-        snakemake.params.causes_run[paper],
+        own, pd.read_csv(next(files), dtype={"setting": str}) if run[paper] else None, run[paper]
     )
-    for paper in snakemake.params.printed
+    for paper, own in snakemake.params.causes.items()
 }
 parts = [
     figures(
@@ -39,7 +37,7 @@ parts = [
         causes[paper],
         declared(path)["stand_ins"],
     )
-    for paper, path in zip(snakemake.params.printed, snakemake.input.published, strict=True)
+    for paper, path in zip(causes, snakemake.input.published, strict=True)
 ]
 of_figures = pd.concat(parts, ignore_index=True)
 of_causes = cause_table(causes, of_figures)

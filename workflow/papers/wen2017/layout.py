@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from lib.tables import number
+from lib.tables import lookup, named, number
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, TABLE3_METHODS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
 
@@ -27,15 +27,10 @@ KERNEL_APART = (
 )
 
 
-class Lookup:
-    """Values of tidy rows by data set, setting, method and metric; NaN where there is none."""
-
-    def __init__(self, tidy):
-        keys = tidy[["dataset", "setting", "method", "metric"]].fillna("")
-        self.values = dict(zip(map(tuple, keys.to_numpy()), tidy["value"], strict=True))
-
-    def __call__(self, *key):
-        return self.values.get(key, np.nan)
+def values_of(tidy):
+    """A function of data set, setting, method and metric: the value in tidy rows, NaN where there is none."""
+    find = lookup(tidy)
+    return lambda *key: find(*key)[0]
 
 
 def marked(value, decimals, rounds, of):
@@ -58,9 +53,8 @@ def extrapolations(tidy):
 
 def failures(tidy):
     """A note that names what failed; none where nothing did."""
-    failed = tidy[(tidy["metric"] == "failed") & (tidy["value"] > 0)]
-    names = [f"{row.dataset}, {NAMES[row.method]}, {row.setting}" for row in failed.itertuples()]
-    return [f"Failed: {'; '.join(names)}."] if names else []
+    failed = named(tidy, "failed", lambda row: f"{row.dataset}, {NAMES[row.method]}, {row.setting}")
+    return [f"Failed: {'; '.join(failed)}."] if failed else []
 
 
 def folds_of(setting):
@@ -70,7 +64,7 @@ def folds_of(setting):
 def table1_layout(tidy, published, settings):
     """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published rows
     stand beside those with the published settings only."""
-    ours, theirs = Lookup(tidy), Lookup(published[published["exhibit"] == "table1"])
+    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table1"])
     beside = settings == PUBLISHED
     group = "Reproduced" if beside else ""
     columns = [("", "Data set"), ("", "Method")]
@@ -114,7 +108,7 @@ def table1_layout(tidy, published, settings):
 
 def table2_layout(tidy, published):
     """Columns, body and notes of Table 2."""
-    ours, theirs = Lookup(tidy), Lookup(published[published["exhibit"] == "table2"])
+    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table2"])
     headings = ("Settings", "Rows", "Features", "C", "gamma", "K > 1e-6 (%)", "Largest K")
     columns = [("", "Data set"), *(("", heading) for heading in headings)]
     body, notes = [], []
@@ -146,7 +140,7 @@ def table2_layout(tidy, published):
 
 def table3_layout(tidy, published, settings):
     """Columns, body and notes of Table 3; parameters as in `table1_layout`."""
-    ours, theirs = Lookup(tidy), Lookup(published[published["exhibit"] == "table3"])
+    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table3"])
     beside = settings == PUBLISHED
     columns = [("", "Data set"), ("", "k")]
     if beside:
@@ -177,7 +171,7 @@ def table3_layout(tidy, published, settings):
 
 def folds_layout(tidy, published):
     """Columns, body and notes of the iterations on many assignments of the rows to folds."""
-    ours, theirs = Lookup(tidy), Lookup(published[published["exhibit"] == "table1"])
+    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table1"])
     columns = [("", name) for name in ("Data set", "Method", "Published")]
     kinds = list(dict.fromkeys(tidy["setting"]))
     columns += [(kind, heading) for kind in kinds for heading in ("mean", "least to most")]
