@@ -328,7 +328,7 @@ def test_times_are_those_of_the_models_that_libsvm_ran_on():
 
 
 def test_curves_pass_through_the_best_model():
-    tidy = pd.DataFrame(curves("figure4", made_rows(), INSTANCE_WEIGHTS, "bank-marketing"))
+    tidy = pd.DataFrame(curves("figure4", made_rows(), {"figure4": (INSTANCE_WEIGHTS, "bank-marketing")}))
     assert set(tidy["exhibit"]) == {"figure4a", "figure4b", "figure4c"}
     line = tidy[(tidy["exhibit"] == "figure4c") & (tidy["method"] == "test")].set_index("setting")["value"]
     assert line.to_dict() == pytest.approx({"-1": 0.1, "0": 0.12, "1": 0.14})
@@ -366,7 +366,7 @@ def test_layouts_put_the_published_values_in_brackets(tmp_path, root):
 def test_figures_are_stable_and_described(tmp_path, root):
     rows = made_rows()
     tidy, _ = exhibits(tmp_path, rows, root)
-    line = pd.DataFrame(curves("figure2", rows, CLASS_WEIGHTS, "image"))
+    line = pd.DataFrame(curves("figure2", rows, {"figure2": (CLASS_WEIGHTS, "image")}))
     alt = alt_text(root / "workflow/papers/sarafis2018/captions/figure2.rst")
     for plot in (
         lambda: plot_figure2(line, {"figure2": (CLASS_WEIGHTS, "image")}),

@@ -43,8 +43,9 @@ class Given:
                 arguments[name] = self[name]
             elif parameter.default is parameter.empty:
                 there = ", ".join(sorted({*self.values, *self._files, *own}))
+                asking = getattr(function, "func", function)  # of a partial
                 raise TypeError(
-                    f"{function.__module__}.{function.__name__} asks for {name!r}; there are: {there}"
+                    f"{asking.__module__}.{asking.__name__} asks for {name!r}; there are: {there}"
                 )
         return function(**arguments)
 

@@ -44,22 +44,9 @@ UNITS = {"percent": "%", "s": "s", "1e6": "millions"}
 
 
 def shown_figures(figures, remarks):
-    """The published figures of the scorecard for a page.
-
-    Parameters
-    ----------
-    figures : DataFrame
-        See `lib.scorecard.figures`.
-    remarks : list of str
-        Of each.
-
-    Returns
-    -------
-    list of dict
-        Of each figure, in their order: ``paper``, ``id`` (unique on the page), ``state``, ``exhibit``,
-        ``about`` (data set, setting and method), ``quantity``, ``published`` with its ``spread``,
-        ``reproduced``, ``allowed``, ``tolerance``, ``kind``, ``cause``, ``variant`` and ``remarks``.
-    """
+    """The published figures of the scorecard (from `lib.scorecard.figures`) for a page, each with its
+    remark: a list of dicts, in their order. An ``id`` is unique on the page, and ``about`` names data set,
+    setting and method."""
     found, numbers = [], {}
     for row, remark in zip(figures.to_dict("records"), remarks, strict=True):
         place = f"{row['paper']}-{row['exhibit']}"

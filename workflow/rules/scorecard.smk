@@ -1,24 +1,9 @@
-# The scorecard: every published number beside ours, and the verdict on every claim.
+# The scorecard: every published number beside ours, the verdict on every claim, and which libraries computed the rows.
 
 # The papers with claims; those of them whose printed numbers we have; and the exhibits that these numbers stand in.
 JUDGED = {name: paper for name, paper in PAPERS.items() if paper.claims}
 PRINTED = {name: paper for name, paper in JUDGED.items() if paper.published}
 PRINTED_EXHIBITS = [(name, file) for name, paper in PRINTED.items() for file in paper.printed()]
-
-
-rule make_libraries:
-    input:
-        rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
-    output:
-        csv="<results>/libraries.csv",
-    log:
-        "<logs>/make_libraries.log",
-    params:
-        code=code_of("scripts.make_libraries"),
-        stages=STAGES,
-        present=lambda wildcards: present_codes(),
-    script:
-        "../scripts/make_libraries.py"
 
 
 rule plot_scorecard:
@@ -45,13 +30,14 @@ rule make_scorecard:
         numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
         published=[local(paper.published) for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
-        libraries="<results>/libraries.csv",
+        rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
         templates=templates("scorecard.html"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         causes="<results>/scorecard_causes.csv",
+        libraries="<results>/libraries.csv",
         md="<results>/scorecard.md",
         html="<results>/scorecard.html",
     log:
@@ -60,6 +46,8 @@ rule make_scorecard:
         code=code_of("scripts.make_scorecard"),
         claims={name: paper.judged() for name, paper in JUDGED.items()},
         preset=config["preset"],
+        all_stages=STAGES,
+        present=lambda wildcards: present_codes(),
         causes={name: paper.causes for name, paper in PRINTED.items()},
         causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],

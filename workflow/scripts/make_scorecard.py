@@ -1,4 +1,4 @@
-"""Put every published figure beside ours, and count; every claim with its verdict."""
+"""Put every published figure beside ours, and count; every claim with its verdict; what computed the rows."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
-from lib.origins import others
+from lib.origins import libraries, others
 from lib.pages import write_page
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
@@ -42,9 +42,9 @@ parts = [
 of_figures = pd.concat(parts, ignore_index=True)
 of_causes = cause_table(causes, of_figures)
 of_claims = verdicts(claims, read["claims"])
-libraries = pd.read_csv(snakemake.input.libraries)
+of_rows = libraries(snakemake.input.rows, snakemake.params.all_stages, snakemake.params.present)
 other_rows = {
-    (paper, exhibit): others(libraries, paper, stages)
+    (paper, exhibit): others(of_rows, paper, stages)
     for paper, shown in snakemake.params.stages.items()
     for exhibit, stages in shown.items()
 }
@@ -54,6 +54,7 @@ for frame, path in (
     (of_claims, snakemake.output.claims),
     (of_exhibits, snakemake.output.exhibits),
     (of_causes, snakemake.output.causes),
+    (of_rows, snakemake.output.libraries),
 ):
     frame.to_csv(path, index=False, lineterminator="\n")
 preset = snakemake.params.preset

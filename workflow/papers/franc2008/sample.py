@@ -17,14 +17,8 @@ INTERVAL = 1.96
 
 
 class Costs:
-    """The cost of each point that `leave_one_out` solves for; to be called as its progress.
-
-    Parameters
-    ----------
-    gram : Gram
-    progress : callable
-        Called as this is.
-    """
+    """The cost of each point that `leave_one_out` solves for with this Gram matrix; to be called as its
+    progress, and calls another one as it is called."""
 
     def __init__(self, gram, progress):
         self.gram, self.progress, self.marks = gram, progress, []
@@ -58,11 +52,8 @@ class Costs:
 def for_all_points(rows):
     """Rows with the costs that all points would have: those of a sample count for what they stand for.
 
-    Returns
-    -------
-    DataFrame
-        The given rows with `COUNTED` and the costs of `SOLVING` for all points, and for each of these a
-        column ``<cost>_variance``, 0 where all points were solved for.
+    These are `COUNTED` and the costs of `SOLVING`, and for each of the latter there is a column
+    ``<cost>_variance``, 0 where all points were solved for.
     """
     # rows of before baselines could be sampled lack the columns
     of_sample = ["stands_for", *(f"{name}{sd}" for name in SOLVING.values() for sd in ("", "_sd"))]
@@ -78,14 +69,8 @@ def for_all_points(rows):
 
 
 def half_width(ratio, *parts):
-    """Half of the 95 % interval of a ratio of two totals, each with its variance; NaN where both are known.
-
-    Parameters
-    ----------
-    ratio : float
-    *parts : (float, float)
-        A total and its variance.
-    """
+    """Half of the 95 % interval of a ratio of two totals, each a pair with its variance; NaN where both
+    are known."""
     relative = sum(variance / total**2 for total, variance in parts if total)
     return INTERVAL * abs(ratio) * np.sqrt(relative) if relative else np.nan
 

@@ -1,5 +1,6 @@
 """The paper's tables and figures as tidy rows, computed from result rows. Errors are fractions here."""
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -61,19 +62,10 @@ def table1(rows):
         yield measured(at, "realisation", first["realisation"], "count")
 
 
-def table2(rows):
-    """Test errors of the class weights that each rule selects; ``setting`` is the experiment. ``models``
-    counts the models that an estimate was made of, ``failed`` the runs that did not succeed and are left out,
-    here and in Tables 3 to 6."""
-    return _selections("table2", rows)
-
-
-def table3(rows):
-    """Test errors of the instance weights that each rule selects, likewise."""
-    return _selections("table3", rows)
-
-
 def _selections(table, rows):
+    """Test errors of the weights that each rule selects; ``setting`` is the experiment. ``models`` counts the
+    models that an estimate was made of, ``failed`` the runs that did not succeed and are left out, here and
+    in Tables 4 to 6."""
     for at, own in _sets(table, rows, TABLES[table]):
         at, values = {**at, "setting": TABLES[table]}, estimates(own)
         # of the models where a rule is least the worst
@@ -82,6 +74,9 @@ def _selections(table, rows):
             yield measured({**at, "method": rule}, "test_error", error, "fraction")
         yield from _models(at, values, (*RULES, "loo", "test"))
         yield measured({**at, "method": "all"}, "failed", int((own["status"] != OK).sum()), "count")
+
+
+table2, table3 = partial(_selections, "table2"), partial(_selections, "table3")
 
 
 def table4(rows):
@@ -152,26 +147,12 @@ def _models(at, values, methods):
         yield measured({**at, "method": method}, "models", int(values[method].notna().sum()), "count")
 
 
-def figure2(rows, figures):
-    """Estimates and test error against the class weights of a data set; `figures` has, for this one and the
-    next two, the experiment and the data set."""
-    return curves("figure2", rows, *figures["figure2"])
-
-
-def figure3(rows, figures):
-    """The same of another data set."""
-    return curves("figure3", rows, *figures["figure3"])
-
-
-def figure4(rows, figures):
-    """Estimates and test error against the parameters of instance weights."""
-    return curves("figure4", rows, *figures["figure4"])
-
-
-def curves(exhibit, rows, experiment, dataset):
+def curves(exhibit, rows, figures):
     """Estimates and test error against each parameter of the models (Figures 2 to 4), the others fixed at the
-    best model on the test part, of several the first. Exhibits are ``figure2a`` and so on, one per parameter;
-    ``setting`` is its value, of C, C+ and C- the binary logarithm."""
+    best model on the test part, of several the first; `figures` has the experiment and the data set of each.
+    Exhibits are ``figure2a`` and so on, one per parameter; ``setting`` is its value, of C, C+ and C- the
+    binary logarithm."""
+    experiment, dataset = figures[exhibit]
     own = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
     values = estimates(own).reset_index()
     best = values.loc[values["test"].idxmin()]
@@ -183,6 +164,9 @@ def curves(exhibit, rows, experiment, dataset):
             at = {"exhibit": f"{exhibit}{letter}", "dataset": dataset, "setting": f"{place:.6g}"}
             for method in CURVES:
                 yield measured({**at, "method": method}, "error", model[method], "fraction")
+
+
+figure2, figure3, figure4 = (partial(curves, name) for name in ("figure2", "figure3", "figure4"))
 
 
 def figure5(rows):

@@ -1,5 +1,6 @@
 """Tables for readers: tidy rows arranged as the paper prints them, the published values in brackets."""
 
+from functools import partial
 from itertools import pairwise
 
 import pandas as pd
@@ -98,15 +99,9 @@ def table1_layout(tidy, published):
     return table.arranged(columns, *notes)
 
 
-def table2_layout(tidy, published):
-    return _selections(_Table("table2", tidy, published))
+def _selections(name, tidy, published):
+    table = _Table(name, tidy, published)
 
-
-def table3_layout(tidy, published):
-    return _selections(_Table("table3", tidy, published))
-
-
-def _selections(table):
     def errors(find, dataset):
         return {rule: find(dataset, rule, "test_error")[0] for rule in RULES}
 
@@ -132,6 +127,9 @@ def _selections(table):
         "that stand in the published order.",
         *table.part_of_the_grid("test"),
     )
+
+
+table2_layout, table3_layout = partial(_selections, "table2"), partial(_selections, "table3")
 
 
 def _order(errors):

@@ -1,5 +1,7 @@
 """Figures from tidy rows."""
 
+from functools import partial
+
 import numpy as np
 
 from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
@@ -35,25 +37,10 @@ COUNTS = {
 }
 
 
-def plot_figure2(tidy, figures):
-    """Figure 2; `figures` has the experiment and the data set of each."""
-    return plot_curves(tidy, figures["figure2"][0])
-
-
-def plot_figure3(tidy, figures):
-    """Figure 3."""
-    return plot_curves(tidy, figures["figure3"][0])
-
-
-def plot_figure4(tidy, figures):
-    """Figure 4."""
-    return plot_curves(tidy, figures["figure4"][0])
-
-
-def plot_curves(tidy, experiment):
+def plot_curves(name, tidy, figures):
     """Estimates and test error against each parameter, one panel each; the least of an estimate has a square,
     that of the test error a star."""
-    labels = LABELS[experiment]
+    labels = LABELS[figures[name][0]]
     fig, axes = figure(1, len(labels), 3.4 * len(labels), 3.2, sharey=True)
     for letter, label, ax in zip("abc", labels, axes.flat, strict=False):
         panel = tidy[tidy["exhibit"].str.endswith(letter)].dropna(subset="value")
@@ -71,6 +58,11 @@ def plot_curves(tidy, experiment):
     axes.flat[0].set(ylabel="Share of errors", ylim=(0, None))
     legend(fig, CURVES.values(), len(CURVES) if len(labels) > 2 else 3)
     return fig
+
+
+plot_figure2, plot_figure3, plot_figure4 = (
+    partial(plot_curves, name) for name in ("figure2", "figure3", "figure4")
+)
 
 
 def plot_figure5(tidy):
