@@ -33,8 +33,8 @@ class Given:
         return pd.concat(map(_read_csv, [files] if isinstance(files, str) else files))
 
     def call(self, function, **own):
-        """Call a function with what it asks for, `own` values before others; a `TypeError` says what there
-        is not."""
+        """Call a function with what it asks for, `own` values before others. If there is none of it, a
+        `TypeError` names it."""
         arguments = {}
         for name, parameter in inspect.signature(function).parameters.items():
             if name in own:

@@ -106,7 +106,7 @@ def run_cell(cell, inputs, output, log):
     """Write the rows of one cell, unless the file or that of its gathered rows has them.
 
     Returns the checkpoint beside the `output`, from which a killed job goes on, to be removed when the job
-    has ended well. If the code has changed since the job was planned this is a `RuntimeError`.
+    has ended well. Raises a `RuntimeError` if the code has changed since the job was planned.
 
     Parameters
     ----------

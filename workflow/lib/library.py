@@ -21,7 +21,8 @@ def code_of(*modules):
 
 def library_id(code):
     """Version of svmselect and digest of the code that this job runs, as one string ``version+digest``.
-    `code` is from `code_of`, when the job was planned: if it is another by now, this is a `RuntimeError`."""
+    `code` is from `code_of`, when the job was planned; if it is another by now, a `RuntimeError` is
+    raised."""
     if code_of(*code["modules"]) != code:
         changed = ", ".join(code["modules"])
         raise RuntimeError(f"the code of {changed} has changed since snakemake was started: start it again")
@@ -29,8 +30,8 @@ def library_id(code):
 
 
 def check_installed(sources):
-    """Refuse, by a `ValueError`, to run on a library that was not built from the `sources` (the package's
-    folder) as they are: if a token of any module differs. Comments, docstrings and layout may."""
+    """Refuse to run on a library that was not built from the `sources` (the package's folder) as they are:
+    a `ValueError` is raised if a token of any module differs. Comments, docstrings and layout may."""
     changed = difference(sources.resolve())
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""

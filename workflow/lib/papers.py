@@ -268,8 +268,8 @@ class Paper:
 
 
 def load_papers(folder=FOLDER):
-    """Papers by key, from the folders that have a declaration, in the order of the years. What is not as
-    the schemas say is a `ValueError` in sentences."""
+    """Papers by key, from the folders that have a declaration, in the order of the years. A declaration
+    that is not as the schemas say raises a `ValueError`."""
     schemas = read_schema("paper"), read_schema("causes")
     papers = [_load(path, *schemas) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
@@ -278,8 +278,8 @@ def load_papers(folder=FOLDER):
 
 def with_plans(papers, config, registry):
     """Those of the papers (from `load_papers`) that the configuration runs, with their plans. The
-    configuration is checked, its defaults filled in; what it names that there is not is a `ValueError` in
-    a sentence."""
+    configuration is checked, and its defaults are filled in. A paper or a data set that there is not
+    raises a `ValueError`."""
     names = config["papers"] or papers
     check_names("papers", names, papers)
     chosen = {name: own for name, own in papers.items() if name in names}

@@ -182,7 +182,7 @@ def write_rows(path, rows, schema, cell=None):
     """Write rows, dicts, to a Parquet file, atomically. Columns of the schema that a row does not name are
     null; the rows belong to `cell`, a `Made`, if there is one.
 
-    It is a `ValueError` if there are no rows, a row names a column that the schema lacks, a status is
+    A `ValueError` is raised if there are no rows, a row names a column that the schema lacks, a status is
     unknown, a row that is ``ok`` has neither an error count nor a bound, or one that is not ``ok`` has no
     reason.
     """

@@ -39,8 +39,8 @@ WORDS = ("by", "statement", "text", "test", "assumption")
 
 def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
     """The published figures of one paper beside ours: a DataFrame of text with the columns `COLUMNS`, one row
-    per printed figure, in their order. That an exhibit has a data set, setting and method of a printed figure
-    but not its metric, or has it in another unit, or that `rules` lack its metric, is a `ValueError`.
+    per printed figure, in their order. A `ValueError` is raised if an exhibit has a data set, setting and
+    method of a printed figure but not its metric, or has it in another unit, or if `rules` lack its metric.
 
     Parameters
     ----------
@@ -367,8 +367,8 @@ SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 
 
 def between(text):
-    """The part of a text from one of the lines `SUMMARY` to the other; without them this is a
-    `ValueError`."""
+    """The part of a text from one of the lines `SUMMARY` to the other; a `ValueError` if one of them is
+    not there."""
     first, last = SUMMARY
     return text[text.index(first) : text.index(last) + len(last)]
 

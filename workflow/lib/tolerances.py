@@ -46,7 +46,7 @@ def rounding(printed):
 def rows_of(rule, dataset, method):
     """Whose rows those of a data set and method are: one of `ROWS`. ``rule["rows"]`` is one of them, or a
     list of dicts ``are``, and ``datasets`` and ``methods`` if it is about some of them only, of which the
-    first that fits counts; that none fits is a `ValueError`."""
+    first that fits counts. If none fits, a `ValueError` is raised."""
     rows = rule.get("rows", EXACT)
     for entry in [{"are": rows}] if isinstance(rows, str) else rows:
         if dataset in entry.get("datasets", [dataset]) and method in entry.get("methods", [method]):

@@ -27,11 +27,11 @@ FLIPPED = ("errors", "estimate", "error_pattern")
 
 
 def drawn(cells, which):
-    """The cells to compute again, names ``paper/stage/cell`` of some of the `cells`, each once.
+    """The cells to compute again, some of the `cells` (names ``paper/stage/cell``), each once.
 
-    That `which` is a number is a share, above 0 and at most 1: so many cells of each paper are drawn at
+    If `which` is a number, it is a share, above 0 and at most 1: so many cells of each paper are drawn at
     random, at least one. A text is a pattern of names, in which ``*`` stands for anything; a list has several
-    patterns. A pattern that no name fits is a `ValueError`.
+    patterns. A pattern that fits no name raises a `ValueError`.
     """
     if isinstance(which, str | list):
         found = {}

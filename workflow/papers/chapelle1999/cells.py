@@ -33,8 +33,8 @@ def training_part(dataset, realisation, parts):
     """Training and test rows of a realisation, as a `Part`.
 
     Of a data set with a test part of its own the training rows are cut into so many `parts`, equal but for
-    one row, and realisation r trains on the r-th. That a data set which has splits is to be cut too, or that
-    there is no such part, is a `ValueError`.
+    one row, and realisation r trains on the r-th. A data set that has splits cannot be cut too, which raises
+    a `ValueError`, as a realisation beyond the parts does.
     """
     if parts == 1:
         return load_part(dataset, realisation)

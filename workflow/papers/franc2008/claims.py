@@ -189,7 +189,7 @@ def claim_linear_comparable(results):
 def _curves(results, metric, method):
     """Data set, and a curve of Figure 1 by log10 eps, up to the end of the breakdown points."""
     for dataset, curves in results.curves("figure1", metric):
-        curve = curves[method].dropna()
+        curve = curves.get(method, pd.Series(dtype=float))
         curve = curve[curve.index <= BREAKDOWN[1]]
         if len(curve) > 1:
             yield dataset, curve
