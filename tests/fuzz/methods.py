@@ -6,6 +6,7 @@ A method takes a Said and a random generator for its options, and raises Wrong.
 from __future__ import annotations
 
 from functools import partial
+from unittest import mock
 
 import numpy as np
 from fuzz.estimates import ESTIMATES
@@ -24,6 +25,7 @@ from svmselect import (
     solve_path,
     stratified_folds,
 )
+from svmselect.loo import _retrain
 from svmselect.svm import solve_blocked
 
 EXACT = 1e-9  # the KKT gap from which leave-one-out unlearns
@@ -163,6 +165,12 @@ def left_out(said, rng, method):
     check_solution(said, loo.solution, full, limit=limit)
 
 
+def left_out_by_paths(said, rng):
+    """Leave-one-out by unlearning where no steps before a path decide, as they do in most small problems."""
+    with mock.patch.object(_retrain, "SWEEPS", ()):
+        left_out(said, rng, "unlearn")
+
+
 def left_out_decisions(said, rng):
     """The decision value of every row by the classifier without it."""
     method = str(rng.choice(["unlearn", "unlearn", "retrain", "certified"]))
@@ -254,6 +262,7 @@ METHODS = {
         f"leave-one-out {method}": partial(left_out, method=method)
         for method in ("unlearn", "certified", "retrain")
     },
+    "leave-one-out paths": left_out_by_paths,
     "leave-one-out decisions": left_out_decisions,
     **{
         f"cross-validation {seeding}": partial(cross_validated, seeding=seeding)
