@@ -80,7 +80,8 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
         done = checkouts[where].snakemake(*DEMO, *arguments, *targets, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
     here, there = (checkouts[where].folder / "results/small" for where in ("here", "slurm"))
-    assert assert_same_results(here, there) == (len(ROWS), len(TABLES))
+    n_rows, n_tables = assert_same_results(here, there)
+    assert n_rows >= len(ROWS) and n_tables >= len(TABLES)
     # grouped: far fewer submissions than jobs
     plan = checkouts["here"].snakemake(*DEMO, "--dry-run", "--forceall", "--quiet", "rules", *targets)
     jobs = int(re.search(r"^total +(\d+)$", plan.stdout, flags=re.MULTILINE)[1])
