@@ -175,3 +175,24 @@ def test_every_figure_says_what_it_is(root, paper):
     rules = load_papers()[paper].claims["figures"]
     found = figures(paper, read_printed(path), read_published(path), None, rules)
     assert set(found["kind"]) <= set(KINDS) and set(found["rows"]) <= set(ROWS)
+
+
+def test_work_on_rows_drawn_anew_has_a_standard_error_beside_the_factor():
+    rule = {"kind": "result", "factor": 1.25}
+    known = {"value": 5.0, "spread": 0.5, "draws": 1, "theirs": 1}
+    exact, wider = (tolerance(rule, rows, "10.0", ours=known) for rows in (EXACT, SAME))
+    apart = 3 * 10 * 0.1 * np.sqrt(2)  # relative to ours, whatever its size
+    assert (wider.least, wider.most) == pytest.approx((exact.least - apart, exact.most + apart))
+    assert tolerance(rule, SAME, "10.0", ours={"value": 5.0}) == exact
+    assert "reaches 0" in tolerance(rule, SAME, "10.0", ours=known | {"spread": 2.0}).undecided
+
+
+def test_whose_splits_those_of_franc_are_follows_from_the_rows(root):
+    rows = pd.read_parquet(
+        root / "results/paper/franc2008/rows/cells.parquet", columns=["dataset", "realisation", "origin"]
+    )
+    paper = load_papers()["franc2008"]
+    for dataset, origins in rows.groupby("dataset")["origin"]:
+        whose = EXACT if set(origins) == {"original"} else SAME
+        for metric in ("loo_error", "kernel_columns", "time_speedup", "certified"):
+            assert rows_of(paper.claims["figures"][metric], dataset, "proposed") == whose, (dataset, metric)

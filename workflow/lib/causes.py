@@ -45,7 +45,8 @@ def runs_of(paper, name, own, config, registry):
             for cell, of in run.cells.items()
             if any(fnmatchcase(cell, pattern) for pattern in patterns)
         }
-        found.append(replace(run, cells=cells, stage=name, priority=0, cause=name))
+        if cells:
+            found.append(replace(run, cells=cells, stage=name, priority=0, cause=name))
     return found
 
 

@@ -200,7 +200,7 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
         reason = reason or rule["why"]
     allowed = Tolerance()
     if not reason:
-        known = {"spread": spread, **ours.known(rule, place, part)}
+        known = {"value": value, "spread": spread, **ours.known(rule, place, part)}
         known["drawn"] = stand_in.get("drawn", np.nan) if stand_in else np.nan
         allowed = tolerance(
             rule, rows, part.printed, unit=part.unit, spread=part.spread, ours=known, base=base_printed

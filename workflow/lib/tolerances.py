@@ -9,7 +9,8 @@ ours are (`ROWS`). Nothing of it is chosen figure by figure.
 - On other rows of the same distribution it differs by rounding and by three standard errors of the
   difference, from the spread over draws, or, of one draw, from the binomial spread of a share of points.
 - Work and times depend on the program and the machine: they are compared as ratios, at most the declared
-  factor apart.
+  factor apart, and on other rows of the same distribution by three standard errors more, where these are
+  known.
 
 A tolerance that reaches from the printed number to 0 decides nothing, since no result at all would pass.
 """
@@ -71,7 +72,8 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
     if rule["kind"] == ANCHOR:
         return Tolerance(-np.inf, value, "not beyond the end of the axis")
     if "factor" in rule:
-        return _ratio(rule["factor"], printed, base)
+        allowed = _ratio(rule["factor"], printed, base)
+        return _wider(allowed, value, ours) if rows == SAME else allowed
     if rows == OTHER:
         return Tolerance(undecided="not decidable: the rows are others than the paper's")
     points = [number for number in ours.get("points", ()) if np.isfinite(number)]
@@ -110,6 +112,19 @@ def _of_shares(unit, value, number):
     whole = {"percent": 100.0, "fraction": 1.0}.get(unit, number)
     share = value / whole
     return whole * np.sqrt(2 * share * (1 - share) / number)
+
+
+def _wider(allowed, value, ours):
+    """A tolerance of a ratio on rows that were drawn anew: by the relative standard error of the difference
+    of two means over draws that are as far apart as ours, where that is known."""
+    own, mean, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "value", "draws", "theirs"))
+    apart = ERRORS * value * own / mean * np.sqrt(1 / draws + 1 / theirs) if mean else np.nan
+    if not np.isfinite(apart):
+        return allowed
+    words = f"{allowed.words}, and {ERRORS} standard errors: {apart:.3g}"
+    if apart >= allowed.least:
+        return Tolerance(words=words, undecided="not decidable: the tolerance reaches 0")
+    return Tolerance(allowed.least - apart, allowed.most + apart, words)
 
 
 def _ratio(factor, printed, base):

@@ -12,7 +12,9 @@ from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged, measured
 from papers.franc2008.cells import test_error
-from papers.franc2008.selection import error_table
+from papers.franc2008.exhibits import table3
+from papers.franc2008.names import KERNELS
+from papers.franc2008.selection import error_table, first_best
 
 
 def _of_table2(dataset, kernel):
@@ -90,3 +92,63 @@ def chosen_test_errors(rows):
     """Table 2's test error of the models of `run_test_at`."""
     for (dataset, kernel), own in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
         yield averaged(_of_table2(dataset, kernel), "test_error", 100 * own["estimate"], "percent")
+
+
+def time_of_columns(rows):
+    """Table 3's speed-up in time where time is that of the kernel columns, of the paper's rows."""
+    for row in table3(rows, sorted(rows["dataset"].unique())):
+        if row["metric"] == "kernel_column_speedup" and row["method"] == "proposed":
+            yield {**row, "metric": "time_speedup"}
+
+
+def without_largest_C(rows, dataset):
+    """Table 3 of one data set without the linear kernel's largest C."""
+    own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == "linear")]
+    yield from table3(own[own["C"] < own["C"].max()], [dataset])
+
+
+def draws_of_table3(rows, datasets):
+    """How far Table 3's figures would be from those of other splits: standard errors of totals over the
+    realisations, and of mean ratios, on data sets whose splits are not the paper's."""
+    for dataset in datasets:
+        found = {}
+        for _, own in rows[rows["dataset"] == dataset].groupby("realisation"):
+            for row in table3(own, [dataset]):
+                if row["dataset"] == dataset:
+                    key = tuple(row[name] for name in ("setting", "method", "metric", "unit"))
+                    found.setdefault(key, []).append(row["value"])
+        for (setting, method, metric, unit), values in found.items():
+            if metric in ("kernel_columns", "kernel_column_speedup", "time_speedup", "certified"):
+                number = len(values)
+                value, error = np.mean(values), np.std(values, ddof=1) / np.sqrt(number)
+                times = number if metric == "kernel_columns" else 1
+                at = {"exhibit": "table3", "dataset": dataset, "setting": setting, "method": method}
+                yield measured(at, metric, times * value, unit, times * error)
+
+
+def plan_median_of_models(config, registry):
+    """Test errors of the models whose parameters are medians over the realisations."""
+    own = config["franc2008"]
+    cells = {}
+    for dataset in own["datasets"]:
+        most = min(own["test_realisations"], registry[dataset].splits.realisations)
+        for kernel in KERNELS:
+            arguments = {"kernel": kernel, "realisations": list(range(1, most + 1))}
+            cells[f"{dataset}/{kernel}"] = Cell(dataset, arguments=arguments)
+    settings = {"eps": own["eps"], "max_iter": own["max_iter"], "method": own["methods"][0]}
+    return Run(
+        "causes.run_median_of_models",
+        "TEST_ROWS",
+        cells,
+        {**settings, "timing": config["timing"]},
+        after=["cells"],
+    )
+
+
+def run_median_of_models(job, kernel, realisations, cells, settings):
+    """Test errors where each realisation selects its own model, and C and gamma are the medians of theirs."""
+    own = cells[(cells["dataset"] == job.identity["dataset"]) & (cells["kernel"] == kernel)]
+    errors, _ = error_table(own[own["method"] == settings.method])
+    chosen = np.array([first_best(errors[realisation]) for realisation in errors.columns])
+    C, gamma = np.median(chosen, axis=0)
+    return run_test_at(job, kernel, C, gamma or None, realisations, settings)
