@@ -1,5 +1,6 @@
 """Grids of weights, runs on small problems, tables, figures and claims on rows made by hand."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.sarafis2018 import cells, claims, layout
+from papers.sarafis2018 import causes, cells, claims, layout, readings
 from papers.sarafis2018 import exhibits as sarafis
 from papers.sarafis2018.claims import Results
 from papers.sarafis2018.exhibits import curves, same_pairs
@@ -25,7 +26,17 @@ from papers.sarafis2018.layout import lookup, sv_counts_agree
 from papers.sarafis2018.plots import plot_figure2, plot_figure5, plot_figure6
 from sklearn.svm import SVC
 
-from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc, span_bound, span_rule, xi_alpha
+from svmselect import (
+    RBF,
+    Gram,
+    decision_function,
+    leave_one_out,
+    smallest_enclosing_sphere,
+    solve_csvc,
+    span_bound,
+    span_rule,
+    xi_alpha,
+)
 from svmselect.data import Dataset
 from svmselect.data.splits import SplitRecipe
 
@@ -155,6 +166,37 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
         svc = SVC(C=1.0, gamma=1 / 3, class_weight={1: positive, -1: negative}).fit(X, y)
         assert (svc.predict(X_test) != y_test).sum() == pytest.approx(own["errors"]["test"], abs=1)
     assert frame[frame["method"] == "span_rule_lazy"]["kernel_values"].gt(0).all()
+
+
+def test_readings_are_those_of_the_library(data, job_of):
+    """Spans by a QP each are those of the one factorisation, and the bounds have the radius that is said."""
+    job = job_of(data, paper="sarafis2018", experiment=CLASS_WEIGHTS)
+    settings = SimpleNamespace(**{**SETTINGS, "axes": AXES, "every": 1, "jobs": 1})
+    qp, radius = (
+        pd.DataFrame(job.rows(function, m=50, part=1, settings=settings)).set_index(
+            ["C_positive", "C_negative", "method"]
+        )
+        for function in (readings.run_qp, readings.run_radius)
+    )
+    part, _ = cells.training_part(Dataset.load(data), 1, 50)
+    gram = Gram(part.X, RBF(1 / 3)).compute()
+    least, sphere = gram.matrix().min(), smallest_enclosing_sphere(gram)
+    for C_positive, C_negative in ((2**-4, 1), (16, 16)):
+        C = np.where(part.y > 0, C_positive, C_negative)
+        solution = solve_csvc(gram, part.y, C)
+        inbound = np.flatnonzero((solution.alpha > 0) & (solution.alpha < C))
+        spans = span_rule(gram, part.y, solution).squared_span
+        for p in np.flatnonzero(solution.alpha)[:5]:
+            assert readings.squared_span(gram, p, inbound) == pytest.approx(spans[p], rel=1e-4, abs=1e-6)
+        own = radius.loc[C_positive, C_negative]
+        slack = np.maximum(0, 1 - part.y * solution.decision)
+        wanted = np.mean((solution.alpha > 0) & (2 * solution.alpha * (1 - least) + slack >= 1))
+        assert own.loc["xi_alpha", "estimate"] == pytest.approx(wanted)
+        half = replace(sphere, squared_radius=sphere.squared_radius / 4)
+        assert own.loc["span_bound", "bound"] == pytest.approx(span_bound(gram, part.y, solution, half).bound)
+        assert qp.loc[(C_positive, C_negative, "span_rule_qp"), "cpu_s"] > 0
+    (ratio, *_) = causes.times_by_qp(qp.reset_index().assign(dataset="d"))
+    assert ratio["value"] > 0
 
 
 def test_instance_weights_and_parts(run, tmp_path):

@@ -16,7 +16,7 @@ from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
-from papers.wen2017 import cells, claims, libsvm
+from papers.wen2017 import causes, cells, claims, libsvm, readings
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds
 from papers.wen2017.choice import run_choice
@@ -36,7 +36,8 @@ from papers.wen2017.variants import run_variants
 from scipy import sparse
 from sklearn.svm import SVC
 
-from svmselect import RBF, Gram, cross_validate, stratified_folds
+from svmselect import RBF, Gram, cross_validate, solve_csvc, stratified_folds
+from svmselect.cv.transition import Transition
 from svmselect.data import Dataset
 
 SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]
@@ -295,6 +296,76 @@ def test_a_file_sorted_by_class_has_no_folds_in_its_order(run, tmp_path):
     tidy = frame_of(tmp_path, folds(read_rows([tmp_path / "rows.parquet"])))
     own = tidy[tidy["setting"] == "unstratified, file order"].set_index(["method", "metric"])["value"]
     assert own["cold", "assignments"] == 0 and np.isnan(own["cold", "iterations"])
+
+
+def test_readings_of_seeds_of_an_identity_matrix(run, tmp_path):
+    """Nothing is handed over where no kernel value is above 0: each fold takes |T| / 2 steps. A seed made of
+    the seed before lacks all points that have entered: one fold's worth of steps more each time."""
+    y = np.where(np.arange(40) % 2, 1, -1).astype(np.int8)
+    Dataset("far", 100.0 * np.arange(40)[:, None], y, None, None, "generated").save(tmp_path / "far.npz")
+    settings = {"rounds": None, "memory_mb": 10}
+    found = {}
+    for reading in readings.READINGS:
+        given = {"model": {"C": 1.0, "gamma": 1.0}, "reading": reading, "shuffles": 2}
+        rows = run(tmp_path / "far.npz", readings.run_reading, "4", "published", settings, **given)
+        write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
+        found[reading] = [
+            list(row["round_n_iter"]) for row in read_rows([tmp_path / "rows.parquet"]).to_dict("records")
+        ]
+    assert found["sir_positive_all"] == [[15, 5, 5, 5]] * 2
+    assert found["zero_of_seeds"] == [[15, 5, 10, 15]] * 2
+    rows = pd.DataFrame(rows).assign(dataset="far", fold="4")
+    (total,) = causes.of_readings(rows.assign(round_n_iter=[[15, 5]] * 2), "sir")
+    assert (total["exhibit"], total["setting"], total["value"]) == ("table3", "k=4", 30 / 60)
+
+
+def test_all_points_move_where_an_alpha_is_handed_to_nobody(data):
+    """Points far from all others have no one to hand their alphas to: the rest is put right by everyone."""
+    dataset = Dataset.load(data / "dense.npz")
+    X, y = np.array(dataset.X), dataset.y.astype(float)
+    X[:20] += 1e3 * np.arange(1, 21)[:, None]
+    gram, C = Gram(X, RBF(0.5), dtype="float32"), np.full(60, 2.0)
+    leaves, enters = np.arange(20, 40), np.arange(20)
+    bound = np.where(np.isin(np.arange(60), enters), 0, 2.0)
+    solution = solve_csvc(gram, y, bound)
+    theta = solution.alpha * y
+    f = solution.decision - solution.b - y
+    change = Transition(gram, y, C, theta, f, -solution.b, leaves, enters, 1e-3)
+    for seed in (readings.positive_sir, readings.first_step_of_ato):
+        start = seed(change)
+        assert abs(start.sum()) < 1e-9 and (start[leaves] == 0).all()
+        assert ((start * y >= 0) & (start * y <= C)).all()
+    moved = readings.positive_sir(change) != theta
+    assert moved[40:].any()
+    path = readings.ToFirstEvent(change)
+    path.step()
+    assert path.steps == 1 and path.exact
+
+
+def test_last_feature_and_similarity(data, job_of, run):
+    (row,) = job_of(data / "sparse.npz", paper="wen2017").rows(
+        causes.run_last_index, settings=SimpleNamespace()
+    )
+    assert row["bound"] == 3
+    settings = {"seed": 0}
+    rows = run(data / "dense.npz", readings.run_similarity, "10", "published", settings, model=MODEL)
+    assert rows[0]["seeding_cpu_s"] >= 0
+    rows = pd.DataFrame(
+        [
+            made_row("libsvm", "10", [7] * 10, [2.0] * 10),
+            {**made_row("libsvm", "10", [7], [2.0]), "method": "similarity", "seeding_cpu_s": 0.1},
+        ]
+    )
+    (share,) = causes.similarity_by_libsvm(rows)
+    assert share["metric"] == "time_init" and share["value"] == pytest.approx(0.9 / 20)
+
+
+def test_times_as_iterations():
+    rows = pd.DataFrame(
+        [made_row("cold", "10", [10] * 10, [1.0] * 10), made_row("sir", "10", [10] + [5] * 9, [1.0] * 10)]
+    )
+    found = {(row["exhibit"], row["metric"]): row["value"] for row in causes.times_as_iterations(rows)}
+    assert found == {("table1", "time_rest"): 0.55, ("table3", "time_total"): 0.55}
 
 
 def made_row(method, fold, n_iter, cpu_s, rounds=None, settings="published", dataset="madelon", **more):

@@ -6,6 +6,7 @@ from functools import partial
 
 import pandas as pd
 
+from lib.tables import measured
 from papers.sarafis2018 import exhibits
 from papers.sarafis2018.plan import plan
 
@@ -58,7 +59,49 @@ def _plan_draws(config, registry, datasets):
     return replace(runs[0][1], cells=cells)
 
 
+def _plan_reading(config, registry, function, datasets, **settings):
+    """The run of one of `papers.sarafis2018.readings`."""
+    return replace(_run(config, registry, datasets, **settings), function=f"readings.{function}")
+
+
+def times_by_qp(rows):
+    """Table 6's times of the span rule over those of LIBSVM's cross-validation of the same models."""
+    for dataset, own in rows.groupby("dataset", sort=False):
+        mean = own.groupby("method")["cpu_s"].mean()
+        at = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
+        yield measured(at, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
+
+
+def rows_left(rows, dataset):
+    """The test rows that a data set has beside its training rows."""
+    own = rows[(rows["dataset"] == dataset) & (rows["method"] == "test")].iloc[0]
+    at = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
+    yield measured(at, "test_rows", own["rows_tested"], "count")
+
+
 plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])
 plan_more_draws = partial(_plan_draws, datasets=["breast-cancer-wisconsin", "image", "skin-nonskin"])
 plan_scale_over_all = partial(_run, datasets=["parkinson"], scale="all")
 plan_balanced_draw = partial(_run, datasets=["bank-marketing"], balanced=True)
+plan_radius_of_data = partial(
+    _plan_reading,
+    function="run_radius",
+    datasets=["mushrooms", "waveform", "skin-nonskin", "splice-libsvm", "image"],
+)
+plan_spans_by_qp = partial(
+    _plan_reading,
+    function="run_qp",
+    datasets=[
+        "breast-cancer-wisconsin",
+        "mushrooms",
+        "waveform",
+        "banana",
+        "skin-nonskin",
+        "splice-libsvm",
+        "image",
+        "a1a",
+        "parkinson",
+        "bank-marketing",
+    ],
+    every=8,
+)

@@ -2,13 +2,98 @@
 
 import numpy as np
 
+from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import measured
 from papers.wen2017 import exhibits
 from papers.wen2017.exhibits import COLD, LIBSVM
-from papers.wen2017.problem import PUBLISHED
+from papers.wen2017.problem import LOO, PUBLISHED, load
 
 K = 10
+KEPT_MB = 1500  # of columns, where readings are run
+
+
+def _plan_readings(config, reading, datasets):
+    """The run of a reading: data set -> assignments to folds, folds run (None: all), values of k."""
+    own = config["wen2017"]
+    models = {entry["name"]: entry for entry in own["datasets"]}
+    cells = {}
+    for dataset, (shuffles, rounds, ks) in datasets.items():
+        model = {key: float(models[dataset][key]) for key in ("C", "gamma")}
+        for k in ks:
+            arguments = {"k": str(k), "model": model, "reading": reading, "shuffles": shuffles}
+            cell = Cell(dataset, {"settings": PUBLISHED}, arguments, {"rounds": rounds}, 3000, 60)
+            cells[f"{dataset}/k-{k}"] = cell
+    settings = {key: own[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
+    return Run("readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": KEPT_MB})
+
+
+def plan_positive_sir(config, registry):
+    ks = (3, K, 100)
+    datasets = {"heart-statlog": (5, None, ks), "madelon": (1, None, ks)}
+    return _plan_readings(config, "sir_positive_all", datasets)
+
+
+def plan_first_step_of_ato(config, registry):
+    return _plan_readings(config, "ato_first_step", {"heart-statlog": (5, None, (K,))})
+
+
+def plan_seeds_of_seeds(config, registry):
+    return _plan_readings(config, "zero_of_seeds", {"madelon": (1, None, (K,))})
+
+
+def plan_last_index(config, registry):
+    settings = {"timing": config["timing"]}
+    return Run("causes.run_last_index", "BOUND_ROWS", {"mnist": Cell("mnist", mem_mb=2000)}, settings)
+
+
+def run_last_index(job, settings):
+    """The number of the last feature that some row has, as ``bound``."""
+    X, y, sha256 = load(job.data, PUBLISHED)
+    job.identity["data_sha256"] = sha256
+    last = 1 + int(X.nonzero()[1].max())
+    return [{"method": "last_index", "m": y.size, "bound": float(last), "status": OK}]
+
+
+def last_index(rows):
+    """Table 2's features, where those after the last one that some row has do not count."""
+    for row in rows.itertuples():
+        at = {"exhibit": "table2", "dataset": row.dataset, "setting": PUBLISHED, "method": ""}
+        yield measured(at, "features", row.bound, "count")
+
+
+def plan_similarity_by_libsvm(config, registry):
+    own = config["wen2017"]
+    models = {entry["name"]: {key: float(entry[key]) for key in ("C", "gamma")} for entry in own["datasets"]}
+    cells = {
+        dataset: Cell(dataset, {"settings": PUBLISHED}, {"k": str(K), "model": models[dataset]}, {}, 3000, 60)
+        for dataset in ("adult", "heart-statlog", "madelon", "webdata")
+    }
+    settings = {key: own[key] for key in ("tol", "seed")} | {"timing": config["timing"]}
+    return Run("readings.run_similarity", "CV_ROWS", cells, settings)
+
+
+def similarity_by_libsvm(rows):
+    """Times of SIR's seeds over LIBSVM's, from the rows of both."""
+    own = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K))].set_index(["method", "dataset"])
+    for dataset in own.loc["similarity"].index:
+        seed_s = own.loc[("similarity", dataset), "seeding_cpu_s"]
+        fold_s = np.mean(own.loc[(LIBSVM, dataset), "round_training_cpu_s"])
+        share = (K - 1) * seed_s / (K * fold_s)
+        yield _row("table1", dataset, "sir", "time_init", share, "ratio")
+
+
+def of_readings(rows, method):
+    """Iterations of a seed at k = 10, those of folds that were not run as those that were; and its times over
+    LIBSVM's, as its iterations over those of as many cold fits as there are folds."""
+    for (dataset, fold), own in rows[rows["status"] == OK].groupby(["dataset", "fold"], sort=False):
+        k = int(fold)
+        of_rounds = np.mean([list(rounds) for rounds in own["round_n_iter"]], axis=0)
+        total = of_rounds[0] + (k - 1) * of_rounds[1:].mean()
+        share = total / (k * of_rounds[0])
+        if k == K:
+            yield _row("table1", dataset, method, "iterations", total, "count")
+        yield from _of_iterations(dataset, k, method, share)
 
 
 def counts_of_variant(rows, folds, methods, variant=None):
@@ -19,6 +104,25 @@ def counts_of_variant(rows, folds, methods, variant=None):
         for method in methods:
             value = found.get((dataset, folds, variant or method, "iterations"), np.nan)
             yield _row("table1", dataset, LIBSVM if method == COLD else method, "iterations", value, "count")
+            share = value / found.get((dataset, folds, COLD, "iterations"), np.nan)
+            yield from _of_iterations(dataset, K, method, share)
+
+
+def times_as_iterations(rows):
+    """Times of the fits from each seed over LIBSVM's: its iterations over those of the cold start."""
+    own = exhibits.costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] != LOO)])
+    for (dataset, fold), of_set in own.groupby(["dataset", "fold"], sort=False):
+        counts = of_set.set_index("method")["iterations"]
+        for method in counts.index.intersection(exhibits.CHAINED):
+            share = counts[method] / counts[COLD]
+            yield from _of_iterations(dataset, int(fold), method, share)
+
+
+def _of_iterations(dataset, k, method, share):
+    if k == K:
+        yield _row("table1", dataset, method, "time_rest", share, "ratio")
+    at = {"exhibit": "table3", "dataset": dataset, "setting": f"k={k}", "method": method}
+    yield measured(at, "time_total", share, "ratio")
 
 
 def share_of_cold(rows):

@@ -1,0 +1,121 @@
+"""What the paper may have computed instead: bounds with another radius, and each span by a QP."""
+
+from dataclasses import replace
+
+import numpy as np
+from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, stratified_folds
+from svmselect.data import Dataset
+from svmselect.solver import _active_set
+from svmselect.solver._smo import Dual
+
+from lib.cell import Cell, Method
+from lib.columns import error_count
+from lib.methods import estimate_of_fit
+from lib.timing import timed
+from papers.sarafis2018.cells import FOLDS_SEED, libsvm_errors, training_part
+from papers.sarafis2018.grid import stripes, weights
+
+QP_TOL = 1e-6  # the KKT gap
+SAMPLED = 20  # support vectors of a model with a QP each, which stand for all of them
+FAR = 1e6  # bounds that restrict nothing
+
+
+def run_radius(job, m, part, settings):
+    """Test errors, xi-alpha with ``R^2`` = 1 less the least kernel value of the training rows, and the span
+    bound with the radius of the sphere for its diameter. One row per model and method.
+
+    Parameters
+    ----------
+    job, m, part, settings
+        See `papers.sarafis2018.cells.run_models`.
+    """
+    cell, q = _cell(job, m, settings)
+    squared_radius = 1 - cell.gram.matrix().min()
+    sphere = smallest_enclosing_sphere(cell.gram)
+    half = replace(sphere, squared_radius=sphere.squared_radius / 4)
+
+    def errors(C, fit):
+        slack = np.maximum(0, 1 - cell.y * fit.decision)
+        return (fit.alpha > 0) & (2 * fit.alpha * squared_radius + slack >= 1)
+
+    methods = [
+        Method("xi_alpha", errors, error_count, of_fit=True),
+        estimate_of_fit(cell, "span_bound", span_bound, sphere=half),
+    ]
+    return _rows(cell, q, settings, methods)
+
+
+def run_qp(job, m, part, settings):
+    """CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
+    cross-validation. One row per model and method; ``bound`` is the mean of the squared spans.
+
+    Parameters
+    ----------
+    job, m, part, settings
+        See `papers.sarafis2018.cells.run_models`.
+    """
+    cell, q = _cell(job, m, settings)
+    X, y = cell.part.X, cell.y
+    folds = stratified_folds(y, settings.folds, FOLDS_SEED)
+
+    def by_qp(C, fit):
+        with timed(job.timing) as of_fit:
+            lazy = Gram(X, cell.gram.kernel, dtype="float32", memory_mb=settings.cache_mb)
+            solve_csvc(lazy, y, C, tol=settings.tol, max_iter=settings.max_iter, working_set="wss2")
+        support = np.flatnonzero(fit.alpha)
+        inbound = np.flatnonzero((fit.alpha > 0) & (fit.alpha < C))
+        # without another in-bound SV there is nothing to solve
+        solved = [p for p in support if np.any(inbound != p)]
+        sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
+        with timed(job.timing) as of_sample:
+            spans = [squared_span(cell.gram, p, inbound) for p in sample]
+        cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
+        return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
+
+    def libsvm(C, _):
+        return libsvm_errors(X, y, C, folds, cell.gram.kernel.gamma, settings.tol, settings.cache_mb)
+
+    # what is loaded on first use is not timed
+    by_qp(np.ones(m), solve_csvc(cell.gram, y, 1.0))
+    libsvm(np.ones(m), None)
+    methods = [
+        Method("span_rule_qp", by_qp, dict, of_fit=True),
+        Method("kfold_libsvm", libsvm, error_count, {"fold": "cv"}),
+    ]
+    return _rows(cell, q, settings, methods)
+
+
+def squared_span(gram, p, inbound):
+    """The squared span of support vector p, without the box, by SMO and the active-set method over the
+    in-bound support vectors other than p."""
+    rows = np.union1d(inbound, p)
+    part, at = gram.restricted(rows).compute(), int(np.searchsorted(rows, p))
+    dual = Dual(part, np.zeros(part.m))
+    start, high = np.full(part.m, 1 / (part.m - 1)), np.full(part.m, FAR)
+    low = -high
+    low[at] = high[at] = start[at] = -1
+    dual.confine(low, high, start)
+    _active_set.solve(dual, "wss2", QP_TOL, 10**7)
+    return 2 * dual.state()[3]
+
+
+def _cell(job, m, settings):
+    """The training rows with their matrix, and the scores."""
+    asked = {"realisation": 1, "score": None, **vars(settings)}
+    protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
+    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, **protocol)
+    cell = Cell(job, rows, settings.memory_mb)
+    cell.set_kernel(1 / rows.X.shape[1])
+    job.identity["tol"] = settings.tol
+    return cell, q
+
+
+def _rows(cell, q, settings, methods):
+    """Rows of all models."""
+    options = {"tol": settings.tol, "max_iter": settings.max_iter}
+    models = [
+        ({name: value for name, value in model.items() if name != "at"}, weights(model, cell.y, q), methods)
+        for stripe in stripes(cell.job.identity["experiment"], settings.axes, settings.every)
+        for model in stripe
+    ]
+    return cell.run(models, options)

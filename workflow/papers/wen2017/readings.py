@@ -1,0 +1,185 @@
+"""Other readings of the paper's seeds, which its text leaves open: what each of them does to the counts.
+
+Kernel values are computed when they are asked for, in single precision, as LIBSVM's are; so the largest data
+sets need no memory for a whole matrix.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.svm import SVC
+from svmselect import RBF, Gram, stratified_folds
+from svmselect.cv.ato import Path
+from svmselect.cv.kfold import Trainer, without
+from svmselect.cv.transition import Transition
+from svmselect.svm import check_options, misclassified
+
+from lib.columns import error_count
+from lib.rows import OK
+from lib.timing import timed
+from papers.wen2017.cells import PLAIN_SMO, status
+from papers.wen2017.problem import CACHE_MB, problem
+
+# calls that are timed, where fewer rows than this enter
+REPEATS, MOST_REPEATED = 50, 1000
+
+
+def positive_sir(change):
+    """SIR that hands an alpha only to a point whose kernel value with it is above 0 in the matrix' precision,
+    else to nobody, and then moves all points by one amount until the equality constraint holds."""
+    theta = change.without_leaving()
+    free = np.ones(change.enters.size, dtype=bool)
+    for p in change.giving:
+        similarity = change.gram.submatrix(change.enters, [p])[:, 0]
+        same = free & (change.y[change.enters] == change.y[p]) & (similarity > 0)
+        if same.any():
+            t = np.where(same, similarity, -1).argmax()
+            free[t] = False
+            theta[change.enters[t]] = change.theta[p]
+    return change.feasible(theta, _trained(change))
+
+
+def first_step_of_ato(change):
+    """ATO that ends with the first event: a step, after which the points that leave are set to 0 and all
+    points move by one amount until the equality constraint holds."""
+    path = ToFirstEvent(change)
+    path.step()
+    theta = path.theta.copy()
+    theta[change.leaves] = 0
+    return change.feasible(theta, _trained(change))
+
+
+class ToFirstEvent(Path):
+    """The path whose steps go from event to event, however many points there are; systems are solved as they
+    are elsewhere."""
+
+    def __init__(self, change):
+        super().__init__(change)
+        self.directly, self.exact = self.exact, True
+
+    def follow(self, tied, pull, total):
+        self.exact = self.directly
+        try:
+            return super().follow(tied, pull, total)
+        finally:
+            self.exact = True
+
+
+def nothing(change):
+    """The points that enter start at 0."""
+    return change.feasible(change.without_leaving(), change.enters)
+
+
+def _trained(change):
+    """The points of the next training set."""
+    low, high = change.box
+    return np.flatnonzero(high > low)
+
+
+# seed -> its function, and whether it is made of the seed before and not of the solution
+READINGS = {
+    "sir_positive_all": (positive_sir, False),
+    "ato_first_step": (first_step_of_ato, False),
+    "zero_of_seeds": (nothing, True),
+}
+
+
+def run_reading(job, k, model, reading, shuffles, settings):
+    """The first folds from a seed on some assignments of the rows to folds. One row per assignment.
+
+    Parameters
+    ----------
+    job, k, model
+        See `papers.wen2017.cells.run_seeds`.
+    reading : str
+        Of `READINGS`.
+    shuffles : int
+        Assignments, stratified, drawn with the seeds 0, 1, ...
+    settings : SimpleNamespace
+        ``tol``, ``seed`` and ``max_iter``, as there; ``rounds``, int or None; ``memory_mb`` of the columns
+        that are kept.
+    """
+    own = problem(job, k, model, settings)
+    gram = Gram(own.X, RBF(own.gamma), dtype="float32", memory_mb=settings.memory_mb)
+    rows = []
+    for seed in range(shuffles):
+        shuffled = replace(own, folds=stratified_folds(own.y, int(k), seed))
+        shared = {"folds": "stratified", "seed": [seed], "gram_dtype": "float32", "k": int(k)}
+        rows.append({**shared, **chain(job, gram, shuffled, reading, settings)})
+    return rows
+
+
+def chain(job, gram, own, name, settings):
+    """Counts of a chain over the first folds, the first fit cold: columns of a row."""
+    seed, of_seeds = READINGS[name]
+    bounds = np.full(own.y.size, own.C)
+    most = check_options(settings.tol, PLAIN_SMO["working_set"], settings.max_iter, own.y.size)
+    trainer = Trainer(own.y, settings.tol, max_iter=most, **PLAIN_SMO)
+    n_iter, failed, former, start = [], 0, None, None
+    errors = []
+    for h in range(settings.rounds or int(own.folds.max()) + 1):
+        out = np.flatnonzero(own.folds == h)
+        if former is None:
+            former = trainer.fit(gram, without(bounds, out))
+        else:
+            solution, known = former
+            theta, f, _ = known
+            if of_seeds and start is not None:
+                theta, f = start, gram.product(np.flatnonzero(start), start[start != 0]) - own.y
+            enters = np.flatnonzero(own.folds == h - 1)
+            rng = np.random.default_rng(settings.seed)
+            change = Transition(gram, own.y, bounds, theta, f, -solution.b, out, enters, settings.tol, rng)
+            start = seed(change)
+            former = trainer.fit(gram, without(bounds, out), start, known)
+        n_iter.append(int(former[0].n_iter))
+        errors.append(misclassified(own.y, former[0].decision)[out])
+        failed += not former[0].converged
+        job.log.info("%s, fold %d: %d iterations", name, h, n_iter[-1])
+    return {
+        "method": name,
+        "rounds": len(n_iter),
+        **error_count(np.concatenate(errors)),
+        "n_iter": sum(n_iter),
+        "round_n_iter": n_iter,
+        "status": OK,
+        **status(failed),
+    }
+
+
+def run_similarity(job, k, model, settings):
+    """The CPU time in which LIBSVM computes the kernel values of the points that leave with those that enter,
+    as ``seeding_cpu_s``: that of its decision values, whose sums cost nothing beside them. One row.
+
+    Parameters
+    ----------
+    job, k, model, settings
+        See `papers.wen2017.cells.run_seeds`.
+    """
+    own = problem(job, k, model, settings)
+    leaves, enters = (np.flatnonzero(own.folds == h) for h in (1, 0))
+    machine = SVC(C=own.C, gamma=own.gamma, tol=settings.tol, cache_size=CACHE_MB)
+    machine.fit(own.X[leaves], own.y[leaves])
+
+    def seconds(rows):
+        """The least time of some calls, whose own cost is that of a single row."""
+        times = []
+        for _ in range(REPEATS if rows.size < MOST_REPEATED else 1):
+            with timed(job.timing) as clock:
+                machine.decision_function(own.X[rows])
+            times.append(clock.cpu_s)
+        return min(times)
+
+    seconds(enters[:1])
+    pairs = machine.n_support_.sum() * (enters.size - 1)
+    spent = (seconds(enters) - seconds(enters[:1])) / pairs * leaves.size * enters.size
+    found = misclassified(own.y, np.where(own.y > 0, 1.0, -1.0))
+    return [
+        {
+            "method": "similarity",
+            "k": int(k),
+            "rounds": 1,
+            "seeding_cpu_s": spent,
+            **error_count(found),
+            "status": OK,
+        }
+    ]
