@@ -11,7 +11,7 @@ from numerics.problems import KINDS, features, made, minimise, nasty, two_classe
 from scipy.optimize import linprog
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
-from svmselect.bounds import boxed_span, opper_winther, span_bound, span_rule
+from svmselect.bounds import boxed_span, opper_winther, span_bound, span_by_qp, span_rule
 from svmselect.bounds.boxed_span import span_exists, spans_by_path, spans_by_solver
 from svmselect.bounds.estimate import support_sets
 
@@ -439,3 +439,31 @@ def test_a_span_out_of_steps_is_counted_and_too_long(monkeypatch):
     inbound, _ = support_sets(solution)
     assert stopped.n_not_converged > 10 and stopped.bound > exact.bound
     assert (stopped.squared_span[inbound] >= exact.squared_span[inbound] * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_a_span_by_its_qp_is_that_of_the_factorisation(kernel):
+    """Of in-bound and bounded support vectors."""
+    rng = np.random.default_rng(5)
+    X, y = two_classes(rng, 40, 3)
+    gram = Gram(X, kernel).compute()
+    solution = solve_csvc(gram, y, 2.0)
+    inbound, bounded = support_sets(solution)
+    spans = span_rule(gram, y, solution).squared_span
+    assert inbound.size > 1 and bounded.size
+    for p in [*inbound, *bounded[:5]]:
+        assert span_by_qp(gram, p, inbound, tol=1e-9) == pytest.approx(spans[p], rel=1e-4, abs=1e-6)
+
+
+def test_a_span_by_its_qp_with_duplicates_and_bad_input():
+    gram = Gram(np.array([[0.0], [0.0], [1.0], [3.0]]), Linear()).compute()
+    assert span_by_qp(gram, 0, [0, 1]) == pytest.approx(0, abs=1e-9)
+    # one other point: the distance from it; two of them: their line holds every point
+    assert span_by_qp(gram, 3, [2]) == pytest.approx(4)
+    assert span_by_qp(gram, 3, [0, 2]) == pytest.approx(0, abs=1e-4)
+    with pytest.raises(ValueError, match="the span of row 3 needs an in-bound support vector other than it"):
+        span_by_qp(gram, 3, [3])
+    with pytest.raises(ValueError, match="got 4"):
+        span_by_qp(gram, 4, [3])
+    with pytest.raises(ValueError, match="tol"):
+        span_by_qp(gram, 3, [2], tol=-1)

@@ -300,7 +300,7 @@ def test_no_module_is_imported_in_a_way_that_is_not_followed():
     assert found == {*exhibits, "job.py", "estimator.py", "papers.py", "causes.py", "main.py"}
     text = "".join((WORKFLOW / f"rules/{name}.smk").read_text() for name in ("exhibits", "causes"))
     assert text.count("*paper.modules(") == len(exhibits)
-    assert '"code": code_of(*paper.modules_of(run, name))' in (WORKFLOW / "rules/common.smk").read_text()
+    assert '"code": code_of(*paper.modules_of(run, name))' in (WORKFLOW / "lib/run.py").read_text()
     assert {key for key, paper in PAPERS.items() if paper.modules()} == {"comparison"}
 
 

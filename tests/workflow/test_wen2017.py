@@ -2,6 +2,7 @@
 
 import json
 from collections import OrderedDict
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -342,14 +343,30 @@ def test_all_points_move_where_an_alpha_is_handed_to_nobody(data):
     assert path.steps == 1 and path.exact
 
 
-def test_last_feature_and_similarity(data, job_of, run):
+def test_last_feature_and_similarity(data, job_of, run, monkeypatch):
     (row,) = job_of(data / "sparse.npz", paper="wen2017").rows(
         causes.run_last_index, settings=SimpleNamespace()
     )
     assert row["bound"] == 3
+    # a clock that goes on by 3 s a call, and by a second for each kernel value
+    clock = SimpleNamespace(s=0.0)
+
+    class Counted(readings.SVC):
+        def decision_function(self, X):
+            clock.s += 3 + len(X) * self.n_support_.sum()
+
+    @contextmanager
+    def by_count(mode):
+        began, timing = clock.s, SimpleNamespace()
+        yield timing
+        timing.cpu_s = clock.s - began
+
+    monkeypatch.setattr(readings, "SVC", Counted)
+    monkeypatch.setattr(readings, "timed", by_count)
     settings = {"seed": 0}
     rows = run(data / "dense.npz", readings.run_similarity, "10", "published", settings, model=MODEL)
-    assert rows[0]["seeding_cpu_s"] >= 0
+    leaves, enters = np.bincount(folds_of(load(data / "dense.npz", "published")[1], "10", 0))[[1, 0]]
+    assert rows[0]["seeding_cpu_s"] == pytest.approx(leaves * enters)
     rows = pd.DataFrame(
         [
             made_row("libsvm", "10", [7] * 10, [2.0] * 10),

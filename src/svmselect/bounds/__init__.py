@@ -10,6 +10,7 @@ from svmselect.bounds.radius_margin import (
     rescaled_radius_margin,
 )
 from svmselect.bounds.span_bound import SpanBound, span_bound
+from svmselect.bounds.span_by_qp import span_by_qp
 from svmselect.bounds.span_rule import SpanRule, span_rule
 from svmselect.bounds.sphere import Sphere, smallest_enclosing_sphere
 from svmselect.bounds.sv_count import sv_count
@@ -32,6 +33,7 @@ __all__ = [
     "rescaled_radius_margin",
     "smallest_enclosing_sphere",
     "span_bound",
+    "span_by_qp",
     "span_rule",
     "sv_count",
     "xi_alpha",

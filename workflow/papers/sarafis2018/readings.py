@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, stratified_folds
+from svmselect.bounds import span_by_qp
 from svmselect.data import Dataset
-from svmselect.solver import _active_set
-from svmselect.solver._smo import Dual
 
 from lib.cell import Cell, Method
 from lib.columns import error_count
@@ -15,9 +14,7 @@ from lib.timing import timed
 from papers.sarafis2018.cells import FOLDS_SEED, libsvm_errors, training_part
 from papers.sarafis2018.grid import stripes, weights
 
-QP_TOL = 1e-6  # the KKT gap
 SAMPLED = 20  # support vectors of a model with a QP each, which stand for all of them
-FAR = 1e6  # bounds that restrict nothing
 
 
 def run_radius(job, m, part, settings):
@@ -68,7 +65,7 @@ def run_qp(job, m, part, settings):
         solved = [p for p in support if np.any(inbound != p)]
         sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
         with timed(job.timing) as of_sample:
-            spans = [squared_span(cell.gram, p, inbound) for p in sample]
+            spans = [span_by_qp(cell.gram, p, inbound) for p in sample]
         cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
         return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
 
@@ -83,20 +80,6 @@ def run_qp(job, m, part, settings):
         Method("kfold_libsvm", libsvm, error_count, {"fold": "cv"}),
     ]
     return _rows(cell, q, settings, methods)
-
-
-def squared_span(gram, p, inbound):
-    """The squared span of support vector p, without the box, by SMO and the active-set method over the
-    in-bound support vectors other than p."""
-    rows = np.union1d(inbound, p)
-    part, at = gram.restricted(rows).compute(), int(np.searchsorted(rows, p))
-    dual = Dual(part, np.zeros(part.m))
-    start, high = np.full(part.m, 1 / (part.m - 1)), np.full(part.m, FAR)
-    low = -high
-    low[at] = high[at] = start[at] = -1
-    dual.confine(low, high, start)
-    _active_set.solve(dual, "wss2", QP_TOL, 10**7)
-    return 2 * dual.state()[3]
 
 
 def _cell(job, m, settings):

@@ -13,13 +13,18 @@ K = 10
 KEPT_MB = 1500  # of columns, where readings are run
 
 
+def _published(own, datasets):
+    """Data set -> the published model, of those data sets that the configuration has."""
+    entries = (entry for entry in own["datasets"] if entry["name"] in datasets)
+    return {entry["name"]: {key: float(entry[key]) for key in ("C", "gamma")} for entry in entries}
+
+
 def _plan_readings(config, reading, datasets):
     """The run of a reading: data set -> assignments to folds, folds run (None: all), values of k."""
     own = config["wen2017"]
-    models = {entry["name"]: entry for entry in own["datasets"]}
     cells = {}
-    for dataset, (shuffles, rounds, ks) in datasets.items():
-        model = {key: float(models[dataset][key]) for key in ("C", "gamma")}
+    for dataset, model in _published(own, datasets).items():
+        shuffles, rounds, ks = datasets[dataset]
         for k in ks:
             arguments = {"k": str(k), "model": model, "reading": reading, "shuffles": shuffles}
             cell = Cell(dataset, {"settings": PUBLISHED}, arguments, {"rounds": rounds}, 3000, 60)
@@ -44,7 +49,8 @@ def plan_seeds_of_seeds(config, registry):
 
 def plan_last_index(config, registry):
     settings = {"timing": config["timing"]}
-    return Run("causes.run_last_index", "BOUND_ROWS", {"mnist": Cell("mnist", mem_mb=2000)}, settings)
+    cells = {name: Cell(name, mem_mb=2000) for name in _published(config["wen2017"], ["mnist"])}
+    return Run("causes.run_last_index", "BOUND_ROWS", cells, settings)
 
 
 def run_last_index(job, settings):
@@ -64,10 +70,10 @@ def last_index(rows):
 
 def plan_similarity_by_libsvm(config, registry):
     own = config["wen2017"]
-    models = {entry["name"]: {key: float(entry[key]) for key in ("C", "gamma")} for entry in own["datasets"]}
+    models = _published(own, ["adult", "heart-statlog", "madelon", "webdata"])
     cells = {
-        dataset: Cell(dataset, {"settings": PUBLISHED}, {"k": str(K), "model": models[dataset]}, {}, 3000, 60)
-        for dataset in ("adult", "heart-statlog", "madelon", "webdata")
+        dataset: Cell(dataset, {"settings": PUBLISHED}, {"k": str(K), "model": model}, {}, 3000, 60)
+        for dataset, model in models.items()
     }
     settings = {key: own[key] for key in ("tol", "seed")} | {"timing": config["timing"]}
     return Run("readings.run_similarity", "CV_ROWS", cells, settings)

@@ -1,0 +1,61 @@
+"""The squared span of one support vector by its definition: the slow and obvious way, for comparisons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmselect.bounds.sphere import check_points
+from svmselect.gram import Gram
+from svmselect.solver import _active_set
+from svmselect.solver._smo import Dual
+from svmselect.svm import check_options
+from svmselect.threads import one_blas_thread
+
+__all__ = ["span_by_qp"]
+
+FAR = 1e6  # bounds of the coefficients, which restrict nothing
+
+
+@one_blas_thread()
+def span_by_qp(gram: Gram, p: int, inbound, tol=1e-6, max_iter=None) -> float:
+    """Squared distance of row p, in feature space, from the sums ``sum_i lambda_i x_i`` with
+    ``sum(lambda) = 1`` over the in-bound support vectors other than p (Chapelle and Vapnik 1999, eq. 6).
+
+    `span_rule` has all of them from one factorisation; this solves a quadratic program for each.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows.
+    p : int
+        Row number of the support vector.
+    inbound : array_like of int
+        Row numbers of the in-bound support vectors; p may be among them.
+    tol : float
+        KKT gap at which the solver stops, in the units of the kernel.
+    max_iter : int, optional
+        Most steps; by default a hundred thousand per row, and at least a million.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For row numbers out of range, no in-bound support vector other than p, or a bad `tol` or `max_iter`.
+    """
+    limit = check_options(tol, "wss2", max_iter, gram.m)
+    check_points(gram, np.atleast_1d(p))
+    others = np.setdiff1d(check_points(gram, inbound), p)
+    if not others.size:
+        raise ValueError(f"the span of row {p} needs an in-bound support vector other than it, got none")
+    part = gram.restricted(np.union1d(others, p)).compute()
+    at = int(np.searchsorted(others, p))
+    dual = Dual(part, np.zeros(part.m))
+    start, high = np.full(part.m, 1 / others.size), np.full(part.m, FAR)
+    low = -high
+    low[at] = high[at] = start[at] = -1
+    dual.confine(low, high, start)
+    _active_set.solve(dual, "wss2", tol, limit)
+    return 2 * dual.state()[3]
