@@ -56,8 +56,9 @@ paper: $(LIBRARY) ## Everything at the papers' full scale, beyond the committed 
 	.venv/bin/snakemake all report --cores $(CORES) --profile profiles/paper
 
 .PHONY: figures
-figures: $(LIBRARY) ## Every exhibit of results/paper, scorecard and report from the committed rows, offline; the README's table
+figures: $(LIBRARY) ## Every exhibit of results/paper, scorecard and report from the committed rows, offline; the page on them; the README's table
 	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) figures report
+	.venv/bin/python workflow/stories.py results/paper results/paper/README.md
 	.venv/bin/python workflow/readme.py results/paper/scorecard.md README.md
 
 .PHONY: verify

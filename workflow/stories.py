@@ -1,0 +1,213 @@
+"""Write the page on a run's results: the stories of the papers, whose numbers come from the results themselves.
+
+stories.py results/paper README.md
+
+The stories are templates (Jinja): ``report/results.md`` is the page, ``papers/<paper>/story.md`` a part of it. A
+sentence that the results contradict ends the program, so that it is rewritten and not only its numbers.
+"""
+
+import re
+import sys
+import textwrap
+from functools import cache
+from pathlib import Path
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from lib.causes import DISPROVED, SHOWN, UNDECIDABLE
+from lib.papers import FOLDER, load_papers
+from lib.scorecard import between
+
+WORKFLOW = Path(__file__).resolve().parent
+
+WIDTH = 132
+NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+class Untrue(Exception):
+    """A sentence of a story that the results contradict."""
+
+
+class Results:
+    """What a story may ask of one paper's results.
+
+    Parameters
+    ----------
+    folder : Path
+        Of all results.
+    paper : str
+    """
+
+    def __init__(self, folder, paper):
+        self.folder, self.paper = folder, paper
+        self._causes = _of(pd.read_csv(folder / "scorecard_causes.csv"), paper).set_index("cause")
+        self._card = _of(pd.read_csv(folder / "scorecard.csv", dtype=str, keep_default_na=False), paper)
+
+    @cache  # noqa: B019 - a story's results live as long as the program
+    def csv(self, name):
+        """The rows of ``<paper>/<name>.csv``."""
+        return pd.read_csv(self.folder / self.paper / f"{name}.csv")
+
+    @cache  # noqa: B019
+    def rows(self, stage):
+        """The rows of a stage."""
+        return pd.read_parquet(self.folder / self.paper / f"rows/{stage}.parquet")
+
+    def values(self, name, /, **where):
+        """The values of tidy rows, all that have the given columns, in their order."""
+        return _chosen(self.csv(name), where)["value"]
+
+    def value(self, name, /, **where):
+        """The one value that has the given columns."""
+        return _only(self.values(name, **where), f"{self.paper}/{name}", where)
+
+    def card(self, **where):
+        """Rows of the scorecard as text, printed and reproduced."""
+        return _chosen(self._card, where)
+
+    def printed(self, **where):
+        """The printed number of one figure, as it is printed."""
+        return _only(self.card(**where)["value"], "the scorecard", where)
+
+    def ours(self, **where):
+        """The reproduced number of one figure."""
+        return float(_only(self.card(**where)["reproduced"], "the scorecard", where))
+
+    def of_cause(self, cause, /, **where):
+        """The value that a cause has for one figure."""
+        frame = self.csv("causes")
+        return _only(_chosen(frame[frame["cause"] == cause], where)["value"], cause, where)
+
+    def shown(self, cause):
+        """The name of a cause that is shown."""
+        return self._named(cause, SHOWN)
+
+    def disproved(self, cause):
+        """The name of a cause that is disproved."""
+        return self._named(cause, DISPROVED)
+
+    def undecidable(self, cause):
+        """The name of a cause of what cannot be decided."""
+        return self._named(cause, UNDECIDABLE)
+
+    def _named(self, cause, verdict):
+        said = self._causes.loc[cause, "verdict"]
+        check(said == verdict, f"the cause {cause} is {verdict}", f"it is {said}")
+        return f"`{cause}`"
+
+    def figures(self, cause, column):
+        """How many figures a cause acts on, lands on, or explains the misses of: ``acts``, ``landed``,
+        ``misses``."""
+        return int(self._causes.loc[cause, column])
+
+    def claim(self, name):
+        """What claims.csv says of a claim: tests, held, verdict."""
+        return self.csv("claims").set_index("claim").loc[name]
+
+    def cpu_minutes(self, *stages, **where):
+        """CPU time of the methods in rows of some stages that have the given columns."""
+        return sum(_chosen(self.rows(stage), where)["cpu_s"].sum() for stage in stages) / 60
+
+
+def _of(frame, paper):
+    return frame[frame["paper"] == paper]
+
+
+def _chosen(frame, where):
+    """The rows in which each of the given columns has the value, or one of the values, that is given."""
+    for name, wanted in where.items():
+        options = wanted if isinstance(wanted, list) else [wanted]
+        frame = frame[frame[name].fillna("").astype(str).isin([str(option) for option in options])]
+    return frame
+
+
+def _only(values, source, where):
+    if len(values) != 1:
+        asked = ", ".join(f"{name} {value}" for name, value in where.items())
+        raise LookupError(f"{source} has {len(values)} values, not one, for {asked}")
+    return values.iloc[0]
+
+
+def check(holds, sentence, found=""):
+    """Nothing, where a sentence holds; else an error that names it."""
+    if not holds:
+        raise Untrue(f"The story says that {sentence}; {found or 'the results do not'}.")
+    return ""
+
+
+def fixed(number, decimals=0):
+    """With some decimals, and commas between thousands."""
+    return f"{float(number):,.{decimals}f}"
+
+
+def digits(number, count=2):
+    """Rounded to some significant digits, with commas between thousands."""
+    rounded, _, exponent = f"{float(number):.{count - 1}e}".partition("e")
+    if not float(rounded):
+        return "0"
+    return fixed(f"{rounded}e{exponent}", max(count - 1 - int(exponent), 0))
+
+
+def span(numbers, count=2):
+    """From the least to the greatest."""
+    least, most = digits(np.min(numbers), count), digits(np.max(numbers), count)
+    return least if least == most else f"{least} to {most}"
+
+
+def named(number):
+    """As a word, up to twelve."""
+    return NUMBERS[number] if number < len(NUMBERS) else fixed(number)
+
+
+def wrapped(text):
+    """Markdown whose sentences fill their lines; tables, headings, pictures and comments stay as they are."""
+    blocks = []
+    for block in re.split(r"\n\s*\n", text.strip()):
+        # a list is a block of several paragraphs
+        parts = re.split(r"\n(?=- )", block)
+        fixed_lines = parts[0].lstrip().startswith(("|", "#", "!", "<!--"))
+        blocks.append(block if fixed_lines else "\n".join(map(_filled, parts)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _filled(paragraph):
+    inner = "  " if paragraph.startswith("- ") else ""
+    words = re.sub(r"\s+", " ", paragraph.strip())
+    # a word at the start of a line may not be read as a list's number or mark
+    return textwrap.fill(
+        words, WIDTH, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def slope(x, y):
+    """Of the straight line through points, by least squares."""
+    return np.polyfit(np.asarray(x, float), np.asarray(y, float), 1)[0]
+
+
+def page(folder):
+    """The text of the page on the results in a folder."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([WORKFLOW / "report", FOLDER]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        extensions=["jinja2.ext.do"],
+    )
+    environment.filters.update(fixed=fixed, digits=digits, named=named, span=span)
+    environment.globals.update(check=check, slope_of=slope)
+    results = {key: Results(folder, key) for key in load_papers() if (FOLDER / key / "story.md").exists()}
+    summary = between((folder / "scorecard.md").read_text())
+    return wrapped(environment.get_template("results.md").render(results=results, summary=summary))
+
+
+def main(folder, target):
+    text = page(Path(folder))
+    if not Path(target).exists() or Path(target).read_text() != text:
+        Path(target).write_text(text)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
