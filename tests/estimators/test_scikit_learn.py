@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import (
 
 import svmselect.sklearn
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC
+from svmselect.sklearn.problem import two_values
 
 GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
 # scikit-learn expects the same of its own SVC and NuSVC
@@ -112,6 +113,29 @@ def test_every_kind_of_matrix_gives_the_same_classifier(rows, kernel):
     np.testing.assert_allclose(
         reference.decision_function(sparse.csr_array(X)), reference.decision_function(X), atol=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        *([3, -7], [1.0, -1.0], [0.0, -0.0, 2.5e300], [np.nan, 1.0, 2.0], [5, 5, 5], [0.0, -0.0], [2, 0, 1]),
+        *([False, True], ["b", "a"], [-np.inf, np.inf], np.array([2**63, 2**64 - 1], dtype=np.uint64)),
+        *(np.array([3, 200], dtype=np.uint8), np.array([1, -1], dtype=np.float16)),
+    ],
+    ids=str,
+)
+def test_classes_are_those_that_sorting_finds(labels):
+    labels = np.asarray(labels)
+    y = labels[np.random.default_rng(0).integers(0, labels.size, 50)]
+    y[: labels.size] = labels
+    wanted, codes = np.unique(y, return_inverse=True)
+    found = two_values(y)
+    if labels.dtype.kind == "U" or wanted.size != 2 or np.isnan(np.asarray(wanted, dtype=float)).any():
+        assert found is None
+        return
+    np.testing.assert_array_equal(found[0], wanted)
+    np.testing.assert_array_equal(found[1], codes)
+    assert (found[0].dtype, found[1].dtype) == (wanted.dtype, codes.dtype)
 
 
 def test_works_in_a_pipeline_and_in_cross_validation(rows):

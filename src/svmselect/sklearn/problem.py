@@ -83,10 +83,21 @@ def encoded(y):
     # these, and whole numbers, are classes; the check takes as long as a small fit
     if not (y.dtype.kind in "biuSU" or (y.dtype.kind == "f" and (y == np.floor(y)).all())):
         check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = two_values(y) or np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(f"y must hold at least two classes, got 1 class: {classes.tolist()[0]!r}")
     return classes, codes
+
+
+def two_values(y):
+    """What `np.unique` finds, without sorting, where labels are numbers of two values; else None."""
+    if y.dtype.kind not in "biuf" or y.size == 0:
+        return None
+    low, high = y.min(), y.max()
+    second = y == high
+    if low == high or not (second | (y == low)).all():
+        return None
+    return np.array([low, high], dtype=y.dtype), second.astype(np.intp)
 
 
 def checked_weight(sample_weight, m):
