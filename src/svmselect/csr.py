@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 __all__ = ["as_csr"]
 
 
-def as_csr(X, name="X"):
+def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
     """Check a sparse matrix of any format and give it as CSR.
 
     SciPy checks little of what a matrix is made from and nothing of what is changed afterwards, and its
@@ -16,7 +17,7 @@ def as_csr(X, name="X"):
     Parameters
     ----------
     X : sparse array or matrix, shape (m, d)
-        Of any format, index type (32 or 64 bits, signed or not) and value type. It is not changed.
+        Any format, index type (32 or 64 bits, signed or not) and value type will do. It is not changed.
     name : str, default "X"
         What errors call it.
 

@@ -58,12 +58,12 @@ class Module:
     Attributes
     ----------
     digest : str
-        Of its own tokens.
+        The digest of its own tokens.
     imports : tuple of str
         What it uses, in alphabetical order: ``package.module`` as a whole, a name ``package.module:name`` of
         a module, which may be a module itself, or a C file ``package/file.h``.
     exports : dict of str to str or None
-        Of an ``__init__.py`` that only exports: name -> where it comes from, written as in `imports`. None
+        For an ``__init__.py`` that only exports: name -> where it comes from, written as in `imports`. None
         for a module with code of its own.
     """
 
@@ -107,7 +107,8 @@ class Code:
             place = name.replace(".", "/")
             files = [root / f"{place}{end}" for root in self.roots for end in (".py", "/__init__.py")]
             file = next((file for file in files if file.is_file()), None)
-            self._read[name] = file and read_module([file], name, file.name == "__init__.py")
+            is_package = file is not None and file.name == "__init__.py"
+            self._read[name] = None if file is None else read_module([file], name, is_package)
         return self._read[name]
 
     def reached(self, uses: Iterable[str]) -> dict[str, str]:
@@ -139,7 +140,7 @@ class Code:
             if module is None:
                 if self.module(re.split(r"[./]", name)[0]) is not None:
                     raise ValueError(f"there is no module {name}, which is imported")
-            elif part and part in (module.exports or ()):
+            elif part and module.exports and part in module.exports:
                 found[use] = module.exports[part]
                 ahead.append(module.exports[part])
             elif part and self.module(f"{name}.{part}") is not None:
@@ -163,7 +164,7 @@ def read_module(files: Iterable[Path], name: str, is_package: bool = False) -> M
     ----------
     files : iterable of Path
     name : str
-        Of the module, with its package; relative imports start from it.
+        The module's name, with its package; relative imports start from it.
     is_package : bool, default=False
         Whether the file is an ``__init__.py``.
 
@@ -192,7 +193,7 @@ def read_package(folder: Path) -> dict[str, Module]:
     Parameters
     ----------
     folder : Path
-        Of the package; its last part is the package's name.
+        The package's folder; its last part is the package's name.
 
     Returns
     -------
@@ -230,7 +231,7 @@ def difference(folder: Path) -> list[str]:
     Parameters
     ----------
     folder : Path
-        Of the sources of the package ``svmselect``.
+        Where the sources of the package ``svmselect`` are.
     """
     return _changed(Code.installed().modules, read_package(folder))
 
@@ -270,7 +271,9 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
     A string that is a statement is left out, unless it is the C code of a ``cdef extern``, and so is a comma
     before a closing bracket that says nothing.
     """
-    widths, statement, brackets = [0], [], []
+    widths: list[int] = [0]
+    statement: list[str] = []
+    brackets: list[list[int]] = []
     only_strings, of_extern = True, False
     position = 0  # where the line begins
     for match in _PYTHON.finditer(text + "\n"):
@@ -345,7 +348,7 @@ def _absolute(origin: str, package: str) -> str:
 
 def _parts(tokens: list[str]) -> Iterator[list[str]]:
     """Parts of a list between commas, up to the end of its statement."""
-    part = []
+    part: list[str] = []
     for token in tokens:
         if token in (",", ";"):
             yield part
@@ -420,7 +423,8 @@ def main(arguments: list[str]) -> str | None:
     folder, *output = map(Path, arguments)
     try:
         if output:
-            return _bake(folder, output[0])
+            _bake(folder, output[0])
+            return None
         changed = difference(folder)
     except (OSError, ValueError) as error:
         return str(error)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
@@ -26,7 +27,13 @@ class PathPoint(NamedTuple):
 
 
 def solve_path(
-    gram: Gram, y, Cs, gammas=None, warm_start="C", tol=1e-3, working_set=None
+    gram: Gram,
+    y: ArrayLike,
+    Cs: ArrayLike,
+    gammas: ArrayLike | None = None,
+    warm_start: str | None = "C",
+    tol: float = 1e-3,
+    working_set: str | None = None,
 ) -> Iterator[PathPoint]:
     """Train a C-SVC for every C, and for every gamma where some are given, on the same Gram matrix.
 

@@ -6,9 +6,11 @@ import numbers
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
+import svmselect.solver._active_set as _active_set
 from svmselect.gram import Gram
-from svmselect.solver import _active_set
 from svmselect.solver._blocked import BlockedDual
 from svmselect.solver._nu import NuDual
 from svmselect.solver._smo import RULES, Dual
@@ -16,16 +18,16 @@ from svmselect.threads import one_blas_thread
 
 __all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve_nusvc"]
 
-# steps after which a solver gives up, at least, and per row
+# A solver gives up after MOST_STEPS steps, or MOST_STEPS_PER_ROW per row if these are more.
 MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
-# rows from which blocks of them are solved, where no columns are stored
+# From this many rows on, blocks of rows are solved where no columns are stored.
 BLOCKED_ROWS = 10_000
-# f and the sums of kernel values that go into it stay below this
+# f, and the sums of kernel values that it is made of, stay below this.
 LARGEST_SUM = 1e290
 
 
 class InfeasibleNu(ValueError):
-    """A nu that the classes are too unequal for, or that leaves no margin between them."""
+    """Raised where nu is infeasible: the classes are too unbalanced for it, or it leaves no margin."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,12 @@ class Solution:
     converged: bool
 
     @property
-    def n_sv(self):
+    def n_sv(self) -> int:
         """Number of support vectors."""
         return int(np.count_nonzero(self.alpha))
 
     @property
-    def n_inbound(self):
+    def n_inbound(self) -> int:
         """Number of in-bound support vectors, ``0 < alpha_i < C_i``."""
         return int(np.count_nonzero((self.alpha > 0) & (self.alpha < self.C)))
 
@@ -150,7 +152,14 @@ def check_start(start, y, C):
 
 @one_blas_thread()
 def solve_csvc(
-    gram: Gram, y, C, tol=1e-3, working_set=None, active_set=True, start=None, max_iter=None
+    gram: Gram,
+    y: ArrayLike,
+    C: ArrayLike,
+    tol: float = 1e-3,
+    working_set: str | None = None,
+    active_set: bool = True,
+    start: ArrayLike | None = None,
+    max_iter: int | None = None,
 ) -> Solution:
     """Train a C-SVC: minimise ``1/2 alpha'Q alpha - sum(alpha)``, ``0 <= alpha_i <= C_i``, ``y'alpha = 0``.
 
@@ -178,7 +187,7 @@ def solve_csvc(
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
-        Most SMO steps; by default a hundred thousand per row, and at least a million.
+        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -273,7 +282,15 @@ def check_nu(gram, y, nu, weight):
 
 
 @one_blas_thread()
-def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", max_iter=None) -> Solution:
+def solve_nusvc(
+    gram: Gram,
+    y: ArrayLike,
+    nu: float,
+    weight: ArrayLike | None = None,
+    tol: float = 1e-3,
+    working_set: str = "wss2",
+    max_iter: int | None = None,
+) -> Solution:
     """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <=
     w_i``, ``y'a = 0``, ``sum(a) = nu sum(w)``.
 
@@ -295,7 +312,7 @@ def solve_nusvc(gram: Gram, y, nu, weight=None, tol=1e-3, working_set="wss2", ma
     working_set : {"wss2", "mvp"}
         See `solve_csvc`; the pair lies in the class that violates more.
     max_iter : int, optional
-        Most SMO steps; by default a hundred thousand per row, and at least a million.
+        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -443,7 +460,9 @@ def weighted_share(wrong, weight, counted=None):
     return wrong @ (weight / weight.sum())
 
 
-def decision_function(gram: Gram, y, solution: Solution, X):
+def decision_function(
+    gram: Gram, y: ArrayLike, solution: Solution, X: ArrayLike | sparse.sparray
+) -> np.ndarray:
     """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` at new rows.
 
     Parameters

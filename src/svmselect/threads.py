@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -13,7 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["interruptible_threads"]
 
-WORK_FOR_THREADS = 2**25  # multiplications that are worth a second thread
+WORK_FOR_THREADS = 2**25  # this many multiplications are worth a second thread
 
 # threads that `run` may use: as many as BLAS had before it was limited to one; None where it is not limited
 _allowed = ContextVar("allowed", default=None)
@@ -27,8 +28,8 @@ def blas_libraries():
 
 @cache
 def _by_scope():
-    """Those whose number of threads belongs to the process, and those, of OpenMP, where it belongs to the
-    calling thread."""
+    """The libraries whose number of threads belongs to the process, and the libraries, of OpenMP, where it
+    belongs to the calling thread."""
     paths = {True: [], False: []}
     for library in blas_libraries().lib_controllers:
         paths[getattr(library, "threading_layer", None) == "openmp"].append(library.filepath)
@@ -111,7 +112,7 @@ class _Stop:
 
 # requests that the calling thread heeds: those of the runs that it works for, and those of Ctrl-C
 _stops = ContextVar("stops", default=())
-_everywhere = []
+_everywhere: list[_Stop] = []
 
 
 def check_interrupted():
@@ -121,7 +122,7 @@ def check_interrupted():
 
 
 @contextmanager
-def interruptible_threads():
+def interruptible_threads() -> Iterator[None]:
     """Let Ctrl-C end the fits of all threads, not only those of the main thread.
 
     Python delivers Ctrl-C to the main thread alone. The library's own threads, those of `cross_validate` or

@@ -133,7 +133,7 @@ def spreads_of(causes):
 def cause_of(causes, key):
     """What explains a miss: the columns ``cause``, ``variant`` and ``explained``.
 
-    Of several causes that act on a figure the first that is shown counts; a disproved one is named, too.
+    If several causes act on a figure, the first that is shown counts; a disproved one is named, too.
     """
     acting = [cause for cause in causes if cause.acts_on(key)]
     order = (SHOWN, UNDECIDABLE, DISPROVED, PREPARED)

@@ -11,7 +11,7 @@ from svmselect.svm import misclassified
 from lib.columns import FIT, error_count, judged, taken, unfinished
 from lib.timing import timed
 
-# of the kernel values between test rows and training rows, how many are held at a time
+# This many kernel values between test rows and training rows are held at a time.
 BLOCK_VALUES = 2**24
 
 
@@ -21,7 +21,7 @@ class Method:
 
     name: str
     run: Callable  # called with the bound C of the model and its fit, a Solution or None; returns a result
-    columns: Callable = judged  # of the row from the result
+    columns: Callable = judged  # the columns of the row, from the result
     fixed: dict = field(default_factory=dict)  # columns that are known before
     # whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
     # unfinished; others run all the same
@@ -60,9 +60,10 @@ class Cell:
         Parameters
         ----------
         models : list of tuple
-            Of each its columns (dict), its bound C (float, or ndarray of shape (m,)), and a list of `Method`.
+            For each model its columns (dict), its bound C (float, or ndarray of shape (m,)), and a list of
+            `Method`.
         options : dict
-            Of every fit: ``tol`` and ``max_iter``.
+            Options of every fit: ``tol`` and ``max_iter``.
         names : tuple of str
             Attributes of a fit that its row has.
         """

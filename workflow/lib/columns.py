@@ -4,7 +4,7 @@ import numpy as np
 
 from lib.rows import NOT_CONVERGED
 
-# of a solution; of what it took
+# Columns that describe a solution, and columns that say what it took.
 FIT = ("n_sv", "n_inbound", "objective", "kkt_gap", "n_iter")
 COST = ("columns_requested", "kernel_values")
 

@@ -23,10 +23,10 @@ LARGER = (16, 64)
 
 @dataclass
 class Cost:
-    """Of some cells."""
+    """The cost of some cells."""
 
     cells: int = 0
-    cpu_s: float = 0.0  # of the methods, by the rows that were computed last, whatever made them
+    cpu_s: float = 0.0  # CPU time of the methods, by the rows that were computed last, whatever made them
     unknown: int = 0  # how many cells have no such rows, and are not in `cpu_s`
     mem_mb: int = 0  # the most memory that one of them may take, in 2**20 bytes
     # CPU time and memory of each of those that have such rows
@@ -64,7 +64,7 @@ def duration(cells, cores, mem_mb):
     cells : list of (float, int)
         CPU time and memory of each.
     cores, mem_mb : int
-        Of the machine.
+        Cores and memory of the machine.
     """
     waiting, running, now, free = sorted(cells, reverse=True), [], 0.0, mem_mb
     while waiting or running:

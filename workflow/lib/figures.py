@@ -5,7 +5,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-# of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
+# Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
 ORANGE, PURPLE, SKY = "#E69F00", "#CC79A7", "#56B4E9"
 # By their names, for what declares its colour without drawing.

@@ -43,7 +43,7 @@ class Given:
                 arguments[name] = self[name]
             elif parameter.default is parameter.empty:
                 there = ", ".join(sorted({*self.values, *self._files, *own}))
-                asking = getattr(function, "func", function)  # of a partial
+                asking = getattr(function, "func", function)  # a partial has it as `func`
                 raise TypeError(
                     f"{asking.__module__}.{asking.__name__} asks for {name!r}; there are: {there}"
                 )

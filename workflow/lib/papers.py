@@ -100,7 +100,7 @@ class Paper:
     key: str  # name of its folder
     name: str
     year: int | None  # None: not a paper, the comparison
-    exhibits: dict[str, Exhibit]  # those that the configuration asks for
+    exhibits: dict[str, Exhibit]  # the exhibits that the configuration asks for
     claims: dict  # what claims.yaml says: ``claims``, ``limits`` and ``figures``; empty where there are none
     causes: dict  # what causes.yaml says
     plan: Plan | None = None  # what it runs
@@ -155,8 +155,11 @@ class Paper:
         return [self.exhibits[own.drawn_from or key] for key, own in self.to_plot.items()]
 
     def modules(self, *names):
-        """Those of some of its modules that it has, and the modules of its packages, which it finds by their
-        folders and not by imports; as `lib.library.code_of` names them."""
+        """The modules among some names that it has, and the modules of its packages.
+
+        Packages find their modules by their folders and not by imports. Names are those of
+        `lib.library.code_of`.
+        """
         folder = FOLDER / self.key
         found = [path for name in names if (path := folder / f"{name}.py").exists()]
         for package in sorted(folder.glob("*/__init__.py")):
@@ -282,9 +285,11 @@ def load_papers(folder=FOLDER):
 
 
 def with_plans(papers, config, registry):
-    """Those of the papers (from `load_papers`) that the configuration runs, with their plans. The
-    configuration is checked, and its defaults are filled in. A paper or a data set that there is not
-    raises a `ValueError`."""
+    """The papers (from `load_papers`) that the configuration runs, with their plans.
+
+    The configuration is checked, and its defaults are filled in. A paper or a data set that does not exist
+    raises a `ValueError`.
+    """
     names = config["papers"] or papers
     check_names("papers", names, papers)
     chosen = {name: own for name, own in papers.items() if name in names}

@@ -22,7 +22,7 @@ class Cell:
     dataset: str | None  # the prepared data set that it reads, if any
     # columns that all its rows have, beside the paper, the data set and the library
     identity: dict[str, Any] = field(default_factory=dict)
-    # of the function, by name: numbers, strings, and lists and dicts of these
+    # arguments of the function, by name: numbers, strings, and lists and dicts of these
     arguments: dict[str, Any] = field(default_factory=dict)
     # attributes of the function's argument `settings` that only this cell has, beside `Run.settings`
     settings: dict[str, Any] = field(default_factory=dict)
@@ -45,7 +45,8 @@ class Run:
     # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
     priority: int = 0  # Snakemake starts cells of a higher priority earlier
-    cause: str = ""  # of misses, whose variant it runs, see `lib.causes`; none of the paper's own cells
+    # the cause of misses whose variant it runs, see `lib.causes`; the paper's own cells have none
+    cause: str = ""
 
     @property
     def verb(self) -> str:

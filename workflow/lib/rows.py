@@ -28,11 +28,11 @@ _BASE = [
     ("dataset", pa.string()),
     ("data_sha256", pa.string()),
     ("library", pa.string()),  # version and digest of the sources that the numbers depend on
-    ("commit", pa.string()),  # of the code that ran them, "+changes" behind it where files were changed
+    ("commit", pa.string()),  # the commit of the code that ran them, with "+changes" where files were changed
     ("cpu", pa.string()),  # model of the processor that they were computed on
     ("realisation", pa.int64()),
-    ("origin", pa.string()),  # of the split: "original" or "seeded"
-    ("seed", pa.list_(pa.int64())),  # of a seeded split, as given to the random generator
+    ("origin", pa.string()),  # where the split is from: "original" or "seeded"
+    ("seed", pa.list_(pa.int64())),  # the seed of a seeded split, as given to the random generator
     ("fold", pa.string()),
     ("method", pa.string()),
     ("kernel", pa.string()),
@@ -68,7 +68,7 @@ LOO_ROWS = pa.schema(
         *_BASE,
         ("gram_dtype", pa.string()),
         ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
-        ("start_C", pa.float64()),  # of the model whose solution this one started from; null: from zero
+        ("start_C", pa.float64()),  # the C of the model whose solution this one started from; null: from zero
         ("n_solved", pa.int64()),
         ("n_not_converged", pa.int64()),
         ("n_check1", pa.int64()),
@@ -80,13 +80,14 @@ LOO_ROWS = pa.schema(
         ("error_pattern", pa.string()),  # packed bits, see pack_bits
         ("decided", pa.string()),  # points that were, as packed bits; null, as the following are: all
         ("stands_for", pa.float64()),  # unresolved points that each one solved for stands for
-        ("solving_cpu_s", pa.float64()),  # of these, out of cpu_s, and its deviation from point to point
+        # the part of cpu_s that these took, and its deviation from point to point
+        ("solving_cpu_s", pa.float64()),
         ("solving_cpu_s_sd", pa.float64()),
         ("solving_columns", pa.float64()),  # the same out of columns_requested
         ("solving_columns_sd", pa.float64()),
         ("differing_points", pa.list_(pa.int64())),  # points on whose error the cell's methods disagree
         ("differing_decisions", pa.list_(pa.float64())),  # this method's decision values there
-        ("differing_exact", pa.list_(pa.float64())),  # those of retraining to a KKT gap of 1e-8
+        ("differing_exact", pa.list_(pa.float64())),  # the decision values by retraining to a KKT gap of 1e-8
     ]
 )
 
@@ -94,7 +95,7 @@ BOUND_ROWS = pa.schema(
     [
         *_BASE,
         ("experiment", pa.string()),  # what the rows vary
-        ("bound", pa.float64()),  # of a method that counts no errors
+        ("bound", pa.float64()),  # the value of a method that counts no errors
         ("gram_cpu_s", pa.float64()),  # shared by all rows of a kernel, in no row's cpu_s
         ("n_degenerate", pa.int64()),  # support vectors whose span is infinite, or 0 as that of a duplicate
     ]
@@ -109,7 +110,7 @@ CV_ROWS = pa.schema(
         ("rounds", pa.int64()),  # folds run, the first ones: the row is about these
         ("gram_dtype", pa.string()),
         ("gram_cpu_s", pa.float64()),  # shared by all rows of a cell, in no row's cpu_s
-        ("kernel_share", pa.float64()),  # of the values off the diagonal that are above 1e-6
+        ("kernel_share", pa.float64()),  # the share of values off the diagonal that are above 1e-6
         ("kernel_largest", pa.float64()),  # off the diagonal
         # columns were kept within this, and anew for each fit; null: whole matrix
         ("cache_mb", pa.float64()),
@@ -129,7 +130,7 @@ CV_ROWS = pa.schema(
         ("min_abs_decision", pa.float64()),
         ("differing_points", pa.list_(pa.int64())),  # points on whose class the cell's seeds disagree
         ("differing_folds", pa.list_(pa.int64())),
-        ("differing_decisions", pa.list_(pa.float64())),  # of this row's classifiers
+        ("differing_decisions", pa.list_(pa.float64())),  # decision values of this row's classifiers
     ]
 )
 
@@ -149,7 +150,8 @@ COMPARISON_ROWS = pa.schema(
     [
         *BOUND_ROWS,
         ("k", pa.int64()),  # folds of cross-validation
-        ("sphere_cpu_s", pa.float64()),  # of the smallest sphere, shared by all rows of a kernel, in no cpu_s
+        # the smallest sphere's time, shared by all rows of a kernel, in no row's cpu_s
+        ("sphere_cpu_s", pa.float64()),
         ("n_empty", pa.int64()),  # in-bound SVs with an empty Lambda_p
     ]
 )
@@ -160,8 +162,8 @@ EDIT_ROWS = pa.schema(
         ("experiment", pa.string()),
         ("level", pa.float64()),  # overlap of figure 1, deviation of figure 3, label noise of figure 4
         ("formulation", pa.string()),  # "C" or "nu": what the values are
-        ("value", pa.float64()),  # of the SVM, or the final one
-        ("first_value", pa.float64()),  # of the first stage
+        ("value", pa.float64()),  # the value of C or nu, for the SVM or the final one
+        ("first_value", pa.float64()),  # the same for the first stage
         ("n_subsets", pa.int64()),
         ("subset_size", pa.int64()),
         ("validation_rows", pa.int64()),
@@ -170,10 +172,10 @@ EDIT_ROWS = pa.schema(
         ("n_reinserted", pa.int64()),
         ("n_kept", pa.int64()),  # training points of the final SVM
         ("clean_errors", pa.int64()),  # on test labels before noise
-        ("search_cpu_s", pa.float64()),  # of the choice of values, in no row's cpu_s
+        ("search_cpu_s", pa.float64()),  # the time of choosing values, in no row's cpu_s
         ("predict_cpu_s", pa.float64()),
-        ("peak_mb", pa.float64()),  # of training, above what the process held before
-        ("error_pattern", pa.string()),  # of the test rows, packed bits, see pack_bits
+        ("peak_mb", pa.float64()),  # memory of training, above what the process held before
+        ("error_pattern", pa.string()),  # errors on the test rows, packed bits, see pack_bits
     ]
 )
 

@@ -25,7 +25,7 @@ COLUMNS = [
     "most",  # to here ours, relative where there is a unit, is within tolerance
     "tolerance",  # how these come about
     "within",  # yes, no, or empty where nothing is decided
-    "cause",  # of what is not within: what explains it, or was disproved
+    "cause",  # what explains a result that is not within, or was disproved
     "variant",  # what the cause's variant has, or the bound of a proof
     "explained",  # yes, no, or undecidable; empty where ours is within or nothing is decided
     "extrapolated",  # no, reproduced, published or both
@@ -33,7 +33,7 @@ COLUMNS = [
     "reason",  # why there is nothing, or nothing is decided
 ]
 NO_CLAIM = "nothing claimed"
-# of a claim, as declared
+# What a claim declares.
 WORDS = ("by", "statement", "text", "test", "assumption")
 
 
@@ -46,7 +46,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
     ----------
     paper : str
     printed, published : DataFrame
-        Of the same file, made by `lib.published.read_printed` and ``read_published``.
+        The same file as `lib.published.read_printed` and ``read_published`` read it.
     reproduced : DataFrame or None
         Tidy rows of the exhibits; None if the paper was not run.
     rules : dict
@@ -276,8 +276,8 @@ def exhibits(claims, figures, verdicts, other_rows):
     """Totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers that this
     module made; `claims` is as for `verdicts`.
 
-    Of the ``settings``, ``anchors`` and ``results`` that an exhibit prints there is the number, and of those
-    within tolerance; of the results also how many are ``reproduced`` (a number stands beside them),
+    For the ``settings``, ``anchors`` and ``results`` that an exhibit prints, it has their number and how many
+    are within tolerance; for the results also how many are ``reproduced`` (a number stands beside them),
     ``compared``, and of those not within how many are ``explained`` or ``undecidable`` here. ``tests`` are
     those of the paper's claims about it. The ``verdict`` is on results, anchors and tests, or on the settings
     where there are no others; `NO_CLAIM` where there is nothing. ``other_libraries`` is from `other_rows`, by

@@ -95,7 +95,7 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
 
 
 def _standard_error(unit, value, spread, points, ours):
-    """Of the difference of the two means, each over its draws."""
+    """The standard error of the difference of the two means, each over its draws."""
     own, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "draws", "theirs"))
     if np.isfinite(own) and (draws > 1 or ours.get("measured")):
         printed = spread if np.isfinite(spread) and not ours.get("measured") else own
@@ -108,7 +108,7 @@ def _standard_error(unit, value, spread, points, ours):
 
 
 def _of_shares(unit, value, number):
-    """Of the difference of a share of so many points, or a count of them, in two independent draws."""
+    """The standard error of the difference of two independent draws, for a share or a count of points."""
     whole = {"percent": 100.0, "fraction": 1.0}.get(unit, number)
     share = value / whole
     return whole * np.sqrt(2 * share * (1 - share) / number)

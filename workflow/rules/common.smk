@@ -251,7 +251,7 @@ def to_verify(wildcards):
     kept = {f"{paper}_{stage}": PAPERS[paper].gathered(stage) for paper, stage, _ in names}
     again = [f"{RESULTS}/{paper}/again/{stage}/{cell}.parquet" for paper, stage, cell in names]
     if FILES.remote and workflow.is_main_process:
-        # those that verify has compared are still in the store
+        # the cells that verify has compared are still in the store
         workflow.dag.forcefiles.update(map(FILES.name, again))
     return {**kept, "again": again}
 

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
+import svmselect.solver._active_set as _active_set
 from svmselect.kernels.rows import slices
-from svmselect.solver import _active_set
 from svmselect.solver._smo import Dual
 from svmselect.unlearning._paths import Outcome
 from svmselect.unlearning.start import Start
 from svmselect.unlearning.tableau import Tableau
 
-# of sums of C, and of KKT gaps relative to the largest kernel value
+# Smaller differences are round-off: of sums, relative to C, and of KKT gaps, relative to the largest kernel
+# value.
 ROUND_OFF = 1e-14
-# part of the largest alpha: one below is too close to the round-off of a path; and of the largest kernel
-# value: the round-off that the KKT gap of a span may have
+# An alpha below this, relative to the largest, is too close to the round-off of a path. Relative to the
+# largest kernel value, this is also the round-off that the KKT gap of a span may have.
 SMALL = 1e-6
 
 
@@ -56,7 +57,7 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
     squared_span : ndarray, shape (n,)
         NaN where there is none.
     n_not_converged : int
-        Those that ran out of steps; they are too large.
+        The number of spans whose solver ran out of steps; these spans are too large.
     """
     squared_span = np.full(inbound.size, np.nan)
     points = np.flatnonzero(exists)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from svmselect.svm import check_solution, frozen
+from svmselect.gram import Gram
+from svmselect.svm import Solution, check_solution, frozen
 
 __all__ = ["Estimate", "SingleFit"]
 
@@ -61,7 +63,7 @@ class SingleFit:
     is_bound: bool = False
     needs_sphere: bool = False
 
-    def of(self, gram, y, solution, sphere=None):
+    def of(self, gram: Gram, y: ArrayLike, solution: Solution, sphere: Any = None) -> Any:
         """What `compute` returns; a sphere that is known is not found again."""
         return self.compute(gram, y, solution, **({"sphere": sphere} if self.needs_sphere else {}))
 

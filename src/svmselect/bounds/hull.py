@@ -6,7 +6,7 @@ import numpy as np
 
 from svmselect.unlearning.tableau import DEPENDENT, Tableau
 
-# of kernel values, relative to the largest, and squared distances that stand clear of it
+# Relative round-off of the largest kernel value, and squared distances that stand clear of it.
 ROUND_OFF = 1e-15
 CLEAR = 1e-12
 
@@ -30,7 +30,8 @@ def squared_distances(gram, inbound, bounded, threshold):
     Returns
     -------
     squared_distance : ndarray
-        Of the in-bound SVs, then of the bounded ones; infinite where there is no other in-bound SV.
+        First those of the in-bound SVs, then those of the bounded ones; infinite where there is no other
+        in-bound SV.
     n_dependent : int
         In-bound SVs that are combinations of other ones, to 1e-10 of the largest kernel value.
     """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from numpy.typing import ArrayLike
+
 from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate, counted
 from svmselect.gram import Gram
 from svmselect.svm import Solution
@@ -11,7 +13,7 @@ from svmselect.svm import Solution
 __all__ = ["JAAKKOLA_HAUSSLER", "jaakkola_haussler"]
 
 
-def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
+def jaakkola_haussler(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     """Bound ``(1/m) #{SVs p: alpha_p k(x_p, x_p) >= y_p f(x_p)}`` (Jaakkola and Haussler 1999; Sarafis et al.
     2018, section 3).
 
@@ -25,7 +27,7 @@ def jaakkola_haussler(gram: Gram, y, solution: Solution) -> Estimate:
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
 
     Returns
     -------

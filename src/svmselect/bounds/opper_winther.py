@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmselect.bounds.estimate import (
     Estimate,
@@ -44,7 +45,7 @@ class OpperWinther(Estimate):
 
 
 @one_blas_thread()
-def opper_winther(gram: Gram, y, solution: Solution) -> OpperWinther:
+def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
     """Estimate ``(1/m) #{SVs p: alpha_p / (K_SV^-1)_pp >= 1}`` (Opper and Winther 2000; Sarafis et al. 2018,
     section 3).
 
@@ -62,7 +63,7 @@ def opper_winther(gram: Gram, y, solution: Solution) -> OpperWinther:
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
 
     Returns
     -------

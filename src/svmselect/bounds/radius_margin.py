@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from svmselect.bounds.estimate import SingleFit, check_estimate, n_training
@@ -49,7 +50,7 @@ class RadiusMargin:
     cpu_s: float
 
 
-def radius_margin(gram: Gram, y, solution: Solution, sphere: Sphere | None = None) -> RadiusMargin:
+def radius_margin(gram: Gram, y: ArrayLike, solution: Solution, sphere: Sphere | None = None) -> RadiusMargin:
     """Radius-margin bound ``R^2 |w|^2 / m`` (Vapnik 1998; Sarafis et al. 2018, section 3, with the diameter).
 
     A bound of the leave-one-out error of a hard margin without threshold, that is of separable points and C
@@ -63,7 +64,7 @@ def radius_margin(gram: Gram, y, solution: Solution, sphere: Sphere | None = Non
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
     sphere : Sphere, optional
         `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
         computed by default.
@@ -113,7 +114,7 @@ class RescaledRadiusMargin:
 
 
 @one_blas_thread()
-def rescaled_radius_margin(gram: Gram, y, solution: Solution) -> RescaledRadiusMargin:
+def rescaled_radius_margin(gram: Gram, y: ArrayLike, solution: Solution) -> RescaledRadiusMargin:
     """Radius-margin bound after a rescaling of feature space (Chapelle and Vapnik 2000, section 4).
 
     Along each principal direction the training points are scaled into a box of side 2, whose half-side stands
@@ -130,7 +131,7 @@ def rescaled_radius_margin(gram: Gram, y, solution: Solution) -> RescaledRadiusM
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
 
     Returns
     -------

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmselect.bounds.boxed_span import span_exists, squared_boxed_spans
 from svmselect.bounds.estimate import SingleFit, check_estimate, n_training, of_support_vectors, support_sets
@@ -53,7 +54,12 @@ class SpanBound:
 
 @one_blas_thread()
 def span_bound(
-    gram: Gram, y, solution: Solution, sphere: Sphere | None = None, tol=1e-6, max_iter=None
+    gram: Gram,
+    y: ArrayLike,
+    solution: Solution,
+    sphere: Sphere | None = None,
+    tol: float = 1e-6,
+    max_iter: int | None = None,
 ) -> SpanBound:
     """Span bound ``(S sum_p max(D, 1/sqrt(C_p)) alpha_p + k + n_bounded) / m`` (Vapnik and Chapelle 2000; for
     weighted points Sarafis et al. 2018, Theorem 1), the sum over the in-bound SVs whose ``Lambda_p`` is not
@@ -70,14 +76,15 @@ def span_bound(
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
     sphere : Sphere, optional
         `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
         computed by default.
     tol : float
         KKT gap to which spans are solved, relative to ``S_p^2``.
     max_iter : int, optional
-        Most SMO steps for one span; by default a hundred thousand per row, and at least a million.
+        The largest number of SMO steps for one span; by default a hundred thousand per row, and at least a
+        million.
 
     Returns
     -------

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmselect.bounds.estimate import (
     Estimate,
@@ -46,7 +47,7 @@ class SpanRule(Estimate):
 
 
 @one_blas_thread()
-def span_rule(gram: Gram, y, solution: Solution) -> SpanRule:
+def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     """Span rule ``(1/m) #{SVs p: alpha_p S_p^2 >= y_p f(x_p)}`` (Chapelle and Vapnik 2000, Corollary 1; for
     weighted points Sarafis et al. 2018, Corollary 1).
 
@@ -62,7 +63,7 @@ def span_rule(gram: Gram, y, solution: Solution) -> SpanRule:
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
 
     Returns
     -------

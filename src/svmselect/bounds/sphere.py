@@ -6,16 +6,17 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+import svmselect.solver._active_set as _active_set
 from svmselect.gram import Gram
-from svmselect.solver import _active_set
 from svmselect.solver._smo import Dual
 from svmselect.svm import check_options, frozen
 from svmselect.threads import one_blas_thread
 
 __all__ = ["Sphere", "smallest_enclosing_sphere"]
 
-# of the largest kernel value: differences of squared distances that are round-off
+# Squared distances that differ by less than this, relative to the largest kernel value, are equal.
 ROUND_OFF = 1e-15
 
 
@@ -47,13 +48,15 @@ class Sphere:
     cpu_s: float
 
     @property
-    def diameter(self):
+    def diameter(self) -> float:
         """D."""
         return 2 * self.squared_radius**0.5
 
 
 @one_blas_thread()
-def smallest_enclosing_sphere(gram: Gram, points=None, tol=1e-6, max_iter=None) -> Sphere:
+def smallest_enclosing_sphere(
+    gram: Gram, points: ArrayLike | None = None, tol: float = 1e-6, max_iter: int | None = None
+) -> Sphere:
     """Smallest sphere in feature space: maximise ``sum_i beta_i K_ii - beta'K beta``, ``beta >= 0``,
     ``sum(beta) = 1`` (Schoelkopf, Burges and Vapnik 1995).
 
@@ -66,7 +69,7 @@ def smallest_enclosing_sphere(gram: Gram, points=None, tol=1e-6, max_iter=None) 
     tol : float
         Largest excess of the squared radius, relative to that of the smallest sphere.
     max_iter : int, optional
-        Most SMO steps; by default a hundred thousand per row, and at least a million.
+        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -104,7 +107,10 @@ def smallest_enclosing_sphere(gram: Gram, points=None, tol=1e-6, max_iter=None) 
 
 
 def squared_distances(dual, gram):
-    """Of every row from the centre ``sum_i theta_i x_i``, shape (m,); f is ``K theta - diagonal / 2``."""
+    """The squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,).
+
+    The dual's f is ``K theta - diagonal / 2``.
+    """
     theta, f, _, _ = dual.arrays()
     return theta @ (f + gram.diagonal / 2) - 2 * f
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from numpy.typing import ArrayLike
+
 from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate, counted
 from svmselect.gram import Gram
 from svmselect.svm import Solution
@@ -11,7 +13,7 @@ from svmselect.svm import Solution
 __all__ = ["SV_COUNT", "sv_count"]
 
 
-def sv_count(gram: Gram, y, solution: Solution) -> Estimate:
+def sv_count(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     """Share of support vectors, ``n/m`` (Vapnik 1998; Sarafis et al. 2018, eq. 20).
 
     A bound of the leave-one-out error, for any C and any weights: the solution without a point whose alpha is
@@ -24,7 +26,7 @@ def sv_count(gram: Gram, y, solution: Solution) -> Estimate:
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
 
     Returns
     -------

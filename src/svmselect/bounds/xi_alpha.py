@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate, counted
 from svmselect.gram import Gram
@@ -13,7 +14,7 @@ from svmselect.svm import Solution
 __all__ = ["XI_ALPHA", "xi_alpha"]
 
 
-def xi_alpha(gram: Gram, y, solution: Solution) -> Estimate:
+def xi_alpha(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     """xi-alpha bound ``(1/m) #{SVs p: 2 alpha_p R^2 + xi_p >= 1}`` (Joachims 2000; for weighted points Yang
     et al. 2015; Sarafis et al. 2018, eq. 21).
 
@@ -27,7 +28,7 @@ def xi_alpha(gram: Gram, y, solution: Solution) -> Estimate:
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        Of `solve_csvc` or `solve_nusvc`, with one C or one per point.
+        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
 
     Returns
     -------

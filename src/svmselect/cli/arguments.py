@@ -11,7 +11,7 @@ from svmselect.cli.number import is_number
 
 __all__ = ["parser"]
 
-# those of svmselect.sklearn.kernels, which takes seconds to import
+# These are the names in svmselect.sklearn.kernels, which is not imported here because that takes seconds.
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
 

@@ -30,9 +30,9 @@ class Layout:
     Attributes
     ----------
     names : tuple of str, or None
-        Of the features; None where columns have no names, or several have one.
+        The features' names; None where columns have no names, or several have one.
     places : tuple of int
-        Of the features, from 0.
+        The columns of the features, counted from 0.
     label_name : str or None
     label_place : int
     width : int
@@ -191,7 +191,7 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
     path, text
         See `csv_columns`.
     layout : Layout or None
-        Of the table that the model was trained on; None if it was none.
+        The layout of the table that the model was trained on; None if that was no table.
     n_columns : int
         Features of such a table.
     label, header, delimiter

@@ -16,7 +16,8 @@ from svmselect.data.prepare import standardise as standardised
 __all__ = ["Column", "Encoding", "learned"]
 
 MOST_CATEGORIES = 50
-# rows from which on a column of increasing whole numbers is doubted: by chance one in 8! = 40,320 is
+# From this many rows on, a column of increasing whole numbers is taken for row numbers: by chance, only one
+# column in 8! = 40,320 is increasing.
 ID_ROWS = 8
 NOT_FINITE = {"inf", "infinity"}
 
@@ -162,7 +163,7 @@ class Encoding:
         parts : dict
             As it was read from a file, which may hold anything.
         n_features : int
-            Of the model.
+            The number of features that the model was trained on.
         """
         try:
             columns = tuple(Column(_strings(c["categories"]), c["fill"]) for c in parts["columns"])

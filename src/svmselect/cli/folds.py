@@ -22,7 +22,8 @@ def folds_of(k, y, groups, arguments, option):
     groups : ndarray of str, shape (m,), or None
         Rows of one group are held out together.
     arguments : Namespace
-        Of the command: the --seed, and the --scoring, since most scores need rows of every class.
+        The arguments of the command. Its --seed and --scoring count, since most scores need rows of every
+        class.
     option : str
         What asks for them, for errors.
 

@@ -22,8 +22,8 @@ class LeftOutRows:
     predicted : ndarray, shape (m,)
         Labels.
     margins : ndarray, shape (m,)
-        Of two classes the decision value less the threshold, with the sign that makes it positive where the
-        row is right; of more the score of the row's class less the largest of the others.
+        With two classes, the decision value less the threshold, with the sign that makes it positive where
+        the row is right. With more classes, the score of the row's class less the largest of the others.
     wrong : ndarray of bool, shape (m,)
     method : str
         What was left out, for people.

@@ -22,11 +22,11 @@ from svmselect.sklearn.search import progress_bar
 
 __all__ = ["classifier", "cv", "described", "heading", "judged", "load", "loo", "span"]
 
-UNEVEN = 100  # ratio of the features' deviations from which on a remark is made
+UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 
 
 def load(arguments):
-    """Features of the file, its Table, and what is to be said of them."""
+    """Features of the file, its Table, and the remarks that they deserve."""
     data = read(
         arguments.file,
         arguments.format,

@@ -36,9 +36,9 @@ class Outer:
     wrong : ndarray of bool, shape (m,)
         The rows that the model without their fold takes for another class.
     fold : ndarray of int, shape (m,)
-        Of each row.
+        The outer fold of each row.
     scores : list of float
-        Of each fold, with --scoring.
+        The score of each fold, with --scoring.
     """
 
     def __init__(self, arguments, data, folds, choose, by):

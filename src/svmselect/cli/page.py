@@ -50,9 +50,9 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     Parameters
     ----------
     arguments : Namespace
-        Of the command.
+        The arguments of the command.
     facts : dict
-        Of the file, as the command prints them.
+        What the command prints about the file.
     lines : list of str
         Sentences on the model and how it was chosen.
     numbers : list of tuple of str

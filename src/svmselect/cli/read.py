@@ -20,7 +20,8 @@ __all__ = ["Rows", "Table", "read", "read_rows"]
 
 LIBSVM_LINE = re.compile(r"\s*[^\s,;:#]+(\s+qid:[0-9]+)?(?P<features>(\s+[+-]?[0-9]+:\S+)*)\s*(#.*)?")
 MOST_CLASSES = 50
-MOST_FEATURES = 2**27  # of LIBSVM text: rows are made dense one at a time, and such a one takes 1 GB
+# Limit for LIBSVM text: rows are made dense one at a time, and a row of this size takes 1 GB.
+MOST_FEATURES = 2**27
 EXACT = 2**53  # from here on float64 has not every whole number
 
 
@@ -44,7 +45,7 @@ class Table:
     raw : Cells or CSR matrix
         What it was learned from.
     groups : ndarray of str, shape (m,), or None
-        Those that the rows belong to.
+        The group that each row belongs to.
     doubts : tuple of str
         Sentences: what was decided that may be wrong, and why.
     """
@@ -166,7 +167,7 @@ def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=
     path, format, label, header, delimiter
         See `read`.
     encoding : Encoding
-        Of the model.
+        The encoding that the model was trained with.
     wider : bool
         Take features of LIBSVM text that the model does not have.
 

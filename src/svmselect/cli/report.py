@@ -33,7 +33,7 @@ def table(rows, header=None):
     Parameters
     ----------
     rows : list of sequences
-        Of str, int and float, all of one length.
+        Cells are str, int or float; all rows have the same length.
     header : sequence of str, optional
     """
     cells = [[text(cell) for cell in row] for row in rows]

@@ -3,8 +3,9 @@
 Design. All points that enter (T) head for their upper bound and all that leave (R) for zero, in step: ``d_T
 = eta (C - alpha_T)``, ``d_R = -eta alpha_R``. The in-bound points of both training sets (M) follow so that f
 stays equal on them and the sum stays 0: in signed variables ``[0 1'; 1 K_MM] [-d_level; d_M] = -[1'; K_M,TR]
-d_TR``. What is within half the solver's tolerance counts as optimal: so far from it is the solution that the
-path starts from. By how much M is off the level, and the sum off 0, is put right by the next step's system.
+d_TR``. Points within half the solver's tolerance of optimality count as optimal, because the starting
+solution is no more accurate than that. The next step's system also corrects the drift of f on M and of the
+sum.
 
 While T has at most 150 points and M at most 1,000, a step goes to the next event: a point of M reaches a
 bound and leaves M; a point of T comes to satisfy its optimality condition and stays where it is, in M if it
@@ -23,15 +24,20 @@ from svmselect.solver.feasible import SNAP
 
 __all__ = ["ato"]
 
-# up to so many points of T, and of M at the start, steps go from event to event and systems are factored
+# With at most this many points in T, and in M at the start, steps go from event to event and systems are
+# factored.
 MOST_ENTERING, MOST_TIED = 150, 1000
-STEPS_PER_POINT = 10  # most steps from event to event, per point that enters
-LONG_STEPS = 20  # most of them, where there are more points
-FEW = 0.05  # of the points that enter: long steps end where so many are left
+# The largest number of steps from event to event, per point that enters.
+STEPS_PER_POINT = 10
+# The largest number of long steps, which are taken where there are more points.
+LONG_STEPS = 20
+# Long steps end when this share of the entering points is left.
+FEW = 0.05
 RIDGE = 1e-2  # added to the diagonal of K_MM, relative to its mean
-CG_TOLERANCE = 1e-2  # of the residual, relative to the right-hand side
+# Conjugate gradients stop at this residual, relative to the right-hand side.
+CG_TOLERANCE = 1e-2
 CG_MOST = 200  # iterations per system
-BLOCK_BYTES = 2**30  # most memory for a copy of K_MM
+BLOCK_BYTES = 2**30  # limit for a copy of K_MM
 
 
 def ato(change: Transition):
@@ -113,7 +119,7 @@ class Path:
         self.few = 0 if self.exact else FEW * change.enters.size
         self.steps = self.cg_iterations = 0
         self.cg_residual = 0.0
-        self.settle()
+        self.stop_entering()
 
     def step(self):
         """Go to the next event, or over many; whether there is anything left to do."""
@@ -128,7 +134,7 @@ class Path:
         if not self.exact:
             eta = self.long_step(d_f)
             direction, d_f = eta * direction, eta * d_f
-        # what M is off the level by, and the sum off 0, is put right on the way
+        # The same system also corrects the drift of f on M and of the sum.
         pull = d_f[tied] + self.f[tied] - self.level
         direction[tied], d_level = self.follow(tied, pull, direction.sum() + self.theta.sum())
         d_f += self.gram.product(tied, direction[tied])
@@ -216,9 +222,9 @@ class Path:
         self.tied &= ~(at_lo | at_hi)
         self.barred |= at_lo | at_hi
         self.tied |= self.outside() & (self.side() * (self.f - self.level) <= -self.slack * (1 - 1e-6))
-        self.settle()
+        self.stop_entering()
 
-    def settle(self):
+    def stop_entering(self):
         """Points that enter and satisfy their condition stop: in M where they are in-bound."""
         done = self.moving & (self.y * (self.f - self.level) >= -self.slack)
         self.moving &= ~done

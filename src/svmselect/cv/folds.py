@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 __all__ = ["check_folds", "even_folds", "stratified_folds"]
 
@@ -31,7 +32,7 @@ def cut(rows, k):
     return np.searchsorted(np.arange(1, k + 1) * rows.size // k, np.arange(rows.size), side="right")
 
 
-def stratified_folds(y, k, seed=0):
+def stratified_folds(y: ArrayLike, k: int, seed: int | None = 0) -> np.ndarray:
     """Folds with equal shares of both classes, as LIBSVM's cross-validation makes them.
 
     The points of each class are shuffled and cut into k parts of equal size, up to one point; larger parts
@@ -44,7 +45,7 @@ def stratified_folds(y, k, seed=0):
     k : int
         Number of folds, 2 to m.
     seed : int or None
-        Of the shuffle; None keeps the order of the rows.
+        Seed of the shuffle; None keeps the order of the rows.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def stratified_folds(y, k, seed=0):
     return check_folds(folds, y)
 
 
-def even_folds(m, k, seed=0):
+def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
     """Folds of equal size, up to one row, whatever the labels.
 
     Parameters
@@ -78,7 +79,7 @@ def even_folds(m, k, seed=0):
     k : int
         Number of folds, 2 to m; m leaves one out.
     seed : int or None
-        Of the shuffle; None cuts the rows in their own order.
+        Seed of the shuffle; None cuts the rows in their own order.
 
     Returns
     -------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from svmselect.cv.folds import check_folds
 from svmselect.cv.kfold import (
@@ -72,12 +74,12 @@ class GridCrossValidation(WeightedErrors):
         return misclassified(self.y, self.decision), None
 
     @property
-    def error(self):
+    def error(self) -> np.ndarray:
         """Share of misclassified points of each model: shape (n_gammas, n_Cs)."""
         return self.errors.sum(axis=2) / self.folds.size
 
     @property
-    def best(self):
+    def best(self) -> tuple[float | None, float]:
         """(gamma, C) of the least error; of several the first gamma, and of that the first C."""
         g, c = np.unravel_index(self.error.argmin(), self.error.shape)
         return None if self.gammas is None else float(self.gammas[g]), float(self.Cs[c])
@@ -86,17 +88,17 @@ class GridCrossValidation(WeightedErrors):
 @one_blas_thread()
 def cross_validate_grid(
     gram: Gram,
-    y,
-    Cs,
-    gammas=None,
-    folds=5,
-    tol=1e-3,
-    working_set="wss2",
-    active_set=True,
-    max_iter=None,
-    progress=None,
-    decision_values=False,
-    seeding=None,
+    y: ArrayLike,
+    Cs: ArrayLike,
+    gammas: ArrayLike | None = None,
+    folds: ArrayLike = 5,
+    tol: float = 1e-3,
+    working_set: str = "wss2",
+    active_set: bool = True,
+    max_iter: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    decision_values: bool = False,
+    seeding: str | None = None,
 ) -> GridCrossValidation:
     """k-fold cross-validation of every C, and for every gamma where some are given, on one Gram matrix per
     gamma.
@@ -176,7 +178,7 @@ def cross_validate_grid(
         if decision_values:
             decision[np.ix_([g], order, members[h])] = found
 
-    def unlearn(view, g, spread):
+    def unlearn(view, g, distribute):
         theta = known = solution = None
         for c in order:
             C = np.full(view.m, Cs[c])
@@ -196,20 +198,20 @@ def cross_validate_grid(
                         one, _ = trainer.fit(view, bound, found.seed_or_top(j, change).theta, known)
                     keep(one, g, c, h)
 
-            spread(view, several, groups_of(rounds, view.m), work / Cs.size)
+            distribute(view, several, groups_of(rounds, view.m), work / Cs.size)
 
-    def every_fold(view, g, spread):
+    def every_fold(view, g, distribute):
         if seeding == "unlearn":
-            unlearn(view, g, spread)
+            unlearn(view, g, distribute)
         else:
-            spread(view, lambda h: path(view, g, h), rounds, work)
+            distribute(view, lambda h: path(view, g, h), rounds, work)
 
     def one_by_one(own, g):
         own.set_kernel(RBF(gammas[g]))
         every_fold(own, g, in_turn)
 
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
-    if len(copies) > 1:
+    if gammas is not None and len(copies) > 1:
         share_out(copies, one_by_one, range(gammas.size), work * gammas.size, progress)
         gram.set_kernel(RBF(gammas[-1]))
     else:
@@ -219,5 +221,6 @@ def cross_validate_grid(
             every_fold(gram, g, in_parallel)
             if progress is not None:
                 progress(g + 1, shape[0])
-    arrays = [frozen(array) for array in (folds, errors, n_iter, converged)]
-    return GridCrossValidation(gammas, Cs, *arrays, None if decision is None else frozen(decision), frozen(y))
+    folds, errors, n_iter, converged = map(frozen, (folds, errors, n_iter, converged))
+    decision = None if decision is None else frozen(decision)
+    return GridCrossValidation(gammas, Cs, folds, errors, n_iter, converged, decision, frozen(y))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numbers
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+import svmselect.solver._active_set as _active_set
 from svmselect.cv.ato import ato
 from svmselect.cv.folds import check_folds
 from svmselect.cv.mir import mir
@@ -18,7 +22,6 @@ from svmselect.cv.transition import Seed, Transition
 from svmselect.cv.unlearn import Unlearning
 from svmselect.gram import Gram
 from svmselect.kernels.rows import slices
-from svmselect.solver import _active_set
 from svmselect.solver._smo import Dual
 from svmselect.svm import (
     Solution,
@@ -34,14 +37,16 @@ from svmselect.threads import one_blas_thread, run, thread_count
 
 __all__ = ["CrossValidation", "Round", "cross_validate"]
 
-# which solution a seed changes: that of the fold before, or that of all points
+# A seed changes the solution of the fold before (CHAINED), or that of all points.
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
 SEEDINGS = ("cold", *CHAINED, *FROM_FULL, "unlearn")
 EXACT = 1e-9  # the KKT gap of the solution that folds are unlearned from
-GROUP_VALUES = 250_000  # of the variables of folds that are unlearned together
+# Folds are unlearned together while their variables are no more than this.
+GROUP_VALUES = 250_000
 MOST_COLD = 20  # fits; with more, folds are unlearned by default
-MOST_ROWS = 10_000  # of which this is known to be faster
+# Up to this number of rows, this is known to be faster.
+MOST_ROWS = 10_000
 WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
@@ -56,8 +61,8 @@ class Round:
     seeding_cpu_s, training_cpu_s : float
         CPU time, seconds, of choosing the alphas to start from, and of the gradient there and the solver.
     seed_steps, cg_iterations : int
-        Of the seed "ato": its moves, and the conjugate-gradient iterations that these took. Of "unlearn": the
-        events on the path.
+        With the seed "ato", its moves and the conjugate-gradient iterations that these took. With "unlearn",
+        the events on the path.
     cg_residual : float
         The largest relative residual that conjugate gradients left.
     n_iter, columns_requested, kernel_values, kkt_gap, objective, converged
@@ -110,7 +115,7 @@ class CrossValidation(WeightedErrors):
     full_cpu_s: float
 
     @property
-    def error(self):
+    def error(self) -> float:
         """Share of misclassified points among those of the folds run, in [0, 1]."""
         return float(np.count_nonzero(self.errors) / np.count_nonzero(~np.isnan(self.decision)))
 
@@ -118,41 +123,41 @@ class CrossValidation(WeightedErrors):
         return self.errors, ~np.isnan(self.decision)
 
     @property
-    def accuracy(self):
+    def accuracy(self) -> float:
         """1 - error"""
         return 1 - self.error
 
     @property
-    def n_iter(self):
+    def n_iter(self) -> int:
         """Iterations of all fits, that of all points included."""
         return sum(r.n_iter for r in self.rounds) + (0 if self.full is None else self.full.n_iter)
 
     @property
-    def kernel_values(self):
+    def kernel_values(self) -> int:
         """Kernel values computed by all fits and seeds."""
         return sum(r.kernel_values for r in self.rounds) + (
             0 if self.full is None else self.full.kernel_values
         )
 
     @property
-    def columns_requested(self):
+    def columns_requested(self) -> int:
         """Gram columns asked for by all fits and seeds."""
         return sum(r.columns_requested for r in self.rounds) + (
             0 if self.full is None else self.full.columns_requested
         )
 
     @property
-    def seeding_cpu_s(self):
+    def seeding_cpu_s(self) -> float:
         """CPU time of the seeds, the fit of all points included."""
         return sum(r.seeding_cpu_s for r in self.rounds) + self.full_cpu_s
 
     @property
-    def training_cpu_s(self):
+    def training_cpu_s(self) -> float:
         """CPU time of the k fits."""
         return sum(r.training_cpu_s for r in self.rounds)
 
     @property
-    def n_not_converged(self):
+    def n_not_converged(self) -> int:
         """Fits that ran out of steps, that of all points included."""
         return sum(not r.converged for r in self.rounds) + (self.full is not None and not self.full.converged)
 
@@ -248,17 +253,17 @@ def share_out(objects, task, tasks, work, progress=None):
 @one_blas_thread()
 def cross_validate(
     gram: Gram,
-    y,
-    C,
-    folds,
-    seeding=None,
-    tol=1e-3,
-    working_set="wss2",
-    active_set=True,
-    max_iter=None,
-    rounds=None,
-    rng=0,
-    progress=None,
+    y: ArrayLike,
+    C: ArrayLike,
+    folds: ArrayLike,
+    seeding: str | None = None,
+    tol: float = 1e-3,
+    working_set: str = "wss2",
+    active_set: bool = True,
+    max_iter: int | None = None,
+    rounds: int | None = None,
+    rng: int | np.random.Generator = 0,
+    progress: Callable[[int, int], object] | None = None,
 ) -> CrossValidation:
     """k-fold cross-validation, each fit seeded with a solution of a similar training set, or unlearned from
     the solution of all points.
@@ -339,7 +344,8 @@ def cross_validate(
     rng = np.random.default_rng(rng)
     chained = seeding in CHAINED
     clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time
-    decision, done = np.full(gram.m, np.nan), [None] * rounds
+    decision = np.full(gram.m, np.nan)
+    done: list[Any] = [None] * rounds
 
     def note(h, solution, seed, seeding_cpu_s, training_cpu_s, columns, values):
         """Keep what a fit without fold h says."""

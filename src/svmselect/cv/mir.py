@@ -12,9 +12,10 @@ __all__ = ["mir"]
 
 PANEL = 2048  # equations taken together
 BLOCK = 64  # reflectors applied together
-# of the normal equations' reciprocal condition: the relative error of their solution is then below about 1e-7
+# With a reciprocal condition above this, the solution of the normal equations has a relative error below
+# about 1e-7.
 WELL_CONDITIONED = 1e-9
-# of the largest eigenvalue: smaller ones of normal equations in float64 are not to be relied on
+# Smaller eigenvalues of normal equations, relative to the largest, cannot be relied on in float64.
 RELIABLE = 1e-11
 
 

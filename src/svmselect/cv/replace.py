@@ -46,6 +46,7 @@ def sir(change: Transition):
             t = np.where(free, similarity, -np.inf).argmax()
             free[t] = False
             theta[same[t]] = change.theta[p]
+    assert change.rng is not None
     unused = change.rng.permutation(enters[theta[enters] == 0])
     for p, t in zip(unmatched, unused, strict=False):
         theta[t] = y[t] * abs(change.theta[p])

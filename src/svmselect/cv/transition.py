@@ -28,9 +28,9 @@ class Seed(NamedTuple):
     theta : ndarray, shape (m,)
         Feasible signed variables.
     steps : int
-        Of ATO: moves from one event to the next.
+        Moves of ATO from one event to the next.
     cg_iterations : int
-        Of ATO: conjugate-gradient iterations in all of these.
+        Conjugate-gradient iterations of ATO in all of its moves.
     cg_residual : float
         The largest relative residual that one of these was left with.
     """

@@ -20,9 +20,9 @@ from svmselect.unlearning.tableau import Tableau
 
 __all__ = ["Unlearned", "Unlearning"]
 
-# of the absolute values of the variables: what rounding may leave of their sum
+# Rounding may leave this much of the variables' sum, relative to the sum of their absolute values.
 UNBALANCED = 1e-12
-# events of a path that are open at once, those of the points that leave not counted
+# Events of a path that are open at once, without those of the points that leave.
 MOST_OPEN = 500
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -53,7 +54,7 @@ def load_scikit_learn(loader: str) -> tuple[np.ndarray, np.ndarray]:
     return getattr(datasets, loader)(return_X_y=True)
 
 
-BUNDLED = {
+BUNDLED: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
     "breast_cancer": partial(load_scikit_learn, "load_breast_cancer"),
     "digits": partial(load_scikit_learn, "load_digits"),
     "iris": partial(load_scikit_learn, "load_iris"),

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -15,7 +15,7 @@ from svmselect.csr import as_csr
 from svmselect.data.atomic import replacing
 from svmselect.data.splits import OriginalSplits, Split, SplitRecipe, seeded_split
 
-Matrix = np.ndarray | scipy.sparse.csr_matrix
+Matrix: TypeAlias = np.ndarray | scipy.sparse.csr_matrix
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Dataset:
                 raise ValueError(
                     f"data set {self.name!r} must have rows and labels, {key} or its labels are missing"
                 )
-            if X is None:
+            if X is None or labels is None:
                 continue
             if scipy.sparse.issparse(X):
                 X = as_csr(X, f"{key} of data set {self.name!r}")
@@ -92,8 +92,8 @@ class Dataset:
         Returns
         -------
         Split
-            The published split where it is at hand, else a draw of the same sizes (`seeded_split`). Where the
-            data set has a test part of its own: all rows of X, and the rows of X_test counted on from m.
+            The published split where the data set has it, else a draw of the same sizes (`seeded_split`). For
+            a data set with a test part of its own: all rows of X, and the rows of X_test counted on from m.
 
         Raises
         ------
@@ -104,13 +104,15 @@ class Dataset:
             raise ValueError(f"data set {self.name!r} has realisations 1 to {self.n_splits}, not {r!r}")
         m = len(self.y)
         if self.recipe is None:
+            assert self.y_test is not None
             return Split(np.arange(m), np.arange(m, m + len(self.y_test)), "original", None)
         if self.originals is not None and r in self.originals.numbers:
             k = int(np.flatnonzero(self.originals.numbers == r)[0])
             return Split(self.originals.train[k].copy(), self.originals.test[k].copy(), "original", None)
+        assert self.recipe.seed is not None
         return seeded_split(m, self.recipe.train, self.recipe.test, self.recipe.seed, int(r))
 
-    def realisation(self, r: int) -> tuple[Matrix, np.ndarray, Matrix, np.ndarray, Split]:
+    def realisation(self, r: int) -> tuple[Matrix, np.ndarray, Matrix | None, np.ndarray | None, Split]:
         """Training and test part of realisation `r`: X_train, y_train, X_test, y_test and the `Split`.
 
         Raises a `ValueError` as `split` does.
@@ -180,7 +182,7 @@ class Dataset:
         return dataset
 
 
-def _parts(key: str, X: Matrix) -> dict[str, np.ndarray]:
+def _parts(key: str, X: Any) -> dict[str, np.ndarray]:
     if scipy.sparse.issparse(X):
         return {
             f"{key}.data": X.data,
@@ -217,7 +219,7 @@ def _content_hash(dataset: Dataset) -> str:
     """Sha256 of X, y, X_test, y_test and the extra columns, with their names, types and shapes."""
     digest = hashlib.sha256()
     arrays = {**_parts("X", dataset.X), "y": dataset.y}
-    if dataset.X_test is not None:
+    if dataset.X_test is not None and dataset.y_test is not None:
         arrays |= {**_parts("X_test", dataset.X_test), "y_test": dataset.y_test}
     arrays |= {f"extra.{key}": column for key, column in dataset.extra.items()}
     for key in sorted(arrays):

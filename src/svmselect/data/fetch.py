@@ -323,7 +323,7 @@ def _verified(job: _Job, file: File, received: Path, member: str | None, place: 
         RuntimeError,
     ) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # of this machine, not of the file
+            raise  # the fault is this machine's, not the file's
         problem = f"; it cannot be unpacked ({' '.join(str(error).split())})"
     if file.sha256_gz is not None:
         kind, expected, found = "gzip file", file.sha256_gz, _sha256(received)
@@ -361,7 +361,7 @@ def _content(path: Path, member: str | None) -> Iterator[bytes]:
             yield from _blocks(plain)
 
 
-def _blocks(stream: IO[bytes]) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
     while block := stream.read(_CHUNK):
         yield block
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -20,7 +20,7 @@ from svmselect.csr import as_csr
 from svmselect.data.matlab import check_mat
 from svmselect.data.splits import OriginalSplits, read_splits, splits_of_repeated_rows
 
-Matrix = np.ndarray | scipy.sparse.csr_matrix
+Matrix: TypeAlias = np.ndarray | scipy.sparse.csr_matrix
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,8 @@ def read_table(paths: Mapping[str, Path], features: int, options: Mapping[str, A
         parts.append(_table_part(paths, "test_", options, where))
     (X, labels, extra), *test = parts
     originals = read_splits(paths["splits"], _at(where, paths["splits"])) if "splits" in paths else None
-    return RawTable(X, labels, *(test[0][:2] if test else (None, None)), extra=extra, originals=originals)
+    X_test, labels_test = test[0][:2] if test else (None, None)
+    return RawTable(X, labels, X_test, labels_test, extra, originals)
 
 
 def _table_part(

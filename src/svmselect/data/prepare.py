@@ -42,6 +42,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     elif entry.bundled is not None:
         origin, raw = "bundled", RawTable(*load_bundled(entry.bundled))
     else:
+        assert raw_dir is not None
         source, origin, paths = fetched_files(entry, raw_dir)
         rows, classes = source.rows, source.classes
         source_files = " ".join(f"{source.folder}/{file.name}" for file in source.files)
@@ -51,6 +52,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     _check(X, y, rows, entry.features, classes, where)
     X_test = y_test = None
     if entry.rows_test:
+        assert raw.labels_test is not None
         X_test, y_test, _ = _labelled(entry, raw.X_test, raw.labels_test, {}, f"{where}, test part")
         _check(X_test, y_test, entry.rows_test, entry.features, entry.classes_test, f"{where}, test part")
     for key, column in extra.items():
@@ -60,7 +62,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     recipe, originals = entry.splits, raw.originals
     if recipe is not None and recipe.by is not None:
         originals = splits_by_value(extra[recipe.by], recipe.train_values, where)
-    if originals is not None:
+    if recipe is not None and originals is not None:
         check_originals(originals, rows, recipe.train, recipe.test, where)
     Dataset(
         name=entry.name,

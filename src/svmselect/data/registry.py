@@ -16,7 +16,7 @@ from svmselect.data.splits import SplitRecipe
 from svmselect.data.synthetic import GENERATORS
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-MOST_BYTES = 2**28  # of a file whose size the registry does not state
+MOST_BYTES = 2**28  # limit for a file whose size the registry does not state
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 

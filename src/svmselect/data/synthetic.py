@@ -7,6 +7,7 @@ deviation.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -98,7 +99,7 @@ def _labels(n: int, seed: int) -> tuple[np.random.Generator, np.ndarray]:
     return rng, (2 * rng.integers(2, size=n) - 1).astype(np.int8)
 
 
-GENERATORS = {
+GENERATORS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
     "ringnorm": ringnorm,
     "twonorm": twonorm,
     "waveform": waveform,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
 
 from svmselect.cv.folds import stratified_folds
 from svmselect.cv.kfold import WORK_PER_FIT
@@ -17,6 +20,7 @@ from svmselect.editing.svm import (
     frozen_rows,
     train,
 )
+from svmselect.kernels.kernel import Kernel
 from svmselect.svm import frozen, misclassified
 from svmselect.threads import one_blas_thread, run, thread_count
 
@@ -40,7 +44,7 @@ class Bagging:
     value : float
         The C or nu of all of them.
     values : ndarray, shape (n,)
-        Those tried, in increasing order.
+        The values tried, in increasing order.
     errors : ndarray, shape (n,)
         Share of the points outside of its subset that an SVM misclassifies, all subsets together, for each
         value; NaN without a choice, and for a nu that some subset has no SVM for.
@@ -55,42 +59,42 @@ class Bagging:
     errors: np.ndarray
 
     @property
-    def support(self):
+    def support(self) -> np.ndarray:
         """Rows that are support vectors of at least one SVM, increasing."""
         return frozen_rows(np.unique(np.concatenate([svm.support for svm in self.svms])))
 
     @property
-    def n_sv(self):
+    def n_sv(self) -> int:
         """Number of different support vectors."""
         return self.support.size
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Mean decision value of the SVMs, shape (n,); see `SVM.decision_function`."""
         return np.mean([svm.decision_function(X) for svm in self.svms], axis=0)
 
 
 @one_blas_thread()
 def bagging(
-    X,
-    y,
-    kernel,
-    values,
-    n_subsets=5,
-    subset_size=None,
-    validation=None,
-    tune_threshold=False,
-    formulation="C",
-    tol=1e-3,
-    dtype="float64",
-    memory_mb=2048,
-    seed=0,
-    progress=None,
+    X: ArrayLike | sparse.sparray,
+    y: ArrayLike,
+    kernel: Kernel,
+    values: ArrayLike,
+    n_subsets: int = 5,
+    subset_size: int | None = None,
+    validation: int | None = None,
+    tune_threshold: bool = False,
+    formulation: str = "C",
+    tol: float = 1e-3,
+    dtype: DTypeLike = "float64",
+    memory_mb: float = 2048,
+    seed: int | None = 0,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Bagging:
     """Train an SVM on each of several subsets (Bakir, Bottou and Weston 2004, algorithm 3, steps 1 and 2, and
     the dashed lines of figure 4).
 
-    Of several values of C or nu, that with the fewest errors on training sets of this size: each SVM is
-    tested on all points outside of its subset. Subsets run on as many threads as BLAS may use.
+    Among several values of C or nu, the one with the fewest errors on training sets of this size is taken:
+    each SVM is tested on all points outside of its subset. Subsets run on as many threads as BLAS may use.
 
     Parameters
     ----------
@@ -116,9 +120,9 @@ def bagging(
     tol : float
         See `solve_csvc` and `solve_nusvc`.
     dtype, memory_mb
-        Of the Gram matrices, see `Gram`; threads share the budget.
+        Budget for Gram matrices, see `Gram`; threads share it.
     seed : int or numpy.random.Generator
-        Of the validation points and the subsets.
+        Draws the validation points and the subsets.
     progress : callable, optional
         Called as ``progress(done, total)`` after each subset.
 
@@ -148,7 +152,7 @@ def bagging(
         raise ValueError(
             f"a choice among {len(values)} values of {formulation} needs points outside of the subsets"
         )
-    svms = [{} for _ in subsets]
+    svms: list[dict[float, SVM]] = [{} for _ in subsets]
     decision = np.full((len(values), len(subsets), y.size), np.nan)
     budget = memory_mb / min(thread_count(), len(subsets))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
 from svmselect.editing.svm import check_data, frozen_rows
 from svmselect.kernels.rows import slices
@@ -13,7 +15,7 @@ BLOCK = 512  # points looked at between two searches for neighbours
 EQUAL = 1e-9  # relative difference of distances that rounding may leave
 
 
-def condense(X, y, seed=0):
+def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) -> np.ndarray:
     """The condensed nearest neighbour rule (Hart 1968; Bakir, Bottou and Weston 2004, algorithm 1).
 
     Begins with one random point; passes over the points in random order and keeps each one that the nearest
@@ -25,7 +27,7 @@ def condense(X, y, seed=0):
     y : array_like, shape (m,)
         Labels, -1 and +1.
     seed : int or numpy.random.Generator
-        Of the order.
+        Draws the order.
 
     Returns
     -------
@@ -40,9 +42,9 @@ def condense(X, y, seed=0):
 
     Notes
     -----
-    Of points at the same distance, up to 1e-9 of it, the one that was kept first is the nearest. A point is
-    compared once with each point kept: a search over those that were kept since it was last looked at, block
-    by block.
+    Among points at the same distance, up to 1e-9 of it, the one that was kept first is the nearest. A point
+    is compared once with each point kept: block by block, it is looked up among those that were kept since it
+    was last looked at.
     """
     X, y = check_data(X, y)
     order = np.random.default_rng(seed).permutation(y.size)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
 
 from svmselect.editing.bagging import Bagging, bagging, default_validation
 from svmselect.editing.svm import SVM, check_data, check_formulation, check_integer, frozen_rows, train_best
+from svmselect.kernels.kernel import Kernel
 from svmselect.svm import frozen
 from svmselect.threads import one_blas_thread
 
@@ -25,11 +29,11 @@ class CrossTraining:
     final : SVM
         The classifier.
     mean, variance : ndarray, shape (m,)
-        Of ``y_i f_r(x_i)`` over the SVMs of the first stage (algorithm 3, step 3).
+        Mean and variance of ``y_i f_r(x_i)`` over the SVMs of the first stage (algorithm 3, step 3).
     misclassified, recognised : ndarray of bool, shape (m,)
         Points discarded by step 4 and by step 5; False at validation points.
     reinserted : ndarray of bool, shape (m,)
-        Those of step 5 that were put back.
+        Whether each point was put back in step 5.
     rows : ndarray of intp
         What the final SVM was trained on, increasing.
     values : ndarray, shape (n,)
@@ -51,40 +55,40 @@ class CrossTraining:
     errors: np.ndarray
 
     @property
-    def n_sv(self):
+    def n_sv(self) -> int:
         """Number of support vectors of the final SVM."""
         return self.final.n_sv
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Decision values of the final SVM, shape (n,); see `SVM.decision_function`."""
         return self.final.decision_function(X)
 
 
 @one_blas_thread()
 def cross_training(
-    X,
-    y,
-    kernel,
-    values,
-    first_values=None,
-    n_subsets=5,
-    subset_size=None,
-    validation=None,
-    tune_threshold=True,
-    balance=True,
-    formulation="C",
-    tol=1e-3,
-    dtype="float64",
-    memory_mb=2048,
-    seed=0,
-    progress=None,
+    X: ArrayLike | sparse.sparray,
+    y: ArrayLike,
+    kernel: Kernel,
+    values: ArrayLike,
+    first_values: ArrayLike | None = None,
+    n_subsets: int = 5,
+    subset_size: int | None = None,
+    validation: int | None = None,
+    tune_threshold: bool = True,
+    balance: bool = True,
+    formulation: str = "C",
+    tol: float = 1e-3,
+    dtype: DTypeLike = "float64",
+    memory_mb: float = 2048,
+    seed: int | None = 0,
+    progress: Callable[[int, int], object] | None = None,
 ) -> CrossTraining:
     """Train an SVM without the points that others misclassify or recognise with confidence (Bakir, Bottou and
     Weston 2004, algorithm 3 and section 4.3).
 
-    Of several values of C or nu, the first stage takes the one that is best for training sets of its size
-    (`bagging`), and the final SVM the one with the fewest errors on the validation points; of equal ones,
-    that with the fewest support vectors.
+    Among several values of C or nu, the first stage takes the one that is best for training sets of its size
+    (`bagging`), and the final SVM the one with the fewest errors on the validation points; among equal
+    ones, it takes the one with the fewest support vectors.
 
     Parameters
     ----------
@@ -95,7 +99,7 @@ def cross_training(
     values : float or array_like
         Values of C or nu for the final SVM.
     first_values : float or array_like, optional
-        Those for the SVMs of the first stage; the same by default.
+        The values of C or nu for the SVMs of the first stage; the same by default.
     n_subsets, subset_size : int
         The paper's s and r, see `bagging`.
     validation : int, optional

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
 from svmselect.editing.svm import check_data, check_integer, frozen_rows
 
 __all__ = ["multiedit"]
 
 
-def multiedit(X, y, parts=3, patience=3, seed=0):
+def multiedit(
+    X: ArrayLike | sparse.sparray, y: ArrayLike, parts: int = 3, patience: int = 3, seed: int | None = 0
+) -> np.ndarray:
     """The multi-edited nearest neighbour rule (Devijver and Kittler 1982; Bakir, Bottou and Weston 2004,
     algorithm 2).
 
@@ -22,11 +26,12 @@ def multiedit(X, y, parts=3, patience=3, seed=0):
     y : array_like, shape (m,)
         Labels, -1 and +1.
     parts : int
-        Of equal size up to one point, at least 2. It also ends when fewer points than parts are left.
+        The number of parts, at least 2; their sizes differ by at most one point. It also ends when fewer
+        points than parts are left.
     patience : int
         Rounds in a row that drop none before it ends, at least 1.
     seed : int or numpy.random.Generator
-        Of the divisions.
+        Draws the divisions.
 
     Returns
     -------

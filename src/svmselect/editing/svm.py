@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from svmselect.cv import cross_validate_grid
@@ -70,11 +71,11 @@ class SVM:
     origin: np.ndarray | None = None
 
     @property
-    def n_sv(self):
+    def n_sv(self) -> int:
         """Number of support vectors."""
         return self.support.size
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
         """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b``, on as many threads as BLAS may use.
 
         Parameters
@@ -108,7 +109,7 @@ class SVM:
         run(block, parts, X.shape[0] * self.n_sv * X.shape[1])
         return out
 
-    def shifted(self, shift):
+    def shifted(self, shift: float) -> SVM:
         """The classifier with decision values ``f(x) + shift``."""
         return replace(self, b=self.b + shift)
 
@@ -169,7 +170,7 @@ def train(
     tol : float
         See `solve_csvc` and `solve_nusvc`.
     dtype, memory_mb
-        Of the Gram matrix, see `Gram`.
+        Budget for the Gram matrix, see `Gram`.
 
     Returns
     -------

@@ -139,7 +139,7 @@ cdef class Columns:
         view.flags.writeable = False
         return view
 
-    def forget(self):
+    def clear(self):
         """Every column is absent again; the memory stays."""
         self._slot[:] = ABSENT
         self._row[:] = ABSENT
@@ -147,7 +147,7 @@ cdef class Columns:
 
     def close(self):
         """Give the memory away: every column is absent for good, for all threads, and an error to ask for."""
-        self.forget()
+        self.clear()
         self._load = closed
         if self._first is not None:
             self._first._load = closed

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numbers
 import threading
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
 
 from svmselect.gram._columns import MIN_COLUMNS, allocate, padded_length
 from svmselect.gram.rows import Placed, adopted_rows, own_rows
@@ -19,7 +23,7 @@ from svmselect.threads import run
 
 __all__ = ["Gram", "as_kernel", "matrix_mb"]
 
-DEAR_FROM = 250  # values of a row
+DEAR_FROM = 250  # with this many values in a row, a column is dear to compute
 
 
 def check_dtype(dtype):
@@ -112,7 +116,15 @@ class Gram:
     called. Threads that want different kernels take `copies`.
     """
 
-    def __init__(self, X, kernel, dtype="float64", memory_mb=2048, copy=True, origin=None):
+    def __init__(
+        self,
+        X: ArrayLike | sparse.sparray,
+        kernel: Kernel,
+        dtype: DTypeLike = "float64",
+        memory_mb: float = 2048,
+        copy: bool = True,
+        origin: ArrayLike | None = None,
+    ):
         kernel = as_kernel(kernel)
         self.dtype = check_dtype(dtype)
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
@@ -148,39 +160,39 @@ class Gram:
         self._kept = None
 
     @property
-    def columns(self):
+    def columns(self) -> Any:
         return self._store.columns
 
     @property
-    def columns_requested(self):
+    def columns_requested(self) -> int:
         return int(self._source.counts.total[0])
 
     @property
-    def kernel_values(self):
+    def kernel_values(self) -> int:
         return int(self._source.counts.total[1])
 
     @property
-    def thread_counts(self):
+    def thread_counts(self) -> tuple[int, int]:
         """`columns_requested` and `kernel_values` of the calling thread alone: (int, int)."""
         return tuple(self._source.counts.own.tolist())
 
     @property
-    def row_groups(self):
+    def row_groups(self) -> np.ndarray:
         """A number for each row, the same for identical rows, in order of appearance: intp, shape (m,)."""
         return self._source.rows.groups
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """Whether the whole matrix fits the budget."""
         return self._store.full
 
     @property
-    def has_columns(self):
+    def has_columns(self) -> bool:
         """Whether any columns are stored, here or in the matrix that this one is a restriction of."""
         stores = [self._store, *(store for store, _ in self._source.above)]
         return any(store.columns.holds(slice(None)).any() for store in stores)
 
-    def compute(self, progress=None):
+    def compute(self, progress: Callable[[int, int], object] | None = None) -> Gram:
         """Compute what is missing of the whole matrix if it fits the budget (else nothing).
 
         Stored columns keep their values. Different products of the same two rows may differ in the last bit,
@@ -218,7 +230,7 @@ class Gram:
                     progress(done, len(panels))
         return self
 
-    def matrix(self):
+    def matrix(self) -> np.ndarray:
         """The whole matrix, computed where it is not yet: read-only, shape (m, m).
 
         A view in Fortran order where the matrix was computed before any fit asked for columns; else columns
@@ -242,7 +254,7 @@ class Gram:
         view.flags.writeable = False
         return view
 
-    def set_kernel(self, kernel):
+    def set_kernel(self, kernel: Kernel) -> Gram:
         """Put another kernel on the same rows, in the same memory.
 
         All columns become absent, and the counters go on. Solver states made before must not be used any
@@ -273,7 +285,7 @@ class Gram:
         self._scratch = scratch
         return self
 
-    def copies(self, n):
+    def copies(self, n: int) -> list[Gram]:
         """Objects on the same rows with memory of their own, for threads that use other kernels. They count
         together.
 
@@ -292,13 +304,13 @@ class Gram:
         sources = [Source(former.placed, None, self.kernel, former.counts) for _ in range(min(n, room) - 1)]
         return [self, *(self._of(source, self.dtype, self._budget, self.m) for source in sources)]
 
-    def aside(self, n_bytes):
+    def aside(self, n_bytes: int) -> Gram:
         """The same matrix with a store of its own, for columns that this one is not to keep.
 
         Parameters
         ----------
         n_bytes : int
-            Most memory of the store, of which a quarter of the budget is taken at most.
+            The largest size of the store, which takes at most a quarter of the budget.
 
         Returns
         -------
@@ -313,7 +325,7 @@ class Gram:
         return self._of(source, self.dtype, self._budget, capacity)
 
     @property
-    def dear(self):
+    def dear(self) -> bool:
         """Whether to compute a column again takes longer than to write it into memory that was never used;
         sums of a linear kernel need no columns."""
         data = self._source.placed.data
@@ -325,12 +337,12 @@ class Gram:
         """Memory of a restriction, bytes: what this matrix leaves of its budget, a quarter at least."""
         return max(self._budget - self._store.memory.nbytes, self._budget // 4)
 
-    def has_room(self, n):
+    def has_room(self, n: int) -> bool:
         """Whether a restriction to n rows can hold its columns as long as this matrix can: one that drops and
         copies columns again costs more than the rows that it saves."""
         return not self.full or n * padded_length(n) * self.dtype.itemsize <= self._part_budget
 
-    def restricted(self, rows, keep=False):
+    def restricted(self, rows: np.ndarray, keep: bool = False) -> Gram:
         """The Gram matrix of some of the rows.
 
         Its columns are copied from this matrix where they are stored, else computed on these rows alone. It
@@ -348,7 +360,7 @@ class Gram:
         Returns
         -------
         Gram
-            Of n rows.
+            The numbers of n rows.
 
         Raises
         ------
@@ -376,14 +388,14 @@ class Gram:
                     found = memory
                 elif user() is not None or memory.nbytes >= n_bytes:
                     kept.append((memory, user))
-            # what is idle and too small goes before more is asked for
+            # Idle memory that is too small is given back before more is asked for.
             self._scratch, memory = kept, None
             if found is None:
                 found = allocate(n_bytes)
             kept.append((found, weakref.ref(source)))
             return found
 
-    def block(self, rows):
+    def block(self, rows: np.ndarray) -> np.ndarray:
         """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
 
         Parameters
@@ -394,7 +406,7 @@ class Gram:
         Returns
         -------
         ndarray, shape (n, n)
-            Of the matrix' dtype.
+            Values of the matrix' dtype.
 
         Raises
         ------
@@ -407,7 +419,7 @@ class Gram:
         source.load(everything, out, everything)
         return out
 
-    def submatrix(self, rows, columns):
+    def submatrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """``K[rows][:, columns]``, from stored columns where there are, else computed and not kept.
 
         Parameters
@@ -418,7 +430,7 @@ class Gram:
         Returns
         -------
         ndarray, shape (n, s), Fortran order
-            Of the matrix' dtype.
+            Values of the matrix' dtype.
 
         Raises
         ------
@@ -432,7 +444,7 @@ class Gram:
             raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
         return submatrix(self._source, self._store, rows, columns)
 
-    def product(self, support, theta, rows=None):
+    def product(self, support: np.ndarray, theta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
         less work, else from stored columns where there are, and by panels, not kept, where not.
 
@@ -452,7 +464,7 @@ class Gram:
         places = None if rows is None else np.asarray(rows, dtype=np.intp)
         return product(self._source, self._store, support, theta, places)
 
-    def cross(self, X, support):
+    def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:
         """Kernel values between new rows and some of the data's rows, float64.
 
         Parameters
@@ -473,7 +485,7 @@ class Gram:
         rows, data_rows = self._source.beside(X, support)
         return self.kernel.block(rows, data_rows)
 
-    def weighted(self, X, support, theta):
+    def weighted(self, X: ArrayLike | sparse.sparray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Sums of kernel values between new rows and some of the data's rows, by panels that are not kept, on
         as many threads as BLAS may use.
 
@@ -504,7 +516,7 @@ class Gram:
         run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.d)
         return out
 
-    def squared_radius(self):
+    def squared_radius(self) -> float:
         """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
         1; Joachims 2000).
 
@@ -522,7 +534,7 @@ class Gram:
         return self._squared_radius
 
 
-def matrix_mb(m, dtype="float64"):
+def matrix_mb(m: int, dtype: DTypeLike = "float64") -> float:
     """The memory of a whole Gram matrix, in 2**20 bytes: the least ``memory_mb`` that holds it.
 
     Parameters

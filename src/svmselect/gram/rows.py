@@ -10,7 +10,7 @@ from svmselect.kernels.rows import Rows
 
 __all__ = ["Placed", "adopted_rows", "as_rows", "own_rows"]
 
-MOST_FEATURES = 2**31 - 1  # of sparse rows: compiled code numbers them with 32 bits
+MOST_FEATURES = 2**31 - 1  # limit for sparse rows: compiled code numbers their features with 32 bits
 
 
 def as_rows(X, name="X"):
@@ -125,7 +125,7 @@ class Placed:
         From `own_rows` or `adopted_rows`.
     kernel : Kernel
     dtype : numpy dtype
-        Of the values to be computed.
+        The type of the values to be computed.
     origin : array_like, shape (d,), optional
         Where to measure from instead.
 

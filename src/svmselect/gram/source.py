@@ -17,7 +17,7 @@ def checked_diagonal(kernel, rows):
     kernel.check(rows)
     with np.errstate(over="ignore", invalid="ignore"):
         diagonal = kernel.diagonal(rows)
-    # of a positive semi-definite kernel no value is larger than the largest here
+    # No value of a positive semi-definite kernel is larger than the largest on the diagonal.
     bad = np.flatnonzero(~(diagonal <= np.finfo(rows.X.dtype).max))
     if bad.size:
         raise ValueError(

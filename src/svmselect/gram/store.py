@@ -20,7 +20,7 @@ class Counts:
 
     @property
     def own(self):
-        """Those of the calling thread: int64, shape (2,), to be added to."""
+        """The counts of the calling thread: int64, shape (2,), to be added to."""
         try:
             return self._local.counts
         except AttributeError:
@@ -35,7 +35,7 @@ class Counts:
 
     @property
     def total(self):
-        """Those of all threads."""
+        """The counts of all threads."""
         with self._lock:
             return sum((counts for _, counts in self._threads), self._ended.copy())
 

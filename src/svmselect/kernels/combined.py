@@ -9,11 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.kernels.kernel import Kernel, positive, target
+from svmselect.kernels.rows import Rows
 
 __all__ = ["Custom", "Product", "Sum"]
 
 TRIED = 32  # rows on which a user's function is tried
-ASYMMETRIC = 1e-5  # of the largest value: how far its two halves may be apart
+# The two halves of a symmetric matrix may differ by this, relative to the largest value.
+ASYMMETRIC = 1e-5
 
 
 class Combined(Kernel):
@@ -76,9 +78,9 @@ class Sum(Combined):
         object.__setattr__(self, "weights", weights)
 
     @property
-    def radius(self):
-        bounds = [part.radius for part in self.parts]
-        return None if None in bounds else float(np.dot(self.weights, bounds))
+    def radius(self) -> float | None:  # type: ignore[override]
+        bounds = [part.radius for part in self.parts if part.radius is not None]
+        return float(np.dot(self.weights, bounds)) if len(bounds) == len(self.parts) else None
 
     @staticmethod
     def _weights(kernel):
@@ -88,16 +90,19 @@ class Sum(Combined):
     def _made(parts, weights):
         return Sum(tuple(parts), tuple(weights))
 
-    def block(self, A, B, out=None, slots=None):
+    def block(
+        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         """See `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         total = sum(weight * part.block(A, B) for part, weight in zip(self.parts, self.weights, strict=True))
         out[slots] = total
         return out
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
-        return sum(weight * part.diagonal(A) for part, weight in zip(self.parts, self.weights, strict=True))
+        parts = zip(self.parts, self.weights, strict=True)
+        return np.asarray(sum(weight * part.diagonal(A) for part, weight in parts))
 
 
 @dataclass(frozen=True)
@@ -125,7 +130,9 @@ class Product(Combined):
     def _made(parts, weights):
         return Product(tuple(parts))
 
-    def block(self, A, B, out=None, slots=None):
+    def block(
+        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         """See `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         values = self.parts[0].block(A, B)
@@ -134,7 +141,7 @@ class Product(Combined):
         out[slots] = values
         return out
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
         return np.prod([part.diagonal(A) for part in self.parts], axis=0)
 
@@ -165,7 +172,7 @@ class Custom(Kernel):
         if not callable(self.function):
             raise ValueError(f"a kernel function must be callable, got {self.function!r}")
 
-    def check(self, rows, name="X"):
+    def check(self, rows: Rows, name: str = "X") -> None:
         """Try the function on the first rows."""
         some = rows.take(slice(0, min(rows.n, TRIED)))
         values = self.block(some, some).astype(np.float64)
@@ -177,7 +184,9 @@ class Custom(Kernel):
                 f"{values[j, i]:g} the other way round"
             )
 
-    def block(self, A, B, out=None, slots=None):
+    def block(
+        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         """See `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         values = self.function(A.X.astype(np.float64), B.X.astype(np.float64))

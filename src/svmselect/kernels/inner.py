@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.kernels import _panels
+import svmselect.kernels._panels as _panels
 from svmselect.kernels.kernel import Kernel, positive, real, target
 from svmselect.kernels.rows import Rows, product_panels, weighted_panels
 
@@ -56,7 +56,7 @@ class Linear(OfProducts):
     def _add(self, products, weights, sums, norms, other_norms, d):
         _panels.add(products, weights, sums)
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
         return A.norms.astype(np.float64)
 
@@ -98,7 +98,7 @@ class Polynomial(OfProducts):
         products += self.coef0
         out[slots] = integer_power(products, int(self.degree))
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
         return integer_power(self.gamma * A.norms.astype(np.float64) + self.coef0, int(self.degree))
 
@@ -137,7 +137,7 @@ class Sigmoid(OfProducts):
         products += self.coef0
         out[slots] = np.tanh(products, out=products)
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
         return np.tanh(self.gamma * A.norms.astype(np.float64) + self.coef0)
 
@@ -181,7 +181,7 @@ class RBF(OfProducts):
         clip = clip_of(products.dtype, d)
         _panels.rbf_add(products, weights, sums, norms, other_norms, self.gamma, clip)
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
         return np.ones(A.n)
 
@@ -213,12 +213,14 @@ class AnisotropicRBF(Kernel):
             raise ValueError(f"gammas must be numbers >= 0, one for each feature, got {self.gammas!r}")
         object.__setattr__(self, "gammas", gammas)
 
-    def check(self, rows, name="X"):
+    def check(self, rows: Rows, name: str = "X") -> None:
         """A ValueError unless there is a gamma for each feature."""
         if rows.d != len(self.gammas):
             raise ValueError(f"{name} has {rows.d} features, and the kernel {len(self.gammas)} gammas")
 
-    def block(self, A, B, out=None, slots=None):
+    def block(
+        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         """See `Kernel.block`; the rows of both are scaled anew each time."""
         return RBF(1.0).block(self._scaled(A), self._scaled(B), out, slots)
 
@@ -230,7 +232,7 @@ class AnisotropicRBF(Kernel):
         scaled.data = rows.X.data * factors[rows.X.indices]
         return Rows(scaled)
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
         return np.ones(A.n)
 

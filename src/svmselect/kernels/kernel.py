@@ -6,8 +6,8 @@ import numbers
 
 import numpy as np
 
-from svmselect.kernels import _panels
-from svmselect.kernels.rows import BLOCK_ROWS, slices
+import svmselect.kernels._panels as _panels
+from svmselect.kernels.rows import BLOCK_ROWS, Rows, slices
 
 __all__ = ["Kernel", "positive", "real"]
 
@@ -38,20 +38,20 @@ class Kernel:
     name = "kernel"
     stationary = False
     definite = True
-    radius = None
+    radius: float | None = None
 
     @property
-    def moves(self):
+    def moves(self) -> bool:
         return self.stationary
 
-    def check(self, rows, name="X"):
+    def check(self, rows: Rows, name: str = "X") -> None:
         """A ValueError if the kernel is not for these Rows."""
 
-    def is_definite(self):
+    def is_definite(self) -> bool:
         """Whether the kernel is positive semi-definite, where that takes a look at values, too."""
         return self.definite
 
-    def check_definite(self):
+    def check_definite(self) -> None:
         """A ValueError unless the kernel is positive semi-definite."""
         if not self.is_definite():
             raise ValueError(
@@ -59,13 +59,15 @@ class Kernel:
                 f"{self!r} need not be one: use k-fold cross-validation with another seeding"
             )
 
-    def block(self, A, B, out=None, slots=None):
+    def block(
+        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         """Kernel values between rows.
 
         Parameters
         ----------
         A, B : Rows
-            Of one dtype, both dense or both sparse.
+            Rows of one dtype, both dense or both sparse.
         out : ndarray, optional
             Where to put the values; rows may lie apart, the values of a row not.
         slots : ndarray of intp, shape (A.n,), optional
@@ -78,13 +80,13 @@ class Kernel:
         """
         raise NotImplementedError
 
-    def weighted(self, A, weights, B):
+    def weighted(self, A: Rows, weights: np.ndarray, B: Rows) -> np.ndarray:
         """Sums of kernel values, which are not kept.
 
         Parameters
         ----------
         A, B : Rows
-            Of one dtype, both dense or both sparse.
+            Rows of one dtype, both dense or both sparse.
         weights : ndarray, shape (A.n,)
             float64.
 
@@ -100,7 +102,7 @@ class Kernel:
                 _panels.add(self.block(chosen, B.take(b)), weights[a], sums[b])
         return sums
 
-    def diagonal(self, A):
+    def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
         rows = (A.take(slice(r, r + 1)) for r in range(A.n))
         return np.array([self.block(row, row)[0, 0] for row in rows], dtype=np.float64)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmselect.kernels import _panels
+import svmselect.kernels._panels as _panels
 from svmselect.kernels.kernel import Kernel, positive, target
-from svmselect.kernels.rows import dense_panels
+from svmselect.kernels.rows import Rows, dense_panels
 
 __all__ = ["ChiSquared", "Laplacian"]
 
@@ -79,7 +79,7 @@ class ChiSquared(OfPairs):
     name = "chi2"
     _distance = staticmethod(_panels.chi_squared)
 
-    def check(self, rows, name="X"):
+    def check(self, rows: Rows, name: str = "X") -> None:
         """A ValueError for rows with a negative value."""
         values = rows.X.data if rows.sparse else rows.X
         least = values.min(initial=0)

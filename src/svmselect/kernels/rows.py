@@ -7,18 +7,20 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from svmselect.kernels import _panels
+import svmselect.kernels._panels as _panels
 
 __all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
 
-PANEL_ROWS = 1024  # most rows of a panel made dense
-PANEL_BYTES = 2**24  # most memory of these
+# A panel that is made dense has at most this many rows and bytes.
+PANEL_ROWS = 1024
+PANEL_BYTES = 2**24
 BLOCK_ROWS = 512  # rows and columns of a block of a whole matrix
-PRODUCT_BYTES = 2**20  # inner products of a panel, which should stay in the cache
-# below this share of non-zeros a sparse product is faster than making panels dense: 2.5 to 4 times at 10 %;
+PRODUCT_BYTES = 2**20  # a panel's inner products should stay in the cache
+# Below this share of non-zeros a sparse product is faster than making panels dense: 2.5 to 4 times at 10 %;
 # at 30 % 1.5 to 2 times for 8 to 32 columns and between 0.9 and 1.5 times for 128
 SPARSE_DENSITY = 0.25
-SPARSE_ROWS = 64  # of a panel of sums, whose products stay in the cache's first levels
+# Rows of a panel of sums: its products stay in the cache's first levels.
+SPARSE_ROWS = 64
 
 
 class Rows:
@@ -59,7 +61,7 @@ class Rows:
 
     @cached_property
     def features(self):
-        """Of the CSR values: int32."""
+        """The features of the CSR values: int32."""
         return self.X.indices.astype(np.int32, copy=False)
 
     @cached_property

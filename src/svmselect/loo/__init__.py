@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numbers
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+import svmselect.solver._active_set as _active_set
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain, retrain_briefly, solve_in_turn
 from svmselect.loo.unlearn import unlearn
-from svmselect.solver import _active_set
 from svmselect.solver._smo import Dual
 from svmselect.solver.feasible import balanced
 from svmselect.svm import (
@@ -33,7 +35,7 @@ __all__ = ["LeaveOneOut", "leave_one_out"]
 METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits whose decision values are wanted
 EXACT = 1e-9
-FIRST_PORTION = 32  # points, at least, that are decided before one may give up
+FIRST_PORTION = 32  # at least this many points are decided before `give_up` is asked
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,11 @@ class LeaveOneOut(WeightedErrors):
         return self.errors, self.stands_for
 
     @property
-    def standard_error(self):
-        """Of `error`, from the draw of the sample, without replacement; 0 without one, NaN with one point."""
+    def standard_error(self) -> float:
+        """The standard error of `error` from the draw of the sample, without replacement.
+
+        It is 0 without a sample, and NaN for a sample of one point.
+        """
         sampled = self.stands_for > 1
         if not sampled.any():
             return 0.0
@@ -98,28 +103,28 @@ class LeaveOneOut(WeightedErrors):
         return float(total * np.sqrt((1 - n / total) * variance) / self.errors.size)
 
     @property
-    def given_up(self):
+    def given_up(self) -> bool:
         """Whether points were left undecided by `give_up`, so that `error` is only a lower bound."""
         return bool((self.resolved_by[self.stands_for > 0] == "").any())
 
     @property
-    def n_not_converged(self):
+    def n_not_converged(self) -> int:
         """Points that are not known to `tol`, and the full solution if it is not."""
         return self.not_converged.size + (not self.solution.converged)
 
     @property
-    def n_solved(self):
+    def n_solved(self) -> int:
         """Points that no sufficiency check resolved."""
         return self.n_certified + self.n_retrained + int(np.count_nonzero(self.resolved_by == "unlearned"))
 
     @property
-    def n_retrained(self):
+    def n_retrained(self) -> int:
         """Points solved to the tolerance; with method "unlearn" those that few steps took to a KKT gap of
         1e-9, or whose path met a degenerate system, or did not end at an optimum."""
         return int(np.count_nonzero(self.resolved_by == "retrained"))
 
     @property
-    def n_certified(self):
+    def n_certified(self) -> int:
         """Points whose solver stopped because their sign was certain."""
         return int(np.count_nonzero(self.resolved_by == "certified"))
 
@@ -165,7 +170,7 @@ def identical_points(gram, y):
     return first[order], np.argsort(order)[group]
 
 
-def spread(solution, group, C):
+def of_all_points(solution, group, C):
     """The solution of all points, from that in which each group of identical ones is one point: their alphas
     are in proportion to their bounds."""
     alpha, bound = solution.alpha[group], solution.C[group]
@@ -253,19 +258,19 @@ def counter(progress, total):
 @one_blas_thread()
 def leave_one_out(
     gram: Gram,
-    y,
-    C,
-    method="unlearn",
-    tol=1e-3,
-    working_set="mvp",
-    efficiency_test=10,
-    start=None,
-    max_iter=None,
-    progress=None,
-    decision_values=False,
-    give_up=None,
-    sample=None,
-    rng=0,
+    y: ArrayLike,
+    C: ArrayLike,
+    method: str = "unlearn",
+    tol: float = 1e-3,
+    working_set: str = "mvp",
+    efficiency_test: int = 10,
+    start: ArrayLike | None = None,
+    max_iter: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    decision_values: bool = False,
+    give_up: Callable[[np.ndarray], bool] | None = None,
+    sample: int | None = None,
+    rng: int | np.random.Generator = 0,
 ) -> LeaveOneOut:
     """Exact leave-one-out error, and the left-out decision values.
 
@@ -293,15 +298,16 @@ def leave_one_out(
         KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
         it.
     working_set : {"mvp", "wss2"}
-        Of retraining; see `solve_csvc`. "mvp" is the paper's.
+        The rule of retraining; see `solve_csvc`. "mvp" is the paper's.
     efficiency_test : int
         The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
         least half of them were certified. 0 never switches.
     start : array_like, shape (m,), optional
-        Feasible alphas to start the full solution from; zeros by default. Those of another C, times the ratio
-        of the two and cut at the new C against round-off, are feasible.
+        Feasible alphas to start the full solution from; zeros by default. A solution for C1 becomes feasible
+        for C2 after scaling by C2 / C1 and clipping to C2 against round-off.
     max_iter : int, optional
-        Most SMO steps per solve; by default a hundred thousand per row, and at least a million.
+        The largest number of SMO steps per solve; by default a hundred thousand per row, and at least a
+        million.
     progress : callable, optional
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
         those that need no path, and once for a hundred or so paths.
@@ -310,15 +316,16 @@ def leave_one_out(
         sign. Every point with ``alpha_r > 0`` is then driven to the end of its path, or trained without to a
         KKT gap of 1e-9.
     give_up : callable, optional
-        Of "unlearn": called as ``give_up(errors)`` with the points that are known to be errors so far, bool
-        of shape (m,), after the checks and now and then between paths. If it returns True, the rest is left
-        undecided.
+        For "unlearn" alone. It is called as ``give_up(errors)`` with the points that are known to be errors
+        so far, bool of shape (m,), after the checks and now and then between paths. If it returns True, the
+        rest is left undecided.
     sample : int, optional
-        Most points that are solved for. Of more that no check resolves, so many are drawn at random, and the
-        error is an estimate with a `standard_error`; every point has the same rank in the draw, whatever
-        model and method. By default all are solved for. Not with `decision_values`.
+        The largest number of points that are solved for. If the checks leave more undecided, this many are
+        drawn at random, and the error is an estimate with a `standard_error`. Every point has the same
+        rank in the draw, whatever model and method. By default all are solved for. It cannot be combined with
+        `decision_values`.
     rng : int or numpy.random.Generator
-        Of the sample.
+        Draws the sample.
 
     Returns
     -------
@@ -394,7 +401,7 @@ def leave_one_out(
             raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
         if decision_values:
             raise ValueError("decision_values=True is for all points, not for a sample of them")
-    # of fits, and of those that take the place of a path
+    # The tolerance of fits, and of the fits that take the place of a path.
     aim = min(tol, EXACT) if exact or decision_values else tol
     known = min(tol, GAP) if decision_values else tol
 
@@ -415,7 +422,7 @@ def leave_one_out(
     converged = full.reached(known)
     solution = solution_of(full, gram, y[first], bound, converged, columns, values)
     if not alone:
-        solution = spread(solution, group, C)
+        solution = of_all_points(solution, group, C)
 
     resolved_by = sufficiency_checks(gram, y, solution)
     if decision_values:

@@ -23,11 +23,12 @@ from svmselect.solver._smo import RULES
 # F < H has to hold by more than the round-off of both, relative to their parts
 cdef double MARGIN = 1e-10
 cdef int MAX_TANGENTS = 60
-# of one point by SMO alone, at least, and times the square of the rows
+# Steps that SMO alone may take for one point: at least this many, or a multiple of the square of the rows.
 cdef long long SMO_STEPS = 20_000
 cdef long long SMO_STEPS_PER_SQUARE = 10
-# Rounds of `retrain_briefly`: to copy a solution, and per in-bound SV to spread over them; what paths take
-# instead, in all and per point; before one can tell; and of a point, in one sweep after another
+# Costs in rounds of `retrain_briefly`: copying a solution, and for each in-bound SV the spreading of alpha
+# over them; paths, in all and per point; the rounds before the two can be compared; and what a point is given
+# in each sweep.
 cdef double ROUNDS_PER_COPY = 4, ROUNDS_PER_INBOUND = 0.2
 cdef double ROUNDS_OF_PATHS = 1500, ROUNDS_PER_PATH = 8
 cdef double FIRST_ROUNDS = 150
@@ -284,7 +285,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     working_set : str
     tol : float
     max_iter : int
-        Most steps per point.
+        The largest number of steps per point.
     proposed : bool
         Algorithm 3 instead of Algorithm 2.
     efficiency_test : int

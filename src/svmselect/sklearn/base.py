@@ -192,7 +192,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], limit) for pair in problem.pairs
         ]
 
-        self.forget()
+        self.drop_estimates()
         value = getattr(self, self._formulation)
         self._training = Training(X, kernel, self.cache_size, problem, value, solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
@@ -235,7 +235,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         """The attributes that follow from the support vectors, the number of each one's class, and what each
         pair makes of them."""
         self.n_support_ = np.bincount(codes, minlength=self.classes_.size).astype(np.int32)
-        # of the rows as they are: coef_ @ x + intercept_
+        # The intercept is for rows as they are: coef_ @ x + intercept_.
         at_zero = self._b
         if isinstance(self._kernel, Linear) and self._origin is not None:
             at_zero = self._b - self._weights() @ self._origin

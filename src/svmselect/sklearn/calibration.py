@@ -11,7 +11,8 @@ __all__ = ["Calibration", "blocks_of", "check_calibration", "left_out_probabilit
 
 METHODS = ("sigmoid", "isotonic")
 ROUND_OFF = 1e-12  # relative deviation of values that are equal
-BLOCKS = 5  # of rows, each of which is given probabilities that the others have calibrated
+# Each block of rows is given probabilities that the other blocks have calibrated.
+BLOCKS = 5
 
 
 def check_calibration(estimator):
@@ -30,7 +31,8 @@ class Calibration:
     Parameters
     ----------
     values : ndarray, shape (n,) or (n, k)
-        Of two classes, or of each class; see `SVC.decision_function`, with "ovr". Those of left-out rows.
+        Decision values of left-out rows, for two classes or for each class; see `SVC.decision_function`, with
+        "ovr".
     codes : ndarray of intp, shape (n,)
         The number of each row's class.
     k : int

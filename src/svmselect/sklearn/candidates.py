@@ -17,7 +17,7 @@ __all__ = ["by_kernel", "candidates_of", "default_grid", "parameters"]
 
 # parameters that name a kernel
 OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
-# of the default grid: 64 models around C = 1 and a little below gamma = "scale"
+# The default grid has 64 models around C = 1 and a little below gamma = "scale".
 DEFAULT = {
     "C": tuple(2.0**e for e in range(-3, 12, 2)),
     "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
@@ -47,7 +47,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     n_candidates : int, optional
         Models to draw from the grid, which may then hold distributions; by default all are taken.
     rng : numpy.random.RandomState, optional
-        Of the draws.
+        Draws the candidates.
 
     Returns
     -------

@@ -9,10 +9,10 @@ import numpy as np
 __all__ = ["SearchDisplay"]
 
 KINDS = ("surface", "curve", "margins")
-SHOWN = 0.8  # share of the models that differ in colour
-MOST_WORDS = 120  # cells up to which each has its number
-BINS = 40  # of a histogram, about
-WIDE = 10  # ratio of a parameter's values from which on its axis is logarithmic
+SHOWN = 0.8  # this share of the models differs in colour
+MOST_WORDS = 120  # with at most this many cells, each shows its number
+BINS = 40  # a histogram has about this many
+WIDE = 10  # from this ratio of a parameter's values on, its axis is logarithmic
 CHOSEN = {"color": "tab:red", "label": "chosen"}
 
 
@@ -40,11 +40,11 @@ class SearchDisplay:
         Scores or errors: shape (n,) of a curve, (n_y, n_x) of a grid's surface with NaN where there is no
         model, (n_models,) of other surfaces; of margins the margin of each row, shape (m,).
     spread : ndarray, shape (n,), or None
-        Of a curve: the standard error of `values` over the splits, or over the rows left out.
+        For a curve, the standard error of `values` over the splits, or over the rows left out.
     train : ndarray, shape (n,), or None
-        Of a curve, the same of the rows that were trained on.
+        For a curve, the values on the rows that were trained on.
     wrong : ndarray of bool, shape (m,), or None
-        Of margins, the rows that are misclassified; by default those of a margin below 0.
+        For margins, the rows that are misclassified; by default those of a margin below 0.
     chosen : tuple or None
         The coordinates of the chosen model, and its value.
     ax_, figure_
@@ -86,8 +86,8 @@ class SearchDisplay:
             Parameters of the grid; by default those with several values, or the first one if none has.
             All others are as in the chosen model.
         score : str, optional
-            Of several scores the one to draw; by default the one that chose. Accuracies are drawn as errors
-            in percent.
+            Which of several scores to draw; by default the one that chose. Accuracies are drawn as errors in
+            percent.
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
 
@@ -286,7 +286,7 @@ class Models:
     def display(self, cls, kind, names):
         """The display of the models that have all other parameters of the chosen one."""
         chosen = self.params[self.best]
-        # of models that were judged on ever more rows, the last round
+        # Models that were judged on ever more rows are drawn with their last round.
         last = {repr(sorted(model.items(), key=str)): n for n, model in enumerate(self.params)}
         alike = [
             n
@@ -350,7 +350,7 @@ def order_of(name):
 
 
 def scale_of(values):
-    """Of an axis with these values."""
+    """The scale of an axis with these values."""
     low, high = min(values), max(values)
     return "log" if low > 0 and high >= WIDE * low else "linear"
 

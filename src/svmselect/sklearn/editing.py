@@ -102,7 +102,7 @@ class CrossTrainingSVC(BinarySVC):
     kernel : str, Kernel or callable
         As for `SVC`, but "precomputed".
     gamma : {"scale", "auto"} or float
-        Of the kernels that have one, see `SVC`.
+        For the kernels that have one, see `SVC`.
     n_subsets : int, optional
         SVMs of the first stage; by default 5, or as many as the smaller class has rows where it has fewer.
     tune_threshold : bool

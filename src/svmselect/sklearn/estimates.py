@@ -38,7 +38,7 @@ class Training:
     solutions : list of Solution
         One for each pair of classes.
     exact : list of Solution or None
-        Those to round-off, once an estimate has needed them.
+        The solutions to round-off, once an estimate has needed them.
     spheres : list of Sphere or None
         The smallest spheres around the rows of each pair, likewise.
     left_out : ndarray, shape (m, n_pairs), or None
@@ -117,8 +117,8 @@ class Estimates:
         values, codes = decisions(training.left_out, k, "ovr"), training.problem.codes
         return margins(values, codes)
 
-    def forget(self):
-        """Drop those of a former fit."""
+    def drop_estimates(self):
+        """Drop the estimates of a former fit."""
         for name in ON_DEMAND:
             self.__dict__.pop(name, None)
 

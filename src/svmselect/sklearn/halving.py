@@ -18,7 +18,8 @@ def rows_of_rounds(n_models, factor, m, least):
     ----------
     n_models : int
     factor : float
-        Of the rows from one round to the next; the share of the models that goes on is its inverse.
+        By this factor the rows grow from one round to the next; its inverse is the share of the models that
+        goes on.
     m : int
         Rows in all, which the last round has.
     least : int

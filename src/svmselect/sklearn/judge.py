@@ -49,7 +49,7 @@ class Judge:
 
     @property
     def names(self):
-        """Of the scores."""
+        """The names of the scores."""
         return ["score"] if self.scoring is None else self.scoring.names
 
     def of_kernel(self, kernel, parts, candidates, memory_mb, gram=None, progress=None):
@@ -62,7 +62,7 @@ class Judge:
             See `by_kernel`.
         candidates : list of dict
         memory_mb : float
-            Of a new Gram matrix.
+            Budget for a new Gram matrix.
         gram : Gram, optional
             One whose memory may be used.
         progress : callable, optional

@@ -36,12 +36,14 @@ KERNELS = {
     "chi2": lambda gamma, degree, coef0: ChiSquared(gamma),
 }
 TRIED = 1000  # rows on which a function has to be positive semi-definite
-INDEFINITE = 1e-4  # of the largest diagonal value: negative eigenvalues of a function that is so, in float32
+# A function whose eigenvalues in float32 fall below minus this, relative to the largest diagonal value, is
+# indefinite.
+INDEFINITE = 1e-4
 CROSS_VALUES = 2**18  # kernel values between new rows and support vectors at once: they stay in the cache
 
 
 def variance(X):
-    """Of all values of X, zeros included."""
+    """The variance of all values of X, zeros included."""
     if not sparse.issparse(X):
         return float(X.var())
     size = X.shape[0] * X.shape[1]

@@ -15,7 +15,7 @@ from svmselect.svm import solve_csvc
 
 __all__ = ["LeftOutModel", "loo_path", "retrained"]
 
-CLEAR = 1e-6  # decision values that keep their sign, whatever round-off does
+CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
 
 class LeftOutModel(NamedTuple):
@@ -170,7 +170,7 @@ def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
         None for a model that was given up.
     """
     gram.compute()
-    # a row that is still to be left out is right, for all that is known
+    # A row that was not yet left out may still be right.
     values = right_values(problem.codes, problem.classes.size)
     trained = np.empty_like(values)
     for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):

@@ -62,7 +62,7 @@ class LOOSearchCV(Search):
     verbose : bool
         Whether to show progress on standard error: a bar, on a terminal; of several jobs joblib's messages.
     random_state : int, RandomState or None
-        Of what `n_candidates` and `factor` draw.
+        Seed of what `n_candidates` and `factor` draw.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ KERNELS = {
     kernel.name: kernel
     for kernel in (Linear, RBF, Polynomial, Sigmoid, Laplacian, ChiSquared, AnisotropicRBF, Sum, Product)
 }
-# of labels: numbers, text in an array of NumPy, and text in one of Python's objects
+# Kinds of labels: numbers, text in an array of NumPy, and text in an array of Python's objects.
 LABELS = {"i": "number", "u": "number", "f": "number", "b": "number", "U": "text", "O": "object"}
 
 
@@ -77,7 +77,7 @@ def save_model(model, path, format="json", encoding=None):
         ``svm-predict`` reads; it has no C, no weights, no names of features, no labels but whole numbers,
         and no calibration or threshold.
     encoding : dict, optional
-        Of what JSON can hold; kept beside the model, in the format "json" alone.
+        Values that JSON can hold; they are kept beside the model, in the format "json" alone.
 
     Raises
     ------

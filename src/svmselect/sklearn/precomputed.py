@@ -12,9 +12,9 @@ from svmselect.kernels import Kernel
 
 __all__ = ["Precomputed", "is_definite", "precomputed_gram"]
 
-# of the largest value: differences of the two halves that are round-off, of float32 values too
+# The two halves may differ by this, relative to the largest value: that is round-off, also of float32 values.
 ASYMMETRY = 1e-5
-# of the largest diagonal value: how negative an eigenvalue may be, for the same reason
+# Eigenvalues may fall this far below 0, relative to the largest diagonal value, for the same reason.
 INDEFINITE = 1e-6
 
 

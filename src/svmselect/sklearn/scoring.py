@@ -28,7 +28,7 @@ class Scoring:
     Attributes
     ----------
     names : list of str
-        Of the scores.
+        The names of the scores.
     several : bool
         Whether they have names of their own; a single one is "score".
     needs_values : bool

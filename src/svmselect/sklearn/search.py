@@ -41,8 +41,9 @@ from svmselect.threads import thread_count
 
 __all__ = ["Search", "default_grid", "progress_bar"]
 
-PASSES = 8  # over the Gram matrix that judging a model takes, at least
-SPLITS = 5  # of which leave-one-out takes the place, for the rows that the first round needs
+PASSES = 8  # judging a model takes at least this many passes over the Gram matrix
+# Leave-one-out takes the place of this many splits when the rows of the first round are counted.
+SPLITS = 5
 
 
 def has_probabilities(search):

@@ -131,7 +131,7 @@ class FoldJudge(Judge):
     ----------
     splits : list of Split
     **options
-        Of `Judge`.
+        What `Judge` takes.
     """
 
     def __init__(self, splits, **options):
@@ -193,7 +193,7 @@ class FoldJudge(Judge):
     def by_split(self, found, gram, class_weight, values, progress):
         """The same split by split; None where a model cannot be trained, or was given up."""
         models = [[None] * self.n_splits for _ in values]
-        # those that are not given up, and the sums of their errors
+        # The models that are not given up, and the sums of their errors.
         left, errors = np.arange(len(values)), np.zeros(len(values))
         for h, split in enumerate(self.splits):
             try:
@@ -285,8 +285,8 @@ class FoldJudge(Judge):
         return self.scored(found, c, h, left_out, rows)
 
     def probabilities(self, h, models, part):
-        """Those of a split's rows, calibrated by what the other splits hold out and it does not; by parts of
-        its own rows where no other split holds out any."""
+        """Probabilities of a split's rows, calibrated by what the other splits hold out and it does not, or
+        by parts of its own rows where no other split holds out any."""
         data, held, k = self.data, models[h], self.data.classes.size
         if held.classes.size < k:
             raise ValueError(f"probabilities need all {k} classes in every split, split {h} lacks one")

@@ -32,15 +32,16 @@ class SVC(Classifier):
         "precomputed": `fit` gets the kernel matrix of the training rows, `predict` kernel values between new
         and training rows. It has to be positive semi-definite.
     degree : int
-        Of "poly".
+        The degree of "poly".
     gamma : {"scale", "auto"} or float
-        Of all named kernels but the linear one: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
+        For all named kernels but the linear one: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
     coef0 : float
-        Of "poly", where it must not be negative, and "sigmoid".
+        For "poly", where it must not be negative, and "sigmoid".
     shrinking : bool
-        Of scikit-learn's SVC. Nothing depends on it: the solver leaves out rows while they do not matter.
+        A parameter of scikit-learn's SVC that changes nothing: the solver leaves out rows while they do not
+        matter.
     probability : bool
-        Of scikit-learn's SVC. Must be False: see `calibration`.
+        A parameter of scikit-learn's SVC that must be False: see `calibration`.
     class_weight : dict, "balanced" or None
         Factors of C by label; "balanced" is ``m / (k m_c)`` for a class of m_c rows.
     tol : float
@@ -50,14 +51,14 @@ class SVC(Classifier):
     verbose : bool or int
         Whether to print a line for each pair of classes that is trained.
     max_iter : int
-        Most steps of the solver; -1 for a hundred thousand per row, and at least a million.
+        The largest number of steps of the solver; -1 for a hundred thousand per row, and at least a million.
     decision_function_shape : {"ovr", "ovo"}
         With more than two classes: a value for each class, or for each pair.
     break_ties : bool
         With more than two classes: whether the values of "ovr" decide between classes of equally many votes.
         Else the first one is found. Single-fit estimates do not break ties.
     random_state : int, RandomState or None
-        Of scikit-learn's SVC. Nothing depends on it: nothing is drawn at random.
+        A parameter of scikit-learn's SVC that changes nothing: nothing is drawn at random.
     calibration : {None, "loo"}
         "loo": `fit` leaves each row out, and `predict_proba` has probabilities that the exact left-out
         decision values calibrate. No further model is trained. Rows count by their sample weights.
@@ -86,7 +87,7 @@ class SVC(Classifier):
         0, or 1 if training ran out of steps.
     n_iter_ : ndarray of int, shape (k (k - 1) / 2,)
     n_features_in_, feature_names_in_, shape_fit_
-        Of the training rows.
+        What scikit-learn's estimators keep of the training rows.
     threshold_ : float
         The decision value from which on `predict` finds the second of two classes.
     loo_error_ : float

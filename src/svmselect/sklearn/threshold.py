@@ -21,14 +21,14 @@ def best_threshold(estimator, classes, X, values, codes, metadata, scoring):
         Left-out decision values.
     codes : ndarray of intp, shape (m,)
     metadata : dict from str to array
-        Of the rows, such as "sample_weight", for the score.
+        What the score needs of the rows, such as "sample_weight".
     scoring : Scoring
-        Of labels, one.
+        One score, of labels.
 
     Returns
     -------
     float
-        Of several the nearest to 0.
+        If several are equally good, the nearest to 0.
 
     Notes
     -----

@@ -27,15 +27,18 @@ cdef double EPS = 2.0 ** -52
 cdef double EPS_SINGLE = 2.0 ** -23
 cdef double INF = 1e300
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
-cdef Py_ssize_t MAX_ROWS = 3000    # of a round: the basis leaves room for MIN_ROWS / 2, or the phase ends
+# Rows of a round, at most: the basis leaves room for MIN_ROWS / 2, or the phase ends.
+cdef Py_ssize_t MAX_ROWS = 3000
 cdef Py_ssize_t MIN_ROWS = 300
-cdef Py_ssize_t SHARE = 4          # part of all rows that a round takes
+cdef Py_ssize_t SHARE = 4          # a round takes one row in SHARE, or more if the basis is large
 cdef double LOOSE = 0.3            # a round is solved to this part of the gap it starts with
 cdef double WORK_PER_STEP = 4      # elements passed over by one SMO step, per row
-cdef double STEPS_PER_ROW = 0.5    # of SMO before the first switch, and
-cdef long long STEPS = 1000        # more: in a small problem they take as long as starting a round
-# Of a fit to a far smaller gap: once SMO has come to this one, in units of the linear term, it has so many
-# steps left; a round takes as long
+# SMO takes STEPS_PER_ROW steps per row, and STEPS more, before the first switch: in a small problem, starting
+# a round takes as long.
+cdef double STEPS_PER_ROW = 0.5
+cdef long long STEPS = 1000
+# Where the tolerance is far smaller: once the gap is NEAR, in units of the linear term, SMO has STEPS_ON
+# steps left, because a round takes as long as these.
 cdef double NEAR = 1e-3
 cdef long long STEPS_ON = 500
 cdef int MOST_LEVEL = 50           # rounds without a lower gap, or a higher value and a gap beyond doubt
@@ -48,26 +51,27 @@ cdef class ActiveSet(Basis):
     cdef bint minimise(self, double tol, double budget, long long max_moves) except -1 nogil:
         """Solve the sub-problem of the block to a KKT gap of tol; whether it got there within the limits."""
         cdef Py_ssize_t t, i, j
-        cdef double level, least, most, up, low, spread, end = self.work + budget
+        cdef double level, least, most, up, low, residual, end = self.work + budget
         cdef long long last_move = self.moves + min(20 * self.w, max_moves)
-        cdef bint settled = False
+        cdef bint at_round_off = False
         cdef int outcome
-        self.crash(last_move)
+        self.start_basis(last_move)
         while self.work < end and self.moves < last_move:
             if self.work - self.unchecked > WORK_PER_CHECK:
                 self.unchecked = self.work
-                self.dual.breathe()
+                self.dual.check_signals()
             if self.s == 1 and not self.inside(self.basis[0]):
                 self.remove(0)
-            if self.s > 1 and not settled:
-                spread = self.spread()
-                if spread > 0.1 * tol:
+            if self.s > 1 and not at_round_off:
+                residual = self.residual()
+                if residual > 0.1 * tol:
                     outcome = self.newton()
                     if outcome == STUCK:
                         self.rebuild()
                         outcome = self.newton()
                     # a full step that leaves more than half of the residual is at round-off
-                    settled = outcome == STUCK or (outcome == INSIDE and self.spread() > 0.5 * spread)
+                    at_round_off = outcome == STUCK or (
+                        outcome == INSIDE and self.residual() > 0.5 * residual)
                     if outcome == STUCK:
                         self.sweep(BARRED)
                     continue
@@ -96,7 +100,7 @@ cdef class ActiveSet(Basis):
                 return False
             else:
                 self.enter(i if level - up > low - level else j, False)
-            settled = False
+            at_round_off = False
         return False
 
     def load(self, rows):
@@ -210,7 +214,7 @@ cdef bint finish(Dual dual, double tol, double budget, long long last) except -1
         if gain >= -noise:
             block.store()
         idle = 0 if gain > noise else idle + 1
-        # once rounding can have made all of the gap, a gain may be round-off, too: the gap has to fall. Gains
+        # Once rounding can have made all of the gap, a gain may be round-off, too: the gap has to fall. Gains
         # that are may lead to and fro between points of which one has a gap beyond doubt
         value = dual.value()
         if gap < 0.9 * best_gap or (value > best_value and 2 * gap > dual.gap_bound()):
@@ -230,7 +234,7 @@ cdef double crash_work(Dual dual, double limit) except -1:
     theta = dual.view(dual.theta)
     inside = np.flatnonzero((dual.view(dual.lo) < theta) & (theta < dual.view(dual.hi)))
     cdef double n = len(inside), size = n
-    # of a linear kernel few rows are independent, however many are in-bound
+    # With a linear kernel few rows are independent, however many are in-bound.
     if 0.5 * n ** 3 > limit and n > SAMPLE and <double> SAMPLE ** 3 <= limit:
         sample = inside[np.arange(SAMPLE) * len(inside) // SAMPLE]
         block = dual.gram.block(sample).astype(np.float64, copy=False)
@@ -246,8 +250,8 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
     """Solve a dual by SMO and the active-set method in turns, from its present variables.
 
     SMO reaches the tolerance of most well-conditioned problems within the steps that it has at first. Then
-    the active-set method may do as much work as SMO has, then SMO as much again, and so on: at worst it
-    doubles the cost of SMO. It is not tried while its first basis alone would cost more than all of SMO's
+    the active-set method may do as much work as SMO has done, then SMO the same amount, and so on: at worst
+    it doubles the cost of SMO. It is not tried while its first basis alone would cost more than all of SMO's
     steps.
 
     Parameters
@@ -258,7 +262,7 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
     tol : float
         Largest KKT gap.
     max_iter : int
-        Most SMO steps and moves of the active-set method.
+        The largest number of SMO steps and moves of the active-set method.
     taken : int
         SMO steps that have been taken before on this problem, to no end.
 

@@ -25,7 +25,7 @@ cdef class Basis:
     cdef double *u          # R^-T (K_St + c) of an entering row t
     cdef double *h          # R^-T 1
     cdef Py_ssize_t *basis  # positions in the block
-    cdef Py_ssize_t *role   # of a position: 0, BASIC, BARRED
+    cdef Py_ssize_t *role   # each position's: 0, BASIC, BARRED
     cdef double c, pivot_floor, curvature_floor
     cdef readonly long long moves
     cdef double work, unchecked
@@ -42,6 +42,6 @@ cdef class Basis:
     cdef int newton(self) noexcept nogil
     cdef int slide(self, Py_ssize_t t, bint flat) noexcept nogil
     cdef void enter(self, Py_ssize_t t, bint flat) noexcept nogil
-    cdef void crash(self, long long last_move) noexcept nogil
+    cdef void start_basis(self, long long last_move) noexcept nogil
     cdef double level(self) noexcept nogil
-    cdef double spread(self) noexcept nogil
+    cdef double residual(self) noexcept nogil

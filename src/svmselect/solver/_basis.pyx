@@ -44,7 +44,7 @@ cdef class Basis:
     ----------
     dual : Dual
     capacity : int
-        Most rows of a block.
+        The largest number of rows of a block.
     """
 
     def __cinit__(self, Dual dual, Py_ssize_t capacity):
@@ -58,7 +58,7 @@ cdef class Basis:
         self.theta, self.f, self.lo, self.hi = &vectors[0, 0], &vectors[1, 0], &vectors[2, 0], &vectors[3, 0]
         self.Kd, self.d, self.u = &vectors[4, 0], &vectors[5, 0], &vectors[6, 0]
         self.start, self.h = &vectors[7, 0], &vectors[8, 0]
-        # np.empty maps pages only when they are written: what a small problem leaves unused costs nothing
+        # np.empty maps pages only when they are written, so what a small problem leaves unused costs nothing.
         self._factor = np.empty((self.capacity, self.capacity))
         factor = self._factor
         self.R = &factor[0, 0]
@@ -69,7 +69,7 @@ cdef class Basis:
         self.K = NULL
         self.rows = np.empty(0, dtype=np.intp)
         diagonal = np.asarray(<double[:dual.m]> dual.diagonal)
-        # any c > 0 will do: of the size of the diagonal it does least harm to the condition
+        # Any c > 0 will do; one as large as the diagonal does least harm to the condition.
         self.c = max(diagonal.mean(), 1e-300)
         unit = EPS_SINGLE if dual.columns.single else EPS
         largest = max(diagonal.max(), 1e-300)
@@ -277,7 +277,7 @@ cdef class Basis:
 
     # ---- one round ----
 
-    cdef void crash(self, long long last_move) noexcept nogil:
+    cdef void start_basis(self, long long last_move) noexcept nogil:
         """Make every in-bound row basic, or move it to a bound with those it depends on.
 
         The directions are without curvature, so f is brought up to date once, after all of them.
@@ -301,7 +301,7 @@ cdef class Basis:
             total += self.f[self.basis[k]]
         return total / self.s
 
-    cdef double spread(self) noexcept nogil:
+    cdef double residual(self) noexcept nogil:
         cdef Py_ssize_t k
         cdef double least = INF, most = -INF
         for k in range(self.s):

@@ -26,14 +26,16 @@ from svmselect.solver._smo import least
 
 from svmselect.solver._smo cimport LIMIT, REACHED, STUCK, Dual
 
-cdef double SHARE = 0.1     # of the gap is left to the next round
-cdef double CLOSER = 0.5    # of the tolerance: blocks are solved to that, since other rows still move
-cdef Py_ssize_t LARGEST = 8         # times its size is what a block grows to at most
-cdef long long STEPS_PER_BLOCK = 20_000     # of a round, at most, and
-cdef long long STEPS_PER_ROW = 10           # more for each of its rows
+cdef double SHARE = 0.1     # a round leaves this share of the gap to the next one
+# Blocks are solved to this share of the tolerance, since other rows still move.
+cdef double CLOSER = 0.5
+cdef Py_ssize_t LARGEST = 8         # a block grows to at most this many times its first size
+# A round takes at most STEPS_PER_BLOCK steps, and STEPS_PER_ROW more for each row of its block.
+cdef long long STEPS_PER_BLOCK = 20_000
+cdef long long STEPS_PER_ROW = 10
 cdef int ROUNDS_PER_LOOK = 50       # rounds between two looks whether they get anywhere
 BLOCK = 1024                # rows of a block
-KEPT_BYTES = 2**28          # of columns, at most
+KEPT_BYTES = 2**28          # limit for kept columns
 
 
 cdef class BlockedDual(Dual):
@@ -52,7 +54,7 @@ cdef class BlockedDual(Dual):
     """
 
     cdef public Py_ssize_t size
-    cdef Py_ssize_t room        # for so many more columns
+    cdef Py_ssize_t room        # the number of columns that can still be kept
     cdef object moved           # whether each row has moved before; None where no columns are kept
 
     def __cinit__(self, gram, _):
@@ -82,7 +84,7 @@ cdef class BlockedDual(Dual):
             moved = self.solve_block(rows, aim, last - self.n_iter)
             kept = rows
             rounds += 1
-            self.breathe()
+            self.check_signals()
             if moved == 0 or rounds % ROUNDS_PER_LOOK == 0:
                 if Dual.blurred(self, tol):
                     self.refresh()
@@ -104,7 +106,7 @@ cdef class BlockedDual(Dual):
         cdef Py_ssize_t n_inside = np.count_nonzero(inside), size
         cdef Py_ssize_t half = max(self.size // (4 if kept.size else 2), 1)
         if n_inside > LARGEST * self.size:
-            # where so many are in-bound, most of them are near their optimum and would move for little
+            # Where this many are in-bound, most are near their optimum and would gain little by moving.
             n_inside, inside = 0, np.zeros(self.m, dtype=bool)
         size = self.size + n_inside
         if size >= self.m:
@@ -150,6 +152,6 @@ cdef class BlockedDual(Dual):
         for t, d in zip(at, change, strict=True):
             self.lose(t, self.theta[t] - d, d)
         self.stale += moved.size
-        self.member()
+        self.update_sets()
         self.select()
         return moved.size

@@ -21,7 +21,7 @@ cdef double INFINITE = float("inf")
 cdef long long STEPS = 1000
 cdef double STEPS_PER_ROW = 0.5
 cdef int MOST_SHARES = 20       # rounds in which what has to move is shared out
-cdef double NOTHING = 1e-14     # of C: what may be left of it
+cdef double NOTHING = 1e-14     # a variable below this share of C is 0
 cdef Py_ssize_t LARGE = 4000    # rows, from which rows are set aside after the first steps
 
 
@@ -88,7 +88,7 @@ cdef class PathDual(Dual):
                 self.theta[t] *= growth
             self.lost = self.stale = 0
         self.C = C
-        self.member()
+        self.update_sets()
         self.select()
         return 0
 

@@ -18,17 +18,21 @@ from svmselect.solver._state cimport VEC_OUT, vec_at, vec_second_order
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
 cdef double WORK_PER_CHECK = 1e8   # elements passed over between two looks at Ctrl-C
-cdef double FLAT = 4            # of EPS and K_ii + K_jj: the curvature of a pair that is round-off alone
-# without a lower gap or a higher value in so many steps, and more in proportion to the rows, SMO is stuck
+# A pair's curvature below FLAT * EPS * (K_ii + K_jj) is round-off alone.
+cdef double FLAT = 4
+# SMO is stuck if this many steps, and more in proportion to the rows, bring no lower gap and no higher value.
 cdef long long STEPS_PER_LOOK = 20_000
 
 cdef long long STEPS_PER_SHRINK = 1000
-cdef double SHRINK = 0.7        # of the rows or less: worth a copy
-cdef double GAP_PER_SHRINK = 0.1   # of the gap is left to a copy's solver: what else it left out shows early
-# A matrix of at most so many values is computed whole.
+# If at most this share of the rows can still move, a copy of their part of the matrix is worth its price.
+cdef double SHRINK = 0.7
+# The shrunk problem is solved to this share of the current gap only, so that wrongly removed rows are noticed
+# early.
+cdef double GAP_PER_SHRINK = 0.1
+# A matrix with at most this many values is computed whole.
 SMALL_VALUES = 2_000_000
-# Of a larger one so many columns are computed at once, or so many values while columns are short; fewer while
-# little is known about which points matter, and where they replace others.
+# For larger matrices, this many columns (or this many values, if columns are short) are computed at a time;
+# fewer at the start, when it is not yet known which points matter, and where they replace others.
 FETCH_COLUMNS = 32
 FETCH_VALUES = 500_000
 FIRST_VALUES = 250_000
@@ -87,7 +91,7 @@ cdef class Dual(State):
         self.n_iter += 1
         self.work += self.n
         if self.work > WORK_PER_CHECK:
-            self.breathe()
+            self.check_signals()
         return 0
 
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil:
@@ -115,7 +119,7 @@ cdef class Dual(State):
         """Steps between two looks whether they get anywhere."""
         return STEPS_PER_LOOK + 10 * self.m
 
-    cdef int breathe(self) except -1 nogil:
+    cdef int check_signals(self) except -1 nogil:
         """Let Ctrl-C through: Python's in the main thread, requests to stop in others."""
         self.work = 0
         with gil:
@@ -181,7 +185,7 @@ cdef class Dual(State):
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
         part.n_iter = self.n_iter
         part.lost, part.stale, part.inherited = self.lost, self.stale, self.inherited
-        part.member()
+        part.update_sets()
         part.select()
         part.descend(rule, tol, last)
         self.n_iter = part.n_iter
@@ -195,7 +199,7 @@ cdef class Dual(State):
         f[rows] = part.view(part.f)
         rest = np.setdiff1d(np.arange(self.m), rows, assume_unique=True)
         f[rest] += self.gram.product(rows[moved], change[moved], rest)
-        self.member()
+        self.update_sets()
         self.select()
         return 0
 

@@ -22,13 +22,13 @@ cdef extern from "solver/_vec.h" nogil:
 
 # a theta this close to a bound, relative to the values it was computed from, is on it
 cdef double SNAP
-# fresh gradients in a row that were no better: no solver goes on after so many
+# No solver goes on after this many fresh gradients in a row that were no better.
 cdef int MOST_IDLE
 
 cdef class State:
     cdef readonly object gram
     cdef readonly object y
-    cdef public object totals   # pairs of rows and the sum that their theta is to have
+    cdef public object totals   # pairs of rows and the sum that their theta has to have
     cdef readonly Columns columns
     cdef object _buffer
     cdef object _sets
@@ -51,7 +51,7 @@ cdef class State:
     cdef double lost
     cdef long long stale
     cdef double inherited       # round-off that f had before
-    cdef double total           # what theta is to sum to
+    cdef double total           # the sum that theta has to have
     # the best seen of fresh gradients, and how many in a row were no better
     cdef double best_gap, best_value
     cdef int idle
@@ -77,5 +77,5 @@ cdef class State:
     cdef double threshold(self) noexcept nogil
     cdef double value(self) noexcept nogil
     cdef object view(self, double *values)
-    cdef void member(self) noexcept nogil
+    cdef void update_sets(self) noexcept nogil
     cdef int refresh(self) except -1

@@ -27,11 +27,13 @@ import numpy as np
 SNAP = 1e-12
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
-# the round-off of steps that f may have: of the tolerance, and of the margin
+# The steps may leave this much round-off in f: a share of the tolerance, and of the margin.
 cdef double FRESH = 0.01
 cdef double FRESH_OF_MARGIN = 1e-9
-cdef double TOLD = 1e-6         # of the margin: what rounding may always leave of the gap
-cdef double ROUNDING = 16       # of EPS: what a sum of theta_s K_st loses, for terms of random signs
+# Rounding may always leave this much of the gap, relative to the margin.
+cdef double TOLD = 1e-6
+# A sum of theta_s K_st loses this many EPS, for terms of random signs.
+cdef double ROUNDING = 16
 MOST_IDLE = 3
 
 
@@ -261,7 +263,7 @@ cdef class State:
         self._buffer[1, :self.m] = f
         if moved.size:
             self._buffer[1, :self.m] += self.gram.product(moved, change[moved])
-        self.member()
+        self.update_sets()
         self.select()
 
     cdef int refresh(self) except -1:
@@ -282,7 +284,7 @@ cdef class State:
         """One of the arrays as an ndarray of shape (m,)."""
         return np.asarray(<double[:self.m]> values)
 
-    cdef void member(self) noexcept nogil:
+    cdef void update_sets(self) noexcept nogil:
         """Bring the index sets in line with theta."""
         cdef Py_ssize_t t
         for t in range(self.m):

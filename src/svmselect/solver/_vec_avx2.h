@@ -28,7 +28,7 @@ INLINE TARGET double ISA(most)(__m256d x)
     return _mm_cvtsd_f64(_mm_max_sd(y, _mm_unpackhi_pd(y, y)));
 }
 /* A blend looks at the sign bits alone: lane l of group g needs bit 4 g + l of the word shifted to bit 63. */
-INLINE TARGET __m256i ISA(spread)(uint64_t word)
+INLINE TARGET __m256i ISA(mask_of)(uint64_t word)
 {
     return _mm256_sllv_epi64(_mm256_set1_epi64x((long long)word), _mm256_set_epi64x(0, 1, 2, 3));
 }

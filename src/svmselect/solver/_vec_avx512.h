@@ -16,7 +16,7 @@ INLINE TARGET __m512d ISA(max)(__m512d a, __m512d b) { return _mm512_max_pd(a, b
 INLINE TARGET int ISA(any_less)(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
 INLINE TARGET double ISA(least)(__m512d x) { return _mm512_reduce_min_pd(x); }
 INLINE TARGET double ISA(most)(__m512d x) { return _mm512_reduce_max_pd(x); }
-INLINE TARGET uint64_t ISA(spread)(uint64_t word) { return word; }
+INLINE TARGET uint64_t ISA(mask_of)(uint64_t word) { return word; }
 /* a at the points of group g whose bit is set, b elsewhere */
 INLINE TARGET __m512d ISA(pick)(uint64_t bits, int g, __m512d a, __m512d b)
 {

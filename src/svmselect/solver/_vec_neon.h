@@ -17,7 +17,7 @@ INLINE int ISA(any_less)(float64x2_t a, float64x2_t b) { return vmaxvq_u32(vrein
 INLINE double ISA(least)(float64x2_t x) { return vminvq_f64(x); }
 INLINE double ISA(most)(float64x2_t x) { return vmaxvq_f64(x); }
 /* Lane l of group g needs bit 2 g + l of the word shifted to bit 63. */
-INLINE int64x2_t ISA(spread)(uint64_t word)
+INLINE int64x2_t ISA(mask_of)(uint64_t word)
 {
     return vcombine_s64(vcreate_s64(word << 1), vcreate_s64(word));
 }

@@ -9,7 +9,7 @@ static TARGET vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double
     ISA(vd) least = over, most = under;
     ptrdiff_t least_block = 0, most_block = 0;
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
-        const ISA(bits) up_bits = ISA(spread)(up[block / VEC_BLOCK]), low_bits = ISA(spread)(low[block / VEC_BLOCK]);
+        const ISA(bits) up_bits = ISA(mask_of)(up[block / VEC_BLOCK]), low_bits = ISA(mask_of)(low[block / VEC_BLOCK]);
         ISA(vd) lo = least, hi = most;
 #pragma GCC unroll 16
         for (int g = 0; g < VEC_BLOCK / LANES; g++) {
@@ -46,7 +46,7 @@ static TARGET ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
         const uint64_t word = low[block / VEC_BLOCK];
         if (word == 0) continue;
-        const ISA(bits) bits = ISA(spread)(word);
+        const ISA(bits) bits = ISA(mask_of)(word);
 #pragma GCC unroll 8
         for (int g = 0; g < VEC_BLOCK / LANES; g += 2) {
             ptrdiff_t t = block + g * LANES, u = t + LANES;
@@ -76,7 +76,7 @@ static TARGET ptrdiff_t NAME(update_gain)(ptrdiff_t n, double *restrict f, doubl
     ISA(vd) most = zero;
     ptrdiff_t most_block = -1;
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
-        const ISA(bits) up_bits = ISA(spread)(up[block / VEC_BLOCK]), low_bits = ISA(spread)(low[block / VEC_BLOCK]);
+        const ISA(bits) up_bits = ISA(mask_of)(up[block / VEC_BLOCK]), low_bits = ISA(mask_of)(low[block / VEC_BLOCK]);
         ISA(vd) hi = most;
 #pragma GCC unroll 16
         for (int g = 0; g < VEC_BLOCK / LANES; g++) {

@@ -14,11 +14,11 @@ import numpy as np
 from svmselect.solver._state cimport VEC_OUT
 
 cdef enum:
-    COMBINATIONS = 8        # random ones of all points
-# the part of what a path goes on by that is added to where it ended, to check both at once: of no meaning, so
-# that errors of the two do not cancel
+    COMBINATIONS = 8        # random combinations of all points
+# To check the end of a path and the direction in which it would go on at once, this multiple of the second is
+# added to the first. The number has no meaning, so that errors of the two do not cancel.
 cdef double PART = 0.6180339887498949
-# of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
+# Rounding changes a sum of theta_s K_st by this many EPS, for terms of random signs.
 cdef double ROUNDING = 16
 cdef double EPS = 2.0 ** -52
 
@@ -211,9 +211,9 @@ def continued(const Py_ssize_t[::1] points, const Py_ssize_t[::1] going, const d
     Returns
     -------
     curvature : ndarray, shape (n_going,)
-        Of the dual along the direction of all variables.
+        The dual's curvature along the direction of all variables.
     slope : ndarray, shape (n_going,)
-        Of the dual along that of all but theta_r.
+        The dual's slope along the direction of all variables but theta_r.
     within : ndarray of bool, shape (n_going,)
         Whether they can go as far as the room says: within their boxes, with the same sum.
     """

@@ -46,11 +46,12 @@ cdef extern from "solver/_vec.h" nogil:
                              const double *, double *)
 
 MAX_OPEN = 64   # events of one left-out point that are open at once: the size of its system
-# columns of the tableau computed at once: so many, or more while they are short
+# This many columns of the tableau are computed at once, or more while they are short.
 BATCH_COLUMNS = 32
 BATCH_VALUES = 20_000
 cdef Py_ssize_t BETWEEN_SIGNALS = 2**22  # kernel values of the problems between two looks for Ctrl-C
-cdef double NOTHING = SLACK     # of what a path is driven by: what is left at its end, or out of balance
+# A share of what drives a path that counts as nothing, where it is left at the end or out of balance.
+cdef double NOTHING = SLACK
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
@@ -85,10 +86,10 @@ cdef class KeptColumns:
 
     def __dealloc__(self):
         if self.columns != NULL:
-            self.forget()
+            self.drop_columns()
             free(self.columns)
 
-    cpdef void forget(self) noexcept:
+    cpdef void drop_columns(self) noexcept:
         """Drop all columns."""
         cdef Py_ssize_t t
         for t in range(self.m):
@@ -146,16 +147,17 @@ cdef class Paths(KeptColumns):
 
     cdef readonly double[::1] theta_slack
     cdef double[::1] theta, lo, hi, g_slack
-    # of every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
-    # round-off they allow, its rate, theta where it is fixed; start_* at the solution
+    # For every point: the quantity that moves (theta of points in S, g of the others), its bounds, the
+    # round-off that they allow, its rate, and theta where it is fixed. start_* have them at the solution.
     cdef double[::1] start_z, start_least, start_most, start_slack
-    cdef double[::1] offset     # of g: what a path leaves out
+    cdef double[::1] offset     # the part of g that a path leaves out
     cdef double[::1] z, least, most, slack, rate, parked
-    cdef double root            # of a typical kernel value, a power of two: the units of a path's system
+    # The root of a typical kernel value, a power of two: the units of a path's system.
+    cdef double root
     cdef double room            # see Ends, of the path that has just ended
     cdef double left
-    # of a path: the driven points, what their theta does while the path is gone, and the rate of every point
-    # that this alone causes outside S
+    # For a path: the driven points, what their theta does while the path is gone, and the rate of every point
+    # outside S that this alone causes.
     cdef char[::1] driven
     cdef double[::1] pull, base
     cdef System system
@@ -177,7 +179,7 @@ cdef class Paths(KeptColumns):
         # g <= 0 where theta cannot grow, g >= 0 where it cannot shrink
         self.start_least = np.where(inside, lo, np.where(theta < hi, 0, -VEC_OUT))
         self.start_most = np.where(inside, hi, np.where(theta > lo, 0, VEC_OUT))
-        # what the gap of the solution lets g miss is no event
+        # The gap of the solution lets g miss 0 by so little that this is no event.
         self.start_z = np.clip(np.where(inside, theta, g), self.start_least, self.start_most)
         self.offset = np.where(inside, g, g - self.start_z)
         self.start_slack = np.where(inside, self.theta_slack, g_slack)
@@ -217,7 +219,7 @@ cdef class Paths(KeptColumns):
                 r = points[k]
                 outcome[k] = self.unlearn(r, y[r], kept[k], stop)
                 room[k], left[k] = self.room, self.left
-                self.settle(&theta[k, 0])
+                self.copy_theta(&theta[k, 0])
                 for t in range(self.m):
                     g[k, t] = self.offset[t] + (0 if self.inside[t] else self.z[t])
                 theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
@@ -260,7 +262,7 @@ cdef class Paths(KeptColumns):
         PyErr_CheckSignals()
         check_interrupted()
         if self.n_columns * self.m > self.most_kept:
-            self.forget()
+            self.drop_columns()
         with nogil:
             self.begin()
             for k in range(n):
@@ -272,13 +274,13 @@ cdef class Paths(KeptColumns):
             outcome = UNDECIDED
             if self.release(n, &points[0]):
                 outcome = self.follow(-1, 0, left, NOTHING * left, 50 + 10 * n_moving, False)
-            self.settle(&theta[0])
+            self.copy_theta(&theta[0])
             for k in range(n):
                 t = points[k]
                 theta[t] = 0
         return outcome, self.n_events - before
 
-    cdef void settle(self, double *theta) noexcept nogil:
+    cdef void copy_theta(self, double *theta) noexcept nogil:
         """The variables where a path ended."""
         cdef Py_ssize_t t
         for t in range(self.m):
@@ -367,7 +369,7 @@ cdef class Paths(KeptColumns):
                 return REACHED
             if n_inside == 0:
                 if fabs(total) <= NOTHING * size:
-                    # nobody has to take over, and what happens to b and g is not known
+                    # No point has to take over, and what happens to b and g is not known.
                     return REACHED
                 t = self.jump(total < 0)
                 if t < 0:

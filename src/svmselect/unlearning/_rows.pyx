@@ -7,15 +7,16 @@ import numpy as np
 
 from svmselect.gram._columns cimport Columns
 
-# allowed in the ratio test to theta, relative to its box or, in a wide one, to the largest, and at least to g
+# What the ratio test allows theta, relative to its box or, in a wide box, to the largest theta; g is allowed
+# at least this.
 SLACK = 1e-10
-# of EPS: what rounding does to a sum of theta_s K_st, for terms of random signs
+# Rounding changes a sum of theta_s K_st by this many EPS, for terms of random signs.
 cdef double ROUNDING = 16
 cdef double EPS = 2.0 ** -52
-# of EPS: the residual of a solve by Cholesky's factor, relative to the largest kernel value and the sum of
-# |x|
+# A solve by Cholesky's factor has a residual of this many EPS, relative to the largest kernel value and the
+# sum of |x|.
 cdef double RESIDUAL = 8
-# how far to go on, times what a point loses, where its sign is to be certain at once
+# How far a path is followed, as a multiple of what a point loses, when its sign should be certain at once.
 LENGTHS = (2.0, 1.5, 1.25)
 
 
@@ -91,7 +92,7 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
         for k in range(n):
             r = points[k]
             left = fabs(theta[r]) - kept[k]
-            # of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain
+            # The rate of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain.
             scale = -y[r] * bend[k] if r < s else -y[r]
             size = 2
             for i in range(s):

@@ -9,7 +9,8 @@ from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from svmselect.solver._state cimport VEC_OUT, vec_axpy
 
-# of a path's system, relative to its right side: what is refined, and what a fresh inverse has to reach
+# Residuals of a path's system, relative to its right side: larger ones are refined, and a fresh inverse has
+# to reach the second.
 cdef double REFINED = 1e-12
 cdef double SOLVED = 1e-8
 
@@ -24,7 +25,7 @@ cdef class System:
     Parameters
     ----------
     size : int
-        Most rows.
+        The largest number of rows.
     """
 
     def __cinit__(self, Py_ssize_t size):

@@ -14,23 +14,23 @@ from svmselect.unlearning._rows import SLACK, certain_at_once, round_off, rows_o
 
 __all__ = ["GAP", "KEPT_VALUES", "TOLD", "Start"]
 
-# so few points: the whole tableau is computed
+# For at most this many points, the whole tableau is computed.
 FEW = 200
-# so few: finding donors takes longer than their paths
+# For at most this many points, finding donors takes longer than their paths.
 FEW_PATHS = 8
-# outside of S, that may take over what a point loses
+# Points outside of S that may take over what a point loses.
 MOST_DONORS = 16
-# of tableau columns held at once, those of points met on the way not counted
+# Values of tableau columns that are held at once, without those of points that paths meet.
 KEPT_VALUES = 20_000_000
-# points whose ends are judged at once: as many as stay in the cache
+# The ends of this many values are judged at once: they stay in the cache.
 JUDGED_VALUES = 50_000
-# the KKT gap of a left-out problem that counts as solved, at least and as a multiple of that of the solution
+# A left-out problem counts as solved at a KKT gap of GAP, or of GAPS times that of the solution ...
 GAP, GAPS = 1e-8, 10
-# and by how much rounding may have made it too small
+# ... and if rounding made it too small by no more than this.
 TOLD = 1e-6
-# how far the sum of theta may be off, relative to the largest: where signs are wanted, and where values are
+# The sum of theta may be off by this, relative to the largest: where signs are wanted, and where values are.
 UNBALANCED, UNBALANCED_VALUE = 100 * SLACK, 0.01 * SLACK
-# how far the g of a path may be off in a random combination of all points
+# The g of a path may be off by this in a random combination of all points.
 OFF = 1e-9
 
 
@@ -117,7 +117,7 @@ class Start:
 
     @cached_property
     def products(self):
-        """Of the Gram matrix and the combinations, where known."""
+        """Products of the Gram matrix and the combinations, where known."""
         return np.full_like(self.combinations, np.nan)
 
     def certain_at_once(self, points, kept, x, bend):
@@ -142,7 +142,8 @@ class Start:
         for begin in range(0, points.size, size):
             part = points[begin : begin + size]
             stays = kept[begin : begin + size]
-            # of these points, or of all where that costs less than a second call for those met on the way
+            # The responses of these points, or of all where that costs less than a second call for those that
+            # paths meet.
             known, at = (np.arange(m), part) if m <= FEW else (part, slice(None))
             x, b, bend = tableau.response(known)
             certain = np.zeros(part.size, dtype=bool)
@@ -154,7 +155,7 @@ class Start:
             if rest.size == 0:
                 continue
             paths = self.paths
-            paths.forget()
+            paths.drop_columns()
             walked = np.arange(m) if m <= FEW else rest
             paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
             for few in slices(rest.size, len(self.ends.theta)):
@@ -190,7 +191,7 @@ class Start:
         Parameters
         ----------
         points, kept : ndarray, shape (n,)
-            Those whose paths were the last to be walked.
+            The points whose paths were the last to be walked.
         stop : bool
             Whether signs are enough. Else a sum that has drifted away is no end: it may make a point look
             in-bound, and fix a threshold, that is at its bound.
@@ -198,7 +199,7 @@ class Start:
         Returns
         -------
         decision : ndarray, shape (n,)
-            Of the left-out points.
+            Decision values of the left-out points.
         bears_out : ndarray of bool, shape (n,)
             Whether the ends are optimal, and the signs follow from them.
 

@@ -8,12 +8,13 @@ import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri
 
-from svmselect.unlearning import _cholesky
+import svmselect.unlearning._cholesky as _cholesky
 from svmselect.unlearning._rows import mirror, rows_of
 
 __all__ = ["DEPENDENT", "Tableau"]
 
-# a pivot of the Cholesky factor, relative to the largest possible one: below it a point depends on the others
+# A point depends on the others if its pivot in the Cholesky factor is below this, relative to the largest
+# possible one.
 DEPENDENT = 1e-10
 
 
@@ -53,7 +54,8 @@ class Tableau:
         order = np.concatenate([inbound, others])
         rows = rows_of(gram, inbound, order)
         self.threshold = threshold
-        # of the size of the diagonal: a smaller one would make points near the first pivot's look dependent
+        # The shift is as large as the diagonal: a smaller one would make points near the first pivot's look
+        # dependent.
         self.shift = (float(gram.diagonal.mean()) or 1.0) if threshold else 0.0
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
         block = rows[:, : inbound.size]
@@ -69,14 +71,15 @@ class Tableau:
         self.number[order] = np.arange(order.size)
         self.rows = rows
         self.factor = factor
-        # of theta_S per unit of the threshold, and its sum: without a threshold, nothing answers to one
+        # The rate of theta_S per unit of the threshold, and its sum: without a threshold, nothing answers to
+        # one.
         self.ones = self.solved(np.ones((1, s)))[0] if threshold else np.zeros(s)
         self.total = float(self.ones.sum()) if threshold else np.inf
         self.diagonal = gram.diagonal[order]
 
     @cached_property
     def inverse(self):
-        """Of ``K_SS + shift``."""
+        """The inverse of ``K_SS + shift``."""
         upper = self.factor.T.copy()
         _cholesky.invert(upper.T)
         mirror(upper)

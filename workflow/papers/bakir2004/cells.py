@@ -28,9 +28,9 @@ ROWS_FLOAT32 = 20_000
 class Setup:
     """How classifiers are trained."""
 
-    gamma: float | None  # of the RBF kernel; None for the linear one
-    # of C or nu to choose from: for the SVM on all rows and those of the first stage; for the final SVM of an
-    # edited set, which is nearly separable
+    gamma: float | None  # for the RBF kernel; None for the linear one
+    # values of C or nu to choose from: for the SVM on all rows and those of the first stage, and for the
+    # final SVM of an edited set, which is nearly separable
     values: list
     final_values: list
     # the paper's s and r; a size of None cuts the training set into s parts
@@ -40,12 +40,12 @@ class Setup:
     # the value of the SVM on all rows is chosen by cross-validation on at most so many of them
     folds: int
     cv_rows: int
-    # of MULTIEDIT
+    # what MULTIEDIT takes
     parts: int
     patience: int
     tol: float
-    memory_mb: float  # of a Gram matrix
-    seed: list  # of everything that is drawn
+    memory_mb: float  # budget of a Gram matrix
+    seed: list  # seeds everything that is drawn
     formulation: str = "C"  # or "nu"
 
     @property

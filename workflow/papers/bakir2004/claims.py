@@ -28,7 +28,7 @@ def _column(frame, method):
 
 
 def _slope(curve):
-    """Of a line through a curve, and the share of its variance that the line explains."""
+    """The slope of a line through a curve, and the share of its variance that the line explains."""
     curve = curve.dropna()
     if len(curve) < 2:
         return np.nan, np.nan

@@ -3,7 +3,7 @@
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
 
-# of the Gram matrix: in float64 up to so many rows
+# The Gram matrix has float64 up to this many rows.
 ROWS_FLOAT64 = 20_000
 
 

@@ -45,9 +45,9 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
     ----------
     dataset : Dataset
     realisation : int
-        Of the data set's splits; of a set with a test part of its own, a seeded draw of training rows.
+        A split of the data set; if that has a test part of its own, a seeded draw of training rows.
     train, test : int, optional
-        So many rows of the training part, and the first so many of the test part; all by default. The rows of
+        The numbers of rows of the training part and of the test part; all by default. The rows of
         a split are in random order, and the first are taken.
     scale : {"none", "largest", "range", "deviation"}
         What features are divided by: the largest absolute value of all of them; each by its range, after its

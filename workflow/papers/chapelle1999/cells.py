@@ -15,7 +15,7 @@ from lib.columns import COST, FIT, judged
 from lib.methods import estimate_of_fit, warm_up
 from lib.part import identity_of, load_part
 
-# of the parts that a training set is cut into
+# seeds the parts that a training set is cut into
 SEED = 1999
 
 # the paper's estimates of one fit, and leave-one-out: as the paper does it, and ours
@@ -32,8 +32,8 @@ EXPERIMENTS = {"width": ("test", *ESTIMATES, *LEAVE_ONE_OUT), "C": ("test", "spa
 def training_part(dataset, realisation, parts):
     """Training and test rows of a realisation, as a `Part`.
 
-    Of a data set with a test part of its own the training rows are cut into so many `parts`, equal but for
-    one row, and realisation r trains on the r-th. A data set that has splits cannot be cut too, which raises
+    If a data set has a test part of its own, its training rows are cut into `parts`, equal but for one row,
+    and realisation r trains on the r-th. A data set that has splits cannot be cut too, which raises
     a `ValueError`, as a realisation beyond the parts does.
     """
     if parts == 1:

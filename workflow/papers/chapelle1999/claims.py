@@ -72,7 +72,7 @@ def claim_rescaling(results):
         excess = _excess(both["radius_margin"], both["test"])
         quantity = "test error above the least where the plain functional is least, percentage points"
         yield at_most(dataset, "rbf", quantity, excess, results.limits["excess"])
-        # of the curves' shape, whatever their units
+        # the curves' shape alone counts, whatever their units
         ranks = both[both["test"].round(2).diff() != 0].corr(method="spearman")["test"]
         plain, rescaled = ranks["radius_margin"], ranks["rescaled_radius_margin"]
         quantity = "rank correlation with the test error, rescaled"

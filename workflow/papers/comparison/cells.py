@@ -20,7 +20,7 @@ from lib.timing import timed
 from papers.bakir2004.problem import scaled
 from papers.comparison.estimator import TEST, Model, load_estimators
 
-# of the assignments to folds
+# seeds the assignments to folds
 FOLDS_SEED = 2026
 
 

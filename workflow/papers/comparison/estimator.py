@@ -20,7 +20,7 @@ FOLDER = Path(__file__).with_name("estimators")
 class Model:
     """What an estimator is given."""
 
-    gram: Gram  # of the training rows, computed
+    gram: Gram  # the training rows' matrix, computed
     y: np.ndarray  # labels -1.0 and +1.0, shape (m,)
     C: float
     solution: Solution | None  # the fit on all points; None if it failed

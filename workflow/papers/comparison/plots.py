@@ -31,7 +31,7 @@ def plot_tradeoff(tidy):
     labels = {}
     for method in sorted(shown, key=lambda method: values.at[method, "regret"]):
         x, y = values.loc[method, ["fits", "regret"]]
-        # of a logarithm to its bars, and of the mean
+        # the bars are those of the mean of a logarithm
         ratio = np.exp(spreads.at[method, "fits"] / sets**0.5)
         bars = {"xerr": [[x - x / ratio], [x * ratio - x]], "yerr": spreads.at[method, "regret"] / sets**0.5}
         estimator, k = estimator_of(method)

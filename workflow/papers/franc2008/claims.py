@@ -147,7 +147,7 @@ def claim_linear_estimate(results):
     for dataset in results.datasets:
         at = ("table2", dataset, "linear", "loo")
         difference = results.value(*at, "loo_error") - results.value(*at, "test_error")
-        # of both means over the realisations
+        # the standard error of both means over the realisations
         error = np.hypot(
             *(
                 results.spread(*at, f"{name}_error") / np.sqrt(results.value(*at, f"{name}_realisations"))

@@ -62,7 +62,7 @@ def for_all_points(rows):
     found = rows.assign(**{name: rows[name] * every for name in COUNTED})
     for cost, solving in SOLVING.items():
         found[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
-        # of a total from n out of N points drawn without replacement: N^2 (1 - n / N) sd^2 / n
+        # the variance of a total from n out of N points drawn without replacement: N^2 (1 - n / N) sd^2 / n
         spread = rows[f"{solving}_sd"].astype(float).fillna(0.0) ** 2
         found[f"{cost}_variance"] = rows["n_solved"] * every * (every - 1) * spread
     return found

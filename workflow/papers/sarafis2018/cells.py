@@ -26,10 +26,10 @@ from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
 from lib.part import load_part
 from papers.sarafis2018.grid import on, stripes, weights
 
-# of the folds
+# seeds the folds
 FOLDS_SEED = 2018
 
-# of every model; the last three of those on a sub-grid
+# Estimates of every model; the last three only of models on a sub-grid.
 ESTIMATES = {"span_rule": span_rule, "span_bound": span_bound, "xi_alpha": xi_alpha}
 METHODS = ("test", *ESTIMATES, "kfold", "loo", "kfold_libsvm", "span_rule_lazy")
 ON_LIBSVM_GRID = METHODS[-2:]

@@ -47,7 +47,7 @@ def estimates(rows):
 
 
 def same_pairs(one, other):
-    """Of the pairs of rules, how many two selections (dict of rule to test error) put in the same order."""
+    """How many pairs of rules two selections (dict of rule to test error) put in the same order."""
     signs = [[np.sign(errors[a] - errors[b]) for a, b in combinations(RULES, 2)] for errors in (one, other)]
     return sum(a == b for a, b in zip(*signs, strict=True))
 
@@ -68,7 +68,7 @@ def _selections(table, rows):
     in Tables 4 to 6."""
     for at, own in _sets(table, rows, TABLES[table]):
         at, values = {**at, "setting": TABLES[table]}, estimates(own)
-        # of the models where a rule is least the worst
+        # the worst of the models where a rule is least
         errors = at_minimum(values[[*RULES, "loo"]], values["test"]).max()
         for rule, error in [*errors.items(), ("best_on_test", values["test"].min())]:
             yield measured({**at, "method": rule}, "test_error", error, "fraction")
@@ -124,7 +124,7 @@ def _counts(at, own):
 
 def _times(at, own):
     seconds = models(own, "cpu_s")
-    # of one model: a job's matrix serves the whole grid
+    # one model's share: a job's matrix serves the whole grid
     gram_s = own["gram_cpu_s"].mean() / len(seconds)
     times = pd.DataFrame(
         {

@@ -13,9 +13,9 @@ LEAST_WEIGHT = 0.01
 def stripes(experiment, axes, every=1):
     """The models of an experiment, cut into stripes along its last axis: a list of lists of dicts.
 
-    The axes are ``log2_C``, and ``A`` and ``B`` for `INSTANCE_WEIGHTS`; of each the first value and every so
-    manieth after it is taken. A model has ``C_positive`` and ``C_negative``, or ``A``, ``B`` and ``C``, the
-    last of them the same in a stripe; and ``at``, its places on the axes.
+    The axes are ``log2_C``, and ``A`` and ``B`` for `INSTANCE_WEIGHTS`; of each, the first value
+    and every `every`-th after it is taken. A model has ``C_positive`` and ``C_negative``, or ``A``, ``B``
+    and ``C``, the last of them the same in a stripe; and ``at``, its places on the axes.
     """
     names = ("A", "B", "C") if experiment == INSTANCE_WEIGHTS else ("C_positive", "C_negative")
     *inner, outer = [list(enumerate(values(axes, name)))[::every] for name in names]
@@ -34,7 +34,7 @@ def values(axes, name):
 
 
 def on(model, every):
-    """Whether a model is on the sub-grid of every so manieth value of each axis; 0 has no models."""
+    """Whether a model is on the sub-grid of the `every`-th values of each axis; with 0 it has no models."""
     return every > 0 and all(i % every == 0 for i in model["at"])
 
 

@@ -56,7 +56,7 @@ class _Table:
         return text
 
     def ratio(self, above, below):
-        """Of the times of two methods."""
+        """The ratio of the times of two methods."""
 
         def text(dataset):
             longer, shorter = (self.ours(dataset, name, "time")[0] for name in (above, below))

@@ -13,7 +13,7 @@ CURVES = {
     "xi_alpha": (r"$\xi$-$\alpha$ bound", {"color": GREY, "linestyle": (0, (3, 1, 1, 1, 1, 1))}),
     "loo": ("exact leave-one-out", {"color": "black", "linestyle": ":"}),
 }
-# of the least value; squares that coincide lie in each other
+# Marks of the least value; squares that coincide lie in each other.
 MARKS = {
     "test": {"marker": "*", "markersize": 12},
     "span_rule": {"marker": "s", "markersize": 9},
@@ -48,7 +48,7 @@ def plot_curves(name, tidy, figures):
             x, y, _ = curve(panel[panel["method"] == method])
             if not len(x):
                 continue
-            # of exact leave-one-out, there may be few models
+            # exact leave-one-out may have few models
             ax.plot(x, y, marker="." if len(x) < 10 else None, **style)
             mark = MARKS.get(method, {"marker": "s", "markersize": 7})
             mark = {**mark, "markerfacecolor": "none", "markeredgewidth": 1.2, "clip_on": False}

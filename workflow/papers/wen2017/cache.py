@@ -16,7 +16,7 @@ class Cached:
     copied from `whole`, a computed matrix, and counted as if they had been computed.
 
     The cache keeps the most recently used columns. As in LIBSVM, the columns of a problem that has been
-    shrunk have its `rows` only, which are increasing, and those that were kept before stay at hand (`above`:
+    shrunk have its `rows` only, which are increasing, and those that were kept before stay usable (`above`:
     of which matrix, and the numbers there of the rows); the shrunk problem's cache is beside that of the
     whole, and its `counts` of columns requested and kernel values go on. Kernel values outside the cache that
     seeds ask for, and those that a gradient is made of, count as well.
@@ -57,7 +57,7 @@ class Cached:
         self._count(indices, self.m)
 
     def _count(self, columns, n):
-        """Count n values of each of some columns that are not at hand."""
+        """Count n values of each of some columns that are not stored."""
         absent = ~self.columns.holds(columns)
         if self.above is not None:
             above, numbers = self.above
@@ -66,7 +66,7 @@ class Cached:
 
     def empty(self):
         """Forget every column."""
-        self.columns.forget()
+        self.columns.clear()
 
     def compute(self):
         """Nothing: solvers ask small matrices to be computed at once."""

@@ -10,7 +10,7 @@ from papers.wen2017.exhibits import COLD, LIBSVM
 from papers.wen2017.problem import LOO, PUBLISHED, load
 
 K = 10
-KEPT_MB = 1500  # of columns, where readings are run
+KEPT_MB = 1500  # budget for columns, where readings are run
 
 
 def _published(own, datasets):

@@ -225,7 +225,7 @@ def claim_default_seed(results):
 
 
 def claim_unlearning(results):
-    """Of what was run by unlearning: LIBSVM's time, and the fastest seed's, over its own."""
+    """The times of LIBSVM and of the fastest seed, over that of unlearning, where unlearning was run."""
     limits = results.limits
     for settings in results.table3:
         time = results.table("table3", "time_total", settings)

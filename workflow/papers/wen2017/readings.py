@@ -92,7 +92,7 @@ def run_reading(job, k, model, reading, shuffles, settings):
     job, k, model
         See `papers.wen2017.cells.run_seeds`.
     reading : str
-        Of `READINGS`.
+        A key of `READINGS`.
     shuffles : int
         Assignments, stratified, drawn with the seeds 0, 1, ...
     settings : SimpleNamespace

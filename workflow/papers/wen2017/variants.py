@@ -46,7 +46,7 @@ def run_variants(job, k, model, seedings, settings):
     job, k, model
         See `papers.wen2017.cells.run_seeds`.
     seedings : list of str
-        Of the library; the two of this module follow them.
+        Seedings of the library; the two of this module follow them.
     settings : SimpleNamespace
         ``dtype``, ``tol`` and ``max_iter``, as there; ``stratified`` and ``unstratified``: shuffles to draw,
         with the seeds 0, 1, ...; the order of the file comes on top.
