@@ -3,17 +3,30 @@
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, figure
+from lib.shown import EXPLAINED, NOT_EXPLAINED, UNDECIDABLE, UNDECIDED, WITHIN, WORDS, exhibit_name, state
 from lib.tolerances import RESULT
 
 COLORS = (PURPLE, GREEN, BLUE, ORANGE, VERMILLION)
-WITHIN, EXPLAINED, MISSED, UNDECIDED = "within tolerance", "explained", "not explained", "not decided"
-MARKERS = {WITHIN: "o", EXPLAINED: "D", MISSED: "X", UNDECIDED: "."}
+MARKERS = {WITHIN: "o", EXPLAINED: "D", UNDECIDABLE: "s", NOT_EXPLAINED: "X", UNDECIDED: "."}
+MISSES = (EXPLAINED, NOT_EXPLAINED, UNDECIDABLE)
+HOLLOW = (EXPLAINED, UNDECIDABLE)
 # ratios further out stand at the edge
 EDGE = 16
-NAMED = 4
+NAMED = 2
+INK = "#333333"
+# where the words of the tables are too long for a line of a picture
+SHORT = {
+    "kernel_column_speedup": "kernel columns, ratio",
+    "time_speedup": "time, ratio",
+    "certified": "signs certain early",
+    "empty_span_sets": "SVs without a span",
+    "in_bound_svs": "in-bound SVs",
+    "rmse_to_test_error": "distance to test error",
+}
 HANDLE = {"linestyle": "", "markersize": 5, "color": GREY}
 
 
@@ -30,11 +43,7 @@ def judged(scorecard):
     ours = rows["reproduced"].where(~relative, rows["reproduced_relative"])
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["ratio"], rows["low"], rows["high"] = (of / theirs for of in (ours, rows["least"], rows["most"]))
-    rows["verdict"] = np.select(
-        [rows["within"] == "yes", rows["within"] == "", rows["explained"] == "yes"],
-        [WITHIN, UNDECIDED, EXPLAINED],
-        MISSED,
-    )
+    rows["verdict"] = [state(row) for row in rows.to_dict("records")]
     unit = relative & (rows["published_relative"] == 1)
     return rows[(theirs > 0) & ~unit & np.isfinite(rows["ratio"])]
 
@@ -44,10 +53,11 @@ def plot_results(scorecard, papers):
     `scorecard` is from `lib.scorecard.figures`, of all papers, whose names are in `papers`."""
     rows = judged(scorecard)
     lines = list(dict.fromkeys(zip(rows["paper"], rows["exhibit"], rows["metric"], strict=True)))
-    fig, axes = figure(1, 1, 7.4, max(2.5, 0.26 * len(lines) + 1.3))
+    places, heads = _places([paper for paper, *_ in lines])
+    fig, axes = figure(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
-    for y, key in enumerate(lines):
+    for y, key in zip(places, lines, strict=True):
         own = rows[(rows[["paper", "exhibit", "metric"]] == key).all(axis=1)]
         at = y + np.linspace(-0.27, 0.27, len(own)) if len(own) > 1 else np.array([float(y)])
         x = own["ratio"].clip(1 / EDGE, EDGE)
@@ -55,9 +65,9 @@ def plot_results(scorecard, papers):
         ax.hlines(at, ends["low"], ends["high"], color=GREY, linewidth=0.6, alpha=0.35, zorder=1)
         for verdict, marker in MARKERS.items():
             mask = (own["verdict"] == verdict).to_numpy()
-            size = 20 if verdict in (EXPLAINED, MISSED) else 9
+            size = 20 if verdict in MISSES else 9
             color = GREY if verdict == UNDECIDED else colors[key[0]]
-            face = "none" if verdict == EXPLAINED else color
+            face = "none" if verdict in HOLLOW else color
             ax.scatter(
                 x[mask],
                 at[mask],
@@ -68,23 +78,22 @@ def plot_results(scorecard, papers):
                 linewidths=0.8,
                 zorder=3,
             )
-        missed = own.loc[own["verdict"] == MISSED, "dataset"].drop_duplicates().tolist()
+        missed = own.loc[own["verdict"] == NOT_EXPLAINED, "dataset"].drop_duplicates().tolist()
         names = ", ".join(missed[:NAMED])
         names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
-        ax.text(EDGE * 1.25, y, names, fontsize=5.5, va="center", color=colors[key[0]])
+        ax.text(EDGE * 1.25, y, names, fontsize=6, va="center", color=INK)
     ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
-    for y in range(0, len(lines), 2):
+    for y in places[::2]:
         ax.axhspan(y - 0.5, y + 0.5, color="#F4F4F4", zorder=-1)
     ax.set_xscale("log", base=2)
     ax.set_xlim(1 / EDGE / 1.15, EDGE * 1.15)
     ticks = [2.0**power for power in range(-4, 5)]
     ax.set_xticks(ticks, [f"1/{1 / tick:g}" if tick < 1 else f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
-    names = [(paper, f"{exhibit}: {metric.replace('_', ' ')}") for paper, exhibit, metric in lines]
-    _label_lines(ax, names, papers, colors)
-    ax.set_xlabel(
-        "reproduced / published, with tolerances; on the right the data sets of what is not explained"
-    )
+    names = [f"{exhibit_name(exhibit)}: {_words(metric)}" for _, exhibit, metric in lines]
+    _label_lines(ax, dict(zip(places, names, strict=True)), heads, papers)
+    ax.set_xlabel("reproduced / published, with its tolerance", fontsize=9)
+    ax.text(EDGE * 1.25, 0, "Not explained on", fontsize=7, va="center", fontweight="bold", color=INK)
     counts = rows["verdict"].value_counts()
     handles = [
         Line2D(
@@ -92,55 +101,76 @@ def plot_results(scorecard, papers):
         )
         for verdict, marker in MARKERS.items()
     ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=4, fontsize=8)
+    fig.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=8)
     return fig
 
 
 def plot_misses(scorecard, papers):
-    """How the misses of each paper divide into causes: those that are shown, and what is not explained by
-    metric."""
+    """How the misses of each paper divide: into causes that are shown, and what is undecidable here or not
+    explained, by quantity."""
     rows = judged(scorecard)
-    missed = rows[rows["verdict"].isin([EXPLAINED, MISSED])]
+    missed = rows[rows["verdict"].isin(MISSES)]
     groups = [
         (paper, own, what) for paper in papers for what, own in _parts(missed[missed["paper"] == paper])
     ]
-    groups.sort(key=lambda group: (list(papers).index(group[0]), group[2][0] != EXPLAINED, -len(group[1])))
-    fig, axes = figure(1, 1, 7.4, max(2.0, 0.24 * len(groups) + 1.0))
+    order = [EXPLAINED, UNDECIDABLE, NOT_EXPLAINED]
+    groups.sort(key=lambda group: (list(papers).index(group[0]), order.index(group[2][0]), -len(group[1])))
+    places, heads = _places([paper for paper, *_ in groups])
+    fig, axes = figure(1, 1, 7.4, max(2.0, 0.22 * (len(groups) + len(heads)) + 1.0))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
-    for y, (paper, own, (verdict, _)) in enumerate(groups):
-        explained = verdict == EXPLAINED
-        style = {"color": colors[paper]} if explained else {"color": "white", "hatch": "////"}
+    for y, (paper, own, (verdict, _)) in zip(places, groups, strict=True):
+        style = {"color": colors[paper]} if verdict == EXPLAINED else {"color": "white"}
+        if verdict == NOT_EXPLAINED:
+            style["hatch"] = "////"
         ax.barh(y, len(own), 0.7, **style, edgecolor=colors[paper], linewidth=0.8)
         ax.annotate(str(len(own)), (len(own), y), (3, 0), textcoords="offset points", va="center", fontsize=7)
-    _label_lines(ax, [(paper, what) for paper, _, (_, what) in groups], papers, colors)
+    names = [what for _, _, (_, what) in groups]
+    _label_lines(ax, dict(zip(places, names, strict=True)), heads, papers)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel("results outside their tolerance")
+    ax.set_xlabel("results outside their tolerance", fontsize=9)
     handles = [
-        Line2D([], [], **HANDLE, marker="s", label="explained by a variant or a proof"),
-        Line2D([], [], **HANDLE, marker="s", label="not explained", markerfacecolor="none"),
+        Patch(facecolor=GREY, edgecolor=GREY, label="explained by a variant or a proof"),
+        Patch(facecolor="white", edgecolor=GREY, label=UNDECIDABLE),
+        Patch(facecolor="white", edgecolor=GREY, hatch="////", label=NOT_EXPLAINED),
     ]
-    fig.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=8)
+    fig.legend(handles=handles, loc="outside upper center", ncols=3, fontsize=8)
     return fig
 
 
-def _label_lines(ax, lines, papers, colors):
-    """Label a line for each paper and what it is about, from the top."""
-    names = [f"{papers[paper].partition(' ')[0]}, {what}" for paper, what in lines]
-    ax.set_yticks(range(len(lines)), names, fontsize=7)
-    for label, (paper, _) in zip(ax.get_yticklabels(), lines, strict=True):
-        label.set_color(colors[paper])
-    ax.set_ylim(max(len(lines), 1) - 0.5, -0.5)
+def _places(papers):
+    """Where lines are drawn that are about these papers, from the top, and place -> paper of the headings,
+    one above the lines of each paper."""
+    places, heads = [], {}
+    for paper in papers:
+        if paper not in heads.values():
+            heads[len(places) + len(heads)] = paper
+        places.append(len(places) + len(heads))
+    return places, heads
+
+
+def _label_lines(ax, names, heads, papers):
+    """Label the lines (place -> name) and the headings of the papers (place -> key)."""
+    labels = {**names, **{place: papers[paper] for place, paper in heads.items()}}
+    ax.set_yticks(list(labels), labels.values(), fontsize=7.5, color=INK)
+    for label, place in zip(ax.get_yticklabels(), labels, strict=True):
+        if place in heads:
+            label.set(fontweight="bold", fontsize=8)
+    ax.set_ylim(max(len(labels), 1) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
 
 
+def _words(metric):
+    return SHORT.get(metric) or WORDS.get(metric, metric.replace("_", " "))
+
+
 def _face(verdict):
-    return {"markerfacecolor": "none"} if verdict == EXPLAINED else {}
+    return {"markerfacecolor": "none"} if verdict in HOLLOW else {}
 
 
 def _parts(missed):
     """The misses of each verdict, and cause or metric."""
-    metric = missed["metric"].str.replace("_", " ") + " of " + missed["exhibit"]
+    metric = missed["exhibit"].map(exhibit_name) + ": " + missed["metric"].map(_words)
     cause = missed["cause"].str.replace("_", " ")
     shown = missed["verdict"] == EXPLAINED
     return missed.groupby([missed["verdict"], cause.where(shown, metric)], sort=False)

@@ -489,8 +489,8 @@ def _some(word):
 
 def _papers(claims, exhibits, verdicts):
     """Headings and body of the table of papers."""
-    headings = ["Paper", "Results within tolerance", "Explained", "Not"]
-    headings += ["Claims reproduced", "But for some tests", "Not", "Untestable here"]
+    headings = ["Paper", "Results within tolerance", "Explained", "Undecidable here", "Not explained"]
+    headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
     body = []
     for paper, entry in claims.items():
         of = exhibits[exhibits["paper"] == paper]
@@ -498,10 +498,11 @@ def _papers(claims, exhibits, verdicts):
         own = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
         counts = own.map(kind_of).value_counts()
         reproduced, *others = [counts.get(word, 0) for word in VERDICTS]
-        within, explained = of["within"].sum(), of["explained"].sum()
-        counts = [f"{within} of {compared}", explained, compared - within - explained]
+        within, explained, undecidable = of[["within", "explained", "undecidable"]].sum()
+        counts = [f"{within} of {compared}", explained, undecidable]
+        counts.append(compared - within - explained - undecidable)
         if not compared:
-            counts = ["n/a"] * 3
+            counts = ["n/a"] * len(counts)
         body.append([entry["name"], *counts, f"{reproduced} of {len(own)}", *others])
     body = [[str(cell) for cell in cells] for cells in body]
     return headings, body
