@@ -50,6 +50,16 @@ demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
 .PHONY: report
 report: $(LIBRARY) ## The same and its HTML report: results/demo/report.html
 	.venv/bin/snakemake --cores $(CORES) all report
+	@.venv/bin/python workflow/made.py results/demo
+
+# What "make open" shows: another page by PAGE=build/docs/index.html
+PAGE ?= results/demo/report.html
+
+.PHONY: open
+open: ## Open the demo's report in the browser, or PAGE=build/docs/index.html
+	@$(PYTHON) -c 'import pathlib, sys, webbrowser; page = pathlib.Path(sys.argv[1]); \
+	  page.exists() or sys.exit(f"There is no {page} yet: \"make\" makes the report, \"make docs\" the site"); \
+	  webbrowser.open(page.resolve().as_uri()) or sys.exit(f"No browser was found; the page is {page.resolve()}")' $(PAGE)
 
 .PHONY: paper
 paper: $(LIBRARY) ## Everything at the papers' full scale, beyond the committed rows: results/paper (needs the real data)
@@ -60,6 +70,7 @@ figures: $(LIBRARY) ## Every exhibit of results/paper, scorecard and report from
 	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) figures report
 	.venv/bin/python workflow/stories.py results/paper results/paper/README.md
 	.venv/bin/python workflow/readme.py results/paper/scorecard.md README.md
+	@.venv/bin/python workflow/made.py results/paper
 
 .PHONY: verify
 verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data)
@@ -178,6 +189,7 @@ lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and sn
 .PHONY: docs
 docs: $(LIBRARY) ## Documentation site, its examples run: build/docs/index.html
 	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 .venv/bin/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
+	@echo "The site: build/docs/index.html (make open PAGE=build/docs/index.html)"
 
 .PHONY: format
 format: $(LIBRARY) ## Format the sources in place

@@ -119,7 +119,7 @@ class Paper:
             for run in runs_of(self.key, name, self.causes[name], config, registry):
                 self.plan.runs.append(run)
                 self.plan.datasets = [*self.plan.datasets, *run.datasets(run.cells)]
-        # those of data sets that the configuration leaves out have no rows
+        # stages of data sets that the configuration leaves out have no rows
         stages = {*self.plan.stages}
         self.causes_run = [
             name for name in self.causes_run if stages >= {*self.causes[name].get("rows", [name])}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+import svmselect.solver._active_set as _active_set
 from svmselect.bounds.sphere import check_points
 from svmselect.gram import Gram
-from svmselect.solver import _active_set
 from svmselect.solver._smo import Dual
 from svmselect.svm import check_options
 from svmselect.threads import one_blas_thread
@@ -17,7 +18,9 @@ FAR = 1e6  # bounds of the coefficients, which restrict nothing
 
 
 @one_blas_thread()
-def span_by_qp(gram: Gram, p: int, inbound, tol=1e-6, max_iter=None) -> float:
+def span_by_qp(
+    gram: Gram, p: int, inbound: ArrayLike, tol: float = 1e-6, max_iter: int | None = None
+) -> float:
     """Squared distance of row p, in feature space, from the sums ``sum_i lambda_i x_i`` with
     ``sum(lambda) = 1`` over the in-bound support vectors other than p (Chapelle and Vapnik 1999, eq. 6).
 
@@ -34,7 +37,7 @@ def span_by_qp(gram: Gram, p: int, inbound, tol=1e-6, max_iter=None) -> float:
     tol : float
         KKT gap at which the solver stops, in the units of the kernel.
     max_iter : int, optional
-        Most steps; by default a hundred thousand per row, and at least a million.
+        The largest number of steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------

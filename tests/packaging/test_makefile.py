@@ -1,0 +1,58 @@
+"""What make says at the end, and what it opens."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def make(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=root,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Path) -> None:
+    results = tmp_path / "demo"
+    for name in (
+        "franc2008/table3.tex",
+        "wen2017/table1/published.tex",
+        "franc2008/figure1.svg",
+        "scorecard.svg",
+    ):
+        (results / name).parent.mkdir(parents=True, exist_ok=True)
+        (results / name).touch()
+
+    def said() -> list[str]:
+        command = [sys.executable, root / "workflow/made.py", results]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[1:-1]
+
+    made = f"Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in {results}"
+    assert said() == [made]
+    (results / "report.html").touch()
+    assert said()[1:] == [f'Every table and figure on one page ("make open" shows it): {results}/report.html']
+
+
+@pytest.mark.parametrize("target", ["report", "figures"])
+def test_make_says_it_last(root: Path, target: str) -> None:
+    commands = make(root, "-n", "-o", ".venv/.library", target).stdout.splitlines()
+    assert "workflow/made.py results/" in commands[-1]
+
+
+def test_make_docs_ends_with_its_path(root: Path) -> None:
+    assert "build/docs/index.html" in make(root, "-n", "-o", ".venv/.library", "docs").stdout.splitlines()[-1]
+
+
+def test_make_open_opens_a_page(root: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    missing = make(root, "open", f"PAGE={page}", BROWSER="echo %s")
+    assert missing.returncode == 2 and f"There is no {page} yet" in missing.stderr
+    page.touch()
+    opened = make(root, "open", f"PAGE={page}", BROWSER="echo %s")
+    assert opened.returncode == 0 and opened.stdout.strip() == page.as_uri()
