@@ -25,7 +25,7 @@ exclude_patterns = ["examples"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 
-myst_enable_extensions = ["amsmath", "dollarmath"]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"
@@ -35,7 +35,7 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": "FileNameSortKey",
     "reference_url": {"svmselect": None},
     "doc_module": ("svmselect",),
     "backreferences_dir": None,
@@ -55,17 +55,11 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "show_prev_next": False,
+    "header_links_before_dropdown": 6,
+    "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {
-    "**": ["sidebar-nav-bs"],
-    "index": [],
-    "how_it_works": [],
-    "comparison": [],
-    "command_line": [],
-    "speed": [],
-    "library": [],
-    "workflow": [],
-}
+# pages without others beside them need no list of these
+html_sidebars = {"**": ["sidebar-nav-bs"], **{page.stem: [] for page in Path(__file__).parent.glob("*.md")}}

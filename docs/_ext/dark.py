@@ -1,0 +1,26 @@
+"""Pictures for the dark theme: an SVG of Matplotlib with dark paper, light ink and lighter colours."""
+
+import re
+
+PAPER, INK = "#14181e", "#ced6dd"
+# colour on white -> colour on dark
+LIGHTER = {
+    "#ffffff": PAPER,
+    "#f2f2f2": "#222832",
+    "#f4f4f4": "#222832",
+    "#b0b0b0": "#6a737d",
+    "#000000": INK,
+    "#333333": INK,
+    "#595959": "#9aa5b1",
+    "#0072b2": "#56b4e9",
+    "#56b4e9": "#a3d8f4",
+    "#009e73": "#3ccba0",
+    "#d55e00": "#ff8c42",
+    "#cc79a7": "#e6a3c8",
+}
+
+
+def dark(svg):
+    """The same picture for the dark theme. What has no colour of its own is ink."""
+    svg = re.sub(r"#[0-9a-f]{6}\b", lambda color: LIGHTER.get(color[0], color[0]), svg)
+    return re.sub(r"<svg ", f'<svg fill="{INK}" ', svg, count=1)
