@@ -1,5 +1,6 @@
 """The documents' fenced blocks, found by a Markdown parser: a new block is run without being listed."""
 
+import re
 import shlex
 import subprocess
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from checkouts import ROOT
 from markdown_it import MarkdownIt
 
 SHELL = ("", "sh", "bash")
+TEMPLATES = re.compile(r"results/|/story\.md$|^workflow/report/")
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,15 @@ class Block:
 
 
 def documents() -> dict[str, str]:
-    """Text of each Markdown file that people wrote (what is under ``results`` is written by programs)."""
+    """Text of each Markdown file that people wrote and readers open.
+
+    What is under ``results`` is written by programs. One page there is made of `TEMPLATES`, whose links lead
+    from that page.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
-    return {name: (ROOT / name).read_text() for name in listed.split() if "results/" not in name}
+    return {name: (ROOT / name).read_text() for name in listed.split() if not TEMPLATES.search(name)}
 
 
 def blocks() -> list[Block]:

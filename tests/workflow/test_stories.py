@@ -1,4 +1,4 @@
-"""The page on the full-scale results: its numbers are those of the files, and a sentence that they contradict stops it."""
+"""The page on the full-scale results has the numbers of the files, and a sentence that they contradict stops it."""
 
 import shutil
 from pathlib import Path
@@ -33,11 +33,26 @@ def test_a_number_follows_its_file(results):
     assert "it takes 123 s" in stories.page(results)
 
 
-@pytest.mark.parametrize(("file", "change", "sentence"), [
-    ("scorecard_causes.csv", {"cause == 'zeroed_realisation'": ("verdict", "disproved")}, "the cause zeroed_realisation is shown; it is disproved"),
-    ("franc2008/claims.csv", {"claim == 'identical-errors'": ("verdict", "not reproduced")}, "standard and proposed agree on every point"),
-    ("franc2008/agreement_points.csv", {"point == 43": ("wrong_by", "unlearn")}, "unlearning is right wherever"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("file", "change", "sentence"),
+    [
+        (
+            "scorecard_causes.csv",
+            {"cause == 'zeroed_realisation'": ("verdict", "disproved")},
+            "the cause zeroed_realisation is shown; it is disproved",
+        ),
+        (
+            "franc2008/claims.csv",
+            {"claim == 'identical-errors'": ("verdict", "not reproduced")},
+            "standard and proposed agree on every point",
+        ),
+        (
+            "franc2008/agreement_points.csv",
+            {"point == 43": ("wrong_by", "unlearn")},
+            "unlearning is right wherever",
+        ),
+    ],
+)
 def test_a_sentence_that_is_no_longer_true_stops_the_page(results, file, change, sentence):
     frame = pd.read_csv(results / file)
     for rows, (column, value) in change.items():
