@@ -1,9 +1,9 @@
-"""Write the page on a run's results: the stories of the papers, whose numbers come from the results themselves.
+"""Write the page on a run's results: the stories of the papers, with numbers from the results themselves.
 
 stories.py results/paper README.md
 
-The stories are templates (Jinja): ``report/results.md`` is the page, ``papers/<paper>/story.md`` a part of it. A
-sentence that the results contradict ends the program, so that it is rewritten and not only its numbers.
+The stories are templates (Jinja): ``report/results.md`` is the page, ``papers/<paper>/story.md`` a part of
+it. A sentence that the results contradict ends the program, so that it is rewritten and not only its numbers.
 """
 
 import re
@@ -23,7 +23,8 @@ from lib.scorecard import between
 WORKFLOW = Path(__file__).resolve().parent
 
 WIDTH = 132
-NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
+NUMBERS += ["seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
 class Untrue(Exception):
@@ -36,7 +37,7 @@ class Results:
     Parameters
     ----------
     folder : Path
-        Of all results.
+        The folder of all results.
     paper : str
     """
 
@@ -182,7 +183,7 @@ def _filled(paragraph):
 
 
 def slope(x, y):
-    """Of the straight line through points, by least squares."""
+    """The slope of the straight line through points, by least squares."""
     return np.polyfit(np.asarray(x, float), np.asarray(y, float), 1)[0]
 
 

@@ -1,4 +1,4 @@
-"""The page on the full-scale results has the numbers of the files, and a sentence that they contradict stops it."""
+"""The page on the full-scale results has the numbers of the files, and a contradicted sentence stops it."""
 
 import shutil
 from pathlib import Path
