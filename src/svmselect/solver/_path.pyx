@@ -43,7 +43,7 @@ cdef class PathDual(Dual):
         self.total = 0
         self.goal = np.zeros(self.m)
 
-    cdef int raise_to(self, double C, const char *held) except -1 nogil:
+    cdef int raise_to(self, double C, const signed char *held) except -1 nogil:
         """Let the bounds grow to C, and the variables to where they may then be optimal.
 
         Where most support vectors are bounded all of them grow in proportion: exact while no point changes
@@ -155,7 +155,7 @@ def follow(gram, y, const double[::1] Cs, const Py_ssize_t[::1] held_out, str wo
     cdef bint done
     held = np.zeros(dual.m, dtype=np.int8)
     held[np.asarray(held_out)] = 1
-    cdef const char[::1] is_held = held
+    cdef const signed char[::1] is_held = held
     errors, n_iter = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.int64)
     converged = np.empty(n, dtype=bool)
     cdef Py_ssize_t[::1] wrong = errors
