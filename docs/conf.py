@@ -6,6 +6,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+# pages of examples that have gone or have another name
+for page in Path(__file__).parent.glob("auto_examples/plot_*"):
+    if not (Path(__file__).parent / "examples" / f"{page.name.split('.')[0]}.py").exists():
+        page.unlink()
+
 project = "svmselect"
 author = "The svmselect developers"
 copyright = "the svmselect developers"

@@ -22,9 +22,10 @@ SIZE = 3.5
 def plot_figure1(tidy):
     """Bounded and in-bound support vectors against the overlap, on a logarithmic axis."""
     fig, ((ax,),) = figure(1, 1, 4.6, 3.2)
+    ax.set_yscale("log")
     for metric, (label, style) in KINDS.items():
         _bars(ax, tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)], {**style, "label": label})
-    ax.set(yscale="log", ylim=(1, None), xlabel="Width of the common strip", ylabel="Support vectors")
+    ax.set(ylim=(1, None), xlabel="Width of the common strip", ylabel="Support vectors")
     ax.legend()
     return fig
 
@@ -36,12 +37,11 @@ def plot_figure3(tidy, published):
     panels = {"svs": "Support vectors", "error": "Test error (%)", "time": "CPU time of training (s)"}
     fig, axes = figure(len(datasets), 3, 7.4, 2.4 * len(datasets) + 0.3)
     for row, dataset in zip(axes, datasets, strict=True):
-        for ax, metric, _ in _panels(row, tidy[tidy["dataset"] == dataset], panels, "Training points"):
+        own = tidy[tidy["dataset"] == dataset]
+        for ax, metric, _ in _panels(row, own, panels, "Training points", logarithmic=("time",)):
             _axis_end(ax, published, "figure3", metric, dataset)
             if metric == "svs":
                 ax.set_ylim(0, None)
-            elif metric == "time":
-                ax.set_yscale("log")
         row[0].set_title(f"standard deviation {dataset.split()[-1]}", loc="left")
     return _with_legend(fig, tidy)
 
@@ -76,23 +76,28 @@ def plot_growth(tidy):
         "error": "Test error (%)",
     }
     fig, axes = figure(2, 2, 6.6, 5)
-    for ax, metric, panel in _panels(axes.flat, tidy, panels, "Training points", least=0):
+    logarithmic = ("time", "memory", "svs")
+    for ax, _, panel in _panels(axes.flat, tidy, panels, "Training points", logarithmic):
         ax.set_xscale("log")
         sizes = sorted(set(panel["setting"].astype(float)))
         ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes], fontsize=7)
         ax.set_xticks([], minor=True)
-        if metric != "error":
-            ax.set_yscale("log")
     return _with_legend(fig, tidy)
 
 
-def _panels(axes, tidy, panels, xlabel, least=-np.inf):
-    """Draw one panel for each metric (`panels` has their labels), of each method its curve, without values up
-    to `least`; yield axes, metric and rows, for what is the figure's own."""
+def _panels(axes, tidy, panels, xlabel, logarithmic=()):
+    """Draw one panel for each metric (`panels` has their labels), with a curve for each method.
+
+    The axes of some metrics are logarithmic, without 0. Yields axes, metric and rows, for what is the
+    figure's own.
+    """
     for ax, (metric, label) in zip(axes, panels.items(), strict=True):
         panel = tidy[tidy["metric"] == metric]
+        if metric in logarithmic:
+            ax.set_yscale("log")
+            panel = panel[panel["value"] > 0]
         for method, style in STYLES.items():
-            own = panel[(panel["method"] == method) & (panel["value"] > least)]
+            own = panel[panel["method"] == method]
             if len(own):
                 _bars(ax, own, style)
         ax.set(ylabel=label, xlabel=xlabel)
@@ -100,8 +105,13 @@ def _panels(axes, tidy, panels, xlabel, least=-np.inf):
 
 
 def _bars(ax, rows, style):
+    """A curve with its standard deviations. On a logarithmic axis they are factors, 1 + deviation / mean, so
+    that both halves have one length and none reaches 0."""
     x, y, spread = curve(rows)
-    ax.errorbar(x, y, np.nan_to_num(spread), elinewidth=0.6, markersize=SIZE, **style)
+    spread = np.nan_to_num(spread)
+    if ax.get_yscale() == "log":
+        spread = [y - y / (1 + spread / y), spread]
+    ax.errorbar(x, y, spread, elinewidth=0.6, markersize=SIZE, **style)
 
 
 def _with_legend(fig, tidy):

@@ -19,17 +19,19 @@ MARKS = {
     "span_rule": {"marker": "s", "markersize": 9},
     "loo": {"marker": "s", "markersize": 5},
 }
+HOLLOW = {"markerfacecolor": "none", "markeredgewidth": 1.2}
 LABELS = {
     "class_weights": (r"$\log_2 C^+$", r"$\log_2 C^-$"),
     "instance_weights": ("$A$", "$B$", r"$\log_2 C$"),
 }
 OPEN = {"linestyle": "-", "markerfacecolor": "none"}
+# in the order of a legend of two columns, which is filled column by column
 TIMES = {
-    "span_rule": ("fit + span rule, on demand", {"color": VERMILLION, "linestyle": "--", "marker": "s"}),
-    "kfold": ("LIBSVM 5-fold CV", {"color": GREEN, "linestyle": "-.", "marker": "^"}),
     "span_rule_shared": ("fit + span rule, shared Gram matrix", {"color": VERMILLION, "marker": "s", **OPEN}),
     "kfold_shared": ("5-fold CV, shared Gram matrix", {"color": GREEN, "marker": "^", **OPEN}),
     "loo_shared": ("fit + exact leave-one-out, shared", {"color": "black", "linestyle": ":", "marker": "x"}),
+    "span_rule": ("fit + span rule, on demand", {"color": VERMILLION, "linestyle": "--", "marker": "s"}),
+    "kfold": ("LIBSVM 5-fold CV", {"color": GREEN, "linestyle": "-.", "marker": "^"}),
 }
 COUNTS = {
     "in_bound_svs": ("in-bound SVs", {"color": BLUE, "linestyle": "-", "marker": "o"}),
@@ -38,25 +40,38 @@ COUNTS = {
 
 
 def plot_curves(name, tidy, figures):
-    """Estimates and test error against each parameter, one panel each; the least of an estimate has a square,
-    that of the test error a star."""
+    """Estimates and test error against each parameter, one panel each, and below how far each estimate is
+    from the test error. The least of an estimate has a square, that of the test error a star."""
     labels = LABELS[figures[name][0]]
-    fig, axes = figure(1, len(labels), 3.4 * len(labels), 3.2, sharey=True)
-    for letter, label, ax in zip("abc", labels, axes.flat, strict=False):
+    fig, axes = figure(2, len(labels), 3.2 * len(labels), 5.2, sharex="col", sharey="row")
+    for letter, label, (ax, below) in zip("abc", labels, axes.T, strict=False):
         panel = tidy[tidy["exhibit"].str.endswith(letter)].dropna(subset="value")
+        test = panel[panel["method"] == "test"].set_index("setting")["value"]
         for method, (_, style) in CURVES.items():
-            x, y, _ = curve(panel[panel["method"] == method])
+            own = panel[panel["method"] == method]
+            x, y, _ = curve(own)
             if not len(x):
                 continue
             # exact leave-one-out may have few models
-            ax.plot(x, y, marker="." if len(x) < 10 else None, **style)
-            mark = MARKS.get(method, {"marker": "s", "markersize": 7})
-            mark = {**mark, "markerfacecolor": "none", "markeredgewidth": 1.2, "clip_on": False}
-            ax.plot(x[np.argmin(y)], y.min(), **mark, color=style["color"])
-        ax.set(xlabel=label, title=f"({letter}) {tidy['dataset'].iloc[0]}")
+            marker = "." if len(x) < 10 else None
+            ax.plot(x, y, marker=marker, **style)
+            mark = {**MARKS.get(method, {"marker": "s", "markersize": 7}), **HOLLOW}
+            ax.plot(x[np.argmin(y)], y.min(), **mark, clip_on=False, color=style["color"])
+            # the bound is so far off that it would hide how near the others are
+            if method != "xi_alpha":
+                x, apart, _ = curve(own.assign(value=own["value"] - own["setting"].map(test)))
+                below.plot(x, apart, marker=marker, **style)
+        ax.set_title(f"({letter})", loc="left")
+        below.set_xlabel(label)
     # one axis for all panels, from 0 to the largest value of any
-    axes.flat[0].set(ylabel="Share of errors", ylim=(0, None))
-    legend(fig, CURVES.values(), len(CURVES) if len(labels) > 2 else 3)
+    axes[0, 0].set(ylabel="Share of errors", ylim=(0, None))
+    axes[1, 0].set_ylabel("Estimate less test error")
+    fig.suptitle(tidy["dataset"].iloc[0], fontsize=10)
+    marks = [
+        ("least test error", {"color": BLUE, "linestyle": "", **MARKS["test"], **HOLLOW}),
+        ("least estimate", {"color": GREY, "linestyle": "", "marker": "s", **HOLLOW}),
+    ]
+    legend(fig, [*CURVES.values(), *marks], 4, "outside lower center")
     return fig
 
 

@@ -1,6 +1,5 @@
 """Figures from tidy rows."""
 
-import numpy as np
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure, legend
@@ -27,7 +26,6 @@ COSTS = {
     "time": "CPU time / cold",
     "kernel_values": "Kernel values / cold",
 }
-STEP = 1.0  # between the marks of one data set
 
 
 def plot_figure2(tidy):
@@ -53,52 +51,56 @@ def plot_figure2(tidy):
 
 
 def plot_seeds(tidy):
-    """Cost of each seed over that of the cold start: iterations, CPU time and kernel values (rows of panels),
-    for every data set and k with published and chosen settings, and along C (columns)."""
-    columns = [PUBLISHED, CHOSEN, "along_C"]
+    """Cost of each seed over that of the cold start, in columns of panels: iterations, CPU time and kernel
+    values. A line for every data set and k with published and with chosen settings; below, against C."""
+    titles = {PUBLISHED: "published settings", CHOSEN: "chosen settings"}
+    blocks = {exhibit: wide(tidy, exhibit, "time").index for exhibit in titles}
+    heights = [max(len(lines), 1) + 1 for lines in blocks.values()]
     fig, axes = figure(
-        len(COSTS), len(columns), 10.5, 7.6, sharey="row", gridspec_kw={"width_ratios": [1.4, 1.4, 1]}
+        3, len(COSTS), 7.4, 0.17 * sum(heights) + 3.2, sharey="row", height_ratios=[*heights, 12]
     )
     used = {}
-    for panels, (metric, label) in zip(axes, COSTS.items(), strict=True):
-        for ax, exhibit in zip(panels, columns, strict=True):
-            ratios = wide(tidy, exhibit, metric)
-            ratios = ratios.div(ratios[COLD], axis="index") if len(ratios) else ratios
-            draw = draw_along_C if exhibit == "along_C" else draw_over_k
-            for method in draw(ax, ratios):
-                used[method] = None
-            ax.axhline(1, color="black", linewidth=0.8, zorder=0)
-            # a solution at the C before may be one at the next: 0 iterations
-            ax.set_yscale("log", nonpositive="mask")
-            plain_numbers(ax.yaxis)
-            if ax.get_subplotspec().is_first_col():
-                ax.set_ylabel(label)
-    for ax, exhibit in zip(axes[0], columns, strict=True):
-        ax.set_title({PUBLISHED: "published settings", CHOSEN: "chosen settings"}.get(exhibit, "along C"))
-    legend_of(fig, [method for method in STYLES if method in used], 7, "-")
+    for column, (metric, label) in zip(axes.T, COSTS.items(), strict=True):
+        for ax, (exhibit, lines) in zip(column, blocks.items(), strict=False):
+            used |= dict.fromkeys(draw_lines(ax, over_cold(tidy, exhibit, metric).reindex(lines)))
+        used |= dict.fromkeys(draw_along_C(column[-1], over_cold(tidy, "along_C", metric)))
+        column[-2].set_xlabel(label)
+    for (ax, *_), title in zip(axes, titles.values(), strict=False):
+        ax.set_title(title, loc="left", fontsize=9, fontweight="bold", x=-0.35)
+    axes[-1, 0].set_ylabel("Cost / cold, along C")
+    legend_of(fig, [method for method in STYLES if method in used], 4, "-")
     return fig
 
 
-def draw_over_k(ax, ratios):
-    """Lines over k, one group per data set; returns the methods drawn."""
-    drawn, ticks, names, start = [], [], [], 0.0
-    for dataset, own in ratios.groupby(level="dataset", sort=False):
-        x = start + STEP * np.arange(len(own))
-        for method in STYLES:
-            if method != COLD and method in own and own[method].notna().any():
-                ax.plot(x, own[method], linewidth=1, markersize=4, **STYLES[method])
-                drawn.append(method)
-        ticks += list(x)
-        names += [setting.removeprefix("k=") for _, setting in own.index]
-        below = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "top", "fontsize": 8}
-        ax.annotate(dataset.removesuffix("-statlog"), (x.mean(), -0.14), **below)
-        start = x[-1] + 2 * STEP
-    ax.set_xticks(ticks, names, fontsize=6.5)
+def over_cold(tidy, exhibit, metric):
+    """Costs of methods, one column each, over that of the cold start."""
+    costs = wide(tidy, exhibit, metric)
+    return costs.div(costs[COLD], axis="index") if len(costs) else costs
+
+
+def draw_lines(ax, ratios):
+    """Marks on a line per data set and k; returns the methods drawn."""
+    drawn, names = [], []
+    for place, (dataset, setting) in enumerate(ratios.index):
+        first = place == 0 or ratios.index[place - 1][0] != dataset
+        names.append(f"{dataset.removesuffix('-statlog')}   {setting}" if first else setting)
+        ax.axhline(place, color=GREY, linewidth=0.6 if first else 0.3, alpha=0.5, zorder=0)
+    for method, style in STYLES.items():
+        if method != COLD and method in ratios and ratios[method].notna().any():
+            ax.plot(ratios[method], range(len(ratios)), linestyle="none", markersize=4, **style)
+            drawn.append(method)
+    ax.axvline(1, color="black", linewidth=0.8, zorder=0)
+    ax.set_yticks(range(len(names)), names, fontsize=7)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xscale("log")
+    plain_numbers(ax.xaxis, (1, 3))
+    ax.tick_params(axis="x", labelsize=7)
     return drawn
 
 
 def draw_along_C(ax, ratios):
-    """Medians over the data sets against C, thin lines for each; returns the methods drawn."""
+    """Medians over the data sets against C, with bars from the least to the most; returns the methods
+    drawn."""
     drawn = []
     for method in STYLES:
         if method == COLD or method not in ratios or not ratios[method].notna().any():
@@ -106,13 +108,18 @@ def draw_along_C(ax, ratios):
         curves = ratios[method].unstack("dataset")
         curves.index = curves.index.astype(float)
         curves = curves.sort_index()
-        for dataset in curves:
-            ax.plot(curves.index, curves[dataset], linewidth=0.5, alpha=0.5, color=STYLES[method]["color"])
-        ax.plot(curves.index, curves.median(axis=1), markersize=4, **STYLES[method])
+        # a solution at the C before may be one at the next: 0 iterations, which a logarithmic axis has not
+        curves = curves.where(curves > 0)
+        # bars beside each other
+        at = curves.index * 1.07 ** (len(drawn) - 2)
+        median = curves.median(axis=1)
+        ends = [median - curves.min(axis=1), curves.max(axis=1) - median]
+        ax.errorbar(at, median, ends, elinewidth=0.5, linewidth=1, markersize=3.5, **STYLES[method])
         drawn.append(method)
-    ax.set_xscale("log")
+    ax.axhline(1, color="black", linewidth=0.8, zorder=0)
+    ax.set(xscale="log", yscale="log", xlabel="C")
     plain_numbers(ax.xaxis, (1,))
-    ax.set_xlabel("C")
+    plain_numbers(ax.yaxis)
     return drawn
 
 
