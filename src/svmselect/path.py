@@ -19,7 +19,19 @@ WARM_STARTS = ("none", "C", "gamma")
 
 
 class PathPoint(NamedTuple):
-    """One model of a path: `gamma` is None where the path has none."""
+    """One model of a path: `gamma` is None where the path has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_path
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> point = next(iter(solve_path(gram, y, [0.1, 1, 10])))
+    >>> point.C, point.solution.converged
+    (0.1, True)
+    """
 
     gamma: float | None
     C: float
@@ -69,6 +81,16 @@ def solve_path(
     -----
     The solutions do not depend on the start beyond `tol`; their cost does. See ``benchmarks/warm_starts.py``
     for what each start saves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_path
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> [point.solution.n_sv for point in solve_path(gram, y, [0.1, 1, 10])]
+    [8, 6, 4]
     """
     y = check_labels(gram, y)
     Cs = check_values(Cs, "Cs")

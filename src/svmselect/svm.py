@@ -27,7 +27,22 @@ LARGEST_SUM = 1e290
 
 
 class InfeasibleNu(ValueError):
-    """Raised where nu is infeasible: the classes are too unbalanced for it, or it leaves no margin."""
+    """Raised where nu is infeasible: the classes are too unbalanced for it, or it leaves no margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, InfeasibleNu, solve_nusvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> try:
+    ...     solve_nusvc(gram, np.array([-1.0] * 7 + [1.0]), nu=0.5)
+    ... except InfeasibleNu as error:
+    ...     print(type(error).__name__)
+    ...
+    InfeasibleNu
+    """
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,19 @@ class Solution:
     converged : bool
         Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another
         ``tol``, or 1e-6. If not, steps ran out, or no step led any further.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> solution.n_sv, solution.n_inbound
+    (6, 2)
+    >>> solution.decision.round(2)
+    array([-1.  , -1.05, -0.77, -0.27,  0.27,  0.77,  1.05,  1.  ])
     """
 
     alpha: np.ndarray
@@ -211,6 +239,19 @@ def solve_csvc(
     ``gram.compute()`` before: they find its columns, and need no kernel values of their own. Steps of blocks
     count as iterations; columns requested are those that steps ask for, of the block's length, and one for
     each row that a round or a fresh gradient takes into account.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> solution.n_sv, solution.converged
+    (6, True)
+    >>> round(solution.objective, 3)
+    -4.188
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
@@ -329,6 +370,17 @@ def solve_nusvc(
     ValueError
         For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ,
         or kernel values whose sums overflow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_nusvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_nusvc(gram, y, nu=0.5)
+    >>> solution.n_sv
+    6
     """
     y = check_labels(gram, y)
     weight, total = check_nu(gram, y, nu, weight)
@@ -482,6 +534,17 @@ def decision_function(
     ------
     ValueError
         If `X` is not finite or has another number of features, or `y` or the solution does not match.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, decision_function, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> decision_function(gram, y, solution, np.array([[0.5], [6.5]])).round(2)
+    array([-1.07,  1.07])
     """
     theta = solution.alpha * check_solution(gram, y, solution)
     support = np.flatnonzero(theta)

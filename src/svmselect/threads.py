@@ -140,6 +140,22 @@ def interruptible_threads() -> Iterator[None]:
     ------
     RuntimeError
         In another thread than the main one, where Python sets no handlers.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, interruptible_threads, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> def fit(C):
+    ...     return solve_csvc(gram, y, C).n_sv
+    ...
+    >>> with interruptible_threads(), ThreadPoolExecutor(2) as pool:
+    ...     list(pool.map(fit, [0.1, 1, 10]))
+    ...
+    [8, 6, 4]
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("interruptible_threads must be entered in the main thread")

@@ -27,6 +27,18 @@ class Estimate:
         The points that are counted.
     cpu_s : float
         CPU time, seconds, with that of Gram columns which were absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc, sv_count
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> found = sv_count(gram, y, solution)
+    >>> found.errors, round(found.error, 3)
+    (array([ True, False,  True,  True,  True,  True, False,  True]), 0.75)
     """
 
     error: float
@@ -53,6 +65,20 @@ class SingleFit:
         Whether it is one number that may exceed 1, and does not say which points it counts.
     needs_sphere : bool
         Whether `smallest_enclosing_sphere` of the training points is a part of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> from svmselect.bounds.span_rule import SPAN_RULE
+    >>> SPAN_RULE.name
+    'Span rule'
+    >>> round(SPAN_RULE.of(gram, y, solution).error, 3)
+    0.75
     """
 
     compute: Callable[..., Any]

@@ -37,6 +37,17 @@ def jaakkola_haussler(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     ------
     ValueError
         For labels other than -1 and +1, or a solution of another number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, jaakkola_haussler, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> jaakkola_haussler(gram, y, solution).errors
+    array([False, False,  True,  True,  True,  True, False, False])
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -38,6 +38,17 @@ class OpperWinther(Estimate):
     n_dependent : int
         In-bound SVs that are linear combinations of other ones, as duplicates are: their distance is 0 but
         for round-off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, opper_winther, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> opper_winther(gram, y, solution).errors
+    array([False, False,  True,  True,  True,  True, False, False])
     """
 
     squared_distance: np.ndarray
@@ -73,6 +84,17 @@ def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
     ------
     ValueError
         For labels other than -1 and +1, or a solution of another number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, opper_winther, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> round(opper_winther(gram, y, solution).error, 3)
+    0.5
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

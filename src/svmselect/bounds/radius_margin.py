@@ -41,6 +41,18 @@ class RadiusMargin:
         1 if the solver of the sphere ran out of steps.
     cpu_s : float
         CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, radius_margin, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> found = radius_margin(gram, y, solution)
+    >>> bool(found.bound > 0)
+    True
     """
 
     bound: float
@@ -77,6 +89,17 @@ def radius_margin(gram: Gram, y: ArrayLike, solution: Solution, sphere: Sphere |
     ------
     ValueError
         For labels other than -1 and +1, or a solution or sphere of another number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, radius_margin, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> round(float(radius_margin(gram, y, solution).bound), 3)
+    0.186
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)
@@ -105,6 +128,18 @@ class RescaledRadiusMargin:
         Dimensions of the centred training points in feature space.
     cpu_s : float
         CPU time, seconds, with that of Gram columns which were absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, rescaled_radius_margin, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> found = rescaled_radius_margin(gram, y, solution)
+    >>> bool(found.bound > 0)
+    True
     """
 
     bound: float
@@ -141,6 +176,17 @@ def rescaled_radius_margin(gram: Gram, y: ArrayLike, solution: Solution) -> Resc
     ------
     ValueError
         For labels other than -1 and +1, or a solution of another number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, rescaled_radius_margin, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> round(float(rescaled_radius_margin(gram, y, solution).bound), 3)
+    0.14
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

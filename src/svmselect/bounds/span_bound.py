@@ -40,6 +40,18 @@ class SpanBound:
         Spans whose solver ran out of steps (they are then too large, and the bound holds), and the sphere.
     cpu_s : float
         CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc, span_bound
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> found = span_bound(gram, y, solution)
+    >>> found.n_not_converged
+    0
     """
 
     bound: float
@@ -95,6 +107,17 @@ def span_bound(
     ValueError
         For labels other than -1 and +1, a solution or sphere of another number of rows, or a bad `tol` or
         `max_iter`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc, span_bound
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> round(float(span_bound(gram, y, solution).bound), 3)
+    0.883
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -47,6 +47,19 @@ def span_by_qp(
     ------
     ValueError
         For row numbers out of range, no in-bound support vector other than p, or a bad `tol` or `max_iter`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> from svmselect.bounds import span_by_qp
+    >>> inbound = np.flatnonzero((solution.alpha > 0) & (solution.alpha < 1))
+    >>> round(float(span_by_qp(gram, inbound[0], inbound)), 3)
+    2.0
     """
     limit = check_options(tol, "wss2", max_iter, gram.m)
     check_points(gram, np.atleast_1d(p))

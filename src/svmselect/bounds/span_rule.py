@@ -39,6 +39,20 @@ class SpanRule(Estimate):
     n_dependent : int
         In-bound SVs that are affine combinations of other ones, as duplicates are: their span is 0 but for
         round-off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc, span_rule
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> found = span_rule(gram, y, solution)
+    >>> found.errors
+    array([ True, False,  True,  True,  True,  True, False,  True])
+    >>> round(found.error, 3)
+    0.75
     """
 
     squared_span: np.ndarray
@@ -80,6 +94,17 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     (Kt^-1)_pp`` for an in-bound SV p and ``k(x_p, x_p) - v' Kt^-1 v`` for a bounded one. Both come from one
     Cholesky factor, for all p. Where Kt is singular the distances are still those of the definition. No
     in-bound SV other than p leaves ``Lambda_p`` empty, and the span infinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc, span_rule
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> round(span_rule(gram, y, solution).error, 3)
+    0.75
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

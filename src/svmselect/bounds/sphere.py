@@ -38,6 +38,17 @@ class Sphere:
         Whether the solver came to its tolerance.
     cpu_s : float
         CPU time, seconds, with that of Gram columns which were absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, smallest_enclosing_sphere
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> sphere = smallest_enclosing_sphere(gram, points=[0, 1])
+    >>> round(float(sphere.diameter**2 / sphere.squared_radius), 3)
+    4.0
     """
 
     squared_radius: float
@@ -79,6 +90,16 @@ def smallest_enclosing_sphere(
     ------
     ValueError
         For no points, row numbers out of range, or a bad `tol` or `max_iter`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, smallest_enclosing_sphere
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> round(float(smallest_enclosing_sphere(gram).squared_radius), 3)
+    0.631
     """
     begin = time.process_time()
     limit = check_options(tol, "wss2", max_iter, gram.m)

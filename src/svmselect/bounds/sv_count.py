@@ -36,6 +36,17 @@ def sv_count(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     ------
     ValueError
         For labels other than -1 and +1, or a solution of another number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_csvc, sv_count
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> round(sv_count(gram, y, solution).error, 3)
+    0.75
     """
     begin = time.process_time()
     check_estimate(gram, y, solution)

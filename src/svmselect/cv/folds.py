@@ -56,6 +56,12 @@ def stratified_folds(y: ArrayLike, k: int, seed: int | None = 0) -> np.ndarray:
     ------
     ValueError
         For k out of its range, or larger than all classes together can fill: a fold would be empty.
+
+    Examples
+    --------
+    >>> from svmselect import stratified_folds
+    >>> stratified_folds([-1, -1, -1, 1, 1, 1], 3, seed=None)
+    array([0, 1, 2, 0, 1, 2])
     """
     y = np.asarray(y)
     if y.ndim != 1:
@@ -90,6 +96,12 @@ def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
     ------
     ValueError
         For k out of its range.
+
+    Examples
+    --------
+    >>> from svmselect import even_folds
+    >>> even_folds(7, 3, seed=None)
+    array([0, 0, 1, 1, 2, 2, 2])
     """
     k = check_k(k, m)
     order = order_of(m, seed)

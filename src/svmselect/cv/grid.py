@@ -57,6 +57,17 @@ class GridCrossValidation(WeightedErrors):
         fold, to the tolerance of the fits.
     y : ndarray, shape (m,)
         The labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, cross_validate_grid
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> grid = cross_validate_grid(gram, y, Cs=[0.1, 1, 10], folds=3)
+    >>> grid.error.round(3)
+    array([[0.25 , 0.25 , 0.375]])
     """
 
     gammas: np.ndarray | None
@@ -140,6 +151,19 @@ def cross_validate_grid(
     ------
     ValueError
         For a bad argument; the sentence names it and its value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, cross_validate_grid
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> grid = cross_validate_grid(gram, y, Cs=[0.1, 1, 10], gammas=[0.1, 1], folds=3)
+    >>> grid.error.shape
+    (2, 3)
+    >>> grid.best
+    (0.1, 0.1)
     """
     y = check_labels(gram, y)
     if np.unique(y).size < 2:

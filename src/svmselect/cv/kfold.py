@@ -105,6 +105,17 @@ class CrossValidation(WeightedErrors):
         The solution of all points, where seeds come from it.
     full_cpu_s : float
         CPU time, seconds, of its fit; 0 without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, cross_validate, stratified_folds
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> run = cross_validate(gram, y, 1, stratified_folds(y, 3), seeding="sir")
+    >>> len(run.rounds), run.n_not_converged
+    (3, 0)
     """
 
     folds: np.ndarray
@@ -324,6 +335,17 @@ def cross_validate(
     fold whose gap is not at most `tol`, beyond the doubt of rounding, is trained by the solver, from where
     the path ended, or from the seed "top" where it was degenerate; only such a fold has iterations. Several
     folds are unlearned together, so CPU times and counts of a fold are equal shares of theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, cross_validate, stratified_folds
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> run = cross_validate(gram, y, 1, stratified_folds(y, 3))
+    >>> round(run.error, 3)
+    0.25
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)

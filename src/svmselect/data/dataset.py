@@ -43,6 +43,17 @@ class Dataset:
     ------
     ValueError
         Sparse rows are not a valid matrix, or there are other numbers of rows and labels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from svmselect.data import Dataset, load_registry, prepare
+    >>> path = Path(tempfile.mkdtemp()) / "titanic-table.npz"
+    >>> prepare(load_registry("config/datasets.yaml")["titanic-table"], None, path)
+    >>> data = Dataset.load(path)
+    >>> data.name, data.X.shape
+    ('titanic-table', (2201, 3))
     """
 
     name: str

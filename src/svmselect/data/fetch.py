@@ -103,6 +103,12 @@ def fetch(
         is received or unpacked); or the mirror is a folder that does not exist.
     ConnectionError
         No source could be reached.
+
+    Examples
+    --------
+    >>> from svmselect.data import fetch, load_registry
+    >>> entry = load_registry("config/datasets.yaml")["heart"]
+    >>> fetch(entry, "resources/raw")  # doctest: +SKIP
     """
     dest = Path(dest)
     if not entry.sources:

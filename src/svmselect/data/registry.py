@@ -147,6 +147,13 @@ def load_registry(path: str | Path) -> Registry:
     ------
     ValueError
         The file cannot be read, or an entry is not well formed; the sentence names the entry and the key.
+
+    Examples
+    --------
+    >>> from svmselect.data import load_registry
+    >>> registry = load_registry("config/datasets.yaml")
+    >>> registry["heart"].rows
+    270
     """
     path = Path(path)
     try:

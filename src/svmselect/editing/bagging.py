@@ -48,6 +48,15 @@ class Bagging:
     errors : ndarray, shape (n,)
         Share of the points outside of its subset that an SVM misclassifies, all subsets together, for each
         value; NaN without a choice, and for a nu that some subset has no SVM for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF, bagging
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> bagged = bagging(X, 2 * y - 1, RBF(0.05), 1.0)
+    >>> bagged.n_sv == bagged.support.size
+    True
     """
 
     svms: tuple[SVM, ...]
@@ -135,6 +144,15 @@ def bagging(
     ValueError
         For a bad argument, a subset without points of a class, a choice without points outside of the
         subsets, or no feasible nu.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF, bagging
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> bagged = bagging(X, 2 * y - 1, RBF(0.05), 1.0)
+    >>> len(bagged.svms)
+    5
     """
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)

@@ -45,6 +45,14 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
     Among points at the same distance, up to 1e-9 of it, the one that was kept first is the nearest. A point
     is compared once with each point kept: block by block, it is looked up among those that were kept since it
     was last looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import condense
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    >>> condense(X, np.array([-1, -1, -1, 1, 1])).size
+    2
     """
     X, y = check_data(X, y)
     order = np.random.default_rng(seed).permutation(y.size)

@@ -41,6 +41,15 @@ class CrossTraining:
     errors : ndarray, shape (n,)
         Share of the validation points that the final SVM of each value misclassifies; NaN without such
         points, and for a nu that has none.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF, cross_training
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> edited = cross_training(X, 2 * y - 1, RBF(0.05), 1.0, validation=40)
+    >>> edited.decision_function(X[:2]).shape
+    (2,)
     """
 
     first: Bagging
@@ -128,6 +137,15 @@ def cross_training(
     -----
     Algorithm 3 does not say what happens to a class of which steps 4 and 5 discard every point. Here it keeps
     them all.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF, cross_training
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> edited = cross_training(X, 2 * y - 1, RBF(0.05), 1.0, validation=40)
+    >>> edited.decision_function(X).shape
+    (200,)
     """
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)

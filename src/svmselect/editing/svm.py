@@ -58,6 +58,16 @@ class SVM:
     kernel : Kernel
     origin : ndarray, shape (d,), or None
         The point from which rows are measured, see `Gram`; None for 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> from svmselect.editing import train
+    >>> (svm,) = train(X, 2 * y - 1, RBF(0.05), [1.0])
+    >>> svm.n_sv == svm.support.size
+    True
     """
 
     value: float

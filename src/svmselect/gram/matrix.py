@@ -114,6 +114,18 @@ class Gram:
 
     `set_kernel` is the exception: no other thread may use the object, or a state made from it, while it is
     called. Threads that want different kernels take `copies`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> gram = Gram(X, RBF(0.5))
+    >>> gram.m
+    8
+    >>> gram.block([0, 1]).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     def __init__(

@@ -58,6 +58,16 @@ class Sum(Combined):
     ------
     ValueError
         For weights that are not positive, or not as many as there are kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, RBF, Linear
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, RBF(0.5) + 0.1 * Linear()).matrix().round(3)
+    array([[1.   , 0.607, 0.607],
+           [0.607, 1.1  , 0.368],
+           [0.607, 0.368, 1.1  ]])
     """
 
     parts: tuple[Kernel, ...]
@@ -112,6 +122,16 @@ class Product(Combined):
     Parameters
     ----------
     parts : tuple of Kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, RBF, Linear
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, RBF(0.5) * (Linear() + RBF(1.0))).matrix().round(3)
+    array([[1.   , 0.223, 0.223],
+           [0.223, 2.   , 0.05 ],
+           [0.223, 0.05 , 2.   ]])
     """
 
     parts: tuple[Kernel, ...]
@@ -163,6 +183,19 @@ class Custom(Kernel):
     ValueError
         If it is no function; and when it is used, if its values have another shape, are not finite, or are
         not symmetric on the first rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Custom, Gram
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> def one_more(A, B):
+    ...     return 1 + A @ B.T
+    ...
+    >>> Gram(X, Custom(one_more)).matrix()
+    array([[1., 1., 1.],
+           [1., 2., 1.],
+           [1., 1., 2.]])
     """
 
     function: Callable

@@ -45,7 +45,18 @@ class OfProducts(Kernel):
 @dataclass(frozen=True)
 class Linear(OfProducts):
     """The linear kernel, ``k(x, z) = x'z``. Its rounding error is at most about ``d u |x| |z|``, with ``u``
-    the unit round-off of the dtype and ``d`` the number of features."""
+    the unit round-off of the dtype and ``d`` the number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, Linear
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, Linear()).matrix().round(3)
+    array([[0., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
 
     name = "linear"
     moves = True
@@ -78,6 +89,16 @@ class Polynomial(OfProducts):
     ------
     ValueError
         For other values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, Polynomial
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, Polynomial(degree=2, gamma=1.0, coef0=1.0)).matrix().round(3)
+    array([[1., 1., 1.],
+           [1., 4., 1.],
+           [1., 1., 4.]])
     """
 
     degree: int = 3
@@ -120,6 +141,16 @@ class Sigmoid(OfProducts):
     ------
     ValueError
         For other values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, Sigmoid
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, Sigmoid(gamma=0.5, coef0=0.0)).matrix().round(3)
+    array([[0.   , 0.   , 0.   ],
+           [0.   , 0.462, 0.   ],
+           [0.   , 0.   , 0.462]])
     """
 
     gamma: float = 1.0
@@ -163,6 +194,16 @@ class RBF(OfProducts):
     ------
     ValueError
         If ``gamma`` is not a positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, RBF
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, RBF(0.5)).matrix().round(3)
+    array([[1.   , 0.607, 0.607],
+           [0.607, 1.   , 0.368],
+           [0.607, 0.368, 1.   ]])
     """
 
     gamma: float
@@ -199,6 +240,16 @@ class AnisotropicRBF(Kernel):
     ------
     ValueError
         For other values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, AnisotropicRBF
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, AnisotropicRBF((0.5, 2.0))).matrix().round(3)
+    array([[1.   , 0.135, 0.607],
+           [0.135, 1.   , 0.082],
+           [0.607, 0.082, 1.   ]])
     """
 
     gammas: tuple[float, ...]

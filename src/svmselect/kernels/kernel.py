@@ -33,6 +33,15 @@ class Kernel:
         with, as in LIBSVM; leave-one-out and the estimates refuse it.
     radius : float or None
         A bound of ``k(x, x) - k(x, z)`` over all rows; None where that depends on the rows.
+
+    Examples
+    --------
+    >>> from svmselect import RBF, Linear
+    >>> from svmselect.kernels import Kernel
+    >>> isinstance(RBF(0.5) + Linear(), Kernel)
+    True
+    >>> RBF(0.5).is_definite()
+    True
     """
 
     name = "kernel"

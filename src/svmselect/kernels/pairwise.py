@@ -49,6 +49,16 @@ class Laplacian(OfPairs):
     ------
     ValueError
         For another value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, Laplacian
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, Laplacian(0.5)).matrix().round(3)
+    array([[1.   , 0.607, 0.607],
+           [0.607, 1.   , 0.368],
+           [0.607, 0.368, 1.   ]])
     """
 
     gamma: float
@@ -72,6 +82,16 @@ class ChiSquared(OfPairs):
     ------
     ValueError
         For another value; and for rows with a negative value, when it is used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, ChiSquared
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, ChiSquared(0.5)).matrix().round(3)
+    array([[1.   , 0.607, 0.607],
+           [0.607, 1.   , 0.368],
+           [0.607, 0.368, 1.   ]])
     """
 
     gamma: float = 1.0

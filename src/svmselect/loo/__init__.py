@@ -71,6 +71,19 @@ class LeaveOneOut(WeightedErrors):
     stands_for : ndarray, shape (m,)
         How many points each one stands for: itself, or with a `sample`, of the points that no check resolves
         those of the sample for all, and the others for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, leave_one_out
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> loo = leave_one_out(gram, y, C=1, decision_values=True)
+    >>> loo.decision.round(2)
+    array([-0.72, -1.05, -0.32, -0.79,  0.79,  0.32,  1.05,  0.72])
+    >>> loo.n_not_converged, loo.given_up
+    (0, False)
     """
 
     errors: np.ndarray
@@ -379,6 +392,19 @@ def leave_one_out(
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
     their bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, leave_one_out
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> loo = leave_one_out(gram, y, C=1)
+    >>> round(loo.error, 3)
+    0.25
+    >>> loo.errors
+    array([False, False, False,  True,  True, False, False, False])
     """
     y = check_labels(gram, y)
     gram.kernel.check_definite()

@@ -49,6 +49,15 @@ class SearchDisplay:
         The coordinates of the chosen model, and its value.
     ax_, figure_
         Matplotlib's, after `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import SVC, SearchDisplay, SeededCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SeededCV(SVC(), {"C": [1, 10], "gamma": [0.1, 1]}).fit(X, y)
+    >>> SearchDisplay.from_search(search, kind="surface").values.shape
+    (2, 2)
     """
 
     def __init__(

@@ -115,6 +115,15 @@ class CrossTrainingSVC(BinarySVC):
     ----------
     classes_ : ndarray, shape (2,)
     classifier_ : CrossTraining
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect.sklearn import CrossTrainingSVC
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> model = CrossTrainingSVC().fit(X, y)
+    >>> model.predict(X[:3]).shape
+    (3,)
     """
 
     def __init__(
@@ -182,6 +191,15 @@ class BaggedSVC(BinarySVC):
     ----------
     classes_ : ndarray, shape (2,)
     classifier_ : Bagging
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect.sklearn import BaggedSVC
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> model = BaggedSVC().fit(X, y)
+    >>> model.predict(X[:3]).shape
+    (3,)
     """
 
     def __init__(
@@ -249,6 +267,15 @@ class EditedSVC(BinarySVC):
     rows_ : ndarray of intp
         The training rows that were left.
     classifier_ : SVM
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect.sklearn import EditedSVC
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> model = EditedSVC(editing="condense").fit(X, y)
+    >>> model.predict(X[:3]).shape
+    (3,)
     """
 
     def __init__(

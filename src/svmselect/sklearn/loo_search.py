@@ -99,6 +99,17 @@ class LOOSearchCV(Search):
     probabilities need an estimator with ``calibration="loo"``; each row then has the probability that a
     calibration by other rows gives it. Left-out labels have the threshold 0, whatever `threshold` the
     estimator tunes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import SVC, LOOSearchCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = LOOSearchCV(SVC(), {"C": [1, 10], "gamma": [0.1, 1]}).fit(X, y)
+    >>> round(search.loo_error_, 4)
+    0.0267
+    >>> sorted(search.best_params_)
+    ['C', 'gamma']
     """
 
     _named_splits = False

@@ -87,6 +87,18 @@ def save_model(model, path, format="json", encoding=None):
     See Also
     --------
     load_model
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import SVC, load_model, save_model
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> save_model(SVC().fit(X, y), path)
+    >>> load_model(path).predict(X[:2])
+    array([0, 0])
     """
     if type(model) not in TYPES.values():
         raise ValueError(f"model must be a svmselect.sklearn.SVC or NuSVC, got a {type(model).__name__}")
@@ -132,6 +144,18 @@ def load_model(path, n_features=None):
     -----
     A model of ``svmselect train`` predicts the rows that its encoding makes of a file (categories, imputed
     and standardised values); ``svmselect predict`` applies it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import SVC, load_model, save_model
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> save_model(SVC().fit(X, y), path)
+    >>> load_model(path).predict(X[:2])
+    array([0, 0])
     """
     return read_model(path, n_features).model
 

@@ -42,6 +42,15 @@ class NuSVC(Classifier):
     opper_winther_estimate_, span_bound_, xi_alpha_bound_, sv_count_bound_, jaakkola_haussler_bound_, \
     radius_margin_bound_, rescaled_radius_margin_bound_
         As those of `SVC`; the single-fit estimates are those of the C-SVC with the same classifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import NuSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NuSVC(nu=0.2).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.99
     """
 
     def __init__(

@@ -56,6 +56,15 @@ class SeededCV(Search):
     best_params_, best_score_, best_index_, best_estimator_, scoring_, multimetric_, classes_, \
     n_features_in_, feature_names_in_, search_time_, refit_time_
         See `LOOSearchCV`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import SVC, SeededCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = SeededCV(SVC(), {"C": [1, 10], "gamma": [0.1, 1]}).fit(X, y)
+    >>> search.best_params_
+    {'C': 10, 'gamma': 0.1}
     """
 
     def __init__(

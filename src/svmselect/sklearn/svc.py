@@ -117,6 +117,17 @@ class SVC(Classifier):
 
     A pickle, or a copy, does not hold the training set: estimates that were not asked for before are an
     AttributeError there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SVC(C=10).fit(X, y)
+    >>> round(model.loo_error_, 4)
+    0.0267
+    >>> model.predict(X[:2])
+    array([0, 0])
     """
 
     def __init__(
