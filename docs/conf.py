@@ -18,6 +18,7 @@ version = release = version_of("svmselect")
 
 extensions = [
     "command_help",
+    "links",
     "myst_parser",
     "numpydoc",
     "reproduction",
@@ -62,6 +63,7 @@ html_theme_options = {
     "show_prev_next": False,
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
