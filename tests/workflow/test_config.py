@@ -132,6 +132,7 @@ def test_the_section_of_a_paper_is_found_by_its_folder(workflow, preset):
 def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     keys = [
         "mirror",
+        "figures",
         "folders",
         "rows_of_other_code",
         "franc2008.efficiency_test",
@@ -148,6 +149,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
     assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
     assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
+    assert filled["figures"] == {"width": None, "font": None}
     assert filled["causes"] == [] and filled["baselines"] == "full"
     sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50}
     assert filled["franc2008"]["sample"] == sample

@@ -3,6 +3,7 @@
 from matplotlib import rcParams
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
+from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
 
 # Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
@@ -39,9 +40,38 @@ STYLE = {
 }
 
 
+# a figure designed for more inches than this takes two columns of a journal
+ONE_COLUMN = 5
+LEAST_TYPE = 0.75  # no type is made smaller than by this factor
+_form = {"width": None, "font": None}
+
+
+def use_form(width=None, font=None):
+    """Draw all figures that follow in a form, see ``figures`` in ``config/README.md``.
+
+    Raises
+    ------
+    ValueError
+        For a font that is not installed.
+    """
+    if font is not None and font not in get_font_names():
+        raise ValueError(
+            f"figures.font is {font!r}, which is not installed; STIXGeneral comes with Matplotlib"
+        )
+    _form.update(width=width, font=font)
+
+
 def figure(rows, columns, width, height, **options):
-    """Figure and 2-d array of axes in the project's style; sizes in inches."""
-    rcParams.update(STYLE)
+    """Figure and 2-d array of axes in the project's style, or in the form of `use_form`; sizes in inches."""
+    style = dict(STYLE)
+    if _form["font"] is not None:
+        style |= {"font.family": _form["font"], "mathtext.fontset": "stix"}
+    if _form["width"] is not None:
+        scale = _form["width"][width > ONE_COLUMN] / width
+        width, height = width * scale, height * max(scale, LEAST_TYPE)
+        for name in ("font.size", "axes.titlesize"):
+            style[name] *= min(1, max(scale, LEAST_TYPE))
+    rcParams.update({"mathtext.fontset": "dejavusans", **style})
     fig = Figure(figsize=(width, height), layout="constrained")
     return fig, fig.subplots(rows, columns, squeeze=False, **options)
 

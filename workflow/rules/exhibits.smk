@@ -43,5 +43,6 @@ for paper in PAPERS.values():
             paper=paper.key,
             exhibits=list(map(asdict, paper.to_plot.values())),
             facts=facts_of(paper),
+            form=config["figures"],
         script:
             "../scripts/plot_figures.py"

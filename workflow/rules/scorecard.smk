@@ -19,6 +19,7 @@ rule plot_scorecard:
     params:
         code=code_of("scripts.plot_scorecard"),
         papers={name: paper.name for name, paper in PRINTED.items()},
+        form=config["figures"],
     script:
         "../scripts/plot_scorecard.py"
 

@@ -2,12 +2,13 @@
 
 from importlib import import_module
 
-from lib.figures import save
+from lib.figures import save, use_form
 from lib.given import Given
 from lib.joblog import start_log
 from lib.papers import Exhibit, alt_text
 
 log = start_log(snakemake.log[0])
+use_form(**snakemake.params.form)
 given = Given(snakemake.input.items(), snakemake.params.facts)
 plots = import_module(f"papers.{snakemake.params.paper}.plots")
 for declared in snakemake.params.exhibits:

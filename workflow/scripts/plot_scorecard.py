@@ -2,11 +2,12 @@
 
 import pandas as pd
 
-from lib.figures import save
+from lib.figures import save, use_form
 from lib.joblog import start_log
 from lib.overview import plot_misses, plot_results
 
 log = start_log(snakemake.log[0])
+use_form(**snakemake.params.form)
 scorecard = pd.read_csv(snakemake.input.scorecard, dtype=str, keep_default_na=False)
 papers, output = snakemake.params.papers, snakemake.output
 for plot, title, description, pdf, svg in (
