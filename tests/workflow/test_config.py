@@ -139,7 +139,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
         "chapelle1999.width.parts",
     ]
     keys += ["papers", "verify", "verify_tolerance", "minutes_per_job", "causes", "baselines"]
-    keys += ["franc2008.sample"]
+    keys += ["franc2008.sample", "wen2017.sample", "sarafis2018.sample"]
     for key in keys:
         preset = changed(changed(preset, key, 5), key, ...)
     preset["timing"] = "exclusive"
@@ -170,7 +170,7 @@ def test_objects_have_no_other_keys_and_lack_none_but_those_with_defaults(schema
     """What the files of schemas leave unsaid."""
     wen = schema["properties"]["wen2017"]
     assert not wen["additionalProperties"] and wen["type"] == "object"
-    assert set(wen["properties"]) - set(wen["required"]) == {"max_iter"}
+    assert set(wen["properties"]) - set(wen["required"]) == {"max_iter", "sample"}
     cells = wen["properties"]["datasets"]["items"]["properties"]["cells"]
     assert set(cells["properties"]) - set(cells["required"]) == {"unlearn"}
     assert "$ref" not in str(schema)

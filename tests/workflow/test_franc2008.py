@@ -24,6 +24,7 @@ from lib.rows import (
     write_rows,
 )
 from lib.run import planned
+from lib.sample import half_width
 from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
 from papers.franc2008 import cells, claims
 from papers.franc2008.checks import agreement
@@ -32,7 +33,7 @@ from papers.franc2008.exhibits import errors_of_selected, figure1, table2, table
 from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
 from papers.franc2008.names import ALL_SETS, METHODS
 from papers.franc2008.plots import plot_figure1, plot_speedup
-from papers.franc2008.sample import for_all_points, half_width
+from papers.franc2008.sample import for_all_points
 from papers.franc2008.selection import COLUMNS, select
 
 from svmselect import RBF, Gram

@@ -485,3 +485,46 @@ def test_published_figures_have_their_counterparts(tmp_path, root, scorecard_of)
     splice = card[card["dataset"] == "splice"].set_index(["exhibit", "method", "metric"])
     assert splice.loc[("table1", "", "train_rows"), "within"] == "yes"
     assert splice.loc[("table6", "span_rule", "time"), "relative_to"] == "kfold time"
+
+
+def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
+    """The sample's errors are those of the same folds of the whole run, ours are compared on the same rows,
+    and the time of all folds is stated with an interval."""
+    found = {}
+    for sample in (None, 1, 2):
+        rows = run(**({"libsvm_folds": sample} if sample else {}))
+        (tmp_path / "checkpoint.json").unlink()
+        write_rows(tmp_path / f"{sample}.parquet", rows, WEIGHT_ROWS)
+        found[sample] = read_rows([tmp_path / f"{sample}.parquet"])
+    whole = found[None]
+    assert whole["folds_run"].isna().all() and whole["fold_errors"].isna().all()
+    assert len({tuple(drawn) for drawn in found[1]["folds_run"].dropna()}) > 1
+    for sample in (1, 2):
+        own = found[sample]
+        for method in ("kfold", "test", "loo"):
+            ours, theirs = (rows[rows["method"] == method]["errors"].tolist() for rows in (own, whole))
+            assert ours == theirs
+        kfold, libsvm = (own[own["method"] == name] for name in ("kfold", "kfold_libsvm"))
+        assert [sum(counts) for counts in kfold["fold_errors"]] == kfold["errors"].tolist()
+        assert all(len(drawn) == sample for drawn in libsvm["folds_run"])
+        assert libsvm["rows_tested"].between(9 * sample, 11 * sample).all()
+        # on these few rows LIBSVM and ours err alike, so that the rows have to be the same
+        same = [
+            sum(counts[h] for h in drawn) == errors
+            for counts, drawn, errors in zip(
+                kfold["fold_errors"], libsvm["folds_run"], libsvm["errors"], strict=True
+            )
+        ]
+        assert np.mean(same) > 0.7
+        tidy = pd.DataFrame(sarafis.table6(own.assign(dataset="d")))
+        value = lookup(tidy)
+        ratio, half = value("d", "span_rule", "libsvm_over")
+        assert half > 0
+        times = (value("d", name, "time")[0] for name in ("kfold", "span_rule"))
+        assert ratio == pytest.approx(np.divide(*times))
+        of_all = [np.mean(seconds) * 5 for seconds in libsvm["fold_cpu_s"]]
+        assert value("d", "kfold", "time")[0] == pytest.approx(np.mean(of_all))
+        assert any("95 % interval" in note for note in layout.table6_layout(tidy, tidy.iloc[:0])[2])
+        distance = lookup(pd.DataFrame(sarafis.table4(own.assign(dataset="d"))))
+        assert distance("d", "kfold", "distance_to_kfold_libsvm")[0] < 0.05
+    assert "libsvm_over" not in {row["metric"] for row in sarafis.table6(whole.assign(dataset="d"))}

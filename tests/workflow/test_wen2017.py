@@ -16,13 +16,27 @@ from lib.figures import save
 from lib.papers import alt_text
 from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
+from lib.run import planned
+from lib.sample import variance_of_total
 from lib.tables import read_tidy, write_tidy
 from papers.wen2017 import causes, cells, claims, libsvm, readings
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds
 from papers.wen2017.choice import run_choice
 from papers.wen2017.claims import Results
-from papers.wen2017.exhibits import METHODS, agreement, figure2, folds, seeds, table1, table2, table3, total
+from papers.wen2017.exhibits import (
+    METHODS,
+    agreement,
+    costs,
+    figure2,
+    folds,
+    intervals,
+    seeds,
+    table1,
+    table2,
+    table3,
+    total,
+)
 from papers.wen2017.layout import (
     agreement_layout,
     folds_layout,
@@ -143,6 +157,42 @@ def test_leave_one_out_of_some_rows(data, run):
     y = np.ones(60)
     np.testing.assert_array_equal(np.sort(folds_of(y, "loo", 0)), np.arange(60))
     assert np.isfinite([row["min_abs_decision"] for row in rows]).all()
+
+
+def test_seeds_that_run_on_a_sample_are_compared_where_all_ran(data, run):
+    seedings = ["cold", "top"]
+    whole = run(data / "dense.npz", model=MODEL, seedings=seedings)
+    cold, top = run(data / "dense.npz", model=MODEL, seedings=seedings, settings={"sample": {"cold": 2}})
+    assert (cold["rounds"], top["rounds"]) == (2, 5) and cold["rows_tested"] < top["rows_tested"]
+    assert top["errors"] == whole[1]["errors"]
+    assert list(cold["round_n_iter"]) == list(whole[0]["round_n_iter"])[:2]
+    # points outside the sample have no decision value that could differ
+    assert set(cold["differing_points"]) <= set(whole[0]["differing_points"])
+
+
+def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
+    def settings(baselines):
+        path = tmp_path / "config.yaml"
+        path.write_text(f"baselines: {baselines}")
+        papers, _, _ = planned(root / "config/paper.yaml", path)
+        plan = papers["wen2017"].plan
+        return {f"{run.stage}/{name}": run.settings_of(name) for run in plan.runs for name in run.cells} | {
+            "facts": plan.facts,
+            "sarafis": papers["sarafis2018"].plan.runs[0].settings,
+        }
+
+    full, sampled = settings("full"), settings("sampled")
+    assert sampled["seeds/adult/published/k-100"]["sample"] == {"cold": 10, "avg": 50, "top": 50}
+    assert sampled["seeds/adult/published/k-loo"]["sample"] == {"cold": 10, "ato": 10, "avg": 50, "top": 50}
+    # what Table 1 prints is run in full
+    assert not any("sample" in own for name, own in sampled.items() if name.endswith("k-10"))
+    assert (
+        full["libsvm/adult/published/k-10"]["budget_s"],
+        sampled["libsvm/adult/published/k-10"]["budget_s"],
+    ) == (120, 20)
+    assert (full["facts"]["sampled"], sampled["facts"]["sampled"]) == (False, True)
+    assert "libsvm_folds" not in full["sarafis"] and sampled["sarafis"]["libsvm_folds"] == 1
+    assert not any("sample" in own for own in full.values())
 
 
 def test_cached_columns_are_counted_as_an_lru_cache_computes_them(data):
@@ -379,7 +429,10 @@ def test_last_feature_and_similarity(data, job_of, run, monkeypatch):
 
 def test_times_as_iterations():
     rows = pd.DataFrame(
-        [made_row("cold", "10", [10] * 10, [1.0] * 10), made_row("sir", "10", [10] + [5] * 9, [1.0] * 10)]
+        [
+            made_row("cold", "10", 10, 1.0),
+            {**made_row("sir", "10", 5, 1.0), "round_n_iter": [10] + [5] * 9},
+        ]
     )
     found = {(row["exhibit"], row["metric"]): row["value"] for row in causes.times_as_iterations(rows)}
     assert found == {("table1", "time_rest"): 0.55, ("table3", "time_total"): 0.55}
@@ -489,13 +542,46 @@ def test_totals_are_extrapolated_as_the_seeds_depend_on_each_other():
     row = made_row("sir", "10", 0, 0, 3)
     row = {**row, "round_n_iter": [900, 100, 140]}
     chain, independent = (pd.Series({**row, "method": method}) for method in ("sir", "cold"))
-    assert total(chain, "n_iter") == 900 + 9 * 120
-    assert total(independent, "n_iter") == 3800
+    # sampled: 2 of the 9 folds that have a seed, and 3 of 10 folds
+    value, variance = total(chain, "n_iter")
+    assert value == 900 + 9 * 120 and variance == pytest.approx(
+        variance_of_total(np.std([100, 140], ddof=1), 2, 9)
+    )
+    value, variance = total(independent, "n_iter")
+    assert value == 3800 and variance == pytest.approx(
+        variance_of_total(np.std(row["round_n_iter"], ddof=1), 3, 10)
+    )
     full = pd.Series({**row, "method": "top", "full_n_iter": 50})
-    assert total(full, "n_iter") == 3850
-    assert total(pd.Series(made_row("libsvm", "10", 1, 1.0)), "seeding_cpu_s") == 0
+    assert total(full, "n_iter")[0] == 3850
+    assert total(pd.Series(made_row("libsvm", "10", 1, 1.0)), "seeding_cpu_s") == (0, 0)
     whole = pd.Series({**row, "round_n_iter": list(range(10))})
-    assert total(whole, "n_iter") == 45
+    assert total(whole, "n_iter") == (45, 0)
+    # of one fold of LIBSVM the folds are as far apart as those of the cold start
+    cells = pd.DataFrame(
+        [
+            {**made_row("cold", "10", 0, 1.0), "round_n_iter": [90, 110] * 5},
+            made_row("libsvm", "10", 100, 20.0, 1),
+            made_row("sir", "10", 5, 1.0),
+        ]
+    )
+    cold, libsvm, sir = costs(cells).to_dict("records")
+    assert cold["iterations_variance"] == sir["time_total_variance"] == 0
+    spread = np.std([90, 110] * 5, ddof=1) / 100
+    assert libsvm["time_total_variance"] == pytest.approx(10 * 9 * (20 * spread) ** 2)
+    found = {
+        (row["method"], row["metric"]): (row["value"], row["spread"])
+        for row in intervals("table1", costs(cells), METHODS)
+    }
+    half = 1.96 * np.sqrt(libsvm["time_total_variance"])
+    assert found["libsvm", "time_total_half_width"][0] == pytest.approx(half)
+    ratio, its_half = found["sir", "libsvm_over"]
+    assert ratio == pytest.approx(200 / sir["time_total"]) and its_half == pytest.approx(ratio * half / 200)
+    assert set(found) == {
+        ("libsvm", "time_total_half_width"),
+        ("libsvm", "iterations_half_width"),
+        ("cold", "libsvm_over"),
+        ("sir", "libsvm_over"),
+    }
 
 
 def frame_of(tmp_path, rows):

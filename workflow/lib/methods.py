@@ -1,5 +1,6 @@
 """Ways to judge a model that several papers share."""
 
+import numpy as np
 from svmselect import RBF, Gram, cross_validate, leave_one_out, solve_csvc
 
 from lib.cell import Method
@@ -13,12 +14,21 @@ def estimate_of_fit(cell, name, function, **given):
     )
 
 
-def cross_validation(cell, folds, options, **columns):
-    """Cross-validation on given folds, with options of `svmselect.cross_validate`, and columns of its row."""
+def cross_validation(cell, folds, options, by_fold=False, **columns):
+    """Cross-validation on given folds, with options of `svmselect.cross_validate`, and columns of its row,
+    also errors and CPU time ``by_fold``."""
+
+    def judged_by_fold(cv):
+        row = judged(cv, "n_iter", solved="fits")
+        if by_fold:
+            row["fold_errors"] = np.bincount(folds[cv.errors], minlength=len(cv.rounds)).tolist()
+            row["fold_cpu_s"] = [fit.training_cpu_s for fit in cv.rounds]
+        return row
+
     return Method(
         "kfold",
         lambda C, _: cross_validate(cell.gram, cell.y, C, folds, **options),
-        lambda cv: judged(cv, "n_iter", solved="fits"),
+        judged_by_fold,
         {"fold": "cv", **columns},
     )
 

@@ -143,6 +143,10 @@ WEIGHT_ROWS = pa.schema(
         ("A", pa.float64()),  # instance weights: C_i = max(C / (1 + exp(-A (q_i - B))), 0.01)
         ("B", pa.float64()),
         ("n_empty", pa.int64()),  # in-bound SVs with an empty Lambda_p
+        ("folds_run", pa.list_(pa.int64())),  # null: all of them
+        # by fold, where a sample is compared with all of them
+        ("fold_errors", pa.list_(pa.int64())),
+        ("fold_cpu_s", pa.list_(pa.float64())),
     ]
 )
 

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from lib.rows import OK
+from lib.sample import half_width
 from lib.tables import averaged, measured
 from papers.franc2008.checks import agreement as agreement
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS, MODEL
-from papers.franc2008.sample import COUNTED, for_all_points, half_width
+from papers.franc2008.sample import COUNTED, for_all_points
 from papers.franc2008.selection import error_table, first_best, selected_models
 
 COSTS = ["cpu_s", "columns_requested", *COUNTED]

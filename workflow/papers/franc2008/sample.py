@@ -7,13 +7,12 @@ import pandas as pd
 
 from lib.columns import error_count
 from lib.rows import pack_bits, unpack_bits
+from lib.sample import variance_of_total
 
 # columns that count or measure what is done point by point
 COUNTED = ("n_solved", "n_certified", "n_retrained")
 # cost -> the part of it that is solving for points
 SOLVING = {"cpu_s": "solving_cpu_s", "columns_requested": "solving_columns"}
-# half of a 95 % interval, in standard errors
-INTERVAL = 1.96
 
 
 class Costs:
@@ -62,17 +61,9 @@ def for_all_points(rows):
     found = rows.assign(**{name: rows[name] * every for name in COUNTED})
     for cost, solving in SOLVING.items():
         found[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
-        # the variance of a total from n out of N points drawn without replacement: N^2 (1 - n / N) sd^2 / n
-        spread = rows[f"{solving}_sd"].astype(float).fillna(0.0) ** 2
-        found[f"{cost}_variance"] = rows["n_solved"] * every * (every - 1) * spread
+        spread = rows[f"{solving}_sd"].astype(float).fillna(0.0)
+        found[f"{cost}_variance"] = variance_of_total(spread, rows["n_solved"], rows["n_solved"] * every)
     return found
-
-
-def half_width(ratio, *parts):
-    """Half of the 95 % interval of a ratio of two totals, each a pair with its variance; NaN where both
-    are known."""
-    relative = sum(variance / total**2 for total, variance in parts if total)
-    return INTERVAL * abs(ratio) * np.sqrt(relative) if relative else np.nan
 
 
 def decided_by_all(rows, m):

@@ -6,6 +6,7 @@ span rule once more as LIBSVM pays for its kernel values: on demand, in float32,
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,7 @@ from lib.cell import Cell, Method
 from lib.columns import error_count, judged, unfinished
 from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
 from lib.part import load_part
+from lib.timing import timed
 from papers.sarafis2018.grid import on, stripes, weights
 
 # seeds the folds
@@ -31,8 +33,9 @@ FOLDS_SEED = 2018
 
 # Estimates of every model; the last three only of models on a sub-grid.
 ESTIMATES = {"span_rule": span_rule, "span_bound": span_bound, "xi_alpha": xi_alpha}
-METHODS = ("test", *ESTIMATES, "kfold", "loo", "kfold_libsvm", "span_rule_lazy")
-ON_LIBSVM_GRID = METHODS[-2:]
+LIBSVM, LAZY = "kfold_libsvm", "span_rule_lazy"
+METHODS = ("test", *ESTIMATES, "kfold", "loo", LIBSVM, LAZY)
+ON_LIBSVM_GRID = (LIBSVM, LAZY)
 
 
 def unit_range(X, X_test):
@@ -127,7 +130,8 @@ def run_models(job, m, part, settings):
     `stripes`; ``jobs``; ``loo_every`` and ``libsvm_every``, the sub-grids of exact leave-one-out and of
     LIBSVM, see `on`, as `every` counted on the whole axes; ``tol``, ``max_iter``, ``folds``; ``memory_mb`` of
     the Gram matrix and ``cache_mb`` of LIBSVM. Optional: ``realisation``, 1; ``features``, d in ``gamma =
-    1/d``, that of the data set; ``score``, ``scale`` and ``balanced``, see `training_part`.
+    1/d``, that of the data set; ``score``, ``scale`` and ``balanced``, see `training_part`; ``libsvm_folds``,
+    how many folds LIBSVM is run on, drawn for each model with its places on the axes as seed.
     """
     asked = {"realisation": 1, "features": None, "score": None, **vars(settings)}
     protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
@@ -138,16 +142,16 @@ def run_models(job, m, part, settings):
     own = stripes(job.identity["experiment"], settings.axes, settings.every)[part - 1 :: settings.jobs]
     warm_up(job, ESTIMATES.values())
     if any(on(model, settings.libsvm_every) for stripe in own for model in stripe):
-        job.warm_up(_small_libsvm)
+        job.warm_up(partial(_small_libsvm, settings))
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
-    methods = _methods(cell, settings, options)
+    methods_of = _methods(cell, settings, options)
 
     def run(stripe):
         models = [
             (
                 {name: value for name, value in model.items() if name != "at"},
                 weights(model, cell.y, q),
-                [method for method in methods if on(model, _every(method.name, settings))],
+                [method for method in methods_of(model) if on(model, _every(method.name, settings))],
             )
             for model in stripe
         ]
@@ -164,16 +168,13 @@ def _every(method, settings):
 
 
 def _methods(cell, settings, options):
-    """All methods but the test error, in the order of `METHODS`."""
+    """A function of a model: all methods but the test error, in the order of `METHODS`."""
     y, X = cell.y, cell.part.X
     given = {"span_bound": {"sphere": smallest_enclosing_sphere(cell.gram)}}
     folds = stratified_folds(y, settings.folds, FOLDS_SEED)
     # with most values 0 a column on demand costs less from sparse rows
     rows = sparse.csr_array(X) if np.count_nonzero(X) < X.size / 4 else X
-    kernel = cell.gram.kernel
-
-    def libsvm(C, _):
-        return libsvm_errors(X, y, C, folds, kernel.gamma, settings.tol, settings.cache_mb)
+    kernel, sample = cell.gram.kernel, getattr(settings, "libsvm_folds", None)
 
     def lazy(C, _):
         gram = Gram(rows, kernel, dtype="float32", memory_mb=settings.cache_mb)
@@ -181,13 +182,30 @@ def _methods(cell, settings, options):
         solution = solve_csvc(gram, y, C, working_set="wss2", **options)
         return solution, span_rule(gram, y, solution), gram.kernel_values
 
-    return [
-        *(estimate_of_fit(cell, name, run, **given.get(name, {})) for name, run in ESTIMATES.items()),
-        cross_validation(cell, folds, options),
-        unlearning(cell, options),
-        Method("kfold_libsvm", libsvm, error_count, {"fold": "cv"}),
-        Method("span_rule_lazy", lazy, _of_lazy, {"fold": "train"}),
-    ]
+    def libsvm(model):
+        drawn = range(settings.folds)
+        if sample is not None:
+            drawn = (
+                np.random.default_rng([FOLDS_SEED, *model["at"]])
+                .permutation(settings.folds)[:sample]
+                .tolist()
+            )
+
+        def run(C, _):
+            return libsvm_folds(X, y, C, folds, drawn, kernel.gamma, settings)
+
+        return Method(LIBSVM, run, of_folds if sample is None else partial(_of_sample, drawn), {"fold": "cv"})
+
+    shared = [estimate_of_fit(cell, name, run, **given.get(name, {})) for name, run in ESTIMATES.items()]
+    whole, by_fold = (cross_validation(cell, folds, options, by_fold) for by_fold in (False, True))
+    loo, on_demand = unlearning(cell, options), Method(LAZY, lazy, _of_lazy, {"fold": "train"})
+
+    def methods(model):
+        # beside a sample of the folds those of ours are kept apart
+        compared = sample is not None and on(model, settings.libsvm_every)
+        return [*shared, by_fold if compared else whole, loo, libsvm(model), on_demand]
+
+    return methods
 
 
 def _of_lazy(result):
@@ -197,18 +215,29 @@ def _of_lazy(result):
     return {**judged(rule), "kernel_values": kernel_values, **stopped}
 
 
-def libsvm_errors(X, y, C, folds, gamma, tol, cache_mb):
-    """Errors of k-fold cross-validation with LIBSVM, each fold trained from nothing: bool, shape (m,)."""
+def libsvm_folds(X, y, C, folds, drawn, gamma, settings):
+    """Errors (bool) of LIBSVM on the rows of each fold that is `drawn`, trained on the others from nothing,
+    and its CPU time: a list of pairs. The settings are ``tol`` and ``cache_mb``."""
     from sklearn.svm import SVC  # here, because it takes two seconds and not every cell needs it
 
-    errors = np.zeros(len(y), dtype=bool)
-    for h in range(folds.max() + 1):
-        out = folds == h
-        svc = SVC(C=1.0, gamma=gamma, tol=tol, cache_size=cache_mb)
-        svc.fit(X[~out], y[~out], sample_weight=C[~out])
-        errors[out] = svc.predict(X[out]) != y[out]
-    return errors
+    found = []
+    for out in (folds == h for h in drawn):
+        with timed("shared") as clock:
+            svc = SVC(C=1.0, gamma=gamma, tol=settings.tol, cache_size=settings.cache_mb)
+            svc.fit(X[~out], y[~out], sample_weight=C[~out])
+            wrong = svc.predict(X[out]) != y[out]
+        found.append((wrong, clock.cpu_s))
+    return found
 
 
-def _small_libsvm(X, y):
-    libsvm_errors(X, y, np.ones(y.size), stratified_folds(y, 5), 1.0, 1e-3, 100)
+def of_folds(found):
+    """Columns of what `libsvm_folds` found."""
+    return error_count(np.concatenate([wrong for wrong, _ in found]))
+
+
+def _of_sample(drawn, found):
+    return {**of_folds(found), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in found]}
+
+
+def _small_libsvm(settings, X, y):
+    libsvm_folds(X, y, np.ones(y.size), stratified_folds(y, 5), range(5), 1.0, settings)

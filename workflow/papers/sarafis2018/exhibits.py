@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from lib import sample
 from lib.rows import OK
 from lib.selection import at_minimum
 from lib.tables import averaged, measured
@@ -88,9 +89,12 @@ def table4(rows):
             rmse = np.sqrt((error**2).mean()) if len(error) else np.nan
             yield measured({**at, "method": method}, "rmse_to_test_error", rmse, "fraction")
         # how far the span rule is from what it estimates, and our cross-validation from LIBSVM's
-        for method, other in (("span_rule", "loo"), ("kfold", "kfold_libsvm")):
-            error = (values[method] - values[other]).abs()
-            yield measured({**at, "method": method}, f"distance_to_{other}", error.mean(), "fraction")
+        apart = {
+            ("span_rule", "loo"): values["span_rule"] - values["loo"],
+            ("kfold", "kfold_libsvm"): _beside_libsvm(own, values["kfold"]) - values["kfold_libsvm"],
+        }
+        for (method, other), error in apart.items():
+            yield measured({**at, "method": method}, f"distance_to_{other}", error.abs().mean(), "fraction")
         yield from _models(at, values, PREDICTORS)
 
 
@@ -122,8 +126,36 @@ def _counts(at, own):
     yield measured({**at, "method": "span"}, "models", len(empty), "count")
 
 
+def _beside_libsvm(own, errors):
+    """Errors of our cross-validation on the rows that LIBSVM's has left out, where these are a sample."""
+    if "folds_run" not in own or own["folds_run"].isna().all():
+        return errors
+    counts, drawn, rows = (models(own, name) for name in ("fold_errors", "folds_run", "rows_tested"))
+    both = pd.DataFrame({"counts": counts["kfold"], "drawn": drawn["kfold_libsvm"]}).dropna()
+    found = both.apply(lambda model: np.asarray(model["counts"])[list(model["drawn"])].sum(), axis=1)
+    return (found / rows["kfold_libsvm"]).reindex(errors.index)
+
+
+def _of_all_folds(own, seconds):
+    """CPU times of the models (from `models`), those of LIBSVM's cross-validation of all folds, and the
+    variance of each of the latter: of a model of which a sample was run, its folds are as far apart as those
+    of our cross-validation."""
+    known = pd.Series(0.0, seconds.index)
+    if "folds_run" not in own or own["folds_run"].isna().all():
+        return seconds, known
+    of_fold = models(own, "fold_cpu_s")[["kfold", "kfold_libsvm"]].dropna()
+    found = of_fold.apply(_of_model, axis=1, result_type="expand")
+    seconds = seconds.assign(kfold_libsvm=found[0].reindex(seconds.index))
+    return seconds, found[1].reindex(seconds.index)
+
+
+def _of_model(of_fold):
+    ours = np.asarray(of_fold["kfold"])
+    return sample.total(of_fold["kfold_libsvm"], ours.size, ours.std(ddof=1) / ours.mean())
+
+
 def _times(at, own):
-    seconds = models(own, "cpu_s")
+    seconds, variance = _of_all_folds(own, models(own, "cpu_s"))
     # one model's share: a job's matrix serves the whole grid
     gram_s = own["gram_cpu_s"].mean() / len(seconds)
     times = pd.DataFrame(
@@ -139,6 +171,11 @@ def _times(at, own):
         here, mean = {**at, "method": method}, timed[method].mean(skipna=False)
         yield measured(here, "time", mean, "s", timed[method].std(ddof=1))
         yield measured(here, "time_all_models", times[method].mean(), "s")
+    libsvm = timed["kfold"].sum(), variance[timed.index].sum()
+    for method in TIMES if libsvm[1] > 0 else ():
+        ratio = libsvm[0] / timed[method].sum(skipna=False)
+        half = sample.half_width(ratio, libsvm)
+        yield measured({**at, "method": method}, "libsvm_over", ratio, "ratio", half)
     yield measured({**at, "method": "all"}, "models", len(timed), "count")
 
 

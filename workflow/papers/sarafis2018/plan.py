@@ -32,6 +32,7 @@ def plan(config, registry):
     }
     for figure, (experiment, dataset) in figures.items():
         check_datasets({f"sarafis2018.figures.{figure}": [dataset]}, datasets[experiment])
+    sample = {"libsvm_folds": own["sample"]["libsvm_folds"]} if config["baselines"] == "sampled" else {}
     cells = {}
     for experiment, dataset, m, entry in _grids(own, datasets, registry):
         for part in range(1, entry["jobs"] + 1):
@@ -52,7 +53,7 @@ def plan(config, registry):
             )
     settings = {key: own[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
     return Plan(
-        [Run("cells.run_models", "WEIGHT_ROWS", cells, {**settings, "timing": config["timing"]})],
+        [Run("cells.run_models", "WEIGHT_ROWS", cells, {**settings, **sample, "timing": config["timing"]})],
         [*(name for named in datasets.values() for name in named), *sizes],
         facts={
             "figures": figures,

@@ -11,7 +11,7 @@ from lib.cell import Cell, Method
 from lib.columns import error_count
 from lib.methods import estimate_of_fit
 from lib.timing import timed
-from papers.sarafis2018.cells import FOLDS_SEED, libsvm_errors, training_part
+from papers.sarafis2018.cells import FOLDS_SEED, libsvm_folds, of_folds, training_part
 from papers.sarafis2018.grid import stripes, weights
 
 SAMPLED = 20  # support vectors of a model with a QP each, which stand for all of them
@@ -70,14 +70,14 @@ def run_qp(job, m, part, settings):
         return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
 
     def libsvm(C, _):
-        return libsvm_errors(X, y, C, folds, cell.gram.kernel.gamma, settings.tol, settings.cache_mb)
+        return libsvm_folds(X, y, C, folds, range(settings.folds), cell.gram.kernel.gamma, settings)
 
     # what is loaded on first use is not timed
     by_qp(np.ones(m), solve_csvc(cell.gram, y, 1.0))
     libsvm(np.ones(m), None)
     methods = [
         Method("span_rule_qp", by_qp, dict, of_fit=True),
-        Method("kfold_libsvm", libsvm, error_count, {"fold": "cv"}),
+        Method("kfold_libsvm", libsvm, of_folds, {"fold": "cv"}),
     ]
     return _rows(cell, q, settings, methods)
 

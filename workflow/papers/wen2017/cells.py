@@ -27,8 +27,9 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
 
     For k, model, choice and the settings ``tol`` and ``seed``, also of the seeds that draw, see
     `papers.wen2017.problem.problem`; for the seeds see `svmselect.cross_validate`. Further settings are
-    ``dtype`` of the Gram matrix; ``rounds``, int or None: only the first so many folds; ``max_iter``, int or
-    None.
+    ``dtype`` of the Gram matrix; ``rounds``, int or None: only the first so many folds, which are a sample as
+    rows are assigned at random; ``max_iter``, int or None. Optional: ``sample``, the most folds of some seeds
+    (dict of int).
     """
     own = problem(job, k, model, settings, choice)
     gram = _gram(own, settings.dtype)
@@ -183,7 +184,7 @@ def _cross_validation(job, gram, own, C, method, settings):
     options = {
         "tol": settings.tol,
         "max_iter": settings.max_iter,
-        "rounds": getattr(settings, "rounds", None),
+        "rounds": _rounds(method, settings),
         "rng": settings.seed,
         "progress": after_fold,
         **PLAIN_SMO,
@@ -216,6 +217,12 @@ def _cross_validation(job, gram, own, C, method, settings):
     }
 
 
+def _rounds(method, settings):
+    """How many folds a seed is run on; None for all of them."""
+    most = [getattr(settings, "rounds", None), getattr(settings, "sample", {}).get(method)]
+    return min((number for number in most if number is not None), default=None)
+
+
 def status(n_not_converged):
     """Columns that say how many fits did not converge."""
     stopped = unfinished(f"iteration limit reached by {n_not_converged} fits") if n_not_converged else {}
@@ -224,12 +231,13 @@ def status(n_not_converged):
 
 def _mark_differences(results, folds):
     """Add to each result the points on whose class the cell's seeds disagree, their folds, and the decision
-    values there."""
+    values there. A point counts if all seeds have left it out."""
     results = [result for result in results if "decision" in result]
     if not results:
         return
-    positive = np.array([np.array(result["decision"]) >= 0 for result in results])
-    points = np.flatnonzero(positive.any(axis=0) & ~positive.all(axis=0)).tolist()
+    decisions = np.array([result["decision"] for result in results])
+    positive, tested = decisions >= 0, ~np.isnan(decisions).any(axis=0)
+    points = np.flatnonzero(tested & positive.any(axis=0) & ~positive.all(axis=0)).tolist()
     for result in results:
         result["differing_points"] = points
         result["differing_folds"] = folds[points].tolist()

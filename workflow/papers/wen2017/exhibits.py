@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from lib import sample
 from lib.rows import OK
 from lib.tables import averaged, measured
 from papers.wen2017.problem import LOO, PUBLISHED
@@ -31,18 +32,21 @@ UNITS = dict.fromkeys(
 TIMES = ("time_kernel", "time_init", "time_rest", "time_total")
 
 
-def total(row, quantity):
-    """What all k folds take of a quantity (of `QUANTITIES`), from a row (namedtuple); where fewer were run,
-    those that were not take the mean of those that were. The first fold of a chain has no seed: the others
-    take the mean of the seeded ones."""
-    rounds = getattr(row, f"round_{quantity}")
-    if rounds is None:
-        return 0.0
-    rounds = np.asarray(rounds, dtype=float)
-    full = QUANTITIES[quantity]
-    of_all = 0.0 if full is None or pd.isna(getattr(row, full)) else getattr(row, full)
-    typical = rounds[1:] if row.method in CHAINED and rounds.size > 1 else rounds
-    return float(of_all + rounds.sum() + (row.k - rounds.size) * typical.mean())
+def total(row, *quantities, relative_spread=None):
+    """What all k folds take of some quantities (of `QUANTITIES`) together, from a row (namedtuple), and the
+    variance of this number. Where fewer folds were run, these are a sample, since rows are assigned to folds
+    at random: see `lib.sample.total`. The first fold of a chain has no seed, and is none of the sample."""
+    there = [name for name in quantities if getattr(row, f"round_{name}") is not None]
+    if not there:
+        return 0.0, 0.0
+    rounds = sum(np.asarray(getattr(row, f"round_{name}"), dtype=float) for name in there)
+    full = [QUANTITIES[name] for name in there if QUANTITIES[name] is not None]
+    known = sum(getattr(row, name) for name in full if not pd.isna(getattr(row, name)))
+    units = row.k
+    if row.method in CHAINED and rounds.size > 1:
+        known, rounds, units = known + rounds[0], rounds[1:], units - 1
+    value, variance = sample.total(rounds, units, relative_spread)
+    return float(known + value), variance
 
 
 def costs(rows):
@@ -52,23 +56,43 @@ def costs(rows):
     NaN where it failed: ``accuracy`` (percent), ``iterations``, ``kernel_values``, and the CPU times
     ``time_kernel`` of the Gram matrix, ``time_init`` of the seeds, ``time_rest`` of the fits, and
     ``time_total`` of all three, in seconds. LIBSVM computes kernel values as it goes: its ``time_rest`` is
-    all there is.
+    all there is. Beside ``iterations`` and ``time_total`` there are their variances, for example
+    ``iterations_variance``, 0 where all folds were run.
     """
     found = rows[["dataset", "settings", "fold", "method", "k", "rounds"]].copy()
     ok = rows["status"] == OK
+    spreads = _relative_spreads(rows[ok])
 
-    def totals(quantity):
-        return pd.Series([total(row, quantity) for row in rows[ok].itertuples()], rows.index[ok], dtype=float)
+    def totals(*quantities):
+        pairs = [
+            total(row, *quantities, relative_spread=spread)
+            for row, spread in zip(rows[ok].itertuples(), spreads, strict=True)
+        ]
+        return (pd.Series(part, rows.index[ok], dtype=float) for part in np.reshape(pairs, (-1, 2)).T)
 
     found["failed"] = (~ok).astype(int)
     found["accuracy"] = 100 * (1 - rows["estimate"].where(ok))
-    found["iterations"] = totals("n_iter")
-    found["kernel_values"] = totals("kernel_values")
+    found["iterations"], found["iterations_variance"] = totals("n_iter")
+    found["kernel_values"], _ = totals("kernel_values")
     found["time_kernel"] = rows["gram_cpu_s"].fillna(0).where(ok)
-    found["time_init"] = totals("seeding_cpu_s")
-    found["time_rest"] = totals("training_cpu_s")
+    found["time_init"], _ = totals("seeding_cpu_s")
+    found["time_rest"], _ = totals("training_cpu_s")
     found["time_total"] = found["time_kernel"] + found["time_init"] + found["time_rest"]
+    _, found["time_total_variance"] = totals("seeding_cpu_s", "training_cpu_s")
     return found
+
+
+def _relative_spreads(rows):
+    """For each row the relative deviation of the iterations from fold to fold of the cold start of its cell,
+    which takes LIBSVM's steps; None where it was not run on two folds."""
+    cold = rows[(rows["method"] == COLD) & (rows["rounds"] > 1)]
+    keys = ["dataset", "settings", "fold"]
+    found = {
+        key: float(np.std(n_iter, ddof=1) / np.mean(n_iter))
+        for *key, n_iter in cold[[*keys, "round_n_iter"]].itertuples(index=False, name=None)
+        for key in [tuple(key)]
+    }
+    return [found.get(key) for key in rows[keys].itertuples(index=False, name=None)]
 
 
 def tidy(exhibit, setting, row, metrics):
@@ -80,6 +104,27 @@ def tidy(exhibit, setting, row, metrics):
         yield measured(at, metric, getattr(row, column), UNITS.get(metric, "s"))
 
 
+def intervals(exhibit, costs, methods):
+    """Tidy rows of what was extrapolated from a sample of the folds, of rows of `costs`: half of the 95 %
+    intervals of iterations and times, and LIBSVM's time over that of a method, with half of its interval as
+    the spread."""
+    for (dataset, k), own in costs[costs["method"].isin(methods)].groupby(["dataset", "fold"], sort=False):
+        at = {"exhibit": exhibit, "dataset": dataset, "setting": LOO if k == LOO else f"k={k}"}
+        time = {row.method: (row.time_total, row.time_total_variance) for row in own.itertuples()}
+        for row in of_methods(own, methods):
+            here = {**at, "method": row.method}
+            for metric in ("iterations", "time_total"):
+                value, variance = getattr(row, metric), getattr(row, f"{metric}_variance")
+                if variance > 0:
+                    half = sample.half_width(value, (value, variance))
+                    yield measured(here, f"{metric}_half_width", half, UNITS.get(metric, "s"))
+            if LIBSVM in time and row.method != LIBSVM:
+                ratio = time[LIBSVM][0] / row.time_total
+                half = sample.half_width(ratio, time[LIBSVM], time[row.method])
+                if half > 0:
+                    yield measured(here, "libsvm_over", ratio, "ratio", half)
+
+
 def of_methods(frame, methods):
     """Rows of some methods, as named tuples, in their order within each data set and k."""
     order = {method: place for place, method in enumerate(methods)}
@@ -89,14 +134,16 @@ def of_methods(frame, methods):
     return frame.loc[keys.sort_values(["d", "k", "m"], kind="stable").index].itertuples()
 
 
-def table1(rows, settings):
+def table1(rows, settings, sampled=False):
     """k = 10, with published or chosen settings: CPU times of seeds and fits, iterations, accuracy.
-    ``rounds`` is the number of folds run: with fewer than 10, times and iterations are extrapolated."""
-    own = rows[(rows["settings"] == settings) & (rows["fold"] == TABLE1_K)]
-    for row in of_methods(costs(own), METHODS):
+    ``rounds`` is the number of folds run: with fewer than 10, times and iterations are extrapolated. Where
+    baselines are `sampled`, there are `intervals`."""
+    own = costs(rows[(rows["settings"] == settings) & (rows["fold"] == TABLE1_K)])
+    for row in of_methods(own, METHODS):
         yield from tidy(
             "table1", f"k={TABLE1_K}", row, [*TIMES, "iterations", "accuracy", "rounds", "failed"]
         )
+    yield from intervals("table1", own, METHODS) if sampled else ()
 
 
 def table2(rows, features):
@@ -113,21 +160,23 @@ def table2(rows, features):
         yield measured(at, "kernel_largest", first["kernel_largest"], "")
 
 
-def table3(rows, settings):
+def table3(rows, settings, sampled=False):
     """Every k: total CPU time of LIBSVM, of our cold start, of SIR, of TOP and of unlearning; else as
     `table1`."""
-    own = rows[(rows["settings"] == settings) & (rows["fold"] != LOO)]
-    for row in of_methods(costs(own), TABLE3_METHODS):
+    own = costs(rows[(rows["settings"] == settings) & (rows["fold"] != LOO)])
+    for row in of_methods(own, TABLE3_METHODS):
         metrics = ["time_kernel", "time_total", "iterations", "rounds", "failed"]
         yield from tidy("table3", f"k={row.fold}", row, metrics)
+    yield from intervals("table3", own, TABLE3_METHODS) if sampled else ()
 
 
-def figure2(rows):
+def figure2(rows, sampled=False):
     """Leave-one-out: CPU time of every method, with the settings of the paper. ``rounds`` is the number of
     points left out, ``points`` that of all: with fewer, times and iterations are extrapolated."""
     own = costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == LOO)]).assign(points=lambda c: c["k"])
     for row in of_methods(own, METHODS):
         yield from tidy("figure2", LOO, row, [*TIMES, "iterations", "rounds", "points", "failed"])
+    yield from intervals("figure2", own, METHODS) if sampled else ()
 
 
 def seeds(rows, cached, along_C):
@@ -192,13 +241,14 @@ def agreement(rows, tie):
         # a fit that stopped early has decision values too, but not those of a solution
         ok = own[own["status"] == OK]
         found = differing(ok, tie)
-        accuracy = 100 * (1 - ok["estimate"])
+        # seeds that were run on fewer folds have the accuracy of other points
+        accuracy = 100 * (1 - ok.loc[ok["rounds"] == ok["rounds"].max(), "estimate"])
         summary.append(
             {
                 **key,
                 "seeds": len(ok),
                 "failed": len(own) - len(ok),
-                "points": int(ok["rows_tested"].max()) if len(ok) else 0,
+                "points": int(ok["rows_tested"].min()) if len(ok) else 0,
                 "differing": len(found),
                 "no_ties": sum(point["tie"] == "no" for point in found),
                 "accuracy_least": accuracy.min(),

@@ -13,6 +13,7 @@ def plan(config, registry):
     datasets = {entry["name"]: entry for entry in own["datasets"]}
     variants = {entry["name"]: entry for entry in own["variants"]["datasets"]}
     along_C, choice = own["along_C"], own["choice"]
+    sampled = own["sample"] if config["baselines"] == "sampled" else None
     check_datasets({"wen2017.datasets": datasets}, registry)
     check_datasets(
         {"wen2017.along_C.datasets": along_C["datasets"], "wen2017.variants.datasets": variants}, datasets
@@ -55,7 +56,17 @@ def plan(config, registry):
         return next(own for own in entry["seedings"] if str(own["k"]) == k)
 
     def of_seeds(entry, k):
-        return {"dtype": entry["dtype"], "rounds": of_k(entry, k).get("rounds")}
+        return {"dtype": entry["dtype"], "rounds": of_k(entry, k).get("rounds"), **sample(entry, k)}
+
+    def sample(entry, k):
+        """The most folds of the seeds of a cell that have fewer than all; nothing where all are run."""
+        most = sampled["folds"] if sampled else {}
+        fewer = {
+            name: most[name]
+            for name in of_k(entry, k)["methods"]
+            if name in most and (k == "loo" or most[name] < int(k))
+        }
+        return {"sample": fewer} if fewer else {}
 
     def seedings(entry, k):
         return {"seedings": of_k(entry, k)["methods"]}
@@ -87,6 +98,7 @@ def plan(config, registry):
         **{key: grid(choice[key]) for key in ("C", "gamma")},
     }
     of_libsvm = cells("libsvm", 360, mb=lambda _: 4000)
+    budget_s = sampled["libsvm_budget"] if sampled else own["libsvm_budget"]
     unlearned = cells("unlearn", 240, cell_settings=of_seeds, name="unlearn")
     with_cache = {**settings, "rounds": own["cached"]["rounds"]}
     # the tables need the seeds; LIBSVM's runs come last
@@ -100,14 +112,17 @@ def plan(config, registry):
                 "libsvm.run_libsvm",
                 "libsvm",
                 of_libsvm,
-                {**without_limit, "budget_s": own["libsvm_budget"]},
+                {**without_limit, "budget_s": budget_s},
                 -1,
             ),
             run("cells.run_along_C", "along_C", of_path, {**settings, "rows": along_C["rows"]}),
             run("variants.run_variants", "variants", of_variants, settings, after=()),
         ],
         list(datasets),
-        facts={"features": {dataset: registry[dataset].features for dataset in datasets}},
+        facts={
+            "features": {dataset: registry[dataset].features for dataset in datasets},
+            "sampled": sampled is not None,
+        },
     )
 
 
