@@ -219,6 +219,12 @@ sbom: $(AUDIT) ## Bill of materials: the packages of the library and of its buil
 	PYTHONWARNINGS=ignore .venv-audit/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
 	  --output-file dist/svmselect.cdx.json requirements-dist.lock
 
+.PHONY: graph
+graph: $(LIBRARY) ## The rules of one paper, drawn: docs/_static/rules.svg (Debian: graphviz)
+	mkdir -p build
+	.venv/bin/snakemake --rulegraph --config preset=rules 'papers=["franc2008"]' minutes_per_job=null 'franc2008={"datasets":["banana"]}' -- report > build/rules.dot
+	dot -Tsvg -o docs/_static/rules.svg build/rules.dot
+
 .PHONY: archive
 archive: $(LIBRARY) ## The committed rows and results as one file with a description, an RO-Crate: dist/svmselect-results.zip
 	.venv/bin/python workflow/archive.py results/paper dist/svmselect-results.zip

@@ -24,10 +24,13 @@ FORMATS = {
     ".yaml": "application/yaml",
 }
 LICENCE = "https://spdx.org/licenses/BSD-3-Clause"
+# what files and runs are described by: RO-Crate, a term that version 1.1 of it lacks, and its profile of runs
+CONTEXT = ["https://w3id.org/ro/crate/1.1/context", {"sha256": "http://schema.org/sha256"}]
+PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 
 
 def described(files, provenance, citation):
-    """The description of an RO-Crate 1.1, as JSON-LD, of files (contents by name), from what
+    """The description of a Process Run Crate, as JSON-LD, of files (contents by name), from what
     ``provenance.json`` and ``CITATION.cff`` hold."""
     parts = [
         {
@@ -51,11 +54,13 @@ def described(files, provenance, citation):
     root = {
         "@id": "./",
         "@type": "Dataset",
+        "conformsTo": {"@id": PROFILE},
         "name": f"Rows and results of {citation['title']}",
         "description": "Rows of all runs, and the tables, figures and verdicts that are made from them.",
         "datePublished": provenance["written"],
         "license": {"@id": LICENCE},
-        "author": [{"@id": own["@id"]} for own in authors],
+        "author": one_or_more([{"@id": own["@id"]} for own in authors]),
+        "publisher": {"@id": authors[0]["@id"]},
         "keywords": ", ".join(citation["keywords"]),
         "hasPart": [{"@id": part["@id"]} for part in parts],
         "mentions": {"@id": "#run"},
@@ -70,6 +75,12 @@ def described(files, provenance, citation):
             "about": {"@id": "./"},
         },
         root,
+        {
+            "@id": PROFILE,
+            "@type": "CreativeWork",
+            "name": "Process Run Crate",
+            "version": PROFILE.rpartition("/")[2],
+        },
         {"@id": LICENCE, "@type": "CreativeWork", "name": citation["license"], "description": "The licence"},
         *authors,
         {
@@ -78,6 +89,7 @@ def described(files, provenance, citation):
             "name": "The run that wrote these results",
             "endTime": provenance["written"],
             "description": "commit {commit}, Python {python}, {cpu}".format_map(provenance),
+            "agent": {"@id": authors[0]["@id"]},
             "instrument": {"@id": "#svmselect"},
             "object": [{"@id": own["@id"]} for own in data],
             "result": rows,
@@ -92,7 +104,12 @@ def described(files, provenance, citation):
         *data,
         *parts,
     ]
-    return {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
+    return {"@context": CONTEXT, "@graph": graph}
+
+
+def one_or_more(values):
+    """The only value of a list, or the list: what JSON-LD calls compact."""
+    return values[0] if len(values) == 1 else values
 
 
 def main(folder, output):

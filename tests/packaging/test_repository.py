@@ -145,6 +145,12 @@ def test_the_archive_describes_every_file_and_where_it_comes_from(root: Path, tm
     references = [own for value in values for own in (value if isinstance(value, list) else [value])]
     named = {own["@id"] for own in references if isinstance(own, dict)}
     assert named <= {*entities, "https://w3id.org/ro/crate/1.1"}
+    # RO-Crate 1.1 lacks a term, which the context then has to have; lists of one value are not compact
+    assert description["@context"][1].keys() == {"sha256"}
+    assert [value for value in entities["./"].values() if isinstance(value, list) and len(value) == 1] == []
+    profile = entities["./"]["conformsTo"]["@id"]
+    assert entities[profile]["@type"] == "CreativeWork" and profile.endswith(entities[profile]["version"])
+    assert entities["#run"]["agent"] == entities["./"]["publisher"]
     provenance = json.loads(files["provenance.json"])
     run = entities["#run"]
     assert {own["@id"] for own in run["object"]} == {f"#{name}" for name in provenance["datasets"]}
