@@ -169,7 +169,8 @@ test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (D
 
 .PHONY: test-s3
 test-s3: $(LIBRARY) ## The demo from and into an object store on this machine, beside the demo on its disk
-	SVMSELECT_DEMO=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -v --capture no $(or $(PYTEST_ARGS),tests/cloud)
+	SVMSELECT_DEMO=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -v --capture no -o faulthandler_timeout=7200 \
+	  $(or $(PYTEST_ARGS),tests/cloud)
 
 .PHONY: image
 image: $(PACKAGES) ## A container image of the committed files, and the demo inside it: build/image (Debian: mmdebstrap, buildah, crun; root)
