@@ -52,6 +52,8 @@ BATCH_VALUES = 20_000
 cdef Py_ssize_t BETWEEN_SIGNALS = 2**22  # kernel values of the problems between two looks for Ctrl-C
 # A share of what drives a path that counts as nothing, where it is left at the end or out of balance.
 cdef double NOTHING = SLACK
+# Relative to the largest theta, the sum of theta may be off by this at the end of a path.
+cdef double UNNOTICED = 1e-3 * SLACK
 
 cpdef enum Outcome:     # how a path ended
     UNDECIDED = 0
@@ -160,6 +162,7 @@ cdef class Paths(KeptColumns):
     # outside S that this alone causes.
     cdef char[::1] driven
     cdef double[::1] pull, base
+    cdef const double[::1] threshold_column     # None until a path needs it
     cdef System system
     cdef Py_ssize_t[::1] events     # the open ones
     cdef Py_ssize_t n_open, most_kept
@@ -187,6 +190,7 @@ cdef class Paths(KeptColumns):
         self.inside = np.empty(self.m, dtype=np.int8)
         self.driven = np.zeros(self.m, dtype=np.int8)
         self.pull, self.base = np.zeros((2, self.m))
+        self.threshold_column = None
         self.system, self.most_kept = System(most_open), most_kept
         self.events = np.empty(most_open, dtype=np.intp)
         self.n_events = 0
@@ -336,6 +340,7 @@ cdef class Paths(KeptColumns):
 
     cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
         cdef Py_ssize_t i
+        cdef int outcome
         cdef const double *T
         self.begin()
         self.driven[r], self.pull[r] = True, -y_r
@@ -347,8 +352,38 @@ cdef class Paths(KeptColumns):
                 self.base[i] = -y_r * T[i]
         if not self.release(1, &r):
             return UNDECIDED
-        return self.follow(r, y_r, max(fabs(self.theta[r]) - kept, 0), self.theta_slack[r],
-                           300 + 2 * self.s, stop)
+        outcome = self.follow(r, y_r, max(fabs(self.theta[r]) - kept, 0), self.theta_slack[r],
+                              300 + 2 * self.s, stop)
+        if outcome == REACHED and not stop and not self.balance(r, y_r * min(fabs(self.theta[r]), kept)):
+            return UNDECIDED
+        return outcome
+
+    cdef int balance(self, Py_ssize_t r, double theta_r) except -1 nogil:
+        """Give S what round-off has taken from the sum of theta, as the threshold's column has it; whether
+        that can be told.
+
+        Columns of the tableau sum up to what they should relative to their own size alone, and those of
+        nearly dependent points nearly cancel.
+        """
+        cdef double lost = self.theta[r] - theta_r, largest = 0
+        cdef Py_ssize_t t, n_inside = 0
+        for t in range(self.m):
+            n_inside += self.inside[t]
+            largest = max(largest, fabs(self.theta[t]))
+            if t != r:
+                lost += self.theta[t] - (self.z[t] if self.inside[t] else self.parked[t])
+        if fabs(lost) <= UNNOTICED * largest or n_inside == 0:
+            return True
+        if self.threshold_column is None:
+            with gil:
+                self.threshold_column = self.tableau.threshold_column
+        for t in range(self.m):
+            self.base[t] = lost * self.threshold_column[t]
+        self.pull[r] = 0
+        if not self.direction():
+            return False
+        vec_axpy(False, self.m, &self.z[0], 1, &self.rate[0])
+        return True
 
     cdef int follow(self, Py_ssize_t r, double y_r, double left, double least, Py_ssize_t most_events,
                     bint stop) except -1 nogil:

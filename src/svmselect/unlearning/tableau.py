@@ -94,6 +94,12 @@ class Tableau:
     def rows_of_others(self):
         return np.ascontiguousarray(self.rows[:, self.s :])
 
+    @cached_property
+    def threshold_column(self):
+        """What theta_S and g of the others do per unit of the sum of theta, shape (n,)."""
+        x = self.ones / self.total
+        return np.concatenate([x, x @ self.rows_of_others + (self.shift - 1 / self.total)])
+
     def response(self, points):
         """``T_tS``, ``T_tb`` and the bend of some points.
 
