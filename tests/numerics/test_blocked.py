@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, Linear, solve_csvc, solve_path, svm
-from svmselect.gram import matrix as gram_matrix
+from svmselect.gram import values as gram_values
 from svmselect.solver import _blocked
 from svmselect.svm import solve_blocked
 
@@ -42,7 +42,7 @@ def test_nasty_problems_are_solved(seed, kind, m, C, kernel, size, single, per_r
     tol, limit = 1e-4, 300 * size
     gram = Gram(X, kernel, dtype="float32" if single else "float64")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gram_matrix, "DEAR_FROM", 1 if dear else 250)
+        patch.setattr(gram_values, "DEAR_FROM", 1 if dear else 250)
         solution = solve_blocked(gram, y, C, size, tol=tol, max_iter=limit)
     K = Gram(X, kernel, dtype=gram.dtype).matrix().astype(np.float64)
     alpha = solution.alpha
@@ -179,9 +179,9 @@ def test_columns_of_many_features_are_computed_once(csr, monkeypatch):
     X, y = two_classes(np.random.default_rng(5), 500, 260, gap=0.1)
     X = sparse.csr_array(X) if csr else X
     few = Gram(X, RBF(0.002))
-    monkeypatch.setattr(gram_matrix, "DEAR_FROM", 261)
+    monkeypatch.setattr(gram_values, "DEAR_FROM", 261)
     expected = solve_blocked(few, y, 3.0, 64, tol=1e-5)
-    monkeypatch.setattr(gram_matrix, "DEAR_FROM", 260)
+    monkeypatch.setattr(gram_values, "DEAR_FROM", 260)
     for n_bytes, share in ((2**28, 0.2), (500 * 512 * 4, 0.6)):
         monkeypatch.setattr(_blocked, "KEPT_BYTES", n_bytes)
         gram = Gram(X, RBF(0.002))

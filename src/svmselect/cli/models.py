@@ -18,7 +18,7 @@ from svmselect.cli.report import percent, show, table, warn
 from svmselect.cli.scores import check_name, check_score
 from svmselect.sklearn import SVC, SeededCV
 from svmselect.sklearn.kernels import resolved_gamma
-from svmselect.sklearn.search import progress_bar
+from svmselect.sklearn.progress import progress_bar
 
 __all__ = ["classifier", "cv", "described", "heading", "judged", "load", "loo", "span"]
 

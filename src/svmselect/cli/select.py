@@ -20,7 +20,7 @@ from svmselect.cli.report import percent, show, table, text
 from svmselect.cli.scores import check_name, check_score
 from svmselect.data.atomic import replacing
 from svmselect.sklearn import LOOSearchCV, SeededCV
-from svmselect.sklearn.search import default_grid
+from svmselect.sklearn.candidates import default_grid
 
 __all__ = ["select"]
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import numbers
-import threading
-import weakref
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
-from svmselect.gram._columns import MIN_COLUMNS, allocate, padded_length
+from svmselect.gram._columns import MIN_COLUMNS
+from svmselect.gram.budget import Budget, column_bytes, matrix_mb
 from svmselect.gram.rows import Placed, adopted_rows, own_rows
 from svmselect.gram.source import Source
 from svmselect.gram.store import Counts, Store
-from svmselect.gram.values import compute_blocks, product, row_minima, submatrix
-from svmselect.kernels import Custom, Kernel, Linear
-from svmselect.kernels.rows import BLOCK_ROWS, slices
-from svmselect.threads import run
+from svmselect.gram.values import Values
+from svmselect.gram.whole import complete, in_order, row_minima
+from svmselect.kernels import Custom, Kernel
 
-__all__ = ["Gram", "as_kernel", "matrix_mb"]
-
-DEAR_FROM = 250  # with this many values in a row, a column is dear to compute
+__all__ = ["Gram"]
 
 
 def check_dtype(dtype):
@@ -46,7 +40,7 @@ def as_kernel(kernel):
     raise ValueError(f"kernel must be one of svmselect.kernels, as RBF(gamma), or a function, got {kernel!r}")
 
 
-class Gram:
+class Gram(Values):
     """The kernel matrix of one data set, computed once and shared by all fits on it.
 
     Columns are computed when they are asked for, many at a time where the caller knows them, and kept within
@@ -137,61 +131,22 @@ class Gram:
         copy: bool = True,
         origin: ArrayLike | None = None,
     ):
-        kernel = as_kernel(kernel)
-        self.dtype = check_dtype(dtype)
-        if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
-            raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
+        kernel, dtype = as_kernel(kernel), check_dtype(dtype)
         X = own_rows(X) if copy else adopted_rows(X)
-        budget = int(memory_mb * 2**20)
-        column_bytes = padded_length(X.shape[0]) * self.dtype.itemsize
-        capacity, least = budget // column_bytes, min(X.shape[0], MIN_COLUMNS)
-        if capacity < least:
-            raise ValueError(
-                f"memory_mb={memory_mb} holds {capacity} columns of {X.shape[0]} rows; "
-                f"at least {least} are needed ({least * column_bytes / 2**20:.3g} MB)"
-            )
-        placed = Placed(X, kernel, self.dtype, origin)
-        self._open(Source(placed, None, kernel, Counts()), budget, capacity)
+        budget = Budget.of(memory_mb, dtype, X.shape[0])
+        source = Source(Placed(X, kernel, dtype, origin), None, kernel, Counts())
+        self._open(source, budget, budget.capacity(source.m))
 
     @classmethod
-    def _of(cls, source, dtype, budget, capacity, memory=None):
+    def _of(cls, source, budget, capacity, memory=None):
         """The Gram matrix of a source."""
         gram = cls.__new__(cls)
-        gram.dtype = dtype
         gram._open(source, budget, capacity, memory)
         return gram
 
     def _open(self, source, budget, capacity, memory=None):
-        self._source, self._budget = source, budget
-        self.m, self.kernel = source.m, source.kernel
-        self.origin, self.diagonal = source.placed.origin, source.diagonal
-        self._store = Store(source, capacity, self.dtype, memory)
-        self._squared_radius = None
-        # memory of restrictions, and a weak reference to the Source of the last one in it
-        self._scratch, self._lock = [], threading.Lock()
-        self._kept = None
-
-    @property
-    def columns(self) -> Any:
-        return self._store.columns
-
-    @property
-    def columns_requested(self) -> int:
-        return int(self._source.counts.total[0])
-
-    @property
-    def kernel_values(self) -> int:
-        return int(self._source.counts.total[1])
-
-    @property
-    def thread_counts(self) -> tuple[int, int]:
-        """`columns_requested` and `kernel_values` of the calling thread alone: (int, int)."""
-        return tuple(self._source.counts.own.tolist())
-
-    @property
-    def row_groups(self) -> np.ndarray:
-        """A number for each row, the same for identical rows, in order of appearance: intp, shape (m,)."""
-        return self._source.rows.groups
+        super().__init__(source, Store(source, capacity, budget.dtype, memory))
+        self._budget, self._squared_radius, self._kept = budget, None, None
 
     @property
     def full(self) -> bool:
@@ -225,21 +180,8 @@ class Gram:
         KeyboardInterrupt
             On Ctrl-C, between blocks; columns that were stored before stay so.
         """
-        if not self.full:
-            return self
-        columns, source = self.columns, self._source
-        with columns.lock:
-            absent = np.flatnonzero(~columns.holds(slice(None)))
-            if absent.size == 0:
-                return self
-            if self.m - absent.size <= self.m // 4 and not source.stored_above(absent).any():
-                compute_blocks(source, columns, absent, progress)
-                return self
-            panels = slices(absent.size, BLOCK_ROWS)
-            for done, panel in enumerate(panels, 1):
-                columns.fetch(absent[panel])
-                if progress is not None:
-                    progress(done, len(panels))
+        if self.full:
+            complete(self._source, self.columns, progress)
         return self
 
     def matrix(self) -> np.ndarray:
@@ -256,13 +198,9 @@ class Gram:
         if not self.full:
             raise MemoryError(
                 f"a Gram matrix of {self.m} rows takes {matrix_mb(self.m, self.dtype):.6g} MB, more than its "
-                f"budget of {self._budget / 2**20:.6g} MB (memory_mb); ask for columns instead"
+                f"budget of {self._budget.n_bytes / 2**20:.6g} MB (memory_mb); ask for columns instead"
             )
-        columns = self.compute().columns
-        places = columns.places()
-        view = columns.arena[:, : self.m].T  # a slot holds a column
-        if not np.array_equal(places, np.arange(self.m)):
-            view = view[:, places]
+        view = in_order(self.compute().columns)
         view.flags.writeable = False
         return view
 
@@ -292,9 +230,7 @@ class Gram:
             raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
         source = Source(former.placed.suited(kernel), None, kernel, former.counts)
         source.diagonal  # noqa: B018  it says no before anything is changed
-        scratch = self._scratch
         self._open(source, self._budget, self._store.capacity, self._store.close())
-        self._scratch = scratch
         return self
 
     def copies(self, n: int) -> list[Gram]:
@@ -311,10 +247,10 @@ class Gram:
         list of Gram
             This one first; as many as the budget of this one holds whole matrices of, at least one.
         """
-        room = int(self._budget / 2**20 // matrix_mb(self.m, self.dtype))
-        former = self._source
+        former, n_bytes = self._source, self._budget.n_bytes
+        room = int(n_bytes / 2**20 // matrix_mb(self.m, self.dtype))
         sources = [Source(former.placed, None, self.kernel, former.counts) for _ in range(min(n, room) - 1)]
-        return [self, *(self._of(source, self.dtype, self._budget, self.m) for source in sources)]
+        return [self, *(self._of(source, Budget(n_bytes, self.dtype), self.m) for source in sources)]
 
     def aside(self, n_bytes: int) -> Gram:
         """The same matrix with a store of its own, for columns that this one is not to keep.
@@ -332,27 +268,18 @@ class Gram:
         former = self._source
         above = [(self._store, np.arange(self.m)), *former.above]
         source = Source(former.placed, former.numbers, self.kernel, former.counts, above)
-        column_bytes = padded_length(self.m) * self.dtype.itemsize
-        capacity = max(min(n_bytes, self._budget // 4) // column_bytes, MIN_COLUMNS)
-        return self._of(source, self.dtype, self._budget, capacity)
+        n_bytes = min(n_bytes, self._budget.n_bytes // 4)
+        capacity = max(n_bytes // column_bytes(self.m, self.dtype), MIN_COLUMNS)
+        return self._of(source, Budget(self._budget.n_bytes, self.dtype), capacity)
 
-    @property
-    def dear(self) -> bool:
-        """Whether to compute a column again takes longer than to write it into memory that was never used;
-        sums of a linear kernel need no columns."""
-        data = self._source.placed.data
-        values = data.X.nnz / data.n if data.sparse else data.d
-        return values >= DEAR_FROM and not isinstance(self.kernel, Linear)
-
-    @property
-    def _part_budget(self):
-        """Memory of a restriction, bytes: what this matrix leaves of its budget, a quarter at least."""
-        return max(self._budget - self._store.memory.nbytes, self._budget // 4)
+    def _rest(self):
+        """The budget of a restriction."""
+        return self._budget.rest(self._store.memory.nbytes)
 
     def has_room(self, n: int) -> bool:
         """Whether a restriction to n rows can hold its columns as long as this matrix can: one that drops and
         copies columns again costs more than the rows that it saves."""
-        return not self.full or n * padded_length(n) * self.dtype.itemsize <= self._part_budget
+        return not self.full or n * column_bytes(n, self.dtype) <= self._rest().n_bytes
 
     def restricted(self, rows: np.ndarray, keep: bool = False) -> Gram:
         """The Gram matrix of some of the rows.
@@ -383,150 +310,13 @@ class Gram:
         if keep and kept is not None and np.array_equal(kept[0], rows):
             return kept[1]
         source = self._source.part(rows, self._store)
-        column_bytes = padded_length(source.m) * self.dtype.itemsize
-        capacity = min(source.m, max(self._part_budget // column_bytes, MIN_COLUMNS))
-        memory = self._scratch_for(source, capacity * column_bytes)
-        part = self._of(source, self.dtype, self._part_budget, capacity, memory)
+        budget = self._rest()
+        capacity = min(source.m, max(budget.capacity(source.m), MIN_COLUMNS))
+        memory = self._budget.lend(source, capacity * column_bytes(source.m, self.dtype))
+        part = self._of(source, budget, capacity, memory)
         if keep:
             self._kept = np.array(rows), part
         return part
-
-    def _scratch_for(self, source, n_bytes):
-        """Memory for a restriction with this source: some that none uses any more, else new."""
-        with self._lock:
-            found, kept = None, []
-            for memory, user in self._scratch:
-                if user() is None and memory.nbytes >= n_bytes and found is None:
-                    found = memory
-                elif user() is not None or memory.nbytes >= n_bytes:
-                    kept.append((memory, user))
-            # Idle memory that is too small is given back before more is asked for.
-            self._scratch, memory = kept, None
-            if found is None:
-                found = allocate(n_bytes)
-            kept.append((found, weakref.ref(source)))
-            return found
-
-    def block(self, rows: np.ndarray) -> np.ndarray:
-        """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
-
-        Parameters
-        ----------
-        rows : array_like of int, shape (n,)
-            Row numbers, increasing.
-
-        Returns
-        -------
-        ndarray, shape (n, n)
-            Values of the matrix' dtype.
-
-        Raises
-        ------
-        ValueError
-            As `restricted`.
-        """
-        source = self._source.part(rows, self._store)
-        everything = np.arange(source.m)
-        out = np.empty((source.m, source.m), dtype=self.dtype)
-        source.load(everything, out, everything)
-        return out
-
-    def submatrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """``K[rows][:, columns]``, from stored columns where there are, else computed and not kept.
-
-        Parameters
-        ----------
-        rows, columns : array_like of int, shape (n,) and (s,)
-            Row numbers, in any order.
-
-        Returns
-        -------
-        ndarray, shape (n, s), Fortran order
-            Values of the matrix' dtype.
-
-        Raises
-        ------
-        IndexError
-            For a number that is not a row's.
-        """
-        rows, columns = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
-        numbers = np.concatenate([rows, columns])
-        outside = numbers[(numbers < 0) | (numbers >= self.m)]
-        if outside.size:
-            raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
-        return submatrix(self._source, self._store, rows, columns)
-
-    def product(self, support: np.ndarray, theta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
-        less work, else from stored columns where there are, and by panels, not kept, where not.
-
-        Parameters
-        ----------
-        support : array_like of int, shape (s,)
-        theta : array_like, shape (s,)
-        rows : array_like of int, shape (n,), optional
-            All of them by default.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            float64. Kernel values are of the matrix' dtype, sums are in float64.
-        """
-        support, theta = np.asarray(support, dtype=np.intp), np.asarray(theta, dtype=np.float64)
-        places = None if rows is None else np.asarray(rows, dtype=np.intp)
-        return product(self._source, self._store, support, theta, places)
-
-    def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:
-        """Kernel values between new rows and some of the data's rows, float64.
-
-        Parameters
-        ----------
-        X : array_like or sparse matrix, shape (n, d)
-        support : ndarray of int, shape (s,)
-            Row numbers.
-
-        Returns
-        -------
-        ndarray, shape (n, s)
-
-        Raises
-        ------
-        ValueError
-            If ``X`` is not finite or has another number of features.
-        """
-        rows, data_rows = self._source.beside(X, support)
-        return self.kernel.block(rows, data_rows)
-
-    def weighted(self, X: ArrayLike | sparse.sparray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Sums of kernel values between new rows and some of the data's rows, by panels that are not kept, on
-        as many threads as BLAS may use.
-
-        Parameters
-        ----------
-        X : array_like or sparse matrix, shape (n, d)
-        support : ndarray of int, shape (s,)
-            Row numbers.
-        theta : ndarray, shape (s,)
-            Their weights.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
-
-        Raises
-        ------
-        ValueError
-            As `cross`.
-        """
-        rows, data_rows = self._source.beside(X, support)
-        out = np.empty(rows.n)
-
-        def part(b):
-            out[b] = self.kernel.weighted(data_rows, theta, rows.take(b))
-
-        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.d)
-        return out
 
     def squared_radius(self) -> float:
         """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
@@ -544,19 +334,3 @@ class Gram:
             else:
                 self._squared_radius = float((self.diagonal - row_minima(self._source)).max())
         return self._squared_radius
-
-
-def matrix_mb(m: int, dtype: DTypeLike = "float64") -> float:
-    """The memory of a whole Gram matrix, in 2**20 bytes: the least ``memory_mb`` that holds it.
-
-    Parameters
-    ----------
-    m : int
-        Number of rows.
-    dtype : {"float64", "float32"}
-
-    Returns
-    -------
-    float
-    """
-    return m * padded_length(m) * np.dtype(dtype).itemsize / 2**20

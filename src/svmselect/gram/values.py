@@ -1,115 +1,229 @@
-"""Kernel values of a Gram matrix: from stored columns where there are, else computed, and kept or not."""
+"""Kernel values of a matrix: from stored columns where there are, else computed, and not kept."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from svmselect.kernels import Linear, _panels
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from svmselect.kernels import Linear
 from svmselect.kernels.rows import BLOCK_ROWS, slices
 from svmselect.threads import run
 
-__all__ = ["compute_blocks", "product", "row_minima", "submatrix"]
+__all__ = ["Values"]
+
+DEAR_FROM = 250  # with this many values in a row, a column is dear to compute
 
 
-def compute_blocks(source, columns, absent, progress):
-    """Compute the whole matrix by blocks, and store the columns that are `absent`, most of them."""
-    kernel, rows, m = source.kernel, source.rows, source.m
-    arena = columns.arena[:, :m]
-    parts = slices(m, BLOCK_ROWS)
-    pairs = [(part, left) for i, part in enumerate(parts) for left in parts[: i + 1]]
-    places = columns.places(absent)
-    new = np.zeros(m, dtype=bool)
-    new[absent] = True
+class Values:
+    """What can be asked of a kernel matrix whoever decides on its memory: its values and what they cost.
 
-    def block(pair):
-        down, right = pair
-        kernel.block(rows.take(down), rows.take(right), out=arena[down, right])
-        if down == right:
-            _panels.mirror(arena[down, right])
-        else:
-            _panels.transpose(arena[down, right], arena[right, down])
+    Parameters
+    ----------
+    source : Source
+    store : Store
+    """
 
-    def block_around(pair):
-        """The same beside columns that are stored already, wherever, and perhaps in use."""
-        down, right = pair
-        values = kernel.block(rows.take(down), rows.take(right))
-        if down == right:
-            _panels.mirror(values)
-        arena[places[down][new[down]], right] = values[new[down]]
-        if down != right:
-            arena[places[right][new[right]], down] = values[:, new[right]].T
+    def __init__(self, source, store):
+        self._source, self._store = source, store
+        self.m, self.kernel, self.dtype = source.m, source.kernel, store.dtype
+        self.origin, self.diagonal = source.placed.origin, source.diagonal
 
-    in_place = absent.size == m and np.array_equal(places, absent)
-    run(block if in_place else block_around, pairs, m**2 // 2 * rows.d, progress)
-    kept, slots = np.flatnonzero(~new), places[absent]
-    if kept.size:
-        arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
-    arena[slots, absent] = source.diagonal[absent]
-    source.counts.own[1] += sum((p.stop - p.start) * (q.stop - q.start) for p, q in pairs)
-    columns.publish(absent, slots)
+    @property
+    def columns_requested(self) -> int:
+        return int(self._source.counts.total[0])
 
+    @property
+    def kernel_values(self) -> int:
+        return int(self._source.counts.total[1])
 
-def submatrix(source, store, rows, columns):
-    """``K[rows][:, columns]``, Fortran order, for numbers that are rows'."""
-    out = np.empty((columns.size, rows.size), dtype=store.dtype)
-    source.counts.own[0] += columns.size
-    places = np.arange(columns.size)
-    above = [(other, there[columns], there[rows]) for other, there in source.above]
-    for where, wanted, at in [(store, columns, rows), *above]:
-        kept = where.columns
-        stored = kept.holds(wanted[places])
-        kept.gather(wanted[places[stored]], at, out, places[stored])
-        places = places[~stored]
-    if places.size and rows.size:
-        chosen = source.rows.take(columns[places])
+    @property
+    def thread_counts(self) -> tuple[int, int]:
+        """`columns_requested` and `kernel_values` of the calling thread alone: (int, int)."""
+        return tuple(self._source.counts.own.tolist())
 
-        def panel(part):
-            source.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
+    @property
+    def row_groups(self) -> np.ndarray:
+        """A number for each row, the same for identical rows, in order of appearance: intp, shape (m,)."""
+        return self._source.rows.groups
 
-        run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.d)
-        source.counts.own[1] += places.size * rows.size
-    return out.T
+    @property
+    def columns(self) -> Any:
+        return self._store.columns
 
+    @property
+    def dear(self) -> bool:
+        """Whether to compute a column again takes longer than to write it into memory that was never used;
+        sums of a linear kernel need no columns."""
+        data = self._source.placed.data
+        values = data.X.nnz / data.n if data.sparse else data.d
+        return values >= DEAR_FROM and not isinstance(self.kernel, Linear)
 
-def product(source, store, support, theta, places):
-    """``K[places][:, support] @ theta``, float64; of all rows for None."""
-    out = np.zeros(source.m if places is None else places.size)
-    if out.size == 0:
+    def block(self, rows: np.ndarray) -> np.ndarray:
+        """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Values of the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `restricted`.
+        """
+        source = self._source.part(rows, self._store)
+        everything = np.arange(source.m)
+        out = np.empty((source.m, source.m), dtype=self.dtype)
+        source.load(everything, out, everything)
         return out
-    source.counts.own[0] += support.size
-    if isinstance(source.kernel, Linear) and store.dtype == np.float64 and support.size > source.rows.d:
-        at = source.rows if places is None else source.rows.take(places)
-        return at.X @ (theta @ source.rows.take(support).X)
-    columns = store.columns
-    stored = columns.holds(support)
-    columns.add(support[stored], theta[stored], places, out)
-    support, theta = support[~stored], theta[~stored]
-    rows = np.arange(source.m) if places is None else places
-    for other, there in source.above:
-        columns = other.columns
-        stored = columns.holds(there[support])
-        columns.add(there[support[stored]], theta[stored], there[rows], out)
+
+    def submatrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """``K[rows][:, columns]``, from stored columns where there are, else computed and not kept.
+
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (n,) and (s,)
+            Row numbers, in any order.
+
+        Returns
+        -------
+        ndarray, shape (n, s), Fortran order
+            Values of the matrix' dtype.
+
+        Raises
+        ------
+        IndexError
+            For a number that is not a row's.
+        """
+        rows, columns = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
+        numbers = np.concatenate([rows, columns])
+        outside = numbers[(numbers < 0) | (numbers >= self.m)]
+        if outside.size:
+            raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
+        source = self._source
+        out = np.empty((columns.size, rows.size), dtype=self.dtype)
+        source.counts.own[0] += columns.size
+        places = np.arange(columns.size)
+        above = [(other, there[columns], there[rows]) for other, there in source.above]
+        for where, wanted, at in [(self._store, columns, rows), *above]:
+            kept = where.columns
+            stored = kept.holds(wanted[places])
+            kept.gather(wanted[places[stored]], at, out, places[stored])
+            places = places[~stored]
+        if places.size and rows.size:
+            chosen = source.rows.take(columns[places])
+
+            def panel(part):
+                source.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
+
+            run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.d)
+            source.counts.own[1] += places.size * rows.size
+        return out.T
+
+    def product(self, support: np.ndarray, theta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
+        less work, else from stored columns where there are, and by panels, not kept, where not.
+
+        Parameters
+        ----------
+        support : array_like of int, shape (s,)
+        theta : array_like, shape (s,)
+        rows : array_like of int, shape (n,), optional
+            All of them by default.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            float64. Kernel values are of the matrix' dtype, sums are in float64.
+        """
+        support, theta = np.asarray(support, dtype=np.intp), np.asarray(theta, dtype=np.float64)
+        places = None if rows is None else np.asarray(rows, dtype=np.intp)
+        source = self._source
+        out = np.zeros(source.m if places is None else places.size)
+        if out.size == 0:
+            return out
+        source.counts.own[0] += support.size
+        if isinstance(source.kernel, Linear) and self.dtype == np.float64 and support.size > source.rows.d:
+            at = source.rows if places is None else source.rows.take(places)
+            return at.X @ (theta @ source.rows.take(support).X)
+        columns = self.columns
+        stored = columns.holds(support)
+        columns.add(support[stored], theta[stored], places, out)
         support, theta = support[~stored], theta[~stored]
-    if support.size == 0:
+        rows = np.arange(source.m) if places is None else places
+        for other, there in source.above:
+            columns = other.columns
+            stored = columns.holds(there[support])
+            columns.add(there[support[stored]], theta[stored], there[rows], out)
+            support, theta = support[~stored], theta[~stored]
+        if support.size == 0:
+            return out
+        chosen = source.rows.take(support)
+
+        def part(b):
+            at = source.rows.take(b if places is None else places[b])
+            out[b] += source.kernel.weighted(chosen, theta, at)
+
+        run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.d)
+        source.counts.own[1] += support.size * out.size
         return out
-    chosen = source.rows.take(support)
 
-    def part(b):
-        at = source.rows.take(b if places is None else places[b])
-        out[b] += source.kernel.weighted(chosen, theta, at)
+    def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:
+        """Kernel values between new rows and some of the data's rows, float64.
 
-    run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.d)
-    source.counts.own[1] += support.size * out.size
-    return out
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        support : ndarray of int, shape (s,)
+            Row numbers.
 
+        Returns
+        -------
+        ndarray, shape (n, s)
 
-def row_minima(source):
-    """Least value of each row of the matrix, float64, with nothing kept."""
-    parts = slices(source.m, BLOCK_ROWS)
-    least = source.diagonal.copy()
-    for a in parts:
-        some = source.rows.take(a)
-        for b in parts:
-            np.minimum(least[a], source.kernel.block(some, source.rows.take(b)).min(axis=1), out=least[a])
-    source.counts.own[1] += source.m**2
-    return least
+        Raises
+        ------
+        ValueError
+            If ``X`` is not finite or has another number of features.
+        """
+        rows, data_rows = self._source.beside(X, support)
+        return self.kernel.block(rows, data_rows)
+
+    def weighted(self, X: ArrayLike | sparse.sparray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Sums of kernel values between new rows and some of the data's rows, by panels that are not kept, on
+        as many threads as BLAS may use.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        support : ndarray of int, shape (s,)
+            Row numbers.
+        theta : ndarray, shape (s,)
+            Their weights.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            As `cross`.
+        """
+        rows, data_rows = self._source.beside(X, support)
+        out = np.empty(rows.n)
+
+        def part(b):
+            out[b] = self.kernel.weighted(data_rows, theta, rows.take(b))
+
+        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.d)
+        return out

@@ -4,44 +4,34 @@ from __future__ import annotations
 
 import math
 import numbers
-import sys
 import time
-import warnings
-from contextlib import suppress
 from typing import ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
-from tqdm import tqdm
 
-from svmselect.cv.kfold import share_out
 from svmselect.sklearn.base import training_set, warn_not_converged
 from svmselect.sklearn.calibration import check_calibration
-from svmselect.sklearn.candidates import by_kernel, candidates_of, default_grid, parameters
-from svmselect.sklearn.halving import LEAST_OF_A_CLASS, merged, nested_order, rows_of_rounds
-from svmselect.sklearn.judged import Found, JudgedRows
-from svmselect.sklearn.kernels import gram_of
+from svmselect.sklearn.candidates import candidates_of
+from svmselect.sklearn.choice import Choice
+from svmselect.sklearn.halving import LEAST_OF_A_CLASS, nested_order, rows_of_rounds
+from svmselect.sklearn.judged import JudgedRows
+from svmselect.sklearn.judged_models import judged
 from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import right_values
+from svmselect.sklearn.results import columns_of, ranked, ranks, warn_failed
 from svmselect.sklearn.routing import routing_enabled
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.svc import SVC
-from svmselect.threads import thread_count
 
-__all__ = ["Search", "default_grid", "progress_bar"]
+__all__ = ["Search"]
 
-PASSES = 8  # judging a model takes at least this many passes over the Gram matrix
 # Leave-one-out takes the place of this many splits when the rows of the first round are counted.
 SPLITS = 5
 
@@ -145,7 +135,7 @@ class Search(ClassifierMixin, BaseEstimator):
             k = classes.size
             right = LeftOut(template, classes, rows, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, data.y, given)
-        by = self._refit_by(scoring)
+        choice = Choice(self.refit, scoring)
         options = {
             "template": template,
             "scoring": scoring,
@@ -153,23 +143,19 @@ class Search(ClassifierMixin, BaseEstimator):
             "return_train_score": self.return_train_score,
             "stop_early": self.stop_early,
         }
-        self._check_shortcuts(by, template)
+        self._check_shortcuts(choice.by, template)
         begin = time.perf_counter()
-        rounds = self._rounds(data, groups, candidates, by, options, rng)
+        rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
         self.search_time_ = time.perf_counter() - begin
 
         self.classes_, self.n_rows_ = classes, codes.size
         self.multimetric_ = scoring is not None and scoring.several
         self.scoring_ = data.default_score if scoring is None else self.scoring
         self._scoring = scoring
-        self.cv_results_ = merged(rounds)
-        for name in [name for name in self.cv_results_ if name.startswith("mean_test_")]:
-            score = name.removeprefix("mean_test_")
-            self.cv_results_[f"rank_test_{score}"] = ranks(
-                self.cv_results_[name], self.cv_results_.get("iter")
-            )
-        self._choose(by, self.cv_results_["params"])
-        self.__dict__.pop("best_estimator_", None)
+        self.cv_results_ = ranked(rounds)
+        for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(choice.of(self.cv_results_))
         if self.refit:
             begin = time.perf_counter()
             self.best_estimator_ = clone(template).set_params(**self.best_params_)
@@ -205,19 +191,13 @@ class Search(ClassifierMixin, BaseEstimator):
 
     def _columns(self, judge, candidates):
         """What is found of some models, as columns of `cv_results_`."""
-        found = self._found(judge, candidates)
+        found = judged(judge, candidates, self.n_jobs, self.verbose)
         warn_failed(found, self.error_score)
         exact = judge.exact and not self._named_splits
         tol = judge.template.left_out_tol(True) if exact else judge.template.tol
         warn_not_converged(int(found.n_not_converged.sum()), judge.template, tol)
         by_row = judge.scoring is None and not self._named_splits
-        columns = parameters(candidates) | times(found)
-        for kind, tables in (("test", found.test), ("train", found.train)):
-            for name, scores in tables.items():
-                if self._named_splits:
-                    columns |= {f"split{h}_{kind}_{name}": scores[:, h] for h in range(found.n_splits)}
-                columns |= means(scores, kind, name, judge.data.error_weight if by_row else None)
-        return columns | found.columns | {"n_not_converged": found.n_not_converged}
+        return columns_of(found, candidates, self._named_splits, judge.data.error_weight if by_row else None)
 
     def _check_shortcuts(self, by, template):
         """A ValueError for a bad `factor` or `stop_early`."""
@@ -254,88 +234,6 @@ class Search(ClassifierMixin, BaseEstimator):
         own = {name: {name: given[name]} for name in given}
         weight, groups = own.get("sample_weight", {}), own.get("groups", {})
         return Bunch(estimator=Bunch(fit=weight, score=weight), splitter=Bunch(split=groups))
-
-    def _found(self, judge, candidates):
-        """What the judge finds of all candidates."""
-        template = judge.template
-        groups = by_kernel(candidates, template, judge.data.X)
-        jobs = min(effective_n_jobs(self.n_jobs), len(groups))
-        if jobs > 1:
-            parallel = Parallel(n_jobs=self.n_jobs, verbose=10 if self.verbose else 0)
-            memory = template.cache_size / jobs
-            results = parallel(
-                delayed(judge.in_a_job)(kernel, parts, candidates, memory) for kernel, parts in groups
-            )
-        else:
-            results = self._found_here(judge, candidates, groups)
-        # one after another: what they find goes into the same arrays
-        found = Found(len(candidates), judge.n_splits, judge.n_scores)
-        for of_kernel in results:
-            for numbers_of, part, places in of_kernel:
-                found.take(part, numbers_of, places)
-        return found
-
-    def _found_here(self, judge, candidates, groups):
-        """What the judge finds of each kernel's candidates, in this process: on threads, each with a Gram
-        matrix of its own, where there are threads, memory and work for them, else kernel by kernel."""
-        memory, results, grams = judge.template.cache_size, [], [None]
-        if not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
-            # a kernel that is not for these rows fails alone, where its models are judged
-            with suppress(ValueError):
-                first = gram_of(judge.data.X, groups[0][0], memory)
-                grams = first.copies(min(thread_count(), len(groups)))
-        with progress_bar(len(groups), self.verbose) as report:
-            if len(grams) > 1:
-
-                def of_group(gram, group):
-                    results.append(judge.of_kernel(*group, candidates, memory, gram)[0])
-
-                work = PASSES * len(candidates) * first.m**2
-                share_out(grams, of_group, groups, work, lambda done, _: report(done))
-                return results
-            gram = grams[0]
-            for done, group in enumerate(groups):
-                of_kernel, gram = judge.of_kernel(
-                    *group, candidates, memory, gram, lambda share, done=done: report(done + share)
-                )
-                results.append(of_kernel)
-                report(done + 1)
-        return results
-
-    def _refit_by(self, scoring):
-        """The score that chooses the best model, None if none does, or a callable; or a ValueError."""
-        if callable(self.refit):
-            return self.refit
-        if scoring is None or not scoring.several:
-            if not isinstance(self.refit, bool | np.bool_):
-                raise ValueError(f"refit must be a bool or a callable with one score, got {self.refit!r}")
-            return "score"
-        if isinstance(self.refit, bool | np.bool_) and not self.refit:
-            return None
-        if isinstance(self.refit, str) and self.refit in scoring.names:
-            return self.refit
-        raise ValueError(
-            f"refit must name the score that chooses, one of {', '.join(scoring.names)}, or be a callable or "
-            f"False, got {self.refit!r}"
-        )
-
-    def _choose(self, by, candidates):
-        """Set what is best by a score, or by a callable of `cv_results_`; nothing for None."""
-        for name in ("best_index_", "best_params_", "best_score_"):
-            self.__dict__.pop(name, None)
-        if by is None:
-            return
-        if callable(by):
-            index = by(self.cv_results_)
-            if not isinstance(index, numbers.Integral) or not 0 <= index < len(candidates):
-                raise ValueError(
-                    f"refit must return the number of a model, from 0 to {len(candidates) - 1}, got {index!r}"
-                )
-            self.best_index_ = int(index)
-        else:
-            self.best_index_ = int(self.cv_results_[f"rank_test_{by}"].argmin())
-            self.best_score_ = float(self.cv_results_[f"mean_test_{by}"][self.best_index_])
-        self.best_params_ = candidates[self.best_index_]
 
     def _best(self):
         check_is_fitted(self)
@@ -393,70 +291,3 @@ class Search(ClassifierMixin, BaseEstimator):
 def handed_on(given, routed):
     """What of all that is given is handed on, by the names that it was given."""
     return {name: value for name, value in given.items() if any(value is one for one in routed.values())}
-
-
-def warn_failed(found, error_score):
-    """A ValueError if no model has scores, a FitFailedWarning if some have not on some split."""
-    if not found.failures:
-        return
-    failed = {model for model, _ in found.failures}
-    reason = next(iter(found.failures.values()))
-    message = f"{type(reason).__name__}: {reason}"
-    if len(found.failures) == found.n * found.n_splits:
-        raise ValueError(f"no model could be trained and scored: {message}") from reason
-    warnings.warn(
-        f"{len(failed)} of {found.n} models could not be trained and scored on some split, where their score "
-        f"is {error_score}; the first because of {message}",
-        FitFailedWarning,
-        stacklevel=3,
-    )
-
-
-def times(found):
-    """Columns of mean seconds over the splits, and their deviations."""
-    columns = {}
-    for name in ("fit_time", "score_time"):
-        seconds = getattr(found, name)
-        columns |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
-    return columns
-
-
-def means(scores, kind, name, weight=None):
-    """Columns of mean scores over the splits, and their deviations."""
-    mean = np.average(scores, axis=1, weights=weight)
-    deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
-    return {f"mean_{kind}_{name}": mean, f"std_{kind}_{name}": deviation}
-
-
-def ranks(mean, rounds=None):
-    """Ranks of mean scores from 1, of later rounds before those of earlier ones; no number is the worst."""
-    rounds = np.zeros(mean.size) if rounds is None else rounds
-    # means that differ by round-off alone are one rank
-    worst_last = np.where(np.isnan(mean), np.inf, -np.round(mean, 12))
-    found = np.empty(mean.size, dtype=np.int32)
-    for number in np.unique(rounds):
-        own = rounds == number
-        found[own] = rankdata(worst_last[own], method="min") + np.count_nonzero(rounds > number)
-    return found
-
-
-class progress_bar:
-    """A bar on standard error, on a terminal only; `report` takes how much of the total is done."""
-
-    def __init__(self, total, visible):
-        self.bar = tqdm(
-            total=total,
-            disable=None if visible else True,
-            file=sys.stderr,
-            leave=False,
-            bar_format="{percentage:3.0f}%|{bar}| {elapsed} < {remaining}",
-        )
-
-    def __enter__(self):
-        return self.report
-
-    def report(self, done):
-        self.bar.update(done - self.bar.n)
-
-    def __exit__(self, *error):
-        self.bar.close()
