@@ -164,7 +164,7 @@ def test_cancelled_job_and_lost_node(slurm, checkout):
     said = "".join(path.read_text() for path in (checkout.folder / "logs").rglob("*.log"))
     resumed = re.findall(r"resumed: (\d+) of \1 points come from (\S+)", said)
     for cell in before:
-        kept = any(path.endswith(f"{cell}.checkpoint.json") for _, path in resumed)
+        kept = any(path.endswith(f"{cell}.checkpoint.jsonl") for _, path in resumed)
         assert kept or f"{cell} has the rows of this cell already" in said, (cell, said)
     output = log.read_text()
     assert output.count("Trying to restart job") == 2

@@ -98,7 +98,7 @@ def job_of(tmp_path):
 
     def of(data=None, timing="shared", **identity):
         identity = {"dataset": "d", "library": "x", **identity}
-        return Job(identity, timing, logging.getLogger("test"), tmp_path / "checkpoint.json", data)
+        return Job(identity, timing, logging.getLogger("test"), tmp_path / "checkpoint.jsonl", data)
 
     return of
 

@@ -209,7 +209,7 @@ def test_rows_are_those_of_the_library(data, run_table1, tmp_path):
 
 def test_rows_do_not_depend_on_the_other_methods(run_table1, tmp_path):
     alone, *_ = run_table1(["cross_training"])
-    (tmp_path / "checkpoint.json").unlink()
+    (tmp_path / "checkpoint.jsonl").unlink()
     rows = run_table1(["svm", "cross_training"])
     assert rows[1]["method"] == "cross_training"
     assert (rows[1]["error_pattern"], rows[1]["n_kept"]) == (alone["error_pattern"], alone["n_kept"])

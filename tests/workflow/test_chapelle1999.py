@@ -54,7 +54,7 @@ def run(job_of, tmp_path):
     """A function: the rows of a cell."""
 
     def rows(path, experiment, models, max_iter=None, **part):
-        (tmp_path / "checkpoint.json").unlink(missing_ok=True)
+        (tmp_path / "checkpoint.jsonl").unlink(missing_ok=True)
         job = job_of(path, paper="chapelle1999", experiment=experiment)
         part = {"realisation": 1, "parts": 1, **part}
         settings = SimpleNamespace(tol=1e-3, max_iter=max_iter)

@@ -163,8 +163,8 @@ def test_failures_are_rows_too(data, run, monkeypatch, cold):
 
 def test_a_killed_job_resumes(data, run):
     whole = run("loo")
-    path = data / "checkpoint.json"
-    saved = Checkpoint(path, json.loads(path.read_text())["identity"])
+    path = data / "checkpoint.jsonl"
+    saved = Checkpoint(path, json.loads(path.read_text().splitlines()[0].split(" ", 1)[1]))
     saved.results = {key: value for key, value in saved.results.items() if key == "[0]"}
     saved.results["[0]"]["rows"][0]["errors"] = 29
     saved.add([0], saved.results["[0]"])

@@ -153,7 +153,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
     assert set(read_tidy(bakir / "table1.csv")["dataset"]) == {"iris-versicolor"}
     assert "iris-versicolor" in (bakir / "table1.md").read_text()
-    assert not list(bakir.rglob("*.checkpoint.json"))
+    assert not list(bakir.rglob("*.checkpoint.jsonl"))
 
     comparison = checkout.folder / "results/small/comparison"
     rows = read_rows([comparison / "rows/cells.parquet"])
@@ -212,7 +212,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         "timing_mode": "shared",
         "eps": 0.001,
     }
-    checkpoint = Checkpoint(f"{output}.checkpoint.json", identity)
+    checkpoint = Checkpoint(f"{output}.checkpoint.jsonl", identity)
     kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0, "alpha": [0.0] * 150}
     checkpoint.add([1.0, "unlearn"], kept)
     output.unlink()

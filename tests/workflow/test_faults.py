@@ -68,7 +68,7 @@ def half_written(checkout):
     """Files among the results that are neither a cell nor the checkpoint of one."""
     paths = [path for path in (checkout.folder / "results").rglob("*") if path.is_file()]
     names = [str(path.relative_to(checkout.folder)) for path in paths]
-    return [name for name in names if name not in OUTPUTS and not name.endswith(".checkpoint.json")]
+    return [name for name in names if name not in OUTPUTS and not name.endswith(".checkpoint.jsonl")]
 
 
 def cells_run(done):

@@ -597,7 +597,7 @@ def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
     for sample in (None, 12):
         path = tmp_path / f"{sample}.parquet"
         write_rows(path, run_loo(**({"sample": sample} if sample else {})), LOO_ROWS)
-        (tmp_path / "checkpoint.json").unlink()
+        (tmp_path / "checkpoint.jsonl").unlink()
         found[sample] = read_rows([path])
     whole, part = found.values()
     ours = whole["method"] == "unlearn"
@@ -699,7 +699,7 @@ def test_intervals_of_samples_hold_what_they_say():
 
 def test_killed_cell_resumes(run_loo, tmp_path, monkeypatch, cold):
     whole = run_loo()
-    (tmp_path / "checkpoint.json").unlink()
+    (tmp_path / "checkpoint.jsonl").unlink()
     original, calls = cells.leave_one_out, []
 
     def killed(*arguments, **options):
@@ -758,7 +758,7 @@ def test_numerical_failure_is_a_row_and_a_fault_is_not(run_loo, tmp_path, monkey
     rows = run_loo()
     assert {row["status"] for row in rows} == {ERROR}
     assert {row["reason"] for row in rows} == {"FloatingPointError: overflow"}
-    assert not (tmp_path / "checkpoint.json").exists()
+    assert not (tmp_path / "checkpoint.jsonl").exists()
 
     def broken(*arguments, **options):
         raise AttributeError("no such thing")

@@ -62,7 +62,7 @@ def test_an_error_outside_a_method_ends_the_job(job_of, tmp_path):
 
     with pytest.raises(RuntimeError, match="no point"):
         list(job_of().points([[1.0]], point))
-    assert not (tmp_path / "checkpoint.json").exists()
+    assert not (tmp_path / "checkpoint.jsonl").exists()
 
 
 def test_the_clock_wraps_the_method_alone(job_of, monkeypatch):
@@ -260,7 +260,7 @@ def test_the_checkpoint_is_there_until_the_job_has_ended(paper, tmp_path, monkey
     monkeypatch.setattr(module, "run_stage", lambda *_, **given: run_stage(*_, **given) and [{"status": "?"}])
     with pytest.raises(ValueError, match="unknown status"):
         run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
-    assert (tmp_path / "rows.parquet.checkpoint.json").exists()
+    assert (tmp_path / "rows.parquet.checkpoint.jsonl").exists()
 
 
 def test_a_cell_refuses_what_its_function_does_not_take(paper, tmp_path):

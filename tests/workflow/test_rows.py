@@ -1,5 +1,6 @@
 """Rows, checkpoints and clocks."""
 
+import hashlib
 import json
 import logging
 import os
@@ -120,7 +121,7 @@ def test_no_rows_are_refused(tmp_path):
 
 
 def test_checkpoint_resumes_and_tries_errors_again(tmp_path):
-    path = tmp_path / "cell.checkpoint.json"
+    path = tmp_path / "cell.checkpoint.jsonl"
     calls = []
 
     def run(C, method):
@@ -143,53 +144,78 @@ def test_checkpoint_resumes_and_tries_errors_again(tmp_path):
 
 
 def test_checkpoint_of_another_identity_is_ignored(tmp_path):
-    path = tmp_path / "cell.checkpoint.json"
+    path = tmp_path / "cell.checkpoint.jsonl"
     Checkpoint(path, {"library": "1"}).add([1.0], {"status": OK})
     assert Checkpoint(path, {"library": "1"}).get([1.0]) == {"status": OK}
     assert Checkpoint(path, {"library": "2"}).get([1.0]) is None
 
 
-GOOD = json.dumps({"identity": {"a": 1}, "results": {"[1.0]": {"status": "ok"}}})
+def line(content):
+    return hashlib.sha256(content).hexdigest().encode() + b" " + content + b"\n"
+
+
+IDENTITY, RESULT = line(b'{"a": 1}'), line(b'[[1.0], {"status": "ok"}]')
 DAMAGED = {
     "empty": b"",
     "zeros": bytes(100),
-    "truncated": GOOD[:-5].encode(),
-    "a list": b"[1]",
-    "null": b"null",
-    "a number": b"7",
-    "endless digits": b"1" * 10_000,
-    "no results": b'{"identity": {"a": 1}}',
-    "results are a list": b'{"identity": {"a": 1}, "results": [1]}',
-    "a row is not a dict": b'{"identity": {"a": 1}, "results": {"[1.0]": 3}}',
-    "no hash": GOOD.encode(),
-    "hash of something else": GOOD.replace("{", '{"sha256": "00", ', 1).encode(),
-    "hash is a list": GOOD.replace("{", '{"sha256": [], ', 1).encode(),
-    "not UTF-8": b"\xff\xfe",
-    "UTF-16 of a lone half": b"\xff\xfe\x00\xd8",
-    "deep lists": b"[" * 100_000,
-    "deep objects": b'{"a":' * 100_000,
+    "a cut first line": IDENTITY[:-5],
+    "a cut line between": IDENTITY + RESULT[:-5] + b"\n" + RESULT,
+    "zeros at the end": IDENTITY + RESULT + bytes(100) + b"\n",
+    "a list": line(b"[1]"),
+    "null": line(b"null"),
+    "endless digits": line(b"1" * 10_000),
+    "no identity": RESULT,
+    "results are a number": IDENTITY + line(b"7"),
+    "a row is not a dict": IDENTITY + line(b"[[1.0], 3]"),
+    "no hash": b'{"a": 1}\n',
+    "hash of something else": b"00" + IDENTITY[2:],
+    "not UTF-8": line(b"\xff\xfe"),
+    "UTF-16 of a lone half": line(b"\xff\xfe\x00\xd8"),
+    "deep lists": line(b"[" * 100_000),
+    "deep objects": line(b'{"a":' * 100_000),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_checkpoint_is_set_aside_and_its_points_run_again(tmp_path, damage):
-    path = tmp_path / "cell.checkpoint.json"
+    path = tmp_path / "cell.checkpoint.jsonl"
     path.write_bytes(DAMAGED[damage])
     with pytest.warns(
-        UserWarning, match=r"cell\.checkpoint\.json is damaged \(.+\): it is kept as"
+        UserWarning, match=r"cell\.checkpoint\.jsonl is damaged \(.+\): it is kept as"
     ) as caught:
         checkpoint = Checkpoint(path, {"a": 1})
     assert len(caught) == 1 and "\n" not in str(caught[0].message)
-    assert (tmp_path / "cell.checkpoint.json.damaged").read_bytes() == DAMAGED[damage]
+    assert (tmp_path / "cell.checkpoint.jsonl.damaged").read_bytes() == DAMAGED[damage]
     assert not path.exists() and checkpoint.get([1.0]) is None
     rows = list(run_points([[1.0]], lambda C: {"status": OK, "value": C}, checkpoint, LOG))
     assert rows == [{"status": OK, "value": 1.0}]
     assert Checkpoint(path, {"a": 1}).get([1.0]) == rows[0]
 
 
+def test_a_checkpoint_whose_last_line_was_cut_goes_on_behind_the_one_before(tmp_path):
+    path = tmp_path / "cell.checkpoint.jsonl"
+    whole = IDENTITY + RESULT + line(b'[[2.0], {"status": "ok"}]')
+    for cut in range(len(IDENTITY + RESULT), len(whole)):
+        path.write_bytes(whole[:cut])
+        checkpoint = Checkpoint(path, {"a": 1})
+        assert checkpoint.get([1.0]) and not checkpoint.get([2.0])
+        checkpoint.add([2.0], {"status": OK})
+        assert path.read_bytes() == whole
+
+
+def test_a_checkpoint_grows_by_what_is_new(tmp_path, monkeypatch):
+    """Each result was once written again with every later one: half the time of the demo's longest job."""
+    written = []
+    monkeypatch.setattr(json, "dumps", lambda value, dumps=json.dumps: written.append(value) or dumps(value))
+    checkpoint = Checkpoint(tmp_path / "cell.checkpoint.jsonl", {"a": 1})
+    for C in range(20):
+        checkpoint.add([C], {"status": OK, "value": C})
+    assert sum("value" in str(value) for value in written) == 20
+
+
 def test_any_changed_byte_of_a_checkpoint_is_noticed(tmp_path):
     """A digit that became another one is well-formed JSON and would be a wrong result."""
-    path = tmp_path / "cell.checkpoint.json"
+    path = tmp_path / "cell.checkpoint.jsonl"
     row = {"status": OK, "value": 1 / 3, "bad": float("nan"), "points": [4, 5], "why": 'ä"\u2028'}
     Checkpoint(path, {"library": "1"}).add([1.0, "é"], row)
     good = path.read_bytes()

@@ -200,14 +200,14 @@ def test_instance_weights_and_parts(run, tmp_path):
     rows = run(INSTANCE_WEIGHTS, score=score, loo_every=2, libsvm_every=0)
     counts = pd.Series([row["method"] for row in rows]).value_counts()
     assert counts["test"] == counts["kfold"] == 12 and counts["loo"] == 2 and "kfold_libsvm" not in counts
-    (tmp_path / "checkpoint.json").unlink()
+    (tmp_path / "checkpoint.jsonl").unlink()
     first = run(INSTANCE_WEIGHTS, score=score, jobs=2, loo_every=0, libsvm_every=0)
     assert {row["C"] for row in first} == {2**-4, 2**4} and len(first) == 8 * 5
     whole = {(row["A"], row["B"], row["C"]): row["errors"] for row in rows if row["method"] == "test"}
     assert all(
         row["errors"] == whole[row["A"], row["B"], row["C"]] for row in first if row["method"] == "test"
     )
-    (tmp_path / "checkpoint.json").unlink()
+    (tmp_path / "checkpoint.jsonl").unlink()
     with pytest.raises(
         ValueError, match="data set 'd' has no column 'height' for scores; its extra columns: age"
     ):
@@ -225,7 +225,7 @@ def test_membership_is_largest_at_the_mean_of_the_class():
 def test_a_killed_job_resumes_at_a_stripe(run, tmp_path, monkeypatch):
     options = {"loo_every": 0, "libsvm_every": 0}
     whole = run(**options)
-    saved = Checkpoint(tmp_path / "checkpoint.json", {})
+    saved = Checkpoint(tmp_path / "checkpoint.jsonl", {})
     assert not saved.results  # another identity
     asked = []
     monkeypatch.setattr(cell.Cell, "run", lambda *arguments: asked.append(1))
@@ -493,7 +493,7 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
     found = {}
     for sample in (None, 1, 2):
         rows = run(**({"libsvm_folds": sample} if sample else {}))
-        (tmp_path / "checkpoint.json").unlink()
+        (tmp_path / "checkpoint.jsonl").unlink()
         write_rows(tmp_path / f"{sample}.parquet", rows, WEIGHT_ROWS)
         found[sample] = read_rows([tmp_path / f"{sample}.parquet"])
     whole = found[None]

@@ -141,8 +141,8 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
 
 def test_a_cell_resumes_and_is_not_written_with_decision_values(data, run, tmp_path):
     rows = run(data / "sparse.npz", model=MODEL, seedings=["cold", "sir"])
-    path = tmp_path / "checkpoint.json"
-    checkpoint = Checkpoint(path, json.loads(path.read_text())["identity"])
+    path = tmp_path / "checkpoint.jsonl"
+    checkpoint = Checkpoint(path, json.loads(path.read_text().splitlines()[0].split(" ", 1)[1]))
     kept = checkpoint.get(["sir"])
     checkpoint.add(["sir"], {**kept, "n_iter": -1})
     again = run(data / "sparse.npz", model=MODEL, seedings=["cold", "sir"])
@@ -254,10 +254,10 @@ def test_failures_and_unfinished_fits_are_rows_too(data, run, tmp_path, monkeypa
         raise ValueError("no")
 
     monkeypatch.setattr(cells, "cross_validate", fails)
-    (tmp_path / "checkpoint.json").unlink()
+    (tmp_path / "checkpoint.jsonl").unlink()
     rows = run(data / "dense.npz", **given)
     assert rows[0]["status"] == ERROR and rows[0]["reason"] == "ValueError: no"
-    assert not (tmp_path / "checkpoint.json").exists()
+    assert not (tmp_path / "checkpoint.jsonl").exists()
 
 
 def test_libsvm_runs_whole_folds_within_its_budget(data, run, monkeypatch):

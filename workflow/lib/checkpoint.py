@@ -12,11 +12,13 @@ from lib.rows import ERROR
 
 
 class Checkpoint:
-    """Results of finished points in one JSON file, rewritten atomically after each.
+    """Results of finished points in a file to which a line is added for each.
 
-    The file carries the SHA-256 of its content. A file that does not have its hash, or cannot be read at all,
-    is renamed to ``<name>.damaged``, with a warning, and its points are computed again. One that was written
-    under another `identity`, which is all that the results depend on, is ignored.
+    A line is the SHA-256 of a JSON value and that value: first the `identity`, which is all that the results
+    depend on, then one ``[point, result]`` after the other. A last line that was cut off by a kill is dropped.
+    A file with another line that does not have its hash, or one that cannot be read at all, is renamed to
+    ``<name>.damaged``, with a warning, and its points are computed again. One that was written under another
+    identity is ignored.
     """
 
     def __init__(self, path, identity):
@@ -24,15 +26,23 @@ class Checkpoint:
         # through JSON, so that what is compared is what a file can hold
         self.identity = json.loads(json.dumps(identity))
         self.results = {}
+        self.begun = False
         if not self.path.exists():
             return
         try:
-            saved = _read(self.path)
+            lines = self.path.read_bytes().splitlines(keepends=True)
+            if len(lines) > 1 and not lines[-1].endswith(b"\n"):
+                os.truncate(self.path, sum(map(len, lines[:-1])))
+                lines.pop()
+            saved, *finished = map(_value_of, lines)
+            results = {json.dumps(point): result for point, result in finished}
+            if not all(isinstance(value, dict) for value in [saved, *results.values()]):
+                raise ValueError("it does not hold an identity and results")
         except Exception as error:  # damage has no one kind of error
             self._set_aside(" ".join(str(error).split()) or type(error).__name__)
             return
-        if saved["identity"] == self.identity:
-            self.results = saved["results"]
+        if saved == self.identity:
+            self.results, self.begun = results, True
 
     def _set_aside(self, why):
         aside = self.path.with_name(f"{self.path.name}.damaged")
@@ -49,29 +59,30 @@ class Checkpoint:
 
     def add(self, point, result):
         """Keep the result (dict) of a point."""
+        if not self.begun:
+            with replacing(self.path) as file:
+                file.write(_line_of(self.identity))
+            self.begun = True
+        with open(self.path, "ab") as file:
+            file.write(_line_of([point, result]))
         self.results[json.dumps(point)] = result
-        content = {"identity": self.identity, "results": self.results}
-        with replacing(self.path) as file:
-            file.write(json.dumps({**content, "sha256": _sha256(content)}).encode())
 
     def remove(self):
         """Delete the file, once the cell's output is written."""
         self.path.unlink(missing_ok=True)
 
 
-def _read(path):
-    """What `Checkpoint.add` wrote: a dict of identity and results; any exception if it is something else."""
-    saved = json.loads(path.read_bytes())
-    if not isinstance(saved, dict) or set(saved) != {"identity", "results", "sha256"}:
-        raise ValueError("it does not hold an identity, results and their SHA-256")
-    recorded = saved.pop("sha256")
-    if recorded != _sha256(saved):
-        raise ValueError(f"its content does not have the SHA-256 {recorded}")
-    return saved
+def _line_of(value):
+    content = json.dumps(value).encode()
+    return hashlib.sha256(content).hexdigest().encode() + b" " + content + b"\n"
 
 
-def _sha256(content):
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+def _value_of(line):
+    """What `_line_of` wrote; any exception if it is something else."""
+    recorded, content = line.removesuffix(b"\n").split(b" ", 1)
+    if hashlib.sha256(content).hexdigest().encode() != recorded:
+        raise ValueError(f"a line does not have the SHA-256 {recorded.decode(errors='replace')[:64]}")
+    return json.loads(content)
 
 
 def run_points(points, run, checkpoint, log):

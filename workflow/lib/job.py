@@ -1,6 +1,7 @@
 """One cell: what its function is given, and the one way in which each of its methods is run."""
 
 import traceback
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +39,7 @@ class Job:
         self.identity = {**identity, "timing_mode": timing}
         self.timing, self.log, self.checkpoint, self.data = timing, log, Path(checkpoint), data
         # in the rows, not in the identity: a job may go on elsewhere
-        self.origin = {"commit": commit(), "cpu": cpu_model()}
+        self.origin = origin()
 
     def attempt(self, method, run, at="", timing=None):
         """Run a method, called without arguments, under the clock; `at` names the model in the log if it
@@ -102,6 +103,12 @@ class Job:
         return [{**self.origin, **self.identity, **row} for row in rows]
 
 
+@cache
+def origin():
+    """The commit and the processor of all rows that this process makes."""
+    return {"commit": commit(), "cpu": cpu_model()}
+
+
 def run_cell(cell, inputs, output, log):
     """Write the rows of one cell, unless the file or that of its gathered rows has them.
 
@@ -120,7 +127,7 @@ def run_cell(cell, inputs, output, log):
     """
     files, settings = dict(inputs), dict(cell["settings"])
     library = library_id(cell["code"])
-    checkpoint = Path(f"{output}.checkpoint.json")
+    checkpoint = Path(f"{output}.checkpoint.jsonl")
     made = Made(cell["cell"], cell["parameters"], library)
     there = made_cells(output).get(cell["cell"])
     if there is not None and there.is_of(made, any_code=False):
