@@ -15,7 +15,7 @@ class Checkpoint:
     """Results of finished points in a file to which a line is added for each.
 
     A line is the SHA-256 of a JSON value and that value: first the `identity`, which is all that the results
-    depend on, then one ``[point, result]`` after the other. A last line that was cut off by a kill is dropped.
+    depend on, then one ``[point, result]`` after the other. A last line that a kill has cut off is dropped.
     A file with another line that does not have its hash, or one that cannot be read at all, is renamed to
     ``<name>.damaged``, with a warning, and its points are computed again. One that was written under another
     identity is ignored.

@@ -27,6 +27,7 @@ def measured_memory():
     the block ends without an exception."""
     memory = Memory()
     gc.collect()
+    gc.freeze()  # what has been imported is not looked through again by every block
     # memory that was freed but kept is resident: its use would not show (glibc only)
     with suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
