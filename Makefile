@@ -167,6 +167,11 @@ mutants: $(PACKAGES) ## Mutation score of the core (hours; resumes): tests/mutan
 test-slurm: $(LIBRARY) ## The demo, cut down, on a real SLURM on this machine (Debian; installs it, as root)
 	OPENBLAS_NUM_THREADS=1 tests/cluster/run.sh .venv/bin/pytest -v $(or $(PYTEST_ARGS),tests/cluster)
 
+.PHONY: test-slurm-demo
+test-slurm-demo: $(LIBRARY) ## The whole demo on this SLURM, beside the demo without it
+	SVMSELECT_DEMO=1 OPENBLAS_NUM_THREADS=1 tests/cluster/run.sh .venv/bin/pytest -v --capture no -o faulthandler_timeout=7200 \
+	  tests/cluster -k demo
+
 .PHONY: test-s3
 test-s3: $(LIBRARY) ## The demo from and into an object store on this machine, beside the demo on its disk
 	SVMSELECT_DEMO=1 OPENBLAS_NUM_THREADS=1 .venv/bin/pytest -v --capture no -o faulthandler_timeout=7200 \
@@ -230,6 +235,11 @@ graph: $(LIBRARY) ## The rules of one paper, drawn: docs/_static/rules.svg (Debi
 archive: $(LIBRARY) ## The committed rows and results as one file with a description, an RO-Crate: dist/svmselect-results.zip
 	.venv/bin/python workflow/archive.py results/paper dist/svmselect-results.zip
 
+.PHONY: test-archive
+test-archive: archive $(AUDIT) ## The archive's description by the validator of RO-Crate (asks w3id.org for its vocabulary)
+	.venv-audit/bin/rocrate-validator --no-interactive validate --no-paging --verbose \
+	  --profile-identifier process-run-crate dist/svmselect-results.zip
+
 .PHONY: audit
 audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service on the network)
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip \
@@ -242,7 +252,7 @@ clean: ## Remove .venv, builds and caches; downloads and results stay
 
 .PHONY: help
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-16s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 $(INTERPRETER):
 	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'

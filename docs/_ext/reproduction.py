@@ -96,8 +96,8 @@ def _page(paper, story, config):
     from lib.claims import limits
     from lib.pages import prose
 
-    params = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
-    context = SimpleNamespace(config=config, params=params)
+    facts = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
+    context = SimpleNamespace(config=config, params={"facts": facts})
     yield from (f"# {paper.name}", "", story, "")
     for exhibit in paper.exhibits.values():
         yield from (f"## {exhibit.name}: {exhibit.what}", "")

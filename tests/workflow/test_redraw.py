@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from lib.papers import load_papers
 from lib.rows import read_rows
 from lib.shown import state
 
@@ -98,6 +100,26 @@ def test_exhibits_with_rows_of_other_code_are_marked(redrawn):
     }.items():
         marked = {part.split(":")[0] for part in marks[paper, exhibit].split("; ") if part}
         assert marked == {stage for stage in stages if (paper, stage) in stale}
+
+
+def test_the_report_of_snakemake_itself_has_every_exhibit_with_its_caption(redrawn, tmp_path):
+    clone, _ = redrawn
+    command = [sys.executable, "-m", "snakemake", "--profile", "profiles/paper", "--cores", "1"]
+    command += ["--report", str(tmp_path / "report.zip"), "figures"]
+    done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not re.search(r"\((?:ERROR|WARNING)/", done.stderr)
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        page = archive.read("report/report.html").decode()
+    start = re.search(r"var results = (?=\{\")", page).end()
+    found, _ = json.JSONDecoder().raw_decode(page, start)
+    expected = {
+        (key, exhibit.name, exhibit.what)
+        for key, paper in load_papers().items()
+        for exhibit in paper.exhibits.values()
+    }
+    assert {(path.split("/")[2], *own["labels"].values()) for path, own in found.items()} == expected
+    assert all(len(own["caption"]) > 50 for own in found.values())
 
 
 class Browser:

@@ -266,7 +266,8 @@ def present_codes():
 def shown(paper, exhibit, file):
     """A file marked for Snakemake's own report, with the caption of its exhibit."""
     labels = {"exhibit": exhibit.name, "what": exhibit.what}
-    return report(file, caption=exhibit.caption, category=paper.name, labels=labels)
+    # a relative path would be one from the folder of the rules
+    return report(file, caption=os.path.abspath(exhibit.caption), category=paper.name, labels=labels)
 
 
 def made(paper):

@@ -19,7 +19,7 @@ libraries = pd.read_csv(inputs.libraries)
 for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
     path = Path(file)
     section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
-    context = SimpleNamespace(config=config, params=snakemake.params.facts[mark["paper"]])
+    context = SimpleNamespace(config=config, params={"facts": snakemake.params.facts[mark["paper"]]})
     shown = {
         "id": f"{section['id']}-{len(section['exhibits']) + 1}",
         "name": mark["exhibit"],
