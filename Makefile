@@ -182,6 +182,10 @@ image: $(PACKAGES) ## A container image of the committed files, and the demo ins
 	container/build.sh
 	container/run.sh make demo CORES=$(CORES)
 
+.PHONY: seen
+seen: $(LIBRARY) ## Run each of TARGET to its end, and keep in docs/seen.csv on which commit and what it said
+	.venv/bin/python tests/seen.py docs/seen.csv $(TARGET)
+
 .PHONY: bench
 bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
 	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
