@@ -368,6 +368,34 @@ def test_the_scorecard_is_sorted_by_any_column(redrawn, browser):
     assert states == sorted(states) and len(set(states)) > 2
 
 
+def test_a_row_leads_to_what_made_it(redrawn, browser):
+    clone, _ = redrawn
+    page, figures = clone / "results/paper/scorecard.html", scorecard_rows(clone)
+    browser.open(page, DESKTOP)
+    links = "[...document.querySelectorAll('.filtered td.paper a')].map(link => link.getAttribute('href'))"
+    for link, row in zip(browser.value(links), figures.itertuples(), strict=True):
+        assert link == f"#{row.paper}-of-{row.exhibit}"
+    browser.value("document.querySelector('.filtered td.paper a[href=\"#wen2017-of-table1\"]').click()")
+    shown = """(row => [row.querySelector('details').open, ...[...row.querySelectorAll('dd')].map(
+      entry => entry.textContent.trim().replace(/\\s+/g, ' '))])(document.querySelector(':target'))"""
+    for _ in range(100):  # the browser tells the page of its new address when it has time
+        if browser.value("document.querySelector(':target details').open"):
+            break
+        time.sleep(0.1)
+    opened, file, command, *rest = browser.value(shown)
+    assert opened and file.startswith("results/paper/wen2017/table1") and command.endswith(file)
+    listing = [sys.executable, "-m", "snakemake", "--profile", "profiles/paper", "--list-rules"]
+    known = subprocess.run(listing, cwd=clone, capture_output=True, text=True, check=True).stdout.split()
+    named = next(entry for entry in rest if entry.startswith("wen2017_")).split(", ")
+    assert named[-1] == "wen2017_make_exhibits" and len(named) > 1 and set(named) <= set(known)
+    libraries = pd.read_csv(clone / "results/paper/libraries.csv", keep_default_na=False)
+    own = libraries[(libraries["paper"] == "wen2017") & (libraries["stage"] == "seeds")]
+    for row in own.itertuples():
+        rows = f"{row.rows} in results/paper/wen2017/rows/seeds.parquet: library {row.library}, commit "
+        said = [entry for entry in rest if entry.startswith(rows)]
+        assert len(said) == 1 and (row.commit[:12] or "not recorded") in said[0]
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_verdict_is_seen_without_scrolling(redrawn, browser, size):
     clone, _ = redrawn

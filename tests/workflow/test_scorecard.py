@@ -348,16 +348,22 @@ def test_totals_and_pages(root, claims):
 
 
 def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
-    for name, found in {"cells": ["1+a", "1+b", "1+b"], "test": ["2+b"]}.items():
-        pq.write_table(pa.table({"library": found}), tmp_path / f"{name}.parquet")
+    origin = {
+        "library": ["1+a", "1+b", "1+b", "1+b"],
+        "commit": ["c", "c", "d", "c"],
+        "cpu": ["x", None, "x", None],
+    }
+    pq.write_table(pa.table(origin), tmp_path / "cells.parquet")
+    pq.write_table(pa.table({"library": ["2+b"]}), tmp_path / "test.parquet")  # older rows do not say more
     paths = [tmp_path / f"{name}.parquet" for name in ("cells", "test", "test")]
     stages = [("one", "cells"), ("one", "test"), ("other", "cells")]
     frame = libraries(paths, stages, [["b", "c"], ["b"], ["a"]])
     assert frame.to_numpy().tolist() == [
-        ["one", "cells", "1+a", 1, "no"],
-        ["one", "cells", "1+b", 2, "yes"],
-        ["one", "test", "2+b", 1, "yes"],
-        ["other", "cells", "2+b", 1, "no"],
+        ["one", "cells", "1+a", "c", "x", 1, "no"],
+        ["one", "cells", "1+b", "c", "", 2, "yes"],
+        ["one", "cells", "1+b", "d", "x", 1, "yes"],
+        ["one", "test", "2+b", "", "", 1, "yes"],
+        ["other", "cells", "2+b", "", "", 1, "no"],
     ]
     assert others(frame, "one", ["cells", "test"]) == "cells: 1+a"
     assert others(frame, "one", ["test"]) == others(frame, "none", []) == ""

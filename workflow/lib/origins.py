@@ -1,23 +1,27 @@
-"""Which library the rows of each stage come from, and the exhibits whose rows another one computed."""
+"""Which library, commit and processor the rows of each stage come from, and the exhibits whose rows another
+library computed."""
 
 import pandas as pd
 import pyarrow.parquet as pq
 
-COLUMNS = ["paper", "stage", "library", "rows", "present"]
+ORIGIN = ["library", "commit", "cpu"]
+COLUMNS = ["paper", "stage", *ORIGIN, "rows", "present"]
 
 
 def libraries(paths, stages, present):
-    """The libraries that rows come from: one line per stage and library, with the columns `COLUMNS`.
+    """The libraries that rows come from: one line per stage, library, commit and processor, with the columns
+    `COLUMNS`. Commit and processor are empty where rows do not say.
 
     `paths` are files of rows, `stages` the paper and the stage of each, and `present` the digests of the code
     that makes its rows now: ``present`` is "yes" if theirs is among them, else "no".
     """
     found = []
     for path, (paper, stage), digests in zip(paths, stages, present, strict=True):
-        column = pq.read_table(path, columns=["library"], partitioning=None)["library"].to_pandas()
-        for library, count in column.value_counts().sort_index().items():
-            now = library.rpartition("+")[2] in digests
-            found.append((paper, stage, library, count, "yes" if now else "no"))
+        named = [name for name in ORIGIN if name in pq.read_schema(path).names]
+        rows = pq.read_table(path, columns=named, partitioning=None).to_pandas().reindex(columns=ORIGIN)
+        for origin, count in rows.astype(object).fillna("").value_counts().sort_index().items():
+            now = origin[0].rpartition("+")[2] in digests
+            found.append((paper, stage, *origin, count, "yes" if now else "no"))
     return pd.DataFrame(found, columns=COLUMNS)
 
 
@@ -25,5 +29,17 @@ def others(libraries, paper, stages):
     """The libraries of rows that are not of the present code, in words, of the stages that an exhibit
     shows; empty if there are none. `libraries` is from the function of that name."""
     of = libraries[(libraries["paper"] == paper) & (libraries["present"] == "no")]
-    named = {stage: list(of.loc[of["stage"] == stage, "library"]) for stage in stages}
+    named = {stage: list(of.loc[of["stage"] == stage, "library"].unique()) for stage in stages}
     return "; ".join(f"{stage}: {', '.join(names)}" for stage, names in named.items() if names)
+
+
+def with_origins(places, libraries):
+    """By paper and exhibit how it is made (see `lib.papers.Paper.places`), with the ``origins`` of its rows,
+    lines of `libraries` as dicts."""
+    found = {}
+    for paper, made in places.items():
+        of = libraries[libraries["paper"] == paper]
+        for exhibit, place in made.items():
+            origins = of[of["stage"].isin(place["stages"])].to_dict("records")
+            found[paper, exhibit] = {**place, "origins": origins}
+    return found

@@ -236,16 +236,16 @@ class Paper:
     def shown(self, results):
         """What the report shows: a dict per exhibit, and part of it, and one of the claims. It has a
         ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
-        ``caption``; ``paper``, ``category``, ``exhibit`` and ``what``; and ``stages``, those whose rows it
-        shows."""
+        ``caption``; ``paper``, ``category``, ``key`` and ``exhibit``, its name, and ``what``; and ``stages``,
+        those whose rows it shows."""
         found = []
         for own in self.exhibits.values():
             for part in own.parts:
                 file = f"{own.key}.svg" if own.kind == "figure" else f"{own.stem(part)}.md"
                 what = ", ".join([own.what, *part.values()])
-                found.append((file, own.key, own.name, what, self.stages_of(own)))
+                found.append((file, own.key, own.key, own.name, what, self.stages_of(own)))
         if self.claims:
-            found.append(("claims.md", "claims", "Claims", "verdicts", self.plan.stages))
+            found.append(("claims.md", "claims", "", "Claims", "verdicts", self.plan.stages))
         captions = FOLDER / self.key / "captions"
         return [
             {
@@ -253,11 +253,12 @@ class Paper:
                 "caption": from_here(captions / f"{caption}.rst"),
                 "paper": self.key,
                 "category": self.name,
+                "key": key,
                 "exhibit": name,
                 "what": what,
                 "stages": stages,
             }
-            for file, caption, name, what, stages in found
+            for file, caption, key, name, what, stages in found
         ]
 
     def judged(self):
@@ -268,6 +269,16 @@ class Paper:
             if not own.own
         }
         return {"name": self.name, "exhibits": exhibits, **self.claims}
+
+    def places(self):
+        """How each exhibit is made: the ``stages`` whose rows it shows, and the ``rules`` in turn."""
+        found = {}
+        for key, own in self.exhibits.items():
+            stages = self.stages_of(own)
+            verbs = list(dict.fromkeys(run.verb for run in self.plan.runs if run.stage in stages))
+            last = ["make_exhibits", "plot_figures"] if own.kind == "figure" else ["make_exhibits"]
+            found[key] = {"stages": stages, "rules": [f"{self.key}_{verb}" for verb in verbs + last]}
+        return found
 
     @property
     def explained(self):

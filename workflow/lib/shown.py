@@ -62,6 +62,7 @@ def shown_figures(figures, remarks):
                 "id": f"{place}-{numbers[place]}",
                 "state": state(row),
                 "exhibit": exhibit_name(row["exhibit"]),
+                "exhibit_key": row["exhibit"],
                 "about": ", ".join(filter(None, (row["dataset"], row["setting"], row["method"]))),
                 "quantity": f"{words}, {unit}" if unit else words,
                 # what is printed is shown as it is printed

@@ -36,6 +36,14 @@ for (const table of document.querySelectorAll(".sortable")) {
   });
 }
 
+// what an address names is shown open: an exhibit and how it was made
+const open = () => {
+  const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (const details of named ? named.querySelectorAll("details") : []) details.open = true;
+};
+addEventListener("hashchange", open);
+open();
+
 const form = document.querySelector(".filters");
 if (form) {
   const rows = [...document.querySelectorAll(".filtered tbody tr")];

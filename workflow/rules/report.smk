@@ -59,6 +59,7 @@ rule make_report:
         code=code_of("scripts.make_report"),
         config=config,
         claims={name: paper.judged() for name, paper in JUDGED.items()},
+        places={name: paper.places() for name, paper in JUDGED.items()},
         shown=SHOWN,
         facts={name: facts_of(paper) for name, paper in PAPERS.items()},
     script:

@@ -52,9 +52,6 @@ rule make_scorecard:
         causes={name: paper.causes for name, paper in PRINTED.items()},
         causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
-        stages={
-            name: {key: paper.stages_of(exhibit) for key, exhibit in paper.exhibits.items()}
-            for name, paper in JUDGED.items()
-        },
+        places={name: paper.places() for name, paper in JUDGED.items()},
     script:
         "../scripts/make_scorecard.py"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from lib.joblog import start_log
-from lib.origins import others
+from lib.origins import others, with_origins
 from lib.pages import image, prose, write_page
 from lib.papers import alt_text
 from lib.scorecard import page_values
@@ -15,7 +15,8 @@ from lib.tables import read_markdown
 log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
 sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
-libraries = pd.read_csv(inputs.libraries)
+libraries = pd.read_csv(inputs.libraries, keep_default_na=False)
+places = with_origins(snakemake.params.places, libraries)
 for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
     path = Path(file)
     section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
@@ -31,6 +32,9 @@ for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
         "table": None if path.suffix == ".svg" else read_markdown(path),
     }
     section["exhibits"].append(shown)
+    if mark["key"]:
+        # all parts of an exhibit follow its first one
+        places.get((mark["paper"], mark["key"]), {}).setdefault("shown_at", f"#{shown['id']}")
 for section in sections.values():
     names = [exhibit["name"] for exhibit in section["exhibits"]]
     for exhibit in section["exhibits"]:
@@ -54,6 +58,7 @@ write_page(
     sections=sections,
     provenance=Path(inputs.provenance).read_text(),
     configuration=Path(inputs.config).read_text(),
+    places=places,
     **values,
 )
 log.info("%d exhibits", len(snakemake.params.shown))

@@ -6,7 +6,7 @@ import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
-from lib.origins import libraries, others
+from lib.origins import libraries, others, with_origins
 from lib.pages import write_page
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
@@ -43,10 +43,11 @@ of_figures = pd.concat(parts, ignore_index=True)
 of_causes = cause_table(causes, of_figures)
 of_claims = verdicts(claims, read["claims"])
 of_rows = libraries(snakemake.input.rows, snakemake.params.all_stages, snakemake.params.present)
+places = snakemake.params.places
 other_rows = {
-    (paper, exhibit): others(of_rows, paper, stages)
-    for paper, shown in snakemake.params.stages.items()
-    for exhibit, stages in shown.items()
+    (paper, exhibit): others(of_rows, paper, place["stages"])
+    for paper, made in places.items()
+    for exhibit, place in made.items()
 }
 of_exhibits = exhibits(claims, of_figures, of_claims, other_rows)
 for frame, path in (
@@ -62,6 +63,12 @@ Path(snakemake.output.md).write_text(
     markdown_page(preset, claims, of_figures, of_exhibits, of_claims, of_causes)
 )
 values = page_values(claims, of_figures, of_exhibits, of_claims, read["numbers"], of_causes)
-write_page(snakemake.output.html, "scorecard.html", preset=preset, **values)
+write_page(
+    snakemake.output.html,
+    "scorecard.html",
+    preset=preset,
+    places=with_origins(places, of_rows),
+    **values,
+)
 within = of_figures["within"].value_counts()
 log.info("%d published figures, compared: %s", len(of_figures), within.drop("", errors="ignore").to_dict())
