@@ -38,7 +38,7 @@
 #                 seeds, libsvm, cached         {dataset}/{settings}/k-{k}: published or chosen settings; k folds, or loo
 #   sarafis2018   cells                         {experiment}/{dataset}/rows-{m}/part-{i}-of-{n}
 #   bakir2004     cells                         figure1, figure3/run-{r}, figure4/{dataset}/run-{r},
-#                                               table1/{dataset}/train-{rows}, growth/{dataset}
+#                                               table1/{dataset}/train-{rows}, or that with /{method}, growth/{dataset}
 #   comparison    cells                         {dataset}/realisation-{r}/{estimator}, .../test
 
 

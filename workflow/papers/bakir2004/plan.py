@@ -5,11 +5,14 @@ from lib.plan import Cell, Plan, Run
 
 # The Gram matrix has float64 up to this many rows.
 ROWS_FLOAT64 = 20_000
+# methods of others, of which a sample of the runs tells enough
+NEIGHBOURS = ("multiedit_condense",)
 
 
 def plan(config, registry):
     own = config["bakir2004"]
     figure3, figure4, growth, sets = own["figure3"], own["figure4"], own["growth"], own["table1"]["sets"]
+    runs_of_neighbours = own["sample"]["runs"] if config["baselines"] == "sampled" else None
     check_datasets(
         {
             "bakir2004.figure4.dataset": [figure4["dataset"]],
@@ -41,20 +44,36 @@ def plan(config, registry):
         }
 
     def of_runs(entry, below, dataset, rows, minutes):
+        def methods(r):
+            left_out = NEIGHBOURS if runs_of_neighbours is not None and r > runs_of_neighbours else ()
+            return {"methods": [name for name in entry["methods"] if name not in left_out]}
+
         return {
-            f"{below}/run-{r}": (dataset, {"realisation": r}, {}, rows, minutes)
+            f"{below}/run-{r}": (dataset, {"realisation": r}, methods(r), rows, minutes)
             for r in range(1, entry["runs"] + 1)
         }
 
     def of_table1(entry):
+        """Cells of a row of the table: one of all methods, or one of each."""
         settings = {
             "realisations": list(range(1, entry["realisations"] + 1)),
             "train_rows": entry["train"],
             "test_rows": entry["test"],
-            **{key: entry[key] for key in ("scale", "methods")},
+            "scale": entry["scale"],
             "setup": setup(entry, entry["gamma"], True, entry["subset_size"]),
         }
-        return entry["dataset"], {}, settings, entry["train"], 720
+        apart = {f"/{name}": [name] for name in entry["methods"]}
+        cells = apart if entry.get("cell_per_method") else {"": entry["methods"]}
+        return {
+            f"/{entry['dataset']}/train-{entry['train']}{below}": (
+                entry["dataset"],
+                {},
+                {**settings, "methods": methods},
+                entry["train"],
+                720,
+            )
+            for below, methods in cells.items()
+        }
 
     noisy, growing = figure4["dataset"], growth["dataset"]
     return Plan(
@@ -65,20 +84,18 @@ def plan(config, registry):
                 "figure3",
                 of_runs(figure3, "", None, max(figure3["sizes"]), 60),
                 "gaussians",
-                **{key: figure3[key] for key in ("sizes", "deviations", "test_rows", "methods")},
+                **{key: figure3[key] for key in ("sizes", "deviations", "test_rows")},
                 setup=setup(figure3, None, adjust=False),
             ),
             # subsets that are parts, nothing of section 4.3
             run(
                 "figure4",
                 of_runs(figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
-                **{key: figure4[key] for key in ("noise", "scale", "train_rows", "methods")},
+                **{key: figure4[key] for key in ("noise", "scale", "train_rows")},
                 nu={"values": grid(figure4["nu"]), "final_values": grid(figure4["final_nu"])},
                 setup=setup(figure4, figure4["gamma"], adjust=False),
             ),
-            run(
-                "table1", {f"/{entry['dataset']}/train-{entry['train']}": of_table1(entry) for entry in sets}
-            ),
+            run("table1", {below: cell for entry in sets for below, cell in of_table1(entry).items()}),
             # one C, subsets of the size of a part, drawn as in Table 1
             run(
                 "growth",
