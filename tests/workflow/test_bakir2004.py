@@ -332,9 +332,7 @@ def test_a_sample_of_the_runs_has_the_methods_of_others():
     every, sampled = planned(), planned(baselines="sampled")
     assert list(every) == list(sampled)
     fewer = {name for name, methods in every.items() if methods != sampled[name]}
-    assert fewer == {
-        f"{figure}/run-{r}" for figure in ("figure3", "figure4/digits-3v8") for r in (2, 3)
-    }
+    assert fewer == {f"{figure}/run-{r}" for figure in ("figure3", "figure4/digits-3v8") for r in (2, 3)}
     for name in fewer:
         assert [*sampled[name], "multiedit_condense"] == every[name]
 

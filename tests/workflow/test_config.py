@@ -139,7 +139,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
         "chapelle1999.width.parts",
     ]
     keys += ["papers", "verify", "verify_tolerance", "minutes_per_job", "causes", "baselines"]
-    keys += ["franc2008.sample", "wen2017.sample", "sarafis2018.sample"]
+    keys += ["franc2008.sample", "wen2017.sample", "sarafis2018.sample", "bakir2004.sample"]
     for key in keys:
         preset = changed(changed(preset, key, 5), key, ...)
     preset["timing"] = "exclusive"

@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 import yaml
-from lib.cost import Cost, costs, duration, forecast, total, verdict
+from lib.cost import Cost, costs, duration, forecast, seconds, total, verdict
+from lib.job import function_of
 from lib.library import code_of, library_id
-from lib.rows import LOO_ROWS, OK, Made, gather_rows, write_rows
+from lib.rows import LOO_ROWS, OK, Made, gather_rows, made_cells, write_rows
 from lib.run import planned
 
 CONFIG = {
@@ -63,11 +67,17 @@ def test_cells_cost_what_their_last_rows_did(plan, tmp_path):
     for cell in CELLS[:2]:
         files[cell].unlink()
     cost = costs(*plan, only)["franc2008"]
-    assert cost == Cost(2, 4500.0, 0, 1000, [(3600.0, 1000), (900.0, 1000)])
+    assert cost == Cost(
+        2,
+        4500.0,
+        0,
+        1000,
+        [(3600.0, 1000, f"franc2008/cells/{CELLS[0]}"), (900.0, 1000, f"franc2008/cells/{CELLS[1]}")],
+    )
     assert str(cost) == "cells: 2, 1.2 CPU hours by the last rows of 2, at most 1,000 MB for one"
     # only the cells of a run
     assert costs(*plan, {f"{FOLDER}/cells/{CELLS[1]}.parquet"})["franc2008"] == Cost(
-        1, 900.0, 0, 1000, [(900.0, 1000)]
+        1, 900.0, 0, 1000, [(900.0, 1000, f"franc2008/cells/{CELLS[1]}")]
     )
     everything = costs(*plan)["franc2008"]
     # those of the stages stopping and test, too, two each
@@ -120,12 +130,81 @@ def test_the_time_on_more_cores_is_that_of_a_schedule(cells, cores, mem_mb, expe
 
 
 def test_forecasts():
-    hour = [(3600.0, 10)] * 32
+    hour = [(3600.0, 10, "franc2008/cells/a")] * 32
     cost = Cost(33, 32 * 3600.0, 1, 10, hour)
     assert forecast(cost, 2, 1000) == (
         "Without start-up and input: 16 h on 2 cores, 2 h on 16 cores, 1 h on 64 cores; "
-        "the longest cell takes 60 minutes."
+        "the longest cell, franc2008/cells/a, takes 60 minutes."
     )
     # as much memory per core, of which a cell takes four cores' share
-    dear = Cost(8, 8 * 3600.0, 0, 2000, [(3600.0, 2000)] * 8)
-    assert "4 h on 8 cores, 2 h on 16 cores, 1 h on 64 cores" in forecast(dear, 8, 4000)
+    dear = Cost(8, 8 * 3600.0, 0, 2000, [(3600.0, 2000, "b")] * 8)
+    assert "2 cores, 4 h on 8 cores, 2 h on 16 cores, 1 h on 64 cores" in forecast(dear, 8, 4000)
+
+
+def forecast_of(paper, function, rows, took, **settings):
+    found = function_of(paper, function)(pd.DataFrame(rows), pd.Series(took), SimpleNamespace(**settings))
+    return found.tolist()
+
+
+def test_a_sample_of_points_is_forecast_from_all_and_all_from_a_sample():
+    whole = {"method": ["unlearn", "standard", "standard"], "n_solved": [200, 200, 20]}
+    took = [10.0, 100.0, 10.0]
+    assert forecast_of("franc2008", "sample.forecast", whole, took, sample=50) == [10, 25, 10]
+    assert forecast_of("franc2008", "sample.forecast", whole, took) == took
+    # 50 of 200 points, which took 20 of 21 s
+    part = {"method": ["standard"], "n_solved": [50], "stands_for": [4.0], "solving_cpu_s": [20.0]}
+    assert forecast_of("franc2008", "sample.forecast", part, [21.0], sample=50) == [21]
+    assert forecast_of("franc2008", "sample.forecast", part, [21.0], sample=100) == [41]
+    assert forecast_of("franc2008", "sample.forecast", part, [21.0]) == [81]
+
+
+def test_folds_and_budgets_are_forecast():
+    rows = {"method": ["cold", "top", "sir"], "rounds": [100, 100, 100], "k": [100, 100, 100]}
+    rows["full_cpu_s"] = [None, 10.0, None]
+    took = [100.0, 110.0, 50.0]
+    given = {"rounds": None, "sample": {"cold": 10, "top": 50}}
+    assert forecast_of("wen2017", "cells.forecast", rows, took, **given) == [10, 60, 50]
+    assert forecast_of("wen2017", "cells.forecast", rows, took, rounds=30) == [30, 40, 15]
+    libsvm = {"rounds": [4, 1, 10], "k": [10, 10, 10]}
+    assert forecast_of("wen2017", "libsvm.forecast", libsvm, [100.0, 500.0, 1.0], budget_s=60) == [50, 500, 1]
+    weights = {"method": ["kfold", "kfold_libsvm"], "folds_run": [None, None]}
+    assert forecast_of("sarafis2018", "cells.forecast", weights, [5.0, 5.0], folds=5, libsvm_folds=1) == [
+        5,
+        1,
+    ]
+    weights["folds_run"] = [None, [3]]
+    assert forecast_of("sarafis2018", "cells.forecast", weights, [5.0, 1.0], folds=5) == [5, 5]
+    edited = {"method": ["svm", "multiedit_condense"]}
+    assert forecast_of("bakir2004", "cells.forecast", edited, [5.0, 9.0], methods=["svm"]) == [5, 0]
+
+
+def test_what_no_clock_has_is_forecast_too(plan, tmp_path):
+    papers, *_ = plan
+    runs, path = papers["franc2008"].plan.of_stage("cells"), tmp_path / "rows.parquet"
+    solved = {"n_solved": 100, "kernel": "linear", "gram_cpu_s": 2.0}
+    rows = [{**row(seconds_), **solved} for seconds_ in (10.0, 20.0)]
+    # of before the process was timed; then of a process that took 40 s
+    for cpu_s, expected in ((None, 32.0), (40.0, 40.0), (3.0, 30.0)):
+        write_rows(path, rows, LOO_ROWS, replace(made(plan, CELLS[0]), cpu_s=cpu_s))
+        assert seconds(path, "franc2008", runs) == {CELLS[0]: expected}
+
+
+def test_long_cells_start_first(checkout):
+    target = f"{FOLDER}/rows/cells.parquet"
+    done = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)
+    assert done.returncode == 0, done.stderr
+    path = checkout.folder / target
+    longest_last = [1.0, 60.0, 3600.0]
+    schema, cells = LOO_ROWS, made_cells(path)
+    files = {}
+    for (name, own), cpu_s in zip(cells.items(), longest_last, strict=True):
+        files[name] = checkout.folder / f"{own.parameters}.parquet"
+        write_rows(files[name], [row(cpu_s)], schema, replace(own, library="an older one", cpu_s=cpu_s))
+    gather_rows(path, list(cells), files, schema)
+    for name in cells:
+        (checkout.folder / f"{FOLDER}/cells/{name}.parquet").unlink()
+    again = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)
+    assert again.returncode == 0, again.stderr
+    # one core: what started first has ended first
+    logs = {name: checkout.folder / f"logs/cost/franc2008/cells/{name}.log" for name in cells}
+    assert sorted(cells, key=lambda name: logs[name].stat().st_mtime_ns) == list(reversed(cells))

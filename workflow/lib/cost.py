@@ -10,15 +10,18 @@ import math
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
-import pyarrow.parquet as pq
-
+from lib.job import function_of
 from lib.memory import machine_mb
-from lib.rows import cells_to_compute, made_cells
+from lib.rows import cells_to_compute, made_cells, read_columns
 from lib.run import planned, wanted
 
 # cores of the machines that a forecast is of, beside this one
-LARGER = (16, 64)
+MACHINES = (2, 16, 64)
+# clocks of a row, which have nothing in common; and of what the rows of a kernel share
+OWN = ("cpu_s", "search_cpu_s", "predict_cpu_s")
+SHARED = ("gram_cpu_s", "sphere_cpu_s")
 
 
 @dataclass
@@ -29,23 +32,29 @@ class Cost:
     cpu_s: float = 0.0  # CPU time of the methods, by the rows that were computed last, whatever made them
     unknown: int = 0  # how many cells have no such rows, and are not in `cpu_s`
     mem_mb: int = 0  # the most memory that one of them may take, in 2**20 bytes
-    # CPU time and memory of each of those that have such rows
+    # CPU time, memory and name of each of those that have such rows
     known: list = field(default_factory=list)
 
-    def add(self, cell, cpu_s):
+    def add(self, name, cell, cpu_s):
         self.cells += 1
         self.mem_mb = max(self.mem_mb, cell.mem_mb)
         if cpu_s is None:
             self.unknown += 1
         else:
             self.cpu_s += cpu_s
-            self.known.append((cpu_s, cell.mem_mb))
+            self.known.append((cpu_s, cell.mem_mb, name))
 
     def __str__(self):
         if not self.cells:
             return "nothing to compute"
         known = f"{self.cpu_s / 3600:.2g} CPU hours by the last rows of {self.cells - self.unknown}"
         return f"cells: {self.cells}, {known}, at most {self.mem_mb:,} MB for one"
+
+    @property
+    def longest(self):
+        """The cell that takes longest, and what it takes, as the end of a sentence."""
+        cpu_s, _, name = max(self.known)
+        return f"{name}, takes {cpu_s / 60:.2g} minutes"
 
 
 def verdict(cost, machine, cores):
@@ -61,7 +70,7 @@ def duration(cells, cores, mem_mb):
 
     Parameters
     ----------
-    cells : list of (float, int)
+    cells : list of (float, int, ...)
         CPU time and memory of each.
     cores, mem_mb : int
         Cores and memory of the machine.
@@ -69,13 +78,13 @@ def duration(cells, cores, mem_mb):
     waiting, running, now, free = sorted(cells, reverse=True), [], 0.0, mem_mb
     while waiting or running:
         later = []
-        for cpu_s, mb in waiting:
+        for cpu_s, mb, *name in waiting:
             # what needs more than there is runs alone
             if len(running) < cores and (mb <= free or not running):
                 heapq.heappush(running, (now + cpu_s, mb))
                 free -= mb
             else:
-                later.append((cpu_s, mb))
+                later.append((cpu_s, mb, *name))
         waiting = later
         now, mb = heapq.heappop(running)
         free += mb
@@ -85,22 +94,41 @@ def duration(cells, cores, mem_mb):
 def forecast(cost, cores, mem_mb):
     """How long the cells that are known take on this machine, and on larger ones of as much memory per core,
     as a sentence."""
-    hours = {n: duration(cost.known, n, mem_mb * n // cores) / 3600 for n in sorted({cores, *LARGER})}
-    longest = max(cpu_s for cpu_s, _ in cost.known) / 60
-    told = ", ".join(f"{hour:.2g} h on {n} cores" for n, hour in hours.items())
-    return f"Without start-up and input: {told}; the longest cell takes {longest:.2g} minutes."
+    hours = {n: duration(cost.known, n, mem_mb * n // cores) / 3600 for n in sorted({cores, *MACHINES})}
+    told = ", ".join(f"{hour:.2g} h on {n} core{'s' * (n > 1)}" for n, hour in hours.items())
+    return f"Without start-up and input: {told}; the longest cell, {cost.longest}."
 
 
-def seconds(path):
-    """CPU time of each cell of a file of rows, by its name."""
+def seconds(path, paper, runs):
+    """CPU time that each cell of a file of rows would take by the present plan, by its name. The rows tell
+    what it took; where the configuration now has a sample, or has none any more, the function that the run
+    has for `Run.forecast` tells what each row would take. It is called with the rows of a cell (DataFrame),
+    their cost (Series) and the settings, and returns as many costs.
+
+    What the process took beside the clocks of the rows, and what its rows share, is added as it was. Rows of
+    before the process was timed have only the latter.
+    """
     if not Path(path).is_file():
         return {}
-    times = pq.ParquetFile(path).read(columns=["cpu_s"])["cpu_s"].to_pylist()
-    begin, found = 0, {}
+    found, begin, rows = {}, 0, read_columns(path, _without_vectors)
     for name, own in made_cells(path).items():
-        found[name] = math.fsum(time or 0.0 for time in times[begin : begin + own.rows])
+        of_cell = rows.iloc[begin : begin + own.rows]
         begin += own.rows
+        took = of_cell.reindex(columns=list(OWN)).fillna(0.0).sum(axis=1)
+        shared = of_cell.reindex(columns=["kernel", "gamma", *SHARED]).drop_duplicates()
+        beside = shared[list(SHARED)].fillna(0.0).to_numpy().sum()
+        if own.cpu_s is not None:
+            beside = max(0.0, own.cpu_s - took.sum())
+        if name in runs and runs[name].forecast:
+            settings = SimpleNamespace(**runs[name].settings_of(name))
+            took = function_of(paper, runs[name].forecast)(of_cell, took, settings)
+        found[name] = float(took.sum() + beside)
     return found
+
+
+def _without_vectors(name):
+    """Columns that a forecast may ask for: not those that take long to read and say nothing of costs."""
+    return not name.endswith("_pattern") and not name.startswith("differing_")
 
 
 def costs(papers, registry, config, only=None, readable=str):
@@ -118,10 +146,11 @@ def costs(papers, registry, config, only=None, readable=str):
             named = [name for name, file in files.items() if only is None or file in only]
             cells = wanted(paper, stage, registry, named)
             missing = set(cells_to_compute(rows, cells, any_code))
-            last = seconds(rows) if missing else {}
+            last = seconds(rows, paper.key, runs) if missing else {}
             for own in cells:
                 if own.cell in missing and cells_to_compute(readable(files[own.cell]), [own], any_code):
-                    cost.add(runs[own.cell].cells[own.cell], last.get(own.cell))
+                    name = f"{paper.key}/{stage}/{own.cell}"
+                    cost.add(name, runs[own.cell].cells[own.cell], last.get(own.cell))
     return found
 
 
@@ -146,7 +175,7 @@ def main(arguments=None):
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     for name, cost in found.items():
-        print(f"{name}: {cost}")
+        print(f"{name}: {cost}" + (f"; {cost.longest}" if cost.known else ""))
     together = total(found.values())
     print(f"together: {together}")
     print(verdict(together, machine_mb(), asked.cores))

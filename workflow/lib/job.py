@@ -1,6 +1,8 @@
 """One cell: what its function is given, and the one way in which each of its methods is run."""
 
+import time
 import traceback
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -147,9 +149,11 @@ def run_cell(cell, inputs, output, log):
         checkpoint,
         files.pop("data", None),
     )
+    begin = time.process_time()
     function = function_of(cell["paper"], cell["run"])
     given = {stage: read_rows([path]) for stage, path in files.items()}
     rows = job.rows(function, **cell["arguments"], **given, settings=SimpleNamespace(**settings))
+    made = replace(made, cpu_s=round(time.process_time() - begin, 2))
     write_rows(output, rows, getattr(lib.rows, cell["schema"]), made)
     return checkpoint
 

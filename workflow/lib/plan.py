@@ -44,7 +44,10 @@ class Run:
     stage: str = "cells"  # name of the file in which the rows are gathered
     # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
-    priority: int = 0  # Snakemake starts cells of a higher priority earlier
+    # module and function in the paper's folder that says what each of some rows would cost with given
+    # settings, see `lib.cost.seconds`; empty: what it did cost
+    forecast: str = ""
+    priority: int = 0  # Snakemake starts cells of a higher priority before all others
     # the cause of misses whose variant it runs, see `lib.causes`; the paper's own cells have none
     cause: str = ""
 

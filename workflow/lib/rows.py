@@ -6,7 +6,7 @@ a solver stopped early, partial.
 """
 
 import json
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -217,6 +217,8 @@ class Made:
     parameters: str  # digest of all that the numbers depend on, except the code (`lib.plan.Plan.parameters`)
     library: str  # version of the library and digest of the code
     rows: int = 0  # how many rows of the file belong to it
+    # CPU time of the process that wrote them, which no clock of a method has all of; says nothing about them
+    cpu_s: float | None = field(default=None, compare=False)
 
     def is_of(self, wanted, any_code):
         """Whether the rows have the parameters of the cell that is wanted (a Made), and were computed by its
@@ -267,6 +269,13 @@ def gather_rows(path, wanted, files, schema):
 def read_rows(paths):
     """All rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
     return _read(paths).to_pandas()
+
+
+def read_columns(path, wanted):
+    """The columns of a Parquet file whose names are `wanted` (a function), as one DataFrame."""
+    file = pq.ParquetFile(path)
+    names = [name for name in dict.fromkeys(file.schema_arrow.names) if wanted(name)]
+    return file.read(columns=names).to_pandas()
 
 
 def read_cell(path, name):

@@ -23,7 +23,7 @@ for paper in PAPERS.values():
             wildcard_constraints:
                 cell=run.pattern([name for job in jobs if len(job) == 1 for name in job]),
             cache: CACHE
-            priority: run.priority
+            priority: urgency(paper, run)
             resources:
                 **EXCLUSIVE,
                 mem_mb=growing(needed(run, "mem_mb")),
@@ -46,7 +46,7 @@ for paper in PAPERS.values():
                     rows=[updated(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
                 log:
                     f"<logs>/{paper.key}/{run.stage}/{job[0]}-and-{len(job) - 1}-more.log",
-                priority: run.priority
+                priority: urgency(paper, run, job)
                 resources:
                     **EXCLUSIVE,
                     mem_mb=growing(max(run.cells[name].mem_mb for name in job)),
@@ -88,3 +88,5 @@ onstart:
         print(f"To compute: {cost}.", file=sys.stderr)
         if workflow.local_exec:
             print(verdict(cost, machine_mb(), workflow.cores), file=sys.stderr)
+            if cost.known:
+                print(forecast(cost, workflow.cores, machine_mb()), file=sys.stderr)

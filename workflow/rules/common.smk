@@ -41,7 +41,7 @@ if workflow.is_main_process and workflow.local_exec and "mem_mb" not in workflow
     workflow.register_resource("mem_mb", machine_mb())
 
 try:
-    from lib.cost import costs, total, verdict
+    from lib.cost import costs, forecast, seconds, total, verdict
     from lib.library import check_installed, code_of
     from lib.rows import cells_to_compute
     from lib.run import described, wanted
@@ -134,6 +134,9 @@ def named(wildcards, output):
 # Whether prepared data and cells may come from a cache that checkouts share, and go there.
 CACHE = cache_folder() is not None
 
+# A priority that no sum of minutes reaches.
+FIRST = 1_000_000
+
 # Wall-clock times are taken where nothing else runs: on a cluster each job gets a node of its own.
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
 
@@ -152,6 +155,30 @@ def kept_by(paper, run):
 def needed(run, what):
     """A function of the wildcards: what their cell needs of a resource, an attribute of it."""
     return lambda wildcards: getattr(run.cells[run.name(wildcards.cell)], what)
+
+
+@cache
+def seconds_of(key, stage):
+    """CPU time that each cell of a stage would take by its last rows."""
+    return seconds(kept_rows(key, stage), key, PAPERS[key].plan.of_stage(stage))
+
+
+def urgency(paper, run, names=None):
+    """The priority of a job, as a function of the wildcards: the minutes that its cells will take by their last rows, or are given
+    by the plan. The longest start first, so that all cores end at the same time; what others wait for starts before all.
+    """
+
+    def minutes(name):
+        known = seconds_of(paper.key, run.stage).get(name)
+        return run.cells[name].minutes if known is None else known / 60
+
+    def priority(wildcards):
+        if not workflow.is_main_process:
+            return 0
+        own = names or [run.name(wildcards.cell)]
+        return run.priority * FIRST + sum(map(minutes, own))
+
+    return priority
 
 
 def growing(need):

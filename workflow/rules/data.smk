@@ -20,6 +20,7 @@ rule download_data:
         raw=directory("<resources>/raw/{dataset}"),
     log:
         "<log_of_data>/download_data/{dataset}.log",
+    priority: FIRST
     retries: 2
     params:
         registry=str(project_file(config["registry"], WORKFLOW.parent)),
@@ -38,6 +39,7 @@ rule prepare_data:
     wildcard_constraints:
         dataset=rf"(?!(?:{'|'.join(TOGETHER) or '/'})\.)[a-z0-9-]+",
     cache: CACHE
+    priority: FIRST
     params:
         code=code_of("scripts.prepare_data"),
         wildcards=named,
@@ -57,6 +59,7 @@ if TOGETHER:
             data=expand("<resources>/data/{dataset}.npz", dataset=TOGETHER),
         log:
             "<log_of_data>/prepare_data/together.log",
+        priority: FIRST
         params:
             code=code_of("scripts.prepare_data"),
             registry=str(project_file(config["registry"], WORKFLOW.parent)),

@@ -271,6 +271,11 @@ def run_points(job, points, problem_of, setup_of, asked):
     return list(job.points(points, run, **asked))
 
 
+def forecast(rows, took, settings):
+    """What rows would take with the methods of the settings; see `lib.cost.seconds`."""
+    return took.where(rows["method"].isin(getattr(settings, "methods", rows["method"])), 0.0)
+
+
 def run_figure1(job, settings):
     """Support vectors of a linear SVM on two squares of n points each, for every overlap. One row per
     overlap and run; errors are those on the training points."""

@@ -29,7 +29,8 @@ def plan(config, registry):
             f"{name}{below}": Cell(dataset, identity, *given, _mb(rows, own["memory_mb"]), minutes)
             for below, (dataset, *given, rows, minutes) in cells.items()
         }
-        return Run(f"cells.run_{name}", "EDIT_ROWS", cells, {**settings, "timing": config["timing"]})
+        settings["timing"] = config["timing"]
+        return Run(f"cells.run_{name}", "EDIT_ROWS", cells, settings, forecast="cells.forecast")
 
     def setup(entry, gamma, adjust, subset_size=None):
         """How classifiers are trained, but for the seed."""

@@ -65,8 +65,7 @@ def plan(config, registry):
                     own["datasets"], linear | rbf, lambda dataset: {"methods": methods_of(dataset)}, sample
                 ),
                 {"eps": own["eps"], "efficiency_test": own["efficiency_test"], **shared},
-                # the tests wait for these
-                priority=1,
+                forecast="sample.forecast",
             ),
             Run(
                 "cells.run_stopping",

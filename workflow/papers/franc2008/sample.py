@@ -66,6 +66,17 @@ def for_all_points(rows):
     return found
 
 
+def forecast(rows, took, settings):
+    """What rows would take whose methods but the first solve for a sample of ``settings.sample`` points, or
+    for all; see `lib.cost.seconds`."""
+    of_sample = rows.reindex(columns=["stands_for", "solving_cpu_s"]).astype(float)
+    solving = of_sample["solving_cpu_s"].fillna(took)
+    solved = rows["n_solved"].astype(float).fillna(1.0).clip(lower=1)
+    every = solved * of_sample["stands_for"].fillna(1.0)
+    wanted = np.minimum(every, getattr(settings, "sample", np.inf))
+    return took.where(rows["method"] == "unlearn", took - solving + solving * wanted / solved)
+
+
 def decided_by_all(rows, m):
     """Points that the method of every row (dict) decided: bool, shape (m,)."""
     decided = np.ones(m, dtype=bool)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from svmselect import (
     Gram,
@@ -237,6 +238,14 @@ def of_folds(found):
 
 def _of_sample(drawn, found):
     return {**of_folds(found), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in found]}
+
+
+def forecast(rows, took, settings):
+    """What rows would take with LIBSVM on as many folds as the settings say; see `lib.cost.seconds`."""
+    of_all = pd.Series([None] * len(rows), rows.index, dtype=object)
+    run = rows.get("folds_run", of_all).map(lambda folds: settings.folds if folds is None else len(folds))
+    wanted = getattr(settings, "libsvm_folds", None) or settings.folds
+    return took.where(rows["method"] != LIBSVM, took * wanted / run)
 
 
 def _small_libsvm(settings, X, y):

@@ -53,7 +53,15 @@ def plan(config, registry):
             )
     settings = {key: own[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
     return Plan(
-        [Run("cells.run_models", "WEIGHT_ROWS", cells, {**settings, **sample, "timing": config["timing"]})],
+        [
+            Run(
+                "cells.run_models",
+                "WEIGHT_ROWS",
+                cells,
+                {**settings, **sample, "timing": config["timing"]},
+                forecast="cells.forecast",
+            )
+        ],
         [*(name for named in datasets.values() for name in named), *sizes],
         facts={
             "figures": figures,

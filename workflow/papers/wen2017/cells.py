@@ -223,6 +223,13 @@ def _rounds(method, settings):
     return min((number for number in most if number is not None), default=None)
 
 
+def forecast(rows, took, settings):
+    """What rows would take on as many folds as the settings say; see `lib.cost.seconds`."""
+    full = rows["full_cpu_s"].fillna(0.0)
+    most = rows["method"].map(lambda method: _rounds(method, settings)).astype(float).fillna(np.inf)
+    return full + (took - full) * np.minimum(most, rows["k"]) / rows["rounds"]
+
+
 def status(n_not_converged):
     """Columns that say how many fits did not converge."""
     stopped = unfinished(f"iteration limit reached by {n_not_converged} fits") if n_not_converged else {}

@@ -40,6 +40,12 @@ def run_libsvm(job, k, model, settings, choice=None):
     return [{**row, "estimate": row["errors"] / row["rows_tested"]}]
 
 
+def forecast(rows, took, settings):
+    """What the rows would take within the budget of the settings; see `lib.cost.seconds`."""
+    fold = took / rows["rounds"]
+    return fold * np.minimum(np.maximum(settings.budget_s // fold, 1), rows["k"])
+
+
 def _fold(job, own, held_out):
     """One fold: iterations, CPU time of the fit and of the held-out points, and their errors."""
     machine = SVC(C=own.C, gamma=own.gamma, tol=job.identity["tol"], cache_size=CACHE_MB)

@@ -21,8 +21,8 @@ def plan(config, registry):
     settings = {**{key: own[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
 
-    def run(function, stage, cells, settings, priority=0, after=("choice",)):
-        return Run(function, "CV_ROWS", cells, settings, stage, after, priority)
+    def run(function, stage, cells, settings, after=("choice",), **more):
+        return Run(function, "CV_ROWS", cells, settings, stage, after, **more)
 
     def whole_matrix_mb(dataset):
         """Memory of a job that holds a Gram matrix, and restrictions and blocks of it, in 2**20 bytes."""
@@ -100,20 +100,21 @@ def plan(config, registry):
     of_libsvm = cells("libsvm", 360, mb=lambda _: 4000)
     budget_s = sampled["libsvm_budget"] if sampled else own["libsvm_budget"]
     unlearned = cells("unlearn", 240, cell_settings=of_seeds, name="unlearn")
+    of_folds = {"forecast": "cells.forecast"}
     with_cache = {**settings, "rounds": own["cached"]["rounds"]}
-    # the tables need the seeds; LIBSVM's runs come last
     return Plan(
         [
-            run("choice.run_choice", "choice", of_choice, {**of_grid, **without_limit}, 2, after=()),
-            run("cells.run_seeds", "seeds", cells("seeds", 720, seedings, of_seeds), settings, 1),
-            run("cells.run_unlearning", "seeds", unlearned, settings, 1),
+            # the others wait for it
+            run("choice.run_choice", "choice", of_choice, {**of_grid, **without_limit}, after=(), priority=1),
+            run("cells.run_seeds", "seeds", cells("seeds", 720, seedings, of_seeds), settings, **of_folds),
+            run("cells.run_unlearning", "seeds", unlearned, settings, **of_folds),
             run("cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
             run(
                 "libsvm.run_libsvm",
                 "libsvm",
                 of_libsvm,
                 {**without_limit, "budget_s": budget_s},
-                -1,
+                forecast="libsvm.forecast",
             ),
             run("cells.run_along_C", "along_C", of_path, {**settings, "rows": along_C["rows"]}),
             run("variants.run_variants", "variants", of_variants, settings, after=()),
