@@ -22,37 +22,37 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-__all__ = ["Code", "Module", "difference", "read_module", "read_package"]
+__all__ = ["Code", "difference", "main", "read_module", "read_package"]
 
 # Digits of a digest: with 12, two of a million codes are the same with a chance of 1 in 500.
-_DIGITS = 12
+DIGITS = 12
 _CYTHON, _C_FILES = (".pyx", ".pxd"), (".c", ".h")
-_FLAGS = "meson.build"
+FLAGS = "meson.build"
 
-_STRING = r"""(?s:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3})|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
-_NUMBER = r"\d(?:[eEpP][-+]\d|[\w.])*"
+STRING = r"""(?s:"{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3})|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+NUMBER = r"\d(?:[eEpP][-+]\d|[\w.])*"
 # Comments that begin with "cython:" or "distutils:" are directives.
-_PYTHON = re.compile(
+PYTHON_TOKENS = re.compile(
     rf"""(?P<skip>(?:[ \t\f\r]|\\\r?\n|\#(?![ \t]*(?:cython|distutils):)[^\n]*)+)
     |(?P<end>\n)
     |(?P<open>[\[({{])
     |(?P<close>[\])}}])
-    |(?P<string>[A-Za-z]{{0,2}}(?:{_STRING}))
-    |(?P<token>{_NUMBER}|\w+|\*\*=?|//=?|>>=?|<<=?|->|:=|\.\.\.|[-+*/%@&|^=<>!]=|.)""",
+    |(?P<string>[A-Za-z]{{0,2}}(?:{STRING}))
+    |(?P<token>{NUMBER}|\w+|\*\*=?|//=?|>>=?|<<=?|->|:=|\.\.\.|[-+*/%@&|^=<>!]=|.)""",
     re.VERBOSE,
 )
 # Whether a parenthesis follows a macro's name at once decides what it is. A line's end ends a directive.
-_C = re.compile(
+C_TOKENS = re.compile(
     rf"""(?P<skip>(?:[ \t\f\r]|\\\r?\n|//[^\n]*|(?s:/\*.*?\*/))+)
     |(?P<end>\n)
-    |(?P<token>(?:L|u8|u|U)?(?:{_STRING})|\#[ \t]*define[ \t]+\w+\(?|{_NUMBER}|\w+|<<=|>>=|\.\.\.|->|\+\+|--
+    |(?P<token>(?:L|u8|u|U)?(?:{STRING})|\#[ \t]*define[ \t]+\w+\(?|{NUMBER}|\w+|<<=|>>=|\.\.\.|->|\+\+|--
         |<<|>>|&&|\|\||\#\#|[-+*/%&|^=<>!]=|.)""",
     re.VERBOSE,
 )
 
 
 @dataclass(frozen=True)
-class Module:
+class _Module:
     """What is known of one module, or of one C file.
 
     Attributes
@@ -78,15 +78,15 @@ class Code:
 
     Parameters
     ----------
-    modules : dict of str to Module
+    modules : dict of str to _Module
         Name -> module. Imports of packages that have no module here are not followed.
     roots : tuple of Path
         Folders whose Python modules are read when something imports them, by their names below the folder.
     """
 
-    modules: dict[str, Module]
+    modules: dict[str, _Module]
     roots: tuple[Path, ...] = ()
-    _read: dict[str, Module | None] = field(default_factory=dict, repr=False, compare=False)
+    _read: dict[str, _Module | None] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def installed(cls, roots: Iterable[Path] = ()) -> Code:
@@ -99,7 +99,7 @@ class Code:
         """
         return cls(_load(Path(__file__).with_name("_digests.json")), tuple(roots))
 
-    def module(self, name: str) -> Module | None:
+    def module(self, name: str) -> _Module | None:
         """A module by its name; None if it is neither given nor below a root."""
         if name in self.modules:
             return self.modules[name]
@@ -157,7 +157,7 @@ class Code:
         return _digest(f"{name} {of}" for name, of in self.reached(uses).items())
 
 
-def read_module(files: Iterable[Path], name: str, is_package: bool = False) -> Module:
+def read_module(files: Iterable[Path], name: str, is_package: bool = False) -> _Module:
     """Read a module from its files: one of Python, or a ``.pyx`` and its ``.pxd``.
 
     Parameters
@@ -170,7 +170,7 @@ def read_module(files: Iterable[Path], name: str, is_package: bool = False) -> M
 
     Returns
     -------
-    Module
+    _Module
         Headers among its `imports` are in quotation marks, without a folder.
     """
     package = name if is_package else name.rpartition(".")[0]
@@ -184,10 +184,10 @@ def read_module(files: Iterable[Path], name: str, is_package: bool = False) -> M
             imports += [use for _, use in found]
             only_exports = statement[0] in ("from", "import", "__all__") and not {"*", ";"} & {*statement}
             exports = exports | dict(found) if only_exports and exports is not None else None
-    return Module(_digest(tokens), tuple(sorted(set(imports))), exports)
+    return _Module(_digest(tokens), tuple(sorted(set(imports))), exports)
 
 
-def read_package(folder: Path) -> dict[str, Module]:
+def read_package(folder: Path) -> dict[str, _Module]:
     """Read all modules and C files of a package, and the ``meson.build`` two folders above it.
 
     Parameters
@@ -197,7 +197,7 @@ def read_package(folder: Path) -> dict[str, Module]:
 
     Returns
     -------
-    dict of str to Module
+    dict of str to _Module
         Imports of other packages are left out.
 
     Raises
@@ -205,9 +205,9 @@ def read_package(folder: Path) -> dict[str, Module]:
     ValueError
         If a header in quotation marks is neither beside the file that includes it nor in `folder`.
     """
-    flags = folder.parents[1] / _FLAGS
+    flags = folder.parents[1] / FLAGS
     tokens = [token for _, line in _statements(flags.read_text(encoding="utf-8")) for token in (*line, "\n")]
-    modules = {_FLAGS: Module(_digest(tokens))}
+    modules = {FLAGS: _Module(_digest(tokens))}
     for name, files in _files(folder).items():
         if files[0].suffix in _C_FILES:
             module = _read_c(files[0])
@@ -215,11 +215,11 @@ def read_package(folder: Path) -> dict[str, Module]:
             module = read_module(files, name, files[0].name == "__init__.py")
         imports = {_header(use, files[0], folder) if use[0] == '"' else use for use in module.imports}
         if files[0].suffix in _CYTHON:
-            imports.add(_FLAGS)
+            imports.add(FLAGS)
         elif files[0].suffix == ".h" and files[0].with_suffix(".c").is_file():
             imports.add(name.replace(".h", ".c"))
         own = tuple(sorted(use for use in imports if re.split("[./:]", use)[0] in (folder.name, "meson")))
-        modules[name] = Module(module.digest, own, module.exports)
+        modules[name] = _Module(module.digest, own, module.exports)
     return modules
 
 
@@ -236,12 +236,12 @@ def difference(folder: Path) -> list[str]:
     return _changed(Code.installed().modules, read_package(folder))
 
 
-def _changed(before: dict[str, Module], after: dict[str, Module]) -> list[str]:
+def _changed(before: dict[str, _Module], after: dict[str, _Module]) -> list[str]:
     return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
 
 
 def _digest(tokens: Iterable[str]) -> str:
-    return hashlib.sha256("\0".join(tokens).encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256("\0".join(tokens).encode()).hexdigest()[:DIGITS]
 
 
 def _files(folder: Path) -> dict[str, list[Path]]:
@@ -276,7 +276,7 @@ def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
     brackets: list[list[int]] = []
     only_strings, of_extern = True, False
     position = 0  # where the line begins
-    for match in _PYTHON.finditer(text + "\n"):
+    for match in PYTHON_TOKENS.finditer(text + "\n"):
         kind, token = match.lastgroup, match.group()
         if kind == "skip":
             continue
@@ -361,17 +361,17 @@ def _parts(tokens: list[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _read_c(file: Path) -> Module:
+def _read_c(file: Path) -> _Module:
     """Read a C file; what it includes is written as `read_module` writes headers."""
     lines = list(_c_lines(file.read_text(encoding="utf-8")))
     includes = {line[2] for line in lines if line[:2] == ["#", "include"] and line[2][0] == '"'}
-    return Module(_digest(token for line in lines for token in line), tuple(sorted(includes)))
+    return _Module(_digest(token for line in lines for token in line), tuple(sorted(includes)))
 
 
 def _c_lines(text: str) -> Iterator[list[str]]:
     """Tokens of the lines of C; that of a directive has an end."""
     line: list[str] = []
-    for match in _C.finditer(f"{text}\n"):
+    for match in C_TOKENS.finditer(f"{text}\n"):
         kind, token = match.lastgroup, match.group()
         if kind == "token":
             line.append(" ".join(token.replace("#", "# ").split()) if token[0] == "#" else token)
@@ -380,10 +380,10 @@ def _c_lines(text: str) -> Iterator[list[str]]:
             line = []
 
 
-def _load(file: Path) -> dict[str, Module]:
+def _load(file: Path) -> dict[str, _Module]:
     entries = json.loads(file.read_text(encoding="utf-8"))
     return {
-        name: Module(entry["digest"], tuple(entry["imports"]), entry["exports"])
+        name: _Module(entry["digest"], tuple(entry["imports"]), entry["exports"])
         for name, entry in entries.items()
     }
 
@@ -402,7 +402,7 @@ def _bake(folder: Path, output: Path) -> None:
     own = f"{folder.name}.{Path(__file__).stem}"
     # another version of this file may digest the same code otherwise
     if before.get(own) == modules.get(own):
-        files = {_FLAGS: [folder.parents[1] / _FLAGS], **_files(folder)}
+        files = {FLAGS: [folder.parents[1] / FLAGS], **_files(folder)}
         for name in _changed(before, modules):
             of = [file for file in files.get(name, []) if file.suffix != ".py"]
             if of and max(file.stat().st_mtime for file in of) < output.stat().st_mtime:

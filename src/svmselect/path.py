@@ -13,7 +13,7 @@ from svmselect.kernels import RBF
 from svmselect.solver.feasible import balanced
 from svmselect.svm import Solution, as_numbers, check_labels, solve_csvc
 
-__all__ = ["PathPoint", "solve_path"]
+__all__ = ["PathPoint", "check_values", "moved_along_C", "solve_path"]
 
 WARM_STARTS = ("none", "C", "gamma")
 
@@ -101,10 +101,10 @@ def solve_path(
         raise ValueError("warm_start='gamma' needs gammas, got None")
     if working_set is None and gram.full and len(Cs) > 1:
         working_set = "wss2"
-    return walk(gram, y, Cs, gammas, warm_start, tol, working_set)
+    return _walk(gram, y, Cs, gammas, warm_start, tol, working_set)
 
 
-def walk(gram, y, Cs, gammas, warm_start, tol, working_set):
+def _walk(gram, y, Cs, gammas, warm_start, tol, working_set):
     """The generator of `solve_path`, its arguments checked."""
     at_C = {}
     for gamma in [None] if gammas is None else gammas:

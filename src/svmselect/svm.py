@@ -16,7 +16,25 @@ from svmselect.solver._nu import NuDual
 from svmselect.solver._smo import RULES, Dual
 from svmselect.threads import one_blas_thread
 
-__all__ = ["InfeasibleNu", "Solution", "decision_function", "solve_csvc", "solve_nusvc"]
+__all__ = [
+    "InfeasibleNu",
+    "Solution",
+    "WeightedErrors",
+    "as_numbers",
+    "check_bounds",
+    "check_labels",
+    "check_options",
+    "check_solution",
+    "check_start",
+    "decision_function",
+    "frozen",
+    "misclassified",
+    "solution_of",
+    "solve_blocked",
+    "solve_csvc",
+    "solve_nusvc",
+    "weighted_share",
+]
 
 # A solver gives up after MOST_STEPS steps, or MOST_STEPS_PER_ROW per row if these are more.
 MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
@@ -261,9 +279,9 @@ def solve_csvc(
     # a saddle of an indefinite kernel has no solution on its in-bound rows
     active_set = active_set and gram.kernel.definite
     if working_set is None and active_set and gram.m >= BLOCKED_ROWS and not gram.has_columns:
-        return fitted(BlockedDual(gram, y), y, C, theta, rule, tol, max_iter, Dual.solve)
+        return _fitted(BlockedDual(gram, y), y, C, theta, rule, tol, max_iter, Dual.solve)
     solve = _active_set.solve if active_set else Dual.solve
-    return fitted(Dual(gram, y), y, C, theta, rule, tol, max_iter, solve)
+    return _fitted(Dual(gram, y), y, C, theta, rule, tol, max_iter, solve)
 
 
 @one_blas_thread()
@@ -277,10 +295,10 @@ def solve_blocked(gram, y, C, size, tol=1e-3, start=None, max_iter=None):
     theta = None if start is None else check_start(start, y, C)
     dual = BlockedDual(gram, y)
     dual.size = size
-    return fitted(dual, y, C, theta, "wss2", tol, max_iter, Dual.solve)
+    return _fitted(dual, y, C, theta, "wss2", tol, max_iter, Dual.solve)
 
 
-def fitted(dual, y, C, theta, rule, tol, max_iter, solve):
+def _fitted(dual, y, C, theta, rule, tol, max_iter, solve):
     """The Solution that a Dual comes to from the signed variables `theta`, or from 0."""
     columns, values = dual.gram.thread_counts
     dual.boxes(y, C)
@@ -310,7 +328,7 @@ def solution_of(dual, gram, y, C, converged, columns, values):
     )
 
 
-def check_nu(gram, y, nu, weight):
+def _check_nu(gram, y, nu, weight):
     """Upper bounds of the nu-SVC's alphas and the sum that each class has to reach, or a ValueError."""
     if not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
@@ -383,7 +401,7 @@ def solve_nusvc(
     6
     """
     y = check_labels(gram, y)
-    weight, total = check_nu(gram, y, nu, weight)
+    weight, total = _check_nu(gram, y, nu, weight)
     largest = float(gram.diagonal.max())
     if not largest * weight.sum() < LARGEST_SUM:
         raise ValueError(
@@ -393,7 +411,7 @@ def solve_nusvc(
     columns, values = gram.thread_counts
     dual = NuDual(gram, y)
     dual.boxes(y, weight)
-    dual.seed(sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
+    dual.seed(sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
     dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
     scale = largest if largest > 0 else 1.0
     converged = dual.solve(working_set, tol * scale, max_iter)
@@ -412,18 +430,18 @@ def solve_nusvc(
         b=solution.b / rho,
         decision=frozen(decision),
         objective=solution.objective / rho / rho - alpha.sum(),
-        kkt_gap=gap_of(solution.alpha, weight, y, decision),
+        kkt_gap=_gap_of(solution.alpha, weight, y, decision),
     )
 
 
-def gap_of(alpha, C, y, decision):
+def _gap_of(alpha, C, y, decision):
     """``M+ - M-`` of a C-SVC, 0 where no pair violates, from its variables and decision values."""
     f, lower, upper = decision - y, alpha > 0, alpha < C
     up, low = np.where(y > 0, upper, lower), np.where(y > 0, lower, upper)
     return max(float(f[low].max(initial=-np.inf) - f[up].min(initial=np.inf)), 0.0)
 
 
-def filled(bound, total):
+def _filled(bound, total):
     """Shares of a total, each up to its bound, the first points first."""
     return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 

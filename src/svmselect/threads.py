@@ -12,7 +12,14 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["interruptible_threads"]
+__all__ = [
+    "blas_libraries",
+    "check_interrupted",
+    "interruptible_threads",
+    "one_blas_thread",
+    "run",
+    "thread_count",
+]
 
 WORK_FOR_THREADS = 2**25  # this many multiplications are worth a second thread
 

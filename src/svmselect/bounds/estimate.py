@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 from svmselect.gram import Gram
 from svmselect.svm import Solution, check_solution, frozen
 
-__all__ = ["Estimate", "SingleFit"]
+__all__ = [
+    "Estimate",
+    "SingleFit",
+    "check_estimate",
+    "counted",
+    "n_training",
+    "of_support_vectors",
+    "support_sets",
+]
 
 
 @dataclass(frozen=True)

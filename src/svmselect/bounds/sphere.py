@@ -14,7 +14,7 @@ from svmselect.solver._smo import Dual
 from svmselect.svm import check_options, frozen
 from svmselect.threads import one_blas_thread
 
-__all__ = ["Sphere", "smallest_enclosing_sphere"]
+__all__ = ["Sphere", "check_points", "check_sphere", "smallest_enclosing_sphere"]
 
 # Squared distances that differ by less than this, relative to the largest kernel value, are equal.
 ROUND_OFF = 1e-15
@@ -111,11 +111,11 @@ def smallest_enclosing_sphere(
     dual = Dual(gram, gram.diagonal / 2)
     dual.confine(np.zeros(gram.m), inside, weight)
     # the farthest point from any one is at most a diameter away; the excess is at most twice the KKT gap
-    radius = squared_distances(dual, gram)[points].max() / 4
+    radius = _squared_distances(dual, gram)[points].max() / 4
     gap = max(tol * radius / 2, ROUND_OFF * gram.diagonal.max())
     converged = _active_set.solve(dual, "wss2", gap, limit)
     weight, *_, n_iter = dual.state()
-    distance = squared_distances(dual, gram)
+    distance = _squared_distances(dual, gram)
     squared_radius = max(float(distance[points].max()), 0.0)
     return Sphere(
         squared_radius=squared_radius,
@@ -127,7 +127,7 @@ def smallest_enclosing_sphere(
     )
 
 
-def squared_distances(dual, gram):
+def _squared_distances(dual, gram):
     """The squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,).
 
     The dual's f is ``K theta - diagonal / 2``.

@@ -34,35 +34,35 @@ def parser(commands):
     top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
     parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
-    loo = command(parts, commands, "loo", "exact leave-one-out error of one SVM")
-    file_options(loo)
-    model_options(loo)
-    scoring_option(loo, "printed beside the error")
-    report_option(loo)
+    loo = _command(parts, commands, "loo", "exact leave-one-out error of one SVM")
+    _file_options(loo)
+    _model_options(loo)
+    _scoring_option(loo, "printed beside the error")
+    _report_option(loo)
 
-    cv = command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
-    file_options(cv)
-    model_options(cv)
-    fold_options(cv, 10)
-    scoring_option(cv, "printed beside the error, the mean over the folds")
+    cv = _command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
+    _file_options(cv)
+    _model_options(cv)
+    _fold_options(cv, 10)
+    _scoring_option(cv, "printed beside the error, the mean over the folds")
 
-    span = command(
+    span = _command(
         parts, commands, "span", "estimates and bounds of the leave-one-out error from a single fit"
     )
-    file_options(span)
-    model_options(span)
+    _file_options(span)
+    _model_options(span)
 
-    select = command(parts, commands, "select", "choose C and gamma by cross-validation or leave-one-out")
-    file_options(select)
+    select = _command(parts, commands, "select", "choose C and gamma by cross-validation or leave-one-out")
+    _file_options(select)
     select.add_argument(
         "--C",
-        type=list_of(positive),
+        type=_list_of(_positive),
         metavar="LIST",
         help="values of C, as 0.1,1,10 (default 2^-3, 2^-1, ..., 2^11)",
     )
     select.add_argument(
         "--gamma",
-        type=list_of(gamma),
+        type=_list_of(_gamma),
         metavar="LIST",
         help="values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
     )
@@ -73,18 +73,18 @@ def parser(commands):
         help="what to minimise: the error of folds (cv, default) or the exact leave-one-out error (loo)",
     )
     select.add_argument(
-        "--top", type=count, default=10, metavar="N", help="how many models to list (default 10)"
+        "--top", type=_count, default=10, metavar="N", help="how many models to list (default 10)"
     )
     select.add_argument(
         "--outer",
-        type=count,
+        type=_count,
         metavar="K",
         help="the error or the score of the whole selection, too, by K folds that take no part in it (K "
         "times the time)",
     )
     select.add_argument(
         "--jobs",
-        type=count,
+        type=_count,
         default=1,
         metavar="N",
         help="processes that work on the values of gamma, and share --memory (default 1)",
@@ -93,34 +93,34 @@ def parser(commands):
     select.add_argument(
         "--output", metavar="CSV", help="where to write all models with what they are judged by"
     )
-    report_option(select)
-    save_options(select)
-    decision_options(select)
-    common_model_options(select)
-    fold_options(select, 3)
-    scoring_option(
+    _report_option(select)
+    _save_options(select)
+    _decision_options(select)
+    _common_model_options(select)
+    _fold_options(select, 3)
+    _scoring_option(
         select,
         "what to maximise in place of the accuracy (which --balanced weighs by class), of all left-out rows "
         "together or the mean over the folds",
     )
 
-    train = command(parts, commands, "train", "train one SVM and save it")
-    file_options(train)
-    save_options(train, required=True)
-    decision_options(train)
-    model_options(train)
+    train = _command(parts, commands, "train", "train one SVM and save it")
+    _file_options(train)
+    _save_options(train, required=True)
+    _decision_options(train)
+    _model_options(train)
 
-    predict = command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
+    predict = _command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
     predict.add_argument("model", metavar="MODEL", help="what --save has written, or svm-train of LIBSVM")
-    predict_options(predict)
+    _predict_options(predict)
 
     datasets = parts.add_parser(
         "datasets", help="the papers' data sets", description="The papers' data sets."
     )
     inner = datasets.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = command(inner, commands, "list", "what there is", key="datasets list")
+    listing = _command(inner, commands, "list", "what there is", key="datasets list")
     listing.add_argument("--json", action="store_true", help="JSON instead of a table")
-    add = command(
+    add = _command(
         inner, commands, "add", "print the registry's entry for a file of two classes", key="datasets add"
     )
     add.add_argument("file", metavar="FILE", help="CSV table or LIBSVM text")
@@ -139,7 +139,7 @@ def parser(commands):
         help="what a missing value is called in the file (default ?)",
     )
     add.add_argument("--json", action="store_true", help="JSON instead of YAML")
-    fetch = command(inner, commands, "fetch", "write data sets as LIBSVM text", key="datasets fetch")
+    fetch = _command(inner, commands, "fetch", "write data sets as LIBSVM text", key="datasets fetch")
     fetch.add_argument("names", nargs="+", metavar="NAME", help="of 'svmselect datasets list'")
     fetch.add_argument(
         "--to", default=".", metavar="FOLDER", help="where to write NAME.libsvm (default here)"
@@ -153,14 +153,14 @@ def parser(commands):
     return top
 
 
-def command(parts, commands, name, what, key=None):
+def _command(parts, commands, name, what, key=None):
     part = parts.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
     part.set_defaults(run=commands[key or name])
     return part
 
 
-def file_options(part):
-    group = table_options(
+def _file_options(part):
+    group = _table_options(
         part,
         "name or number from 1 (-1: last) of the label's column (default the one named label, target "
         "or class, else the last)",
@@ -173,12 +173,12 @@ def file_options(part):
         help="neither feature nor label; may be repeated",
     )
     group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
-    encoding_options(group)
+    _encoding_options(group)
     part.add_argument("--json", action="store_true", help="JSON instead of a table")
     part.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
-def table_options(part, label):
+def _table_options(part, label):
     part.add_argument(
         "file",
         metavar="FILE",
@@ -195,7 +195,7 @@ def table_options(part, label):
     )
     group.add_argument(
         "--delimiter",
-        type=delimiter,
+        type=_delimiter,
         metavar="CHAR",
         help="between columns, or 'tab' (default: told from the first line)",
     )
@@ -208,8 +208,8 @@ def table_options(part, label):
     return group
 
 
-def predict_options(part):
-    table_options(
+def _predict_options(part):
+    _table_options(
         part,
         "name or number from 1 (-1: last) of the label's column, if there is one (default the one of that "
         "name, or in that place, when the model was trained)",
@@ -231,7 +231,7 @@ def predict_options(part):
     part.add_argument("--quiet", action="store_true", help="no progress bar (there is none)")
 
 
-def report_option(part):
+def _report_option(part):
     part.add_argument(
         "--report",
         metavar="PAGE",
@@ -239,7 +239,7 @@ def report_option(part):
     )
 
 
-def save_options(part, required=False):
+def _save_options(part, required=False):
     part.add_argument(
         "--save",
         metavar="MODEL",
@@ -254,7 +254,7 @@ def save_options(part, required=False):
     )
 
 
-def decision_options(part):
+def _decision_options(part):
     part.add_argument(
         "--calibration",
         choices=("sigmoid", "isotonic"),
@@ -269,7 +269,7 @@ def decision_options(part):
     )
 
 
-def encoding_options(group):
+def _encoding_options(group):
     group.add_argument(
         "--categorical",
         action="append",
@@ -290,30 +290,34 @@ def encoding_options(group):
     )
 
 
-def model_options(part):
-    part.add_argument("--C", type=positive, default=1.0, metavar="NUMBER", help="default 1")
+def _model_options(part):
+    part.add_argument("--C", type=_positive, default=1.0, metavar="NUMBER", help="default 1")
     part.add_argument(
-        "--gamma", type=gamma, default="scale", metavar="NUMBER", help="a number, 'scale' (default) or 'auto'"
+        "--gamma",
+        type=_gamma,
+        default="scale",
+        metavar="NUMBER",
+        help="a number, 'scale' (default) or 'auto'",
     )
-    common_model_options(part)
+    _common_model_options(part)
 
 
-def common_model_options(part):
+def _common_model_options(part):
     part.add_argument("--kernel", choices=KERNELS, default="rbf", help="default rbf")
-    part.add_argument("--degree", type=count, default=3, metavar="N", help="of poly (default 3)")
+    part.add_argument("--degree", type=_count, default=3, metavar="N", help="of poly (default 3)")
     part.add_argument(
-        "--coef0", type=number, default=0.0, metavar="NUMBER", help="of poly and sigmoid (default 0)"
+        "--coef0", type=_number, default=0.0, metavar="NUMBER", help="of poly and sigmoid (default 0)"
     )
     part.add_argument("--balanced", action="store_true", help="weigh the classes inversely to their sizes")
     part.add_argument(
-        "--tol", type=positive, default=1e-3, metavar="NUMBER", help="of training (default 1e-3)"
+        "--tol", type=_positive, default=1e-3, metavar="NUMBER", help="of training (default 1e-3)"
     )
     part.add_argument(
-        "--memory", type=memory, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
+        "--memory", type=_memory, default=2048.0, metavar="MB", help="for kernel values (default 2048)"
     )
 
 
-def scoring_option(part, what):
+def _scoring_option(part, what):
     part.add_argument(
         "--scoring",
         metavar="NAME",
@@ -321,7 +325,7 @@ def scoring_option(part, what):
     )
 
 
-def fold_options(part, default):
+def _fold_options(part, default):
     part.add_argument(
         "--groups",
         metavar="COLUMN",
@@ -329,56 +333,56 @@ def fold_options(part, default):
     )
     part.add_argument(
         "--folds",
-        type=count,
+        type=_count,
         default=default,
         metavar="K",
         help=f"of cross-validation (default {default})",
     )
-    part.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
+    part.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
 
 
-def positive(word):
+def _positive(word):
     number = float(word) if is_number(word) else math.nan
     if not (math.isfinite(number) and number > 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a positive number")
     return number
 
 
-def number(word):
+def _number(word):
     if not is_number(word) or not math.isfinite(float(word)):
         raise argparse.ArgumentTypeError(f"{word!r} is not a number")
     return float(word)
 
 
-def memory(word):
-    number = positive(word)
+def _memory(word):
+    number = _positive(word)
     if number >= MOST_MEMORY:
         raise argparse.ArgumentTypeError(f"{word!r} is more memory than a machine can have")
     return number
 
 
-def seed(word):
+def _seed(word):
     if not re.fullmatch("[0-9]+", word) or int(word) >= 2**32:
         raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 0 to 2^32 - 1")
     return int(word)
 
 
-def gamma(word):
-    return word if word in ("scale", "auto") else positive(word)
+def _gamma(word):
+    return word if word in ("scale", "auto") else _positive(word)
 
 
-def delimiter(word):
+def _delimiter(word):
     mark = "\t" if word in ("tab", "\\t") else word
     if len(mark) != 1:
         raise argparse.ArgumentTypeError(f"{word!r} is not one character")
     return mark
 
 
-def count(word):
+def _count(word):
     if not re.fullmatch("[0-9]+", word) or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r} is not a number from 1")
     return int(word)
 
 
-def list_of(kind):
+def _list_of(kind):
     return lambda words: [kind(word) for word in words.split(",")]

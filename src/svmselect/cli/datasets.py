@@ -12,14 +12,14 @@ from svmselect.data.atomic import replacing
 __all__ = ["fetch_sets", "list_sets"]
 
 
-def registry():
+def _registry():
     """The registry that is installed with the library."""
     return load_registry(Path(__file__).with_name("datasets.yaml"))
 
 
 def list_sets(arguments):
     """Names, sizes and titles."""
-    entries = registry()
+    entries = _registry()
     result = [
         {
             "name": entry.name,
@@ -38,10 +38,10 @@ def list_sets(arguments):
 
 def fetch_sets(arguments):
     """Download, verify, and write NAME.libsvm, and NAME.test.libsvm where the set has a test part."""
-    entries, folder = registry(), Path(arguments.to)
+    entries, folder = _registry(), Path(arguments.to)
     wanted = [entries[name] for name in dict.fromkeys(arguments.names)]
     for entry in wanted:
-        for path in targets(entry, folder):
+        for path in _targets(entry, folder):
             if path.exists() and not arguments.force:
                 raise ValueError(f"{path} exists; --force writes it anew")
     result = []
@@ -51,20 +51,20 @@ def fetch_sets(arguments):
             prepare(entry, Path(work, "raw"), Path(work, "set.npz"))
             dataset = Dataset.load(Path(work, "set.npz"))
         parts = [(dataset.X, dataset.y), (dataset.X_test, dataset.y_test)]
-        for path, (X, y) in zip(targets(entry, folder), parts, strict=False):
-            write(path, X, y)
+        for path, (X, y) in zip(_targets(entry, folder), parts, strict=False):
+            _write(path, X, y)
             result.append({"name": entry.name, "file": str(path), "rows": X.shape[0], "features": X.shape[1]})
     rows = [(item["file"], item["rows"], item["features"]) for item in result]
     show(result, arguments.json, table(rows, ("file", "rows", "features")))
 
 
-def targets(entry, folder):
+def _targets(entry, folder):
     """The files of a data set: the rows, and the test part where it has one."""
     names = [f"{entry.name}.libsvm"] + [f"{entry.name}.test.libsvm"] * bool(entry.rows_test)
     return [folder / name for name in names]
 
 
-def write(path, X, y):
+def _write(path, X, y):
     """LIBSVM text, complete or not at all."""
     from sklearn.datasets import dump_svmlight_file  # here, because it takes two seconds to import
 

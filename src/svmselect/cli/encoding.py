@@ -13,7 +13,7 @@ from svmselect.cli.csv_table import MISSING, Cells, Layout
 from svmselect.cli.number import is_number
 from svmselect.data.prepare import standardise as standardised
 
-__all__ = ["Column", "Encoding", "learned"]
+__all__ = ["Column", "Encoding", "counted", "learned"]
 
 MOST_CATEGORIES = 50
 # From this many rows on, a column of increasing whole numbers is taken for row numbers: by chance, only one

@@ -37,7 +37,7 @@ def surface(search):
     -------
     matplotlib.figure.Figure
     """
-    figure = new_figure(4)
+    figure = _new_figure(4)
     return SearchDisplay.from_search(search, ax=figure.subplots()).figure_
 
 
@@ -45,17 +45,17 @@ def histogram(rows):
     """The margins of LeftOutRows, as a figure."""
     label = f"{rows.method} margin of a row"
     display = SearchDisplay("margins", label, values=rows.margins, wrong=rows.wrong)
-    return display.plot(new_figure(3).subplots()).figure_
+    return display.plot(_new_figure(3).subplots()).figure_
 
 
-def new_figure(height):
+def _new_figure(height):
     """A figure of so many inches that no window shows."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(6, height), layout="constrained")
 
 
-def draw(figure, file, form):
+def _draw(figure, file, form):
     """Write a figure without a date, so that the same models give the same bytes."""
     from matplotlib import rc_context
 
@@ -67,12 +67,12 @@ def draw(figure, file, form):
 def plot(figure, path):
     """Write a figure to a file, whose end says of which kind."""
     with replacing(Path(path)) as file:
-        draw(figure, file, Path(path).suffix.lower()[1:])
+        _draw(figure, file, Path(path).suffix.lower()[1:])
 
 
 def as_svg(figure, name):
     """A figure as an element of a page, whose ids begin with a name of its own."""
     file = io.BytesIO()
-    draw(figure, file, "svg")
+    _draw(figure, file, "svg")
     text = file.getvalue().decode()
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg") :])

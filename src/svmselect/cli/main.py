@@ -16,7 +16,7 @@ from svmselect.cli.report import warn
 __all__ = ["main"]
 
 
-def late(module, name):
+def _late(module, name):
     """A command of a module that takes seconds to import: not before the arguments are right."""
 
     def run(arguments):
@@ -26,11 +26,11 @@ def late(module, name):
 
 
 COMMANDS = {
-    **{name: late("models", name) for name in ("loo", "cv", "span")},
-    "select": late("select", "select"),
-    "train": late("train", "train"),
-    "predict": late("predict", "predict"),
-    "datasets add": late("registry_entry", "add"),
+    **{name: _late("models", name) for name in ("loo", "cv", "span")},
+    "select": _late("select", "select"),
+    "train": _late("train", "train"),
+    "predict": _late("predict", "predict"),
+    "datasets add": _late("registry_entry", "add"),
     "datasets list": datasets.list_sets,
     "datasets fetch": datasets.fetch_sets,
 }

@@ -48,7 +48,7 @@ class Outer:
         self.wrong, self.fold = np.zeros(y.size, dtype=bool), np.zeros(y.size, dtype=np.intp)
         scoring = None if self.scoring is None else Scoring(self.scoring)
         for h, (train, held_out) in enumerate(folds):
-            X, others = encoded_apart(data, train, held_out, arguments)
+            X, others = _encoded_apart(data, train, held_out, arguments)
             model = choose(arguments, X, y[train], None if data.groups is None else data.groups[train])
             self.fold[held_out] = h
             self.wrong[held_out] = model.predict(others) != y[held_out]
@@ -95,7 +95,7 @@ class Outer:
         return f"{' '.join(self.row)} ({how})"
 
 
-def encoded_apart(data, train, held_out, arguments):
+def _encoded_apart(data, train, held_out, arguments):
     """Features of training rows, and of others by the encoding that the training rows give."""
     known = data.encoding
     if known.layout is None:

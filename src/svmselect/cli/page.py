@@ -70,7 +70,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
         f"<p>{facts['rows']} rows, {facts['features']} features; classes {escape(classes)}; label: "
         f"{escape(facts['label'])}.</p>",
         *(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in lines),
-        table("What was found", ("quantity", "value"), numbers),
+        _table("What was found", ("quantity", "value"), numbers),
     ]
     if facts["doubts"]:
         parts += [
@@ -81,23 +81,23 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     if search is not None:
         fitted, models, measure, key = search
         alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
-        figure = drawn(surface(fitted), "surface", alternative)
+        figure = _drawn(surface(fitted), "surface", alternative)
         names = [name for name in models[0] if name != key]
         shown = percent if key == "error" else float
         rows = [(*(m[name] for name in names), shown(m[key])) for m in models[:MOST_ROWS]]
         parts += ["<h2>All models</h2>", figure]
         parts += ["<details><summary>The same as a table</summary>"]
-        parts += [table(f"Models by {measure}", (*names, measure), rows), "</details>"]
+        parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
     of_two = len(facts["classes"]) == 2
     alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
     parts += [f"<h2>{left_out.method.capitalize()} margins</h2>", MARGIN_OF_TWO if of_two else MARGIN_OF_MORE]
-    parts += [drawn(histogram(left_out), "margins", alternative)]
-    parts += ["<h2>Misclassified rows</h2>", misclassified(left_out, data)]
-    parts += ["<h2>Support vectors</h2>", support_vectors(model, data)]
+    parts += [_drawn(histogram(left_out), "margins", alternative)]
+    parts += ["<h2>Misclassified rows</h2>", _misclassified(left_out, data)]
+    parts += ["<h2>Support vectors</h2>", _support_vectors(model, data)]
     command = shlex.join(["svmselect", *arguments.words])
     versions = [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
     parts += ["<h2>How this was made</h2>", f"<pre><code>{escape(command)}</code></pre>"]
-    parts += [table("Versions", ("what", "version"), versions)]
+    parts += [_table("Versions", ("what", "version"), versions)]
     title = f"svmselect {arguments.command}: {Path(arguments.file).name}"
     page = (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
@@ -108,13 +108,13 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
         file.write(page.encode())
 
 
-def drawn(figure, name, alternative):
+def _drawn(figure, name, alternative):
     """A figure with what stands for it where it is not seen."""
     svg = as_svg(figure, name).replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}"', 1)
     return f"<figure>{svg}</figure>"
 
 
-def misclassified(left_out, data):
+def _misclassified(left_out, data):
     """The rows that the classifier without them gets wrong, the worst first."""
     wrong = np.flatnonzero(left_out.wrong)
     wrong = wrong[np.argsort(left_out.margins[wrong], kind="stable")]
@@ -128,12 +128,12 @@ def misclassified(left_out, data):
         for n in wrong[:MOST_ROWS]
     ]
     share = f"{wrong.size} of {data.labels.size} rows are misclassified by the classifier that is trained "
-    share += f"without {left_out.without}{more(wrong.size)}."
+    share += f"without {left_out.without}{_more(wrong.size)}."
     header = ("row of data", "label", "taken for", "margin")
-    return f"<p>{share}</p>" + (table("Rows", header, rows) if rows else "")
+    return f"<p>{share}</p>" + (_table("Rows", header, rows) if rows else "")
 
 
-def support_vectors(model, data):
+def _support_vectors(model, data):
     """How many there are of each class, and which."""
     rows = []
     ends = np.cumsum(model.n_support_)
@@ -141,14 +141,14 @@ def support_vectors(model, data):
         of_class = data.numbers[model.support_[end - n : end]]
         listed = ", ".join(map(str, of_class[:MOST_ROWS]))
         rows.append((name_of(label), int(n), listed + (", ..." if n > MOST_ROWS else "")))
-    return table("By class", ("class", "number", "rows of data"), rows)
+    return _table("By class", ("class", "number", "rows of data"), rows)
 
 
-def more(n):
+def _more(n):
     return f"; the first {MOST_ROWS} follow" if n > MOST_ROWS else ""
 
 
-def table(caption, header, rows):
+def _table(caption, header, rows):
     """A table of one row at least; columns of numbers are right-aligned."""
 
     def is_number(value):

@@ -16,7 +16,7 @@ from svmselect.cli.report import percent, show, warn
 from svmselect.data.atomic import replacing
 from svmselect.sklearn.model_file import read_model
 
-__all__ = ["predict"]
+__all__ = ["encoding_of", "predict"]
 
 JSON_KEYS = {"decision value": "decision_values", "probability": "probabilities"}
 
@@ -69,7 +69,7 @@ def predict(arguments):
         result.update(error=wrong / n, errors=wrong, rows_with_label=n)
         lines = [f"error {percent(wrong / n)} ({wrong} of {n} rows)"]
     if arguments.output:
-        write(Path(arguments.output), predicted, beside, model.classes_)
+        _write(Path(arguments.output), predicted, beside, model.classes_)
         lines = [f"{counted(predicted.size, 'row', 'rows')} predicted: {arguments.output}", *lines]
         result["output"] = arguments.output
     else:
@@ -77,7 +77,7 @@ def predict(arguments):
         result["predictions"] = names
         result["classes"] = [name_of(label) for label in model.classes_.tolist()]
         result |= {JSON_KEYS[what]: found for what, found in beside.items()}
-        lines = [*table_of([printable(name) for name in names], beside), *lines]
+        lines = [*_table_of([printable(name) for name in names], beside), *lines]
     show(result, arguments.json, lines)
 
 
@@ -100,30 +100,30 @@ def encoding_of(saved, path):
     return Encoding(d, Layout(tuple(names), tuple(range(d)), None, d, d + 1), (Column(),) * d)
 
 
-def columns_of(names, beside):
+def _columns_of(names, beside):
     """Rows of cells: the class, and what stands beside it, every number in full."""
     columns = [found if found.ndim == 2 else found[:, None] for found in beside.values()]
     numbers = np.column_stack(columns).tolist() if columns else [[] for _ in names]
     return [[name, *map(repr, row)] for name, row in zip(names, numbers, strict=True)]
 
 
-def csv_text(rows):
+def _csv_text(rows):
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(rows)
     return file.getvalue()
 
 
-def table_of(names, beside):
+def _table_of(names, beside):
     """Lines of CSV without a header; a class that stands alone as it is."""
-    return csv_text(columns_of(names, beside)).splitlines() if beside else names
+    return _csv_text(_columns_of(names, beside)).splitlines() if beside else names
 
 
-def write(path, predicted, beside, classes):
+def _write(path, predicted, beside, classes):
     """A CSV file with a header, complete or not at all."""
     header = ["predicted"]
     for what, found in beside.items():
         of_classes = [f"{what} of {name_of(label)}" for label in classes.tolist()]
         header += [what] if found.ndim == 1 else of_classes
-    rows = columns_of([name_of(label) for label in predicted.tolist()], beside)
+    rows = _columns_of([name_of(label) for label in predicted.tolist()], beside)
     with replacing(path) as file:
-        file.write(csv_text([header, *rows]).encode())
+        file.write(_csv_text([header, *rows]).encode())

@@ -16,7 +16,7 @@ from svmselect.cli.number import is_number
 from svmselect.cli.parquet_table import MAGIC, parquet_cells
 from svmselect.data.formats import parse_libsvm
 
-__all__ = ["Rows", "Table", "read", "read_rows"]
+__all__ = ["Table", "read", "read_rows"]
 
 LIBSVM_LINE = re.compile(r"\s*[^\s,;:#]+(\s+qid:[0-9]+)?(?P<features>(\s+[+-]?[0-9]+:\S+)*)\s*(#.*)?")
 MOST_CLASSES = 50
@@ -62,7 +62,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Rows:
+class _Rows:
     """Rows of a file for a model that is there.
 
     Attributes
@@ -173,7 +173,7 @@ def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=
 
     Returns
     -------
-    Rows
+    _Rows
 
     Raises
     ------
@@ -195,7 +195,7 @@ def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=
         X = encoding.applied(raw, doubts)
     except ValueError as error:
         raise ValueError(_placed(path, error)) from None
-    return Rows(X, labels, column, doubts)
+    return _Rows(X, labels, column, doubts)
 
 
 def _opened(path, format):

@@ -35,13 +35,13 @@ def add(arguments):
     for doubt in data.doubts:
         warn(doubt)
     name = arguments.name or re.split(r"\.", Path(arguments.file).name)[0]
-    entry = entry_of(arguments, raw, data, name)
-    check(entry, raw, data, name, arguments.file)
+    entry = _entry_of(arguments, raw, data, name)
+    _check(entry, raw, data, name, arguments.file)
     text = yaml.safe_dump({name: entry}, sort_keys=False, allow_unicode=True, width=100)
     show({name: entry}, arguments.json, [text.rstrip()])
 
 
-def entry_of(arguments, raw, data, name):
+def _entry_of(arguments, raw, data, name):
     """The keys of the entry."""
     kinds, codes = np.unique(data.labels, return_inverse=True)
     if kinds.size != 2:
@@ -56,7 +56,7 @@ def entry_of(arguments, raw, data, name):
     source = {
         "folder": name,
         "format": "table" if is_table else "libsvm",
-        **({"options": options_of(arguments, raw, data)} if is_table else {}),
+        **({"options": _options_of(arguments, raw, data)} if is_table else {}),
         "files": {
             "data": {
                 "name": file_name,
@@ -82,7 +82,7 @@ def entry_of(arguments, raw, data, name):
     }
 
 
-def options_of(arguments, raw, data):
+def _options_of(arguments, raw, data):
     """How the registry's reader of tables reads the file."""
     cells, encoding = data.raw, data.encoding
     delimiter = guessed_delimiter(text_of(arguments.file, raw))
@@ -103,7 +103,7 @@ def options_of(arguments, raw, data):
     return options
 
 
-def check(entry, raw, data, name, path):
+def _check(entry, raw, data, name, path):
     """A ValueError unless the entry is a valid one that gives the rows of the file."""
     (source,) = entry["sources"]
     with tempfile.TemporaryDirectory(prefix="svmselect-") as work:

@@ -13,15 +13,15 @@ __all__ = ["percent", "show", "table", "text", "warn"]
 
 def show(result, as_json, lines):
     """Print a result: as JSON, or the lines for people."""
-    print(json.dumps(plain(result), indent=1, allow_nan=False) if as_json else "\n".join(lines))
+    print(json.dumps(_plain(result), indent=1, allow_nan=False) if as_json else "\n".join(lines))
 
 
-def plain(value):
+def _plain(value):
     """The same with Python's own types only; a number that is not finite is None."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(item) for item in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

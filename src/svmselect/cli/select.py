@@ -40,8 +40,8 @@ def select(arguments):
     outer_folds = []
     if arguments.outer:
         outer_folds = folds_of(arguments.outer, y, data.groups, arguments, "--outer")
-    search = searched(arguments, X, y, data.groups, not arguments.quiet)
-    key, measure, values = measured(arguments, search)
+    search = _searched(arguments, X, y, data.groups, not arguments.quiet)
+    key, measure, values = _measured(arguments, search)
     rank = search.cv_results_["rank_test_score"]
     models = [{**search.cv_results_["params"][n], key: values[n]} for n in np.argsort(rank, kind="stable")]
     tied = int(np.count_nonzero(rank == 1))
@@ -72,7 +72,7 @@ def select(arguments):
         remarks.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
     optimistic = f"{least}, the best {measure} of {of_all}, is optimistic"
     if arguments.outer:
-        outer = Outer(arguments, data, outer_folds, chosen, search.scoring_)
+        outer = Outer(arguments, data, outer_folds, _chosen, search.scoring_)
         result |= outer.facts
         remarks.append(f"{outer.sentence}; {optimistic}")
         numbers.append(outer.row)
@@ -87,7 +87,7 @@ def select(arguments):
         save(model, data, arguments)
         result["model"] = arguments.save
     if arguments.output:
-        write_models(arguments.output, names, key, models)
+        _write_models(arguments.output, names, key, models)
         result["output"] = arguments.output
     if arguments.plot:
         plot(surface(search), arguments.plot)
@@ -107,7 +107,7 @@ def select(arguments):
     show(result, arguments.json, lines)
 
 
-def searched(arguments, X, y, groups, verbose):
+def _searched(arguments, X, y, groups, verbose):
     """The search of the options, after its fit."""
     model = judged(arguments)
     grid = default_grid(model.kernel, X)
@@ -130,7 +130,7 @@ def searched(arguments, X, y, groups, verbose):
     return search.fit(X, y)
 
 
-def measured(arguments, search):
+def _measured(arguments, search):
     """What a search chose by: its name in results, its name for people, and its values."""
     method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
     scores = search.cv_results_["mean_test_score"]
@@ -142,13 +142,13 @@ def measured(arguments, search):
     return "error", f"{method} error", search.cv_results_["loo_error"] if exact else 1 - scores
 
 
-def chosen(arguments, X, y, groups):
+def _chosen(arguments, X, y, groups):
     """The best model of the grid, trained on these rows alone."""
-    search = searched(arguments, X, y, groups, False)
+    search = _searched(arguments, X, y, groups, False)
     return kept(arguments, bool(arguments.scoring), **search.best_params_).fit(X, y)
 
 
-def write_models(path, names, key, models):
+def _write_models(path, names, key, models):
     """A CSV file of all models, the best first, with every number in full."""
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")

@@ -22,7 +22,7 @@ from scipy import linalg
 from svmselect.cv.transition import Seed, Transition
 from svmselect.solver.feasible import SNAP
 
-__all__ = ["ato"]
+__all__ = ["Path", "ato", "constrained_cg", "solve_directly"]
 
 # With at most this many points in T, and in M at the start, steps go from event to event and systems are
 # factored.

@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike
 __all__ = ["check_folds", "even_folds", "stratified_folds"]
 
 
-def check_k(k, m):
+def _check_k(k, m):
     """The number of folds as an int, or a ValueError."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 2 <= k <= m:
         raise ValueError(f"the number of folds must be an integer from 2 to the {m} rows, got {k!r}")
     return int(k)
 
 
-def order_of(m, seed):
+def _order_of(m, seed):
     """A permutation of m rows; in their own order for None."""
     if seed is None:
         return np.arange(m)
@@ -27,7 +27,7 @@ def order_of(m, seed):
         raise ValueError(f"seed must be None or what NumPy takes for one, such as 0, got {seed!r}") from None
 
 
-def cut(rows, k):
+def _cut(rows, k):
     """The fold of each of n rows in their order: fold h has the places from h n / k to (h + 1) n / k."""
     return np.searchsorted(np.arange(1, k + 1) * rows.size // k, np.arange(rows.size), side="right")
 
@@ -66,12 +66,12 @@ def stratified_folds(y: ArrayLike, k: int, seed: int | None = 0) -> np.ndarray:
     y = np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {y.shape}")
-    k = check_k(k, y.size)
-    order = order_of(y.size, seed)
+    k = _check_k(k, y.size)
+    order = _order_of(y.size, seed)
     folds = np.empty(y.size, dtype=np.intp)
     for label in np.unique(y):
         rows = order[y[order] == label]
-        folds[rows] = cut(rows, k)
+        folds[rows] = _cut(rows, k)
     return check_folds(folds, y)
 
 
@@ -103,10 +103,10 @@ def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
     >>> even_folds(7, 3, seed=None)
     array([0, 0, 1, 1, 2, 2, 2])
     """
-    k = check_k(k, m)
-    order = order_of(m, seed)
+    k = _check_k(k, m)
+    order = _order_of(m, seed)
     folds = np.empty(m, dtype=np.intp)
-    folds[order] = cut(order, k)
+    folds[order] = _cut(order, k)
     return folds
 
 
@@ -133,7 +133,7 @@ def check_folds(folds, y):
             f"folds must be a number, or integers of shape {y.shape}, "
             f"got {folds.dtype} of shape {folds.shape}"
         )
-    k = check_k(int(folds.max()) + 1, y.size)
+    k = _check_k(int(folds.max()) + 1, y.size)
     if folds.min() < 0:
         raise ValueError(f"folds must be numbered from 0, got {folds.min()}")
     sizes = np.bincount(folds, minlength=k)

@@ -35,7 +35,19 @@ from svmselect.svm import (
 )
 from svmselect.threads import one_blas_thread, run, thread_count
 
-__all__ = ["CrossValidation", "Round", "cross_validate"]
+__all__ = [
+    "CrossValidation",
+    "Round",
+    "Trainer",
+    "cross_validate",
+    "groups_of",
+    "in_parallel",
+    "in_turn",
+    "members_of",
+    "share_out",
+    "unlearned_fast",
+    "without",
+]
 
 # A seed changes the solution of the fold before (CHAINED), or that of all points.
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
@@ -356,7 +368,7 @@ def cross_validate(
     folds = check_folds(folds, y)
     trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
     members = members_of(folds)
-    rounds = check_rounds(rounds, len(members))
+    rounds = _check_rounds(rounds, len(members))
     if seeding is None:
         seeding = "cold" if rounds <= MOST_COLD else "unlearn" if unlearned_fast(gram) else "top"
     if seeding not in SEEDINGS:
@@ -416,7 +428,7 @@ def cross_validate(
         optimal, n = found.optimal(tol), len(several)
         time_each = (clock() - begin) / n
         columns_now, values_now = gram.thread_counts
-        counts = zip(shares(columns_now - columns, n), shares(values_now - values, n), strict=True)
+        counts = zip(_shares(columns_now - columns, n), _shares(values_now - values, n), strict=True)
         for j, (h, count) in enumerate(zip(several, counts, strict=True)):
             begin = clock()
             if optimal[j]:
@@ -453,12 +465,12 @@ def members_of(folds):
     return np.split(np.argsort(folds, kind="stable"), np.cumsum(np.bincount(folds))[:-1])
 
 
-def shares(count, n):
+def _shares(count, n):
     """A count in n parts that differ by 1 at most."""
     return np.diff(np.arange(n + 1) * count // n).tolist()
 
 
-def check_rounds(rounds, k):
+def _check_rounds(rounds, k):
     """How many folds to run, or a ValueError."""
     if rounds is None:
         return k

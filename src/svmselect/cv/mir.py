@@ -8,7 +8,7 @@ from scipy import linalg
 from svmselect.cv.transition import Seed, Transition
 from svmselect.kernels.rows import slices
 
-__all__ = ["mir"]
+__all__ = ["least_squares", "mir"]
 
 PANEL = 2048  # equations taken together
 BLOCK = 64  # reflectors applied together
@@ -68,7 +68,7 @@ def least_squares(A, b, total, weight, noise, unit=1.0):
     """
     n = weight.size
     normal, right = np.zeros((n, n), order="F"), np.zeros(n)
-    for panel, values in equations(A, b, total, unit):
+    for panel, values in _equations(A, b, total, unit):
         normal = linalg.blas.dsyrk(1.0, panel, beta=1.0, c=normal, trans=True, lower=True, overwrite_c=True)
         right += values @ panel
     normal *= np.outer(weight, weight)
@@ -79,9 +79,9 @@ def least_squares(A, b, total, weight, noise, unit=1.0):
     if not failed and linalg.lapack.dpocon(factor, size, uplo="L")[0] > WELL_CONDITIONED:
         return linalg.lapack.dpotrs(factor, right, lower=True)[0]
     if noise**2 > RELIABLE:
-        return singular_solution(normal, right, noise**2 * size)
+        return _singular_solution(normal, right, noise**2 * size)
     triangle = np.zeros((n + 1, n + 1), order="F")
-    for panel, values in equations(A, b, total, unit):
+    for panel, values in _equations(A, b, total, unit):
         system = np.vstack([panel.T * weight[:, None], values]).T
         triangle = linalg.lapack.dtpqrt(
             0, min(BLOCK, n + 1), triangle, system, overwrite_a=True, overwrite_b=True
@@ -91,7 +91,7 @@ def least_squares(A, b, total, weight, noise, unit=1.0):
     )[0]
 
 
-def singular_solution(normal, right, noise):
+def _singular_solution(normal, right, noise):
     """The x of least norm of normal equations, given by their lower triangle, by Cholesky's factor with
     pivots, which ends where no diagonal value that is left exceeds `noise`."""
     factor, order, rank, _ = linalg.lapack.dpstrf(normal, tol=noise, lower=True, overwrite_a=True)
@@ -104,7 +104,7 @@ def singular_solution(normal, right, noise):
     return x
 
 
-def equations(A, b, total, unit):
+def _equations(A, b, total, unit):
     """The rows of A and b by panels, and last the sum of the unknowns. Rows of zeros are left out: where the
     kernel is very narrow, they are the most."""
     for part in slices(b.size, PANEL):

@@ -12,7 +12,7 @@ __all__ = ["avg", "sir", "top"]
 PANEL = 512  # columns looked at together
 
 
-def columns_of(gram, rows, points):
+def _columns_of(gram, rows, points):
     """``K[rows, p]`` for each p of `points`, one after another."""
     for start in range(0, points.size, PANEL):
         yield from gram.submatrix(rows, points[start : start + PANEL]).T
@@ -42,7 +42,7 @@ def sir(change: Transition):
         unmatched.extend(giving[same.size :])
         giving = giving[: same.size]
         free = np.ones(same.size, dtype=bool)
-        for p, similarity in zip(giving, columns_of(change.gram, same, giving), strict=True):
+        for p, similarity in zip(giving, _columns_of(change.gram, same, giving), strict=True):
             t = np.where(free, similarity, -np.inf).argmax()
             free[t] = False
             theta[same[t]] = change.theta[p]
@@ -70,7 +70,7 @@ def top(change: Transition):
     (lo, hi), giving = change.box, change.giving
     theta = change.without_leaving()
     can_grow, can_shrink = theta < hi, theta > lo
-    for p, similarity in zip(giving, columns_of(change.gram, np.arange(theta.size), giving), strict=True):
+    for p, similarity in zip(giving, _columns_of(change.gram, np.arange(theta.size), giving), strict=True):
         rest = change.theta[p]
         bound, can_take = (hi, can_grow) if rest > 0 else (lo, can_shrink)
         similarity = np.where(can_take, similarity, -np.inf)

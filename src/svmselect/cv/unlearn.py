@@ -18,7 +18,7 @@ from svmselect.unlearning._rows import SLACK, round_off, rows_of
 from svmselect.unlearning.start import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
 
-__all__ = ["Unlearned", "Unlearning"]
+__all__ = ["Start", "Unlearning"]
 
 # Rounding may leave this much of the variables' sum, relative to the sum of their absolute values.
 UNBALANCED = 1e-12
@@ -26,7 +26,7 @@ UNBALANCED = 1e-12
 MOST_OPEN = 500
 
 
-class Unlearned(NamedTuple):
+class _Unlearned(NamedTuple):
     """Solutions without some points, as the Gram matrix has them: one row for each set of points that left.
 
     Attributes
@@ -122,12 +122,12 @@ class Unlearning:
 
         Returns
         -------
-        Unlearned
+        _Unlearned
         """
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
         reached, n_events = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
-        ends = Unlearned(theta, f, *np.zeros((3, n)), reached, n_events)
+        ends = _Unlearned(theta, f, *np.zeros((3, n)), reached, n_events)
         for j, points in enumerate(sets):
             ends.theta[j, points] = 0
         # where only points leave that are no SVs, the solution stays
@@ -235,7 +235,7 @@ class Start:
         return paths
 
     def leave(self, sets, rows, ends):
-        """Let each of some sets of points leave, and fill in these rows of the `Unlearned`."""
+        """Let each of some sets of points leave, and fill in these rows of the `_Unlearned`."""
         tableau = self.tableau
         sets = [tableau.number[points] for points in sets]
         largest = np.array([np.abs(self.theta[points]).max() for points in sets])
@@ -255,7 +255,7 @@ class Start:
                 continue
             lo, hi = self.lo.copy(), self.hi.copy()
             lo[points] = hi[points] = 0
-            theta[j] = summing_to_0(theta[j], lo, hi)
+            theta[j] = _summing_to_0(theta[j], lo, hi)
         self.idle.put(paths)
         change = theta - self.theta
         # what leaves from outside S is in `direct`
@@ -283,7 +283,7 @@ class Start:
         return direct, base
 
 
-def summing_to_0(theta, lo, hi):
+def _summing_to_0(theta, lo, hi):
     """Variables within their boxes whose sum is 0, from some where round-off is missing."""
     room = np.minimum(theta - lo, hi - theta)
     t, excess = room.argmax(), theta.sum()

@@ -47,7 +47,7 @@ def load_titanic() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def load_scikit_learn(loader: str) -> tuple[np.ndarray, np.ndarray]:
+def _load_scikit_learn(loader: str) -> tuple[np.ndarray, np.ndarray]:
     """Features and labels of a data set in the installed scikit-learn."""
     from sklearn import datasets  # here, because it takes two seconds and most jobs do not need it
 
@@ -55,11 +55,11 @@ def load_scikit_learn(loader: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 BUNDLED: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
-    "breast_cancer": partial(load_scikit_learn, "load_breast_cancer"),
-    "digits": partial(load_scikit_learn, "load_digits"),
-    "iris": partial(load_scikit_learn, "load_iris"),
+    "breast_cancer": partial(_load_scikit_learn, "load_breast_cancer"),
+    "digits": partial(_load_scikit_learn, "load_digits"),
+    "iris": partial(_load_scikit_learn, "load_iris"),
     "titanic": load_titanic,
-    "wine": partial(load_scikit_learn, "load_wine"),
+    "wine": partial(_load_scikit_learn, "load_wine"),
 }
 
 

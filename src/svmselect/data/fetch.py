@@ -28,7 +28,7 @@ MIRROR_VARIABLE = "SVMSELECT_MIRROR"
 RETRIES = 3
 PATIENCE = 30  # seconds without a byte after which a server counts as stalled
 MOST_REDIRECTS = 5
-_CHUNK = 1 << 16
+CHUNK = 1 << 16
 
 
 class _NotThere(Exception):
@@ -294,7 +294,7 @@ def _download(job: _Job, url: str, file: File, most: int) -> Path:
     (job.staging / "download" / name).unlink(missing_ok=True)
     # a body that is compressed on the way would only have to be unpacked twice
     headers = {"Accept-Encoding": "identity"}
-    downloader = Downloader(progressbar=job.progress, chunk_size=_CHUNK, timeout=PATIENCE, headers=headers)
+    downloader = Downloader(progressbar=job.progress, chunk_size=CHUNK, timeout=PATIENCE, headers=headers)
     try:
         return Path(store.fetch(name, downloader=downloader))
     except requests.RequestException as error:
@@ -368,7 +368,7 @@ def _content(path: Path, member: str | None) -> Iterator[bytes]:
 
 
 def _blocks(stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    while block := stream.read(_CHUNK):
+    while block := stream.read(CHUNK):
         yield block
 
 

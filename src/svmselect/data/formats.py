@@ -36,7 +36,7 @@ class RawTable:
 
 
 @dataclass(frozen=True)
-class Format:
+class _Format:
     """A reader with the file roles it needs and may have, and the options it knows."""
 
     read: Callable[[Mapping[str, Path], int, Mapping[str, Any], str], RawTable]
@@ -77,7 +77,9 @@ class Format:
                 raise ValueError(f"{where}: features cannot have the column {spec!r}")
 
 
-def read_libsvm(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
+def _read_libsvm(
+    paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str
+) -> RawTable:
     """LIBSVM text (`label index:value ...`, indices from 1); roles `data` and `test_data`."""
     X, labels = _libsvm_file(paths["data"], features, where)
     if "test_data" not in paths:
@@ -122,7 +124,7 @@ def parse_libsvm(
         raise ValueError(f"{at}: not LIBSVM text ({_one_line(error)})") from error
 
 
-def read_table(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
+def _read_table(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
     """Text with one row a line; roles `data`, `labels`, `splits`, `test_data`, `test_labels`.
 
     Options: `delimiter` (default: white space), `header` (the first line names the columns), `missing` (rows
@@ -238,7 +240,7 @@ def _numbers(cells: np.ndarray, at: str) -> np.ndarray:
         raise ValueError(f"{at}: not a number ({_one_line(error)})") from error
 
 
-def read_idx(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
+def _read_idx(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
     """IDX files of unsigned bytes (LeCun); roles `data`, `labels`, `test_data`, `test_labels`."""
     X, labels = _idx_part(paths, "", where)
     if "test_data" not in paths:
@@ -277,7 +279,7 @@ def _idx_file(path: Path, where: str) -> np.ndarray:
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)
 
 
-def read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
+def _read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
     """One structure of benchmarks.mat (option `struct`): `x`, `t`, and row numbers from 1 in `train`, `test`.
 
     Equal rows may be stored once and be named several times: the full table is put together from the first
@@ -326,17 +328,17 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-_TEST = frozenset({"test_data", "test_labels"})
+TEST_ROLES = frozenset({"test_data", "test_labels"})
 FORMATS = {
-    "idx": Format(read_idx, frozenset({"data", "labels"}), _TEST),
-    "libsvm": Format(read_libsvm, frozenset({"data"}), frozenset({"test_data"})),
-    "mat": Format(
-        read_mat, frozenset({"data"}), options={"struct": str}, required_options=frozenset({"struct"})
+    "idx": _Format(_read_idx, frozenset({"data", "labels"}), TEST_ROLES),
+    "libsvm": _Format(_read_libsvm, frozenset({"data"}), frozenset({"test_data"})),
+    "mat": _Format(
+        _read_mat, frozenset({"data"}), options={"struct": str}, required_options=frozenset({"struct"})
     ),
-    "table": Format(
-        read_table,
+    "table": _Format(
+        _read_table,
         frozenset({"data"}),
-        _TEST | {"labels", "splits"},
+        TEST_ROLES | {"labels", "splits"},
         {
             "delimiter": str,
             "header": bool,

@@ -15,13 +15,13 @@ from svmselect.data.formats import FORMATS
 from svmselect.data.splits import SplitRecipe
 from svmselect.data.synthetic import GENERATORS
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
 MOST_BYTES = 2**28  # limit for a file whose size the registry does not state
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
 @dataclass(frozen=True)
-class Url:
+class _Url:
     """An upstream address; `member` names the file inside a zip archive of at most `bytes`, if it is one."""
 
     address: str
@@ -41,7 +41,7 @@ class File:
     name: str
     sha256: str | None
     sha256_gz: str | None
-    urls: tuple[Url, ...]
+    urls: tuple[_Url, ...]
     bytes: int = MOST_BYTES
 
 
@@ -169,7 +169,7 @@ def load_registry(path: str | Path) -> Registry:
 
 def _entry(name: str, value: Any) -> Entry:
     where = f"data set {name!r} in the registry"
-    if not _FILE_NAME.fullmatch(name):
+    if not FILE_NAME.fullmatch(name):
         raise ValueError(f"{where}: the name may hold letters, digits, '-', '_' and '.' only")
     reader = _Reader(value, where)
     rows, rows_test = reader.positive("rows"), reader.positive("rows_test", 0)
@@ -315,7 +315,7 @@ def _file(role: str, value: Any, where: str) -> File:
     given = [key for key, value in hashes.items() if value is not None]
     if len(given) != 1:
         raise ValueError(f"{where}: exactly one of the keys 'sha256' and 'sha256_gz' is needed")
-    if not _SHA256.fullmatch(hashes[given[0]]):
+    if not SHA256.fullmatch(hashes[given[0]]):
         raise ValueError(f"{where}: {given[0]} must be 64 hexadecimal digits, found {hashes[given[0]]!r}")
     urls = tuple(_url(url, where) for url in reader.take("urls", list, []))
     size = reader.positive("bytes", MOST_BYTES)
@@ -323,13 +323,13 @@ def _file(role: str, value: Any, where: str) -> File:
     return File(role, name, hashes["sha256"], hashes["sha256_gz"], urls, size)
 
 
-def _url(value: Any, where: str) -> Url:
+def _url(value: Any, where: str) -> _Url:
     if isinstance(value, dict):
         reader = _Reader(value, f"{where}, urls")
-        url = Url(reader.take("zip", str), reader.take("member", str), reader.positive("bytes", MOST_BYTES))
+        url = _Url(reader.take("zip", str), reader.take("member", str), reader.positive("bytes", MOST_BYTES))
         reader.done()
     else:
-        url = Url(str(value))
+        url = _Url(str(value))
     if not url.address.startswith(("https://", "http://")):
         raise ValueError(
             f"{where}: an address in urls must start with http:// or https://, found {url.address!r}"
@@ -339,6 +339,6 @@ def _url(value: Any, where: str) -> Url:
 
 def _file_name(reader: _Reader, key: str) -> str:
     name = reader.take(key, str)
-    if not _FILE_NAME.fullmatch(name):
+    if not FILE_NAME.fullmatch(name):
         raise ValueError(f"{reader.where}: {key} must be a plain file name, found {name!r}")
     return name

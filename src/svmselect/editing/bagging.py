@@ -24,7 +24,7 @@ from svmselect.kernels.kernel import Kernel
 from svmselect.svm import frozen, misclassified
 from svmselect.threads import one_blas_thread, run, thread_count
 
-__all__ = ["Bagging", "bagging", "draw_subsets", "draw_validation"]
+__all__ = ["Bagging", "bagging", "default_validation", "draw_validation"]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def bagging(
     held_out = draw_validation(y, check_integer(validation, "validation", 0), rng)
     if tune_threshold and held_out.size == 0:
         raise ValueError("tune_threshold needs validation points, got validation = 0")
-    subsets = draw_subsets(y, np.setdiff1d(np.arange(y.size), held_out), n_subsets, subset_size, rng)
+    subsets = _draw_subsets(y, np.setdiff1d(np.arange(y.size), held_out), n_subsets, subset_size, rng)
     if len(values) > 1 and all(subset.size == y.size for subset in subsets):
         raise ValueError(
             f"a choice among {len(values)} values of {formulation} needs points outside of the subsets"
@@ -185,7 +185,7 @@ def bagging(
 
     work = WORK_PER_FIT * len(values) * sum(subset.size**2 for subset in subsets)
     run(stage, range(len(subsets)), work, progress)
-    errors = outside_errors(y, decision, subsets) if len(values) > 1 else np.full(1, np.nan)
+    errors = _outside_errors(y, decision, subsets) if len(values) > 1 else np.full(1, np.nan)
     feasible = [all(value in own for own in svms) for value in values]
     if not any(feasible):
         raise ValueError(f"no nu of {values} is feasible and leaves a margin on every subset")
@@ -219,7 +219,7 @@ def draw_validation(y, size, rng):
     return rows
 
 
-def draw_subsets(y, rows, n_subsets, subset_size, rng):
+def _draw_subsets(y, rows, n_subsets, subset_size, rng):
     """Subsets of some rows, each increasing and with both classes, or a ValueError."""
     if subset_size is None:
         if n_subsets == 1:
@@ -247,7 +247,7 @@ def draw_subsets(y, rows, n_subsets, subset_size, rng):
     return subsets
 
 
-def outside_errors(y, decision, subsets):
+def _outside_errors(y, decision, subsets):
     """Share of the points outside of its subset that an SVM misclassifies, for each value."""
     outside = np.ones((len(subsets), y.size), dtype=bool)
     for r, subset in enumerate(subsets):

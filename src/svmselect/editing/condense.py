@@ -68,9 +68,9 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
         for number, block in enumerate(blocks):
             news = kept[compared[number] :]
             if news:
-                to_nearest(X[block], X[news], y[news], distance[block], label[block])
+                _to_nearest(X[block], X[news], y[news], distance[block], label[block])
             compared[number] = len(kept)
-            added = additions(X[block], y[block], member[block], distance[block], label[block])
+            added = _additions(X[block], y[block], member[block], distance[block], label[block])
             kept += [block.start + i for i in added]
             member[[block.start + i for i in added]] = True
             # this block knows its own additions
@@ -81,7 +81,7 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
     return frozen_rows(order[kept])
 
 
-def to_nearest(X, others, labels, distance, label):
+def _to_nearest(X, others, labels, distance, label):
     """Update in place the distance to, and the label of, the nearest point."""
     from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
 
@@ -90,7 +90,7 @@ def to_nearest(X, others, labels, distance, label):
     distance[nearer], label[nearer] = found[nearer, 0], labels[which[nearer, 0]]
 
 
-def additions(X, y, member, distance, label):
+def _additions(X, y, member, distance, label):
     """Points of a block to keep, one after another; distances and labels are updated in place."""
     from sklearn.metrics.pairwise import euclidean_distances
 

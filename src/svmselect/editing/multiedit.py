@@ -59,7 +59,7 @@ def multiedit(
     while unchanged < patience and rows.size >= parts:
         divided = np.array_split(rng.permutation(rows), parts)
         kept = [
-            part[nearest_label(X[part], X[other], y[other]) == y[part]]
+            part[_nearest_label(X[part], X[other], y[other]) == y[part]]
             for part, other in zip(divided, [*divided[1:], divided[0]], strict=True)
         ]
         before, rows = rows.size, np.concatenate(kept)
@@ -67,7 +67,7 @@ def multiedit(
     return frozen_rows(rows)
 
 
-def nearest_label(X, others, labels):
+def _nearest_label(X, others, labels):
     """Label of the nearest of some other points, for each row."""
     from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
 

@@ -24,6 +24,7 @@ __all__ = [
     "SVM",
     "best_threshold",
     "check_data",
+    "check_formulation",
     "check_integer",
     "cross_validated_errors",
     "frozen_rows",
@@ -198,17 +199,17 @@ def train(
     if np.unique(y[rows]).size < 2:
         raise ValueError("the rows to train on must hold both classes")
     gram = Gram(X[rows], kernel, dtype=dtype, memory_mb=memory_mb, copy=False)
-    return solve(gram, X, y, rows, values, formulation, tol)
+    return _solve(gram, X, y, rows, values, formulation, tol)
 
 
-def solve(gram, X, y, rows, values, formulation, tol):
+def _solve(gram, X, y, rows, values, formulation, tol):
     """The generator of `train`, its arguments checked."""
     labels = y[rows]
     if formulation == "C":
         path = solve_path(gram, labels, values, tol=tol, working_set="wss2")
         fits = ((point.C, point.solution) for point in path)
     else:
-        fits = ((nu, nu_solution(gram, labels, nu, tol)) for nu in values)
+        fits = ((nu, _nu_solution(gram, labels, nu, tol)) for nu in values)
     for value, solution in fits:
         if solution is None:
             continue
@@ -227,7 +228,7 @@ def solve(gram, X, y, rows, values, formulation, tol):
         )
 
 
-def nu_solution(gram, y, nu, tol, weight=None):
+def _nu_solution(gram, y, nu, tol, weight=None):
     """The solution of a nu-SVC, or None where nu is infeasible or leaves no margin."""
     try:
         return solve_nusvc(gram, y, nu, weight=weight, tol=tol)
@@ -269,7 +270,7 @@ def cross_validated_errors(
     for fold in range(folds.max() + 1):
         held_out = folds == fold
         for k, nu in enumerate(values):
-            solution = nu_solution(gram, y, nu, tol, np.where(held_out, 0.0, 1.0))
+            solution = _nu_solution(gram, y, nu, tol, np.where(held_out, 0.0, 1.0))
             if solution is None:
                 wrong[k] = np.nan
             else:

@@ -32,8 +32,8 @@ cdef extern from "kernels/_panels.h" nogil:
     void panels_add(int, Py_ssize_t, const Py_ssize_t *, double, const void *, double *)
 
 MIN_COLUMNS = 8
-_PAD = 64  # VEC_BLOCK of solver/_vec.h
-_ALIGNMENT = 64
+PAD = 64  # VEC_BLOCK of solver/_vec.h
+ALIGNMENT = 64
 
 cdef enum:
     ABSENT = -1
@@ -41,13 +41,13 @@ cdef enum:
 
 def padded_length(m):
     """Length of a stored column of ``m`` rows: padded with zeros to whole blocks of the vector passes."""
-    return -(-m // _PAD) * _PAD
+    return -(-m // PAD) * PAD
 
 
 def allocate(n_bytes):
     """Untouched memory on a cache-line boundary: a byte array. NumPy asks the system for huge pages."""
-    memory = np.empty(n_bytes + _ALIGNMENT, dtype=np.uint8)
-    start = -memory.ctypes.data % _ALIGNMENT
+    memory = np.empty(n_bytes + ALIGNMENT, dtype=np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
     return memory[start:start + n_bytes]
 
 

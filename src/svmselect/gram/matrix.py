@@ -20,7 +20,7 @@ from svmselect.kernels import Custom, Kernel
 __all__ = ["Gram"]
 
 
-def check_dtype(dtype):
+def _check_dtype(dtype):
     """The type of a Gram matrix, or a ValueError."""
     try:
         found = None if dtype is None else np.dtype(dtype)
@@ -31,7 +31,7 @@ def check_dtype(dtype):
     return found
 
 
-def as_kernel(kernel):
+def _as_kernel(kernel):
     """A kernel, also from a function of two arrays, or a ValueError."""
     if isinstance(kernel, Kernel):
         return kernel
@@ -131,7 +131,7 @@ class Gram(Values):
         copy: bool = True,
         origin: ArrayLike | None = None,
     ):
-        kernel, dtype = as_kernel(kernel), check_dtype(dtype)
+        kernel, dtype = _as_kernel(kernel), _check_dtype(dtype)
         X = own_rows(X) if copy else adopted_rows(X)
         budget = Budget.of(memory_mb, dtype, X.shape[0])
         source = Source(Placed(X, kernel, dtype, origin), None, kernel, Counts())
@@ -224,7 +224,7 @@ class Gram(Values):
         ValueError
             If ``kernel`` is not a kernel, or the object is a restriction.
         """
-        kernel = as_kernel(kernel)
+        kernel = _as_kernel(kernel)
         former = self._source
         if former.numbers is not None:
             raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")

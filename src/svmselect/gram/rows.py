@@ -8,7 +8,7 @@ from scipy import sparse
 from svmselect.csr import as_csr
 from svmselect.kernels.rows import Rows
 
-__all__ = ["Placed", "adopted_rows", "as_rows", "own_rows"]
+__all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "own_rows"]
 
 MOST_FEATURES = 2**31 - 1  # limit for sparse rows: compiled code numbers their features with 32 bits
 
@@ -63,8 +63,8 @@ def own_rows(X):
 def adopted_rows(X):
     """The rows of `as_rows`; they are made read-only, and so is X where it shares memory with them."""
     rows = as_rows(X)
-    for array in arrays_of(rows):
-        for given in arrays_of(X):
+    for array in _arrays_of(rows):
+        for given in _arrays_of(X):
             if np.may_share_memory(array, given):
                 given.flags.writeable = False
         array.flags.writeable = False
@@ -90,7 +90,7 @@ def far_origin(X):
     return origin if origin.any() else None
 
 
-def checked_origin(X, origin):
+def _checked_origin(X, origin):
     """A point that rows may be measured from, or a ValueError; None for 0."""
     point = np.asarray(origin, dtype=np.float64)
     if point.shape != (X.shape[1],) or not np.isfinite(point).all():
@@ -109,7 +109,7 @@ def measured_from(X, origin):
     return (X.toarray() if sparse.issparse(X) else X) - origin
 
 
-def arrays_of(X):
+def _arrays_of(X):
     """The arrays that hold a data matrix, none where it is neither an array nor a CSR matrix."""
     if sparse.issparse(X):
         return (X.data, X.indices, X.indptr) if X.format == "csr" else ()
@@ -147,7 +147,7 @@ class Placed:
         if origin is None:
             self.origin = far_origin(X) if kernel.moves else None
         else:
-            self.origin = checked_origin(X, origin)
+            self.origin = _checked_origin(X, origin)
             if self.origin is not None and not kernel.moves:
                 raise ValueError(f"origin must be 0 for {kernel!r}, whose SVM changes when all rows move")
         self.X = measured_from(X, self.origin)

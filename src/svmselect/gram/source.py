@@ -12,7 +12,7 @@ from svmselect.threads import run
 __all__ = ["Source"]
 
 
-def checked_diagonal(kernel, rows):
+def _checked_diagonal(kernel, rows):
     """``k(x, x)`` of the Rows, or a ValueError if the kernel is not for them."""
     kernel.check(rows)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -63,7 +63,7 @@ class Source:
 
     @cached_property
     def diagonal(self):
-        diagonal = checked_diagonal(self.kernel, self.placed.data)
+        diagonal = _checked_diagonal(self.kernel, self.placed.data)
         return diagonal if self.numbers is None else diagonal[self.numbers]
 
     def stored_above(self, indices):

@@ -19,7 +19,7 @@ def complete(source, columns, progress):
         if absent.size == 0:
             return
         if m - absent.size <= m // 4 and not source.stored_above(absent).any():
-            compute_blocks(source, columns, absent, progress)
+            _compute_blocks(source, columns, absent, progress)
             return
         panels = slices(absent.size, BLOCK_ROWS)
         for done, panel in enumerate(panels, 1):
@@ -28,7 +28,7 @@ def complete(source, columns, progress):
                 progress(done, len(panels))
 
 
-def compute_blocks(source, columns, absent, progress):
+def _compute_blocks(source, columns, absent, progress):
     """Compute the whole matrix by blocks, and store the columns that are `absent`, most of them."""
     kernel, rows, m = source.kernel, source.rows, source.m
     arena = columns.arena[:, :m]

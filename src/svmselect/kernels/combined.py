@@ -18,7 +18,7 @@ TRIED = 32  # rows on which a user's function is tried
 ASYMMETRIC = 1e-5
 
 
-class Combined(Kernel):
+class _Combined(Kernel):
     """What sums and products share."""
 
     @property
@@ -45,7 +45,7 @@ class Combined(Kernel):
 
 
 @dataclass(frozen=True)
-class Sum(Combined):
+class Sum(_Combined):
     """The kernel ``sum_i w_i k_i(x, z)``, also written ``w_1 * k_1 + k_2 + ...``.
 
     Parameters
@@ -77,7 +77,7 @@ class Sum(Combined):
 
     def __post_init__(self):
         weights = tuple(self.weights) or (1.0,) * len(self.parts)
-        check_parts(self.parts)
+        _check_parts(self.parts)
         if len(weights) != len(self.parts):
             raise ValueError(
                 f"weights must be {len(self.parts)} numbers, one for each kernel, got {weights!r}"
@@ -116,7 +116,7 @@ class Sum(Combined):
 
 
 @dataclass(frozen=True)
-class Product(Combined):
+class Product(_Combined):
     """The kernel ``k_1(x, z) k_2(x, z) ...``, also written ``k_1 * k_2``.
 
     Parameters
@@ -139,7 +139,7 @@ class Product(Combined):
     name = "product"
 
     def __post_init__(self):
-        check_parts(self.parts)
+        _check_parts(self.parts)
         object.__setattr__(self, "parts", tuple(self.parts))
 
     @staticmethod
@@ -234,7 +234,7 @@ class Custom(Kernel):
         return out
 
 
-def check_parts(parts):
+def _check_parts(parts):
     """A ValueError unless all are kernels, one at least."""
     if not parts:
         raise ValueError("a sum or product of kernels needs one at least")

@@ -12,7 +12,7 @@ import svmselect.kernels._panels as _panels
 from svmselect.kernels.kernel import Kernel, positive, real, target
 from svmselect.kernels.rows import Rows, product_panels, weighted_panels
 
-__all__ = ["RBF", "AnisotropicRBF", "Linear", "Polynomial", "Sigmoid"]
+__all__ = ["RBF", "AnisotropicRBF", "Linear", "OfProducts", "Polynomial", "Sigmoid"]
 
 
 class OfProducts(Kernel):
@@ -117,11 +117,11 @@ class Polynomial(OfProducts):
     def _finish(self, products, out, slots, norms, other_norms, d):
         products *= self.gamma
         products += self.coef0
-        out[slots] = integer_power(products, int(self.degree))
+        out[slots] = _integer_power(products, int(self.degree))
 
     def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x)`` of each row: float64 of shape (n,)."""
-        return integer_power(self.gamma * A.norms.astype(np.float64) + self.coef0, int(self.degree))
+        return _integer_power(self.gamma * A.norms.astype(np.float64) + self.coef0, int(self.degree))
 
 
 @dataclass(frozen=True)
@@ -216,10 +216,10 @@ class RBF(OfProducts):
         positive(self.gamma, "gamma")
 
     def _finish(self, products, out, slots, norms, other_norms, d):
-        _panels.rbf(products, out, slots, norms, other_norms, self.gamma, clip_of(products.dtype, d))
+        _panels.rbf(products, out, slots, norms, other_norms, self.gamma, _clip_of(products.dtype, d))
 
     def _add(self, products, weights, sums, norms, other_norms, d):
-        clip = clip_of(products.dtype, d)
+        clip = _clip_of(products.dtype, d)
         _panels.rbf_add(products, weights, sums, norms, other_norms, self.gamma, clip)
 
     def diagonal(self, A: Rows) -> np.ndarray:
@@ -288,7 +288,7 @@ class AnisotropicRBF(Kernel):
         return np.ones(A.n)
 
 
-def integer_power(values, exponent):
+def _integer_power(values, exponent):
     """``values ** exponent`` for an exponent from 1 by repeated squaring."""
     power = None
     while True:
@@ -300,6 +300,6 @@ def integer_power(values, exponent):
         values = values * values
 
 
-def clip_of(dtype, d):
+def _clip_of(dtype, d):
     """Up to which share of the norms' sum a squared distance of rows with d features may be round-off."""
     return (d + 3) * np.finfo(dtype).eps / 2

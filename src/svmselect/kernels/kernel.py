@@ -9,7 +9,7 @@ import numpy as np
 import svmselect.kernels._panels as _panels
 from svmselect.kernels.rows import BLOCK_ROWS, Rows, slices
 
-__all__ = ["Kernel", "positive", "real"]
+__all__ = ["Kernel", "positive", "real", "target"]
 
 
 class Kernel:

@@ -13,7 +13,7 @@ from svmselect.kernels.rows import Rows, dense_panels
 __all__ = ["ChiSquared", "Laplacian"]
 
 
-class OfPairs(Kernel):
+class _OfPairs(Kernel):
     """``k(x, z) = exp(-gamma D(x, z))`` of a distance D that is a sum over features; ``_distance`` is its
     pass in `_panels`."""
 
@@ -37,7 +37,7 @@ class OfPairs(Kernel):
 
 
 @dataclass(frozen=True)
-class Laplacian(OfPairs):
+class Laplacian(_OfPairs):
     """The Laplacian kernel, ``k(x, z) = exp(-gamma sum_j |x_j - z_j|)``.
 
     Parameters
@@ -69,7 +69,7 @@ class Laplacian(OfPairs):
 
 
 @dataclass(frozen=True)
-class ChiSquared(OfPairs):
+class ChiSquared(_OfPairs):
     """The exponential chi-squared kernel of histograms, ``k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j +
     z_j))``, where features that are 0 in both rows count nothing.
 

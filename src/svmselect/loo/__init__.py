@@ -30,7 +30,7 @@ from svmselect.svm import (
 from svmselect.threads import one_blas_thread
 from svmselect.unlearning.start import GAP
 
-__all__ = ["LeaveOneOut", "leave_one_out"]
+__all__ = ["LeaveOneOut", "leave_one_out", "sufficiency_checks"]
 
 METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits whose decision values are wanted
@@ -172,7 +172,7 @@ def sufficiency_checks(gram, y, solution):
     return resolved_by
 
 
-def identical_points(gram, y):
+def _identical_points(gram, y):
     """Points of equal rows and labels: the first of each group, and the group of each point, shape (m,)."""
     rows = gram.row_groups
     everyone = np.arange(gram.m)
@@ -183,7 +183,7 @@ def identical_points(gram, y):
     return first[order], np.argsort(order)[group]
 
 
-def of_all_points(solution, group, C):
+def _of_all_points(solution, group, C):
     """The solution of all points, from that in which each group of identical ones is one point: their alphas
     are in proportion to their bounds."""
     alpha, bound = solution.alpha[group], solution.C[group]
@@ -195,7 +195,7 @@ def of_all_points(solution, group, C):
     )
 
 
-def trained_without(full, y, C, points, aim, tol, max_iter, report):
+def _trained_without(full, y, C, points, aim, tol, max_iter, report):
     """Decision values of left-out points by training without them from the full solution, to a KKT gap of
     `aim` if that can be reached; their outcomes, 1 if the gap is known to be at most `tol`, else 0; and the
     steps."""
@@ -223,7 +223,7 @@ def trained_without(full, y, C, points, aim, tol, max_iter, report):
     return decision, outcome, n_iter
 
 
-def without_themselves(y, solution):
+def _without_themselves(y, solution):
     """Decision values, shape (m,): at points of ``alpha = 0`` by the classifier without the point.
 
     Only the threshold may be another: without an in-bound SV it is the middle of an interval, which reaches
@@ -243,7 +243,7 @@ def without_themselves(y, solution):
     return decision
 
 
-def portions(points, decision, y, give_up):
+def _portions(points, decision, y, give_up):
     """Points in the order in which they are decided: at once, or where one may give up, those that are most
     likely errors first, in portions of which each is as large as all before."""
     if give_up is None or points.size <= FIRST_PORTION:
@@ -256,7 +256,7 @@ def portions(points, decision, y, give_up):
     return np.split(order, ends)
 
 
-def counter(progress, total):
+def _counter(progress, total):
     """A callable that is told of n more points done, and calls ``progress(done, total)``."""
     done = 0
 
@@ -434,7 +434,7 @@ def leave_one_out(
     columns, values = gram.thread_counts
     gram.compute()
     begin = time.process_time()
-    first, group = identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
+    first, group = _identical_points(gram, y) if exact else (np.arange(gram.m), np.arange(gram.m))
     alone = first.size == gram.m
     bound = C if alone else np.bincount(group, C)
     full = Dual(gram if alone else gram.restricted(first, keep=True).compute(), y[first])
@@ -448,7 +448,7 @@ def leave_one_out(
     converged = full.reached(known)
     solution = solution_of(full, gram, y[first], bound, converged, columns, values)
     if not alone:
-        solution = of_all_points(solution, group, C)
+        solution = _of_all_points(solution, group, C)
 
     resolved_by = sufficiency_checks(gram, y, solution)
     if decision_values:
@@ -461,9 +461,9 @@ def leave_one_out(
         stands_for[points] = 0
         stands_for[chosen] = points.size / sample
         points = chosen
-    decision = without_themselves(y, solution) if decision_values else solution.decision.copy()
+    decision = _without_themselves(y, solution) if decision_values else solution.decision.copy()
     n_iter, not_converged = solution.n_iter, points[:0]
-    report = None if progress is None else counter(progress, points.size)
+    report = None if progress is None else _counter(progress, points.size)
     todo = points
     certain = np.zeros(gram.m, dtype=bool)
     if not decision_values:
@@ -476,7 +476,7 @@ def leave_one_out(
 
     given_up = hopeless()
     if exact and converged and not given_up:
-        for part in portions(points, decision, y, give_up):
+        for part in _portions(points, decision, y, give_up):
             kept = bound[group[part]] - C[part]
             if not decision_values:
                 found, outcome, steps = retrain_briefly(full, group[part], kept, aim, solution.n_inbound)
@@ -503,7 +503,7 @@ def leave_one_out(
             full.boxes(y, C)
             full.seed(solution.alpha * y)
         if exact:
-            decision[todo], outcome, steps = trained_without(full, y, C, todo, to_gap, known, limit, report)
+            decision[todo], outcome, steps = _trained_without(full, y, C, todo, to_gap, known, limit, report)
         else:
             proposed = method == "certified" and not decision_values
             decision[todo], outcome, steps = retrain(

@@ -25,12 +25,12 @@ from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.threshold import best_threshold
 from svmselect.sklearn.votes import decisions, libsvm_coef, winners
 
-__all__ = ["Classifier"]
+__all__ = ["Classifier", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
 
 SHAPES = ("ovr", "ovo")
 
 
-def plain(X, y):
+def _plain(X, y):
     """Whether scikit-learn's checks would convert nothing and find nothing: they take as long as a small
     fit."""
     return (
@@ -51,7 +51,7 @@ def training_set(estimator, X, y, copy=True):
 
     A copy by default: estimates are computed later, whatever becomes of the caller's array.
     """
-    if plain(X, y):
+    if _plain(X, y):
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
         X = np.array(X, order="C") if copy else np.ascontiguousarray(X)

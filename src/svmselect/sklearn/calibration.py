@@ -7,7 +7,15 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-__all__ = ["Calibration", "blocks_of", "check_calibration", "left_out_probabilities"]
+__all__ = [
+    "Calibration",
+    "Sigmoid",
+    "blocks_of",
+    "check_calibration",
+    "isotonic",
+    "left_out_probabilities",
+    "sigmoid",
+]
 
 METHODS = ("sigmoid", "isotonic")
 ROUND_OFF = 1e-12  # relative deviation of values that are equal
@@ -114,7 +122,7 @@ def sigmoid(values, positive, weight):
     # in units of their deviation: a slope of about 1, however large the values are
     unit = float(np.sqrt(np.average((values - middle) ** 2, weights=weight)))
     if unit <= ROUND_OFF * abs(middle):  # they say nothing
-        return constant(target, weight)
+        return _constant(target, weight)
     regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=1000)
     regression.fit(
         np.tile((values - middle) / unit, 2)[:, None],
@@ -123,11 +131,11 @@ def sigmoid(values, positive, weight):
     )
     slope = float(regression.coef_[0, 0]) / unit
     if slope <= 0:
-        return constant(target, weight)
+        return _constant(target, weight)
     return Sigmoid(slope, float(regression.intercept_[0]) - slope * middle)
 
 
-def constant(target, weight):
+def _constant(target, weight):
     """The sigmoid of greatest likelihood that is the same everywhere."""
     share = np.average(target, weights=weight)
     return Sigmoid(0.0, float(np.log(share / (1 - share))))

@@ -13,7 +13,7 @@ from svmselect.sklearn.kernels import kernel_of, resolved_gamma
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.problem import class_weights
 
-__all__ = ["by_kernel", "candidates_of", "default_grid", "parameters"]
+__all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
 
 # parameters that name a kernel
 OF_KERNEL = ("kernel", "gamma", "degree", "coef0")

@@ -109,12 +109,12 @@ class SearchDisplay:
         ValueError
             For an unknown kind, parameter or score.
         """
-        check_is_a_search(search)
+        _check_is_a_search(search)
         if kind is not None and kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
         if kind == "margins":
-            return margins_of(cls, search).plot(ax)
-        models = Models(search, score)
+            return _margins_of(cls, search).plot(ax)
+        models = _Models(search, score)
         varied = [name for name in models.names if len(models.distinct(name)) > 1]
         if kind is None:
             kind = "surface" if len(varied) > 1 else "curve"
@@ -125,7 +125,7 @@ class SearchDisplay:
                     f"x and y must be parameters of the grid, {', '.join(models.names)}, got {name!r}"
                 )
         n_axes = 2 if kind == "surface" else 1
-        rest = sorted((name for name in varied if name not in wanted), key=order_of)
+        rest = sorted((name for name in varied if name not in wanted), key=_order_of)
         names = (wanted + rest or models.names)[:n_axes]
         if len(names) < n_axes:
             raise ValueError(f"a {kind} needs {n_axes} parameters with several values, the grid has {varied}")
@@ -187,12 +187,12 @@ class SearchDisplay:
                 (ax.set_xticks, self.coordinates[0], 45),
                 (ax.set_yticks, self.coordinates[1], 0),
             ):
-                set_ticks(range(len(values)), [text_of(value) for value in values], rotation=turned)
+                set_ticks(range(len(values)), [_text_of(value) for value in values], rotation=turned)
             place = [values.index(at) for values, at in zip(self.coordinates, self.chosen, strict=False)]
         else:
             image = ax.scatter(*self.coordinates, c=self.values, edgecolors="0.4", linewidths=0.5, **colours)
             for axis, values in zip((ax.set_xscale, ax.set_yscale), self.coordinates, strict=True):
-                axis(scale_of(values))
+                axis(_scale_of(values))
             place = self.chosen[:2]
         ax.plot(*place, "s", markersize=18, fillstyle="none", markeredgewidth=2, linestyle="none", **CHOSEN)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
@@ -217,9 +217,9 @@ class SearchDisplay:
             ax.plot(at, self.train, "s--", color="0.4", fillstyle="none", label="rows trained on")
         ax.plot(at[values.index(self.chosen[0])], self.chosen[-1], "*", markersize=14, **CHOSEN)
         if numeric:
-            ax.set_xscale(scale_of(values))
+            ax.set_xscale(_scale_of(values))
         else:
-            ax.set_xticks(at, [text_of(value) for value in values])
+            ax.set_xticks(at, [_text_of(value) for value in values])
         ax.set(xlabel=self.names[0], ylabel=self.label)
         ax.legend(frameon=False)
 
@@ -240,7 +240,7 @@ class SearchDisplay:
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-class Models:
+class _Models:
     """The models of a search with one of their scores.
 
     Parameters
@@ -262,7 +262,7 @@ class Models:
         if score not in scores:
             raise ValueError(f"score must be one of {', '.join(scores)}, got {score!r}")
         self.params, self.results, self.score = results["params"], results, score
-        self.names = sorted({name for model in self.params for name in model}, key=order_of)
+        self.names = sorted({name for model in self.params for name in model}, key=_order_of)
         if hasattr(search, "best_index_"):
             self.best = search.best_index_
         else:
@@ -337,7 +337,7 @@ class Models:
         )
 
 
-def margins_of(cls, search):
+def _margins_of(cls, search):
     """The display of the margins of left-out rows."""
     best = search._best()
     label = "margin of a row by the classifier without it"
@@ -346,24 +346,24 @@ def margins_of(cls, search):
     return cls("margins", label, values=best.left_out_margins())
 
 
-def check_is_a_search(search):
+def _check_is_a_search(search):
     """A ValueError unless it is a fitted search of ours."""
     if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
         raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
 
 
-def order_of(name):
+def _order_of(name):
     """C or nu first, then gamma, then others by name."""
     first = ("C", "nu", "gamma")
     return (first.index(name) if name in first else len(first), name)
 
 
-def scale_of(values):
+def _scale_of(values):
     """The scale of an axis with these values."""
     low, high = min(values), max(values)
     return "log" if low > 0 and high >= WIDE * low else "linear"
 
 
-def text_of(value):
+def _text_of(value):
     """A value of a parameter for people."""
     return f"{value:.3g}" if isinstance(value, numbers.Real) else str(value)

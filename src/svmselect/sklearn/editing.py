@@ -16,7 +16,7 @@ __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
 SUBSETS = 5  # Bakir, Bottou and Weston's s
 
 
-class BinarySVC(ClassifierMixin, BaseEstimator):
+class _BinarySVC(ClassifierMixin, BaseEstimator):
     """What the classifiers share: labels, the kernel, and predictions of ``classifier_``."""
 
     def __sklearn_tags__(self):
@@ -92,7 +92,7 @@ class BinarySVC(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
 
-class CrossTrainingSVC(BinarySVC):
+class CrossTrainingSVC(_BinarySVC):
     """C-SVC by cross-training, see `svmselect.cross_training`.
 
     Parameters
@@ -175,7 +175,7 @@ class CrossTrainingSVC(BinarySVC):
         )
 
 
-class BaggedSVC(BinarySVC):
+class BaggedSVC(_BinarySVC):
     """Mean of C-SVCs trained on subsets, see `svmselect.bagging`.
 
     Parameters
@@ -245,7 +245,7 @@ class BaggedSVC(BinarySVC):
         )
 
 
-class EditedSVC(BinarySVC):
+class EditedSVC(_BinarySVC):
     """C-SVC trained on what nearest-neighbour editing leaves.
 
     Parameters

@@ -20,7 +20,7 @@ from svmselect.sklearn.single_fit import combined
 from svmselect.sklearn.votes import decisions, margins, winners
 from svmselect.svm import Solution, weighted_share
 
-__all__ = ["Estimates", "Training"]
+__all__ = ["Estimates", "Training", "training_of"]
 
 
 @dataclass
@@ -146,7 +146,7 @@ def training_of(estimator, name):
     return training
 
 
-def coef(estimator, name):
+def _coef(estimator, name):
     check_is_fitted(estimator)
     if not isinstance(estimator._kernel, Linear):
         raise AttributeError(f"{name} is for kernel='linear', got {estimator.kernel!r}")
@@ -154,29 +154,29 @@ def coef(estimator, name):
     return weights if len(estimator.classes_) == 2 else -weights
 
 
-def loo_predictions(estimator, name):
+def _loo_predictions(estimator, name):
     training_of(estimator, name)
     return estimator.leave_one_out()
 
 
-def loo_decision(estimator, name):
+def _loo_decision(estimator, name):
     training_of(estimator, name)
     estimator.leave_one_out(decision_values=True)
     return estimator.loo_decision_
 
 
-def loo_error(estimator, name):
+def _loo_error(estimator, name):
     codes = training_of(estimator, name).problem.codes
     return float(np.mean(estimator.loo_predictions_ != estimator.classes_[codes]))
 
 
-def weighted_loo_error(estimator, name):
+def _weighted_loo_error(estimator, name):
     problem = training_of(estimator, name).problem
     wrong = estimator.loo_predictions_ != estimator.classes_[problem.codes]
     return float(weighted_share(wrong, problem.weight))
 
 
-def from_one_fit(declared):
+def _from_one_fit(declared):
     """A single-fit estimate that is computed when it is asked for."""
 
     def compute(estimator, name):
@@ -196,10 +196,10 @@ def from_one_fit(declared):
 
 
 ON_DEMAND = {
-    "coef_": coef,
-    "loo_predictions_": loo_predictions,
-    "loo_decision_": loo_decision,
-    "loo_error_": loo_error,
-    "weighted_loo_error_": weighted_loo_error,
-    **{f"{declared.key}_": from_one_fit(declared) for declared in SINGLE_FITS},
+    "coef_": _coef,
+    "loo_predictions_": _loo_predictions,
+    "loo_decision_": _loo_decision,
+    "loo_error_": _loo_error,
+    "weighted_loo_error_": _weighted_loo_error,
+    **{f"{declared.key}_": _from_one_fit(declared) for declared in SINGLE_FITS},
 }

@@ -42,7 +42,7 @@ def judged(judge, candidates, n_jobs, verbose):
             delayed(judge.in_a_job)(kernel, parts, candidates, memory) for kernel, parts in groups
         )
     else:
-        results = judged_here(judge, candidates, groups, verbose)
+        results = _judged_here(judge, candidates, groups, verbose)
     # one after another: what they find goes into the same arrays
     found = Found(len(candidates), judge.n_splits, judge.n_scores)
     for of_kernel in results:
@@ -51,7 +51,7 @@ def judged(judge, candidates, n_jobs, verbose):
     return found
 
 
-def judged_here(judge, candidates, groups, verbose):
+def _judged_here(judge, candidates, groups, verbose):
     """What the judge finds of each kernel's candidates, in this process: on threads, each with a Gram
     matrix of its own, where there are threads, memory and work for them, else kernel by kernel."""
     memory, results, grams = judge.template.cache_size, [], [None]

@@ -24,7 +24,7 @@ from svmselect.kernels.rows import slices
 from svmselect.sklearn.precomputed import Precomputed, is_definite, precomputed_gram
 from svmselect.threads import run
 
-__all__ = ["check_definite", "gram_of", "kernel_of", "resolved_gamma"]
+__all__ = ["check_definite", "gram_of", "kernel_of", "resolved_gamma", "values_at"]
 
 # by scikit-learn's names: the kernel of some gamma, degree and coef0
 KERNELS = {
@@ -42,7 +42,7 @@ INDEFINITE = 1e-4
 CROSS_VALUES = 2**18  # kernel values between new rows and support vectors at once: they stay in the cache
 
 
-def variance(X):
+def _variance(X):
     """The variance of all values of X, zeros included."""
     if not sparse.issparse(X):
         return float(X.var())
@@ -57,7 +57,7 @@ def resolved_gamma(gamma, X):
             return 1 / X.shape[1]
         if gamma == "scale":
             with np.errstate(over="ignore", invalid="ignore"):
-                spread = variance(X)
+                spread = _variance(X)
             if not np.isfinite(spread):
                 raise ValueError("X is too large for gamma='scale': its variance overflows float64")
             return 1 / (X.shape[1] * spread) if spread > 0 else 1.0
@@ -107,7 +107,7 @@ def check_definite(gram):
     """A ValueError unless the kernel is positive semi-definite, as far as is known: a user's function is
     judged by its values on some rows."""
     gram.kernel.check_definite()
-    if not has_function(gram.kernel):
+    if not _has_function(gram.kernel):
         return
     rows = np.linspace(0, gram.m - 1, min(gram.m, TRIED)).astype(np.intp)
     if not is_definite(gram.block(rows).astype(np.float64), INDEFINITE):
@@ -117,9 +117,9 @@ def check_definite(gram):
         )
 
 
-def has_function(kernel):
+def _has_function(kernel):
     """Whether it is a user's function, or one is part of it."""
-    return isinstance(kernel, Custom) or any(map(has_function, getattr(kernel, "parts", ())))
+    return isinstance(kernel, Custom) or any(map(_has_function, getattr(kernel, "parts", ())))
 
 
 def values_at(X, kernel, support_vectors, coef):

@@ -13,7 +13,7 @@ from svmselect.sklearn.kernels import check_definite
 from svmselect.sklearn.problem import right_values
 from svmselect.svm import solve_csvc
 
-__all__ = ["LeftOutModel", "loo_path", "retrained"]
+__all__ = ["LeftOutModel", "loo_path", "retrained", "values_at"]
 
 CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
@@ -89,7 +89,7 @@ def loo_path(
                 for pair, bound, start in zip(problem.pairs, bounds, starts, strict=True)
             ]
             starts = [solution.alpha for solution in solutions]
-            most = most_votes_left(gram, problem, solutions)
+            most = _most_votes_left(gram, problem, solutions)
         for p, (pair, bound) in enumerate(zip(problem.pairs, bounds, strict=True)):
             base = (c * n_pairs + p) / (n_pairs * len(Cs))
             loo = leave_one_out(
@@ -99,9 +99,9 @@ def loo_path(
                 tol=tol,
                 max_iter=max_iter,
                 start=starts[p],
-                progress=progress and inner(progress, base, n_pairs * len(Cs)),
+                progress=progress and _inner(progress, base, n_pairs * len(Cs)),
                 decision_values=decision_values,
-                give_up=hopeless and partial(hopeless_without, hopeless, most, pair, p),
+                give_up=hopeless and partial(_hopeless_without, hopeless, most, pair, p),
             )
             solutions[p], given_up = loo.solution, loo.given_up
             if given_up:
@@ -111,7 +111,7 @@ def loo_path(
             values[others, p] = trained[others, p] = values_at(gram, pair, loo.solution, others)
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
-                most = without(most, pair, p, loo.errors)
+                most = _without(most, pair, p, loo.errors)
             if progress is not None:
                 progress(base + 1 / (n_pairs * len(Cs)))
         yield None if given_up else LeftOutModel(values, trained, n_not_converged)
@@ -122,7 +122,7 @@ def loo_path(
             ]
 
 
-def most_votes_left(gram, problem, solutions):
+def _most_votes_left(gram, problem, solutions):
     """Values of the pairs, shape (m, n_pairs), by which no row has fewer votes for its class than left out.
 
     Leaving a row out only lowers its own decision value towards its class. Where a value may have another
@@ -138,16 +138,16 @@ def most_votes_left(gram, problem, solutions):
     return values
 
 
-def without(values, pair, p, errors):
+def _without(values, pair, p, errors):
     """The same where a pair is known to lose some of its rows."""
     values = values.copy()
     values[pair.rows[errors], p] = -pair.y[errors]
     return values
 
 
-def hopeless_without(hopeless, values, pair, p, errors):
+def _hopeless_without(hopeless, values, pair, p, errors):
     """Whether a model can be given up of which a pair is known to lose some of its rows."""
-    return hopeless(without(values, pair, p, errors))
+    return hopeless(_without(values, pair, p, errors))
 
 
 def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
@@ -205,6 +205,6 @@ def values_at(gram, pair, solution, rows):
     return gram.product(pair.rows[support], theta[support], rows) + solution.b
 
 
-def inner(progress, base, parts):
+def _inner(progress, base, parts):
     """A callback ``(done, total)`` of one of so many equal parts of the work."""
     return lambda done, total: progress(base + done / total / parts)

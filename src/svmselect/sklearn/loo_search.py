@@ -152,10 +152,10 @@ class LOOSearchCV(Search):
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        return LeaveOneOutJudge(data, **options)
+        return _LeaveOneOutJudge(data, **options)
 
 
-class LeaveOneOutJudge(Judge):
+class _LeaveOneOutJudge(Judge):
     """Scores of left-out rows: one for each row by default, a single one for all of them by a scorer."""
 
     n_splits = 1

@@ -33,7 +33,7 @@ from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
 from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.svc import SVC
 
-__all__ = ["SavedModel", "load_model", "read_model", "save_model"]
+__all__ = ["content_hash", "load_model", "read_model", "save_model"]
 
 FORMAT, VERSION = "svmselect model", 1
 HEAD = ("format", "version", "library", "sha256")
@@ -47,7 +47,7 @@ LABELS = {"i": "number", "u": "number", "f": "number", "b": "number", "U": "text
 
 
 @dataclass(frozen=True)
-class SavedModel:
+class _SavedModel:
     """What a file holds.
 
     Attributes
@@ -161,7 +161,7 @@ def load_model(path, n_features=None):
 
 
 def read_model(path, n_features=None):
-    """The same with what else the file holds: a `SavedModel`."""
+    """The same with what else the file holds: a `_SavedModel`."""
     try:
         text = Path(path).read_bytes().decode()
     except FileNotFoundError:
@@ -174,7 +174,7 @@ def read_model(path, n_features=None):
         if text.lstrip().startswith("{"):
             return _read_json(text)
         if text.startswith("svm_type "):
-            return SavedModel(_restored(**libsvm_model(text, n_features)), "libsvm")
+            return _SavedModel(_restored(**libsvm_model(text, n_features)), "libsvm")
         raise ValueError("neither a model of svmselect nor one of LIBSVM")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -261,7 +261,7 @@ def _matrix(X):
 
 
 def _read_json(text):
-    """The SavedModel of a file of our own."""
+    """The _SavedModel of a file of our own."""
 
     def no_number(word):
         raise ValueError(word)
@@ -308,7 +308,7 @@ def _read_json(text):
             model.feature_names_in_ = _array(content["feature_names"], object)
             if model.feature_names_in_.shape != (model.n_features_in_,):
                 raise ValueError("names")
-        return SavedModel(model, "json", content["encoding"])
+        return _SavedModel(model, "json", content["encoding"])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError, RecursionError):
         raise ValueError("the file is damaged: its parts do not fit each other") from None
 

@@ -12,7 +12,7 @@ from svmselect.svm import InfeasibleNu, solve_nusvc
 __all__ = ["NuSVC"]
 
 
-def share(progress, number, parts, done):
+def _share(progress, number, parts, done):
     """Report the share `done` of one of so many equal parts."""
     progress((number + done) / parts)
 
@@ -146,7 +146,7 @@ class NuSVC(Classifier):
         """The LeftOutModel of each nu, None or the InfeasibleNu that it is; see `retrained`."""
         limit = step_limit(self.max_iter)
         for number, nu in enumerate(nus):
-            part = progress and partial(share, progress, number, len(nus))
+            part = progress and partial(_share, progress, number, len(nus))
             try:
                 solutions = [
                     self._solution(pair.gram(gram), pair.y, nu, problem.weight[pair.rows], limit)

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["Pair", "Problem", "right_values"]
+__all__ = ["Problem", "checked_weight", "class_weights", "encoded", "right_values", "two_values"]
 
 
 @dataclass(frozen=True)
-class Pair:
+class _Pair:
     """The problem of two classes.
 
     Attributes
@@ -50,7 +50,7 @@ class Problem:
 
     Attributes
     ----------
-    pairs : list of Pair
+    pairs : list of _Pair
         In the order (0, 1), (0, 2), ..., (k - 2, k - 1).
 
     Raises
@@ -69,7 +69,7 @@ class Problem:
         self.pairs = []
         for first, second in combinations(range(classes.size), 2):
             rows = np.flatnonzero(((codes == first) | (codes == second)) & trained)
-            self.pairs.append(Pair(first, second, rows, np.where(codes[rows] == second, 1.0, -1.0)))
+            self.pairs.append(_Pair(first, second, rows, np.where(codes[rows] == second, 1.0, -1.0)))
 
 
 def right_values(codes, k):

@@ -30,12 +30,12 @@ def columns_of(found, candidates, named_splits, weight=None):
     -------
     dict
     """
-    columns = parameters(candidates) | times(found)
+    columns = parameters(candidates) | _times(found)
     for kind, tables in (("test", found.test), ("train", found.train)):
         for name, scores in tables.items():
             if named_splits:
                 columns |= {f"split{h}_{kind}_{name}": scores[:, h] for h in range(found.n_splits)}
-            columns |= means(scores, kind, name, weight)
+            columns |= _means(scores, kind, name, weight)
     return columns | found.columns | {"n_not_converged": found.n_not_converged}
 
 
@@ -64,7 +64,7 @@ def warn_failed(found, error_score):
     )
 
 
-def times(found):
+def _times(found):
     """Columns of mean seconds over the splits, and their deviations."""
     columns = {}
     for name in ("fit_time", "score_time"):
@@ -73,7 +73,7 @@ def times(found):
     return columns
 
 
-def means(scores, kind, name, weight=None):
+def _means(scores, kind, name, weight=None):
     """Columns of mean scores over the splits, and their deviations."""
     mean = np.average(scores, axis=1, weights=weight)
     deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))

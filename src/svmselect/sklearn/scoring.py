@@ -56,7 +56,7 @@ class Scoring:
             named = {"score": scoring}
         if not named:
             raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
-        self._scorers = {name: scorer_of(scorer) for name, scorer in named.items()}
+        self._scorers = {name: _scorer_of(scorer) for name, scorer in named.items()}
         self._takes = {name: {"sample_weight": "sample_weight"} for name in named}
         self.names, self.needs_values = list(named), True
 
@@ -137,7 +137,7 @@ class Scoring:
         raise KeyError(name)
 
 
-def scorer_of(scoring):
+def _scorer_of(scoring):
     """A callable ``scorer(estimator, X, y)``, or a ValueError."""
     if callable(scoring):
         return scoring

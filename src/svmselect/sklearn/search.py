@@ -36,7 +36,7 @@ __all__ = ["Search"]
 SPLITS = 5
 
 
-def has_probabilities(search):
+def _has_probabilities(search):
     """Whether the models of a search have probabilities."""
     return getattr(search.estimator, "calibration", None) is not None
 
@@ -125,7 +125,7 @@ class Search(ClassifierMixin, BaseEstimator):
         given = {name: np.asarray(value) for name, value in given.items() if value is not None}
         routed = self._routed("fit", given)
         if scoring is not None and routing_enabled():
-            scoring.route(handed_on(given, routed.scorer.score))
+            scoring.route(_handed_on(given, routed.scorer.score))
         weight = routed.estimator.fit.get("sample_weight")
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
         data = JudgedRows(rows, classes, codes, weight, template.class_weight, given)
@@ -266,7 +266,7 @@ class Search(ClassifierMixin, BaseEstimator):
         name = self.refit if isinstance(self.refit, str) else self._scoring.names[0]
         if not routing_enabled():
             return self._scoring.of_estimator(best, X, y, name)
-        self._scoring.route(handed_on(given, routed.scorer.score))
+        self._scoring.route(_handed_on(given, routed.scorer.score))
         return self._scoring.of_estimator(best, X, y, name, given)
 
     def predict(self, X):
@@ -277,17 +277,17 @@ class Search(ClassifierMixin, BaseEstimator):
         """Decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
 
-    @available_if(has_probabilities)
+    @available_if(_has_probabilities)
     def predict_proba(self, X):
         """Probabilities by the best model; see `SVC.predict_proba`."""
         return self._best().predict_proba(X)
 
-    @available_if(has_probabilities)
+    @available_if(_has_probabilities)
     def predict_log_proba(self, X):
         """Their logarithms."""
         return self._best().predict_log_proba(X)
 
 
-def handed_on(given, routed):
+def _handed_on(given, routed):
     """What of all that is given is handed on, by the names that it was given."""
     return {name: value for name, value in given.items() if any(value is one for one in routed.values())}

@@ -18,7 +18,7 @@ from svmselect.sklearn.search import Search
 from svmselect.sklearn.svc import SVC
 from svmselect.sklearn.votes import decisions, winners
 
-__all__ = ["SeededCV"]
+__all__ = ["FoldJudge", "SeededCV"]
 
 
 class SeededCV(Search):
@@ -100,7 +100,7 @@ class SeededCV(Search):
 
     def _judge(self, data, groups, **options):
         splitter = check_cv(self.cv, data.y, classifier=True)
-        splits = [Split(*map(row_numbers, split)) for split in splitter.split(data.X, data.y, groups)]
+        splits = [_Split(*map(_row_numbers, split)) for split in splitter.split(data.X, data.y, groups)]
         if not splits:
             raise ValueError(f"cv must give at least one split, got {self.cv!r}")
         for h, split in enumerate(splits):
@@ -110,14 +110,14 @@ class SeededCV(Search):
         return FoldJudge(splits, data=data, **options)
 
 
-class Split(NamedTuple):
+class _Split(NamedTuple):
     """Numbers of the rows to train on, where one may come several times, and of the rows to judge."""
 
     train: np.ndarray
     test: np.ndarray
 
 
-class Held(NamedTuple):
+class _Held(NamedTuple):
     """Decision values of the pairs by a model of a split.
 
     Attributes
@@ -138,7 +138,7 @@ class FoldJudge(Judge):
 
     Parameters
     ----------
-    splits : list of Split
+    splits : list of _Split
     **options
         What `Judge` takes.
     """
@@ -181,7 +181,7 @@ class FoldJudge(Judge):
         return None
 
     def by_grid(self, found, gram, folds, Cs):
-        """The Held of each model on each split, by one call for all of them."""
+        """The _Held of each model on each split, by one call for all of them."""
         begin = time.perf_counter()
         grid = cross_validate_grid(
             gram,
@@ -196,7 +196,7 @@ class FoldJudge(Judge):
         found.n_not_converged[:] = np.count_nonzero(~grid.converged[0], axis=1)
         both = np.arange(2)
         return [
-            [Held(both, of_C[split.test, None], None) for split in self.splits] for of_C in grid.decision[0]
+            [_Held(both, of_C[split.test, None], None) for split in self.splits] for of_C in grid.decision[0]
         ]
 
     def by_split(self, found, gram, class_weight, values, progress):
@@ -229,7 +229,7 @@ class FoldJudge(Judge):
         return models
 
     def trained(self, found, gram, class_weight, values, h, split, left):
-        """The Held of each model that is left on a split, or the error that it is."""
+        """The _Held of each model that is left on a split, or the error that it is."""
         data = self.data
         classes = np.unique(data.codes[split.train])
         if classes.size < 2:
@@ -242,7 +242,7 @@ class FoldJudge(Judge):
         n_pairs = len(problem.pairs)
         rows = split.train if self.return_train_score else split.train[:0]
         models = [
-            Held(classes, np.empty((split.test.size, n_pairs)), np.empty((rows.size, n_pairs))) for _ in left
+            _Held(classes, np.empty((split.test.size, n_pairs)), np.empty((rows.size, n_pairs))) for _ in left
         ]
         for p, pair in enumerate(problem.pairs):
             y = np.where(codes == pair.second, 1.0, -1.0)
@@ -262,7 +262,7 @@ class FoldJudge(Judge):
         return models
 
     def score(self, found, c, models):
-        """Find the scores of a model from its Held on each split."""
+        """Find the scores of a model from its _Held on each split."""
         for table, part in ((found.test, "test"), (found.train, "train")):
             if part == "train" and not self.return_train_score:
                 continue
@@ -317,7 +317,7 @@ class FoldJudge(Judge):
         return left_out_probabilities(values, codes, k, data.weight[rows], method, blocks_of(codes))
 
 
-def row_numbers(rows):
+def _row_numbers(rows):
     """A splitter's choice of rows, by their numbers or by a mask, as numbers."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)

@@ -10,10 +10,10 @@ from itertools import combinations
 
 import numpy as np
 
-__all__ = ["decisions", "libsvm_coef", "margins", "most_votes", "pairwise_coef", "scores", "winners"]
+__all__ = ["decisions", "libsvm_coef", "margins", "most_votes", "pairwise_coef", "winners"]
 
 
-def votes(second_wins, k):
+def _votes(second_wins, k):
     """Votes of each class.
 
     Parameters
@@ -35,7 +35,7 @@ def votes(second_wins, k):
 
 def most_votes(second_wins, k):
     """The class with most votes; of several, the first, as in LIBSVM: intp, shape (...)."""
-    return votes(second_wins, k).argmax(axis=-1)
+    return _votes(second_wins, k).argmax(axis=-1)
 
 
 def winners(values, k, break_ties=False, threshold=0.0):
@@ -56,7 +56,7 @@ def winners(values, k, break_ties=False, threshold=0.0):
     ndarray of intp, shape (n,)
     """
     if break_ties and k > 2:
-        return scores(values, k).argmax(axis=1)
+        return _scores(values, k).argmax(axis=1)
     return most_votes(values >= threshold, k)
 
 
@@ -76,10 +76,10 @@ def decisions(values, k, shape):
     """
     if k == 2:
         return values[:, 0]
-    return -values if shape == "ovo" else scores(values, k)
+    return -values if shape == "ovo" else _scores(values, k)
 
 
-def scores(values, k):
+def _scores(values, k):
     """Votes of each class, and less than half a vote for its decision values, as scikit-learn's "ovr".
 
     Parameters
@@ -97,7 +97,7 @@ def scores(values, k):
     for p, (first, second) in enumerate(combinations(range(k), 2)):
         total[:, second] += values[:, p]
         total[:, first] -= values[:, p]
-    return votes(values >= 0, k) + total / (3 * (np.abs(total) + 1))
+    return _votes(values >= 0, k) + total / (3 * (np.abs(total) + 1))
 
 
 def margins(values, codes):

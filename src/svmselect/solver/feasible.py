@@ -28,7 +28,7 @@ def balanced(theta, lo, hi, first):
     ndarray, shape (m,)
         Its sum is 0 to the round-off of one variable.
     """
-    theta = snapped(np.clip(theta, lo, hi), lo, hi)
+    theta = _snapped(np.clip(theta, lo, hi), lo, hi)
     rest = np.ones(theta.size, dtype=bool)
     rest[first] = False
     for points in (first, np.flatnonzero(rest)):
@@ -36,7 +36,9 @@ def balanced(theta, lo, hi, first):
         if excess == 0:
             break
         target = theta[points].sum() - excess
-        theta[points] = snapped(moved(theta[points], lo[points], hi[points], target), lo[points], hi[points])
+        theta[points] = _snapped(
+            _moved(theta[points], lo[points], hi[points], target), lo[points], hi[points]
+        )
     # what rounding has left goes to the point that has most room for it
     excess = fsum(theta)
     if excess != 0:
@@ -46,7 +48,7 @@ def balanced(theta, lo, hi, first):
     return theta
 
 
-def moved(theta, lo, hi, total):
+def _moved(theta, lo, hi, total):
     """All variables moved by one amount, each as far as its box lets it, so that they sum to `total`, or come
     as close to it as the boxes allow."""
     if theta.size == 0 or total <= lo.sum():
@@ -64,7 +66,7 @@ def moved(theta, lo, hi, total):
     return np.clip(theta + amount, lo, hi)
 
 
-def snapped(theta, lo, hi):
+def _snapped(theta, lo, hi):
     """theta, exactly on a bound where it misses it by round-off: such a point would be taken for in-bound."""
     near = SNAP * (hi - lo)
     theta = np.where(theta <= lo + near, lo, theta)

@@ -12,7 +12,7 @@ from svmselect.unlearning._ends import Ends, continued, judge, random_combinatio
 from svmselect.unlearning._paths import Outcome, Paths
 from svmselect.unlearning._rows import SLACK, certain_at_once, round_off, rows_of
 
-__all__ = ["GAP", "KEPT_VALUES", "TOLD", "Start"]
+__all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "Start", "donors_of"]
 
 # For at most this many points, the whole tableau is computed.
 FEW = 200
