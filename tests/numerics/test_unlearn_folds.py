@@ -165,7 +165,7 @@ def test_without_in_bound_support_vectors(balanced):
         assert solution.b == pytest.approx(alone.b, abs=1e-9)
 
 
-class Lost(module.Paths):
+class Lost(module.FoldPaths):
     """Paths that end elsewhere, and say that they have reached it."""
 
     def leave(self, points, pull, base, theta):
@@ -175,7 +175,7 @@ class Lost(module.Paths):
         return outcome, n_events
 
 
-class Degenerate(module.Paths):
+class Degenerate(module.FoldPaths):
     """Paths that are given up."""
 
     def leave(self, points, pull, base, theta):
@@ -190,7 +190,7 @@ def test_what_a_path_says_is_not_taken_at_its_word(paths, monkeypatch):
     gram = Gram(X, RBF(0.5))
     right = cross_validate(gram, y, 2.0, 10, "unlearn", tol=1e-7)
     top = cross_validate(gram, y, 2.0, 10, "top", tol=1e-7)
-    monkeypatch.setattr(module, "Paths", paths)
+    monkeypatch.setattr(module, "FoldPaths", paths)
     found = cross_validate(gram, y, 2.0, 10, "unlearn", tol=1e-7)
     assert sum(r.n_iter for r in right.rounds) == 0 and all(r.n_iter > 0 for r in found.rounds)
     assert found.n_not_converged == 0

@@ -13,7 +13,7 @@ from svmselect.cv.transition import Seed
 from svmselect.gram import Gram
 from svmselect.solver.feasible import balanced
 from svmselect.svm import Solution, frozen
-from svmselect.unlearning._paths import Outcome, Paths
+from svmselect.unlearning._paths import FoldPaths, Outcome
 from svmselect.unlearning._rows import SLACK, round_off, rows_of
 from svmselect.unlearning.start import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
@@ -227,7 +227,8 @@ class Start:
         tableau, m = self.tableau, self.theta.size
         g_slack = np.maximum(SLACK, round_off(self.theta, tableau.diagonal, 1.0))
         most_open = min(m, tableau.s + MOST_OPEN)
-        paths = Paths(tableau, self.theta, self.f + self.b, self.lo, self.hi, g_slack, most_open, KEPT_VALUES)
+        g = self.f + self.b
+        paths = FoldPaths(tableau, self.theta, g, self.lo, self.hi, g_slack, most_open, KEPT_VALUES)
         if tableau.s * m <= KEPT_VALUES:
             points = np.arange(tableau.s)
             x, b, _ = tableau.response(points)

@@ -24,7 +24,7 @@ cdef double EPS = 2.0 ** -52
 
 
 class Ends:
-    """Room for the ends of the paths of up to n points of m, to be filled by `Paths.walk`.
+    """Room for the ends of the paths of up to n points of m, to be filled by `PointPaths.walk`.
 
     Attributes
     ----------

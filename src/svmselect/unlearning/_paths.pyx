@@ -68,7 +68,7 @@ cdef class KeptColumns:
     ----------
     tableau : Tableau
     theta, g, lo, hi : ndarray, shape (m,)
-        As of `Paths`: the points that are likely to be met first are those nearest to an event.
+        As of `Path`: the points that are likely to be met first are those nearest to an event.
     """
 
     cdef object tableau
@@ -130,12 +130,12 @@ cdef class KeptColumns:
         return 0
 
 
-cdef class Paths(KeptColumns):
-    """Unlearning of one point after another, or of one fold after another, from the same solution.
+cdef class Path(KeptColumns):
+    """A path of optimal solutions, followed from the one that all paths start at; one after another.
 
     Parameters
     ----------
-    tableau : Tableau of unlearn.py
+    tableau : Tableau
     theta, g, lo, hi : ndarray, shape (m,)
         The solution, ``f + b``, which paths take for 0 in S, and the boxes; as everywhere here, in the
         tableau's order.
@@ -143,8 +143,6 @@ cdef class Paths(KeptColumns):
         Round-off allowed to g.
     most_open : int
         Events of one path that are open at once.
-    most_kept : int
-        Values of the tableau's columns that `leave` keeps for the next path.
     """
 
     cdef readonly double[::1] theta_slack
@@ -162,15 +160,13 @@ cdef class Paths(KeptColumns):
     # outside S that this alone causes.
     cdef char[::1] driven
     cdef double[::1] pull, base
-    cdef const double[::1] threshold_column     # None until a path needs it
     cdef System system
     cdef Py_ssize_t[::1] events     # the open ones
-    cdef Py_ssize_t n_open, most_kept
+    cdef Py_ssize_t n_open
     cdef char[::1] start_inside, inside     # in S
     cdef readonly long long n_events
 
-    def __cinit__(self, tableau, theta, g, lo, hi, g_slack, Py_ssize_t most_open=MAX_OPEN,
-                  Py_ssize_t most_kept=0):
+    def __cinit__(self, tableau, theta, g, lo, hi, g_slack, Py_ssize_t most_open=MAX_OPEN, *_):
         cdef int exponent
         self.theta, self.lo, self.hi = theta, lo, hi
         inside = np.arange(self.m) < self.s
@@ -190,99 +186,9 @@ cdef class Paths(KeptColumns):
         self.inside = np.empty(self.m, dtype=np.int8)
         self.driven = np.zeros(self.m, dtype=np.int8)
         self.pull, self.base = np.zeros((2, self.m))
-        self.threshold_column = None
-        self.system, self.most_kept = System(most_open), most_kept
+        self.system = System(most_open)
         self.events = np.empty(most_open, dtype=np.intp)
         self.n_events = 0
-
-    def walk(self, const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, bint stop,
-             ends):
-        """Unlearn each of some points.
-
-        Parameters are those of `unlearn`, and the `Ends` that are filled.
-
-        Returns
-        -------
-        outcome : ndarray of intp, shape (n,)
-            REACHED: alpha_r has come to its end; CERTAIN: the sign is; UNDECIDED: degenerate, the end says
-            nothing.
-        """
-        cdef Py_ssize_t n = points.shape[0], k, t, r
-        cdef Py_ssize_t paths = 1 + BETWEEN_SIGNALS // (self.m * self.m)
-        outcome_array = np.empty(n, dtype=np.intp)
-        cdef Py_ssize_t[::1] outcome = outcome_array
-        cdef double[:, ::1] theta = ends.theta, direction = ends.direction, g = ends.g, rate = ends.rate
-        cdef double[::1] room = ends.room, left = ends.left
-        cdef char[::1] moved = ends.moved
-        with nogil:
-            for k in range(n):
-                if k % paths == 0:
-                    with gil:
-                        PyErr_CheckSignals()
-                        check_interrupted()
-                r = points[k]
-                outcome[k] = self.unlearn(r, y[r], kept[k], stop)
-                room[k], left[k] = self.room, self.left
-                self.copy_theta(&theta[k, 0])
-                for t in range(self.m):
-                    g[k, t] = self.offset[t] + (0 if self.inside[t] else self.z[t])
-                theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
-                for t in range(self.m):
-                    moved[t] |= theta[k, t] != self.theta[t]
-                if self.room > 0:
-                    for t in range(self.m):
-                        direction[k, t] = self.rate[t] if self.inside[t] else 0
-                        rate[k, t] = 0 if self.inside[t] else self.rate[t]
-                    direction[k, r] = -y[r]
-                    for t in range(self.m):
-                        moved[t] |= direction[k, t] != 0
-        return outcome_array
-
-    def leave(self, const Py_ssize_t[::1] points, const double[::1] pull, const double[::1] base,
-              double[::1] theta):
-        """Unlearn all of some points at once: their theta goes to 0 in proportion.
-
-        Parameters
-        ----------
-        points : ndarray of intp, shape (n,)
-        pull : ndarray, shape (n,)
-            ``-theta`` of them, over the largest absolute value.
-        base : ndarray, shape (m,)
-            What this does to theta of S and to the other g, by those of the points that are outside S.
-        theta : ndarray, shape (m,)
-            Filled with the variables at the end, 0 at the points.
-
-        Returns
-        -------
-        outcome : int
-            REACHED or UNDECIDED.
-        n_events : int
-            Met on the way.
-        """
-        cdef Py_ssize_t n = points.shape[0], k, t, n_moving = 0
-        cdef int outcome
-        cdef double left = 0
-        cdef long long before = self.n_events
-        PyErr_CheckSignals()
-        check_interrupted()
-        if self.n_columns * self.m > self.most_kept:
-            self.drop_columns()
-        with nogil:
-            self.begin()
-            for k in range(n):
-                t = points[k]
-                self.driven[t], self.pull[t] = True, pull[k]
-                left = max(left, fabs(self.theta[t]))
-                n_moving += pull[k] != 0
-            memcpy(&self.base[0], &base[0], self.m * sizeof(double))
-            outcome = UNDECIDED
-            if self.release(n, &points[0]):
-                outcome = self.follow(-1, 0, left, NOTHING * left, 50 + 10 * n_moving, False)
-            self.copy_theta(&theta[0])
-            for k in range(n):
-                t = points[k]
-                theta[t] = 0
-        return outcome, self.n_events - before
 
     cdef void copy_theta(self, double *theta) noexcept nogil:
         """The variables where a path ended."""
@@ -337,53 +243,6 @@ cdef class Paths(KeptColumns):
     cdef double unit(self, Py_ssize_t t) noexcept nogil:
         """In units of a typical kernel value, g is of the size of 1 where theta is."""
         return self.root if self.start_inside[t] else 1 / self.root
-
-    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef int outcome
-        cdef const double *T
-        self.begin()
-        self.driven[r], self.pull[r] = True, -y_r
-        if self.inside[r]:
-            memset(&self.base[0], 0, self.m * sizeof(double))
-        else:
-            T = self.column(r)
-            for i in range(self.m):
-                self.base[i] = -y_r * T[i]
-        if not self.release(1, &r):
-            return UNDECIDED
-        outcome = self.follow(r, y_r, max(fabs(self.theta[r]) - kept, 0), self.theta_slack[r],
-                              300 + 2 * self.s, stop)
-        if outcome == REACHED and not stop and not self.balance(r, y_r * min(fabs(self.theta[r]), kept)):
-            return UNDECIDED
-        return outcome
-
-    cdef int balance(self, Py_ssize_t r, double theta_r) except -1 nogil:
-        """Give S what round-off has taken from the sum of theta, as the threshold's column has it; whether
-        that can be told.
-
-        Columns of the tableau sum up to what they should relative to their own size alone, and those of
-        nearly dependent points nearly cancel.
-        """
-        cdef double lost = self.theta[r] - theta_r, largest = 0
-        cdef Py_ssize_t t, n_inside = 0
-        for t in range(self.m):
-            n_inside += self.inside[t]
-            largest = max(largest, fabs(self.theta[t]))
-            if t != r:
-                lost += self.theta[t] - (self.z[t] if self.inside[t] else self.parked[t])
-        if fabs(lost) <= UNNOTICED * largest or n_inside == 0:
-            return True
-        if self.threshold_column is None:
-            with gil:
-                self.threshold_column = self.tableau.threshold_column
-        for t in range(self.m):
-            self.base[t] = lost * self.threshold_column[t]
-        self.pull[r] = 0
-        if not self.direction():
-            return False
-        vec_axpy(False, self.m, &self.z[0], 1, &self.rate[0])
-        return True
 
     cdef int follow(self, Py_ssize_t r, double y_r, double left, double least, Py_ssize_t most_events,
                     bint stop) except -1 nogil:
@@ -524,3 +383,165 @@ cdef class Paths(KeptColumns):
         if not self.inside[t] or w == 0:
             return VEC_OUT
         return ((self.most[t] - self.z[t] if w > 0 else self.z[t] - self.least[t]) - self.slack[t]) / fabs(w)
+
+
+cdef class PointPaths(Path):
+    """Paths along which single points leave."""
+
+    cdef const double[::1] threshold_column     # None until a path needs it
+
+    def __cinit__(self, *_, **__):
+        self.threshold_column = None
+
+    def walk(self, const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, bint stop,
+             ends):
+        """Unlearn each of some points.
+
+        Parameters are those of `unlearn`, and the `Ends` that are filled.
+
+        Returns
+        -------
+        outcome : ndarray of intp, shape (n,)
+            REACHED: alpha_r has come to its end; CERTAIN: the sign is; UNDECIDED: degenerate, the end says
+            nothing.
+        """
+        cdef Py_ssize_t n = points.shape[0], k, t, r
+        cdef Py_ssize_t paths = 1 + BETWEEN_SIGNALS // (self.m * self.m)
+        outcome_array = np.empty(n, dtype=np.intp)
+        cdef Py_ssize_t[::1] outcome = outcome_array
+        cdef double[:, ::1] theta = ends.theta, direction = ends.direction, g = ends.g, rate = ends.rate
+        cdef double[::1] room = ends.room, left = ends.left
+        cdef char[::1] moved = ends.moved
+        with nogil:
+            for k in range(n):
+                if k % paths == 0:
+                    with gil:
+                        PyErr_CheckSignals()
+                        check_interrupted()
+                r = points[k]
+                outcome[k] = self.unlearn(r, y[r], kept[k], stop)
+                room[k], left[k] = self.room, self.left
+                self.copy_theta(&theta[k, 0])
+                for t in range(self.m):
+                    g[k, t] = self.offset[t] + (0 if self.inside[t] else self.z[t])
+                theta[k, r] = y[r] * min(fabs(self.theta[r]), kept[k] + self.left)
+                for t in range(self.m):
+                    moved[t] |= theta[k, t] != self.theta[t]
+                if self.room > 0:
+                    for t in range(self.m):
+                        direction[k, t] = self.rate[t] if self.inside[t] else 0
+                        rate[k, t] = 0 if self.inside[t] else self.rate[t]
+                    direction[k, r] = -y[r]
+                    for t in range(self.m):
+                        moved[t] |= direction[k, t] != 0
+        return outcome_array
+
+    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef int outcome
+        cdef const double *T
+        self.begin()
+        self.driven[r], self.pull[r] = True, -y_r
+        if self.inside[r]:
+            memset(&self.base[0], 0, self.m * sizeof(double))
+        else:
+            T = self.column(r)
+            for i in range(self.m):
+                self.base[i] = -y_r * T[i]
+        if not self.release(1, &r):
+            return UNDECIDED
+        outcome = self.follow(r, y_r, max(fabs(self.theta[r]) - kept, 0), self.theta_slack[r],
+                              300 + 2 * self.s, stop)
+        if outcome == REACHED and not stop and not self.balance(r, y_r * min(fabs(self.theta[r]), kept)):
+            return UNDECIDED
+        return outcome
+
+    cdef int balance(self, Py_ssize_t r, double theta_r) except -1 nogil:
+        """Give S what round-off has taken from the sum of theta, as the threshold's column has it; whether
+        that can be told.
+
+        Columns of the tableau sum up to what they should relative to their own size alone, and those of
+        nearly dependent points nearly cancel.
+        """
+        cdef double lost = self.theta[r] - theta_r, largest = 0
+        cdef Py_ssize_t t, n_inside = 0
+        for t in range(self.m):
+            n_inside += self.inside[t]
+            largest = max(largest, fabs(self.theta[t]))
+            if t != r:
+                lost += self.theta[t] - (self.z[t] if self.inside[t] else self.parked[t])
+        if fabs(lost) <= UNNOTICED * largest or n_inside == 0:
+            return True
+        if self.threshold_column is None:
+            with gil:
+                self.threshold_column = self.tableau.threshold_column
+        for t in range(self.m):
+            self.base[t] = lost * self.threshold_column[t]
+        self.pull[r] = 0
+        if not self.direction():
+            return False
+        vec_axpy(False, self.m, &self.z[0], 1, &self.rate[0])
+        return True
+
+
+cdef class FoldPaths(Path):
+    """Paths along which the points of a fold leave, all at once.
+
+    Parameters
+    ----------
+    tableau, theta, g, lo, hi, g_slack, most_open
+        As of `Path`.
+    most_kept : int
+        Values of the tableau's columns that are kept for the next path.
+    """
+
+    cdef Py_ssize_t most_kept
+
+    def __cinit__(self, tableau, theta, g, lo, hi, g_slack, most_open, Py_ssize_t most_kept):
+        self.most_kept = most_kept
+
+    def leave(self, const Py_ssize_t[::1] points, const double[::1] pull, const double[::1] base,
+              double[::1] theta):
+        """Unlearn all of some points at once: their theta goes to 0 in proportion.
+
+        Parameters
+        ----------
+        points : ndarray of intp, shape (n,)
+        pull : ndarray, shape (n,)
+            ``-theta`` of them, over the largest absolute value.
+        base : ndarray, shape (m,)
+            What this does to theta of S and to the other g, by those of the points that are outside S.
+        theta : ndarray, shape (m,)
+            Filled with the variables at the end, 0 at the points.
+
+        Returns
+        -------
+        outcome : int
+            REACHED or UNDECIDED.
+        n_events : int
+            Met on the way.
+        """
+        cdef Py_ssize_t n = points.shape[0], k, t, n_moving = 0
+        cdef int outcome
+        cdef double left = 0
+        cdef long long before = self.n_events
+        PyErr_CheckSignals()
+        check_interrupted()
+        if self.n_columns * self.m > self.most_kept:
+            self.drop_columns()
+        with nogil:
+            self.begin()
+            for k in range(n):
+                t = points[k]
+                self.driven[t], self.pull[t] = True, pull[k]
+                left = max(left, fabs(self.theta[t]))
+                n_moving += pull[k] != 0
+            memcpy(&self.base[0], &base[0], self.m * sizeof(double))
+            outcome = UNDECIDED
+            if self.release(n, &points[0]):
+                outcome = self.follow(-1, 0, left, NOTHING * left, 50 + 10 * n_moving, False)
+            self.copy_theta(&theta[0])
+            for k in range(n):
+                t = points[k]
+                theta[t] = 0
+        return outcome, self.n_events - before

@@ -9,7 +9,7 @@ import numpy as np
 
 from svmselect.kernels.rows import slices
 from svmselect.unlearning._ends import Ends, continued, judge, random_combinations, strayed
-from svmselect.unlearning._paths import Outcome, Paths
+from svmselect.unlearning._paths import Outcome, PointPaths
 from svmselect.unlearning._rows import SLACK, certain_at_once, round_off, rows_of
 
 __all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "Start", "donors_of"]
@@ -105,7 +105,7 @@ class Start:
 
     @cached_property
     def paths(self):
-        return Paths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        return PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
 
     @cached_property
     def ends(self):
