@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import origin
 from csv_rows import write_rows
 from problems import load_problem
 from scipy import sparse
@@ -149,7 +148,6 @@ def measure(rows, dtype, l2, dram):
         "columns_of_dram": columns / seconds / dram,
         "all_of_stream": (columns + state) / seconds / stream,
         "share": (columns / stream + state / l2) / seconds,
-        **origin.columns(),
     }
 
 

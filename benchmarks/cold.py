@@ -17,7 +17,7 @@ from pathlib import Path
 
 from compare import OK, cached_problem, identity_of, run_fit
 from csv_rows import read_rows, write_rows
-from origin import processor
+from origin import UNKNOWN, processor
 from peers import PEERS
 from problems import kernel_of, make_data
 from quality import assess
@@ -57,7 +57,7 @@ def measure(problem, C, peer, threads, options, assessed=True):
         if status != OK:
             break
         results.append(result)
-    row |= {"processor": processor(), "blas": "", "status": status, "repeats": len(results)}
+    row |= {"processor": processor(), "blas": UNKNOWN, "status": status, "repeats": len(results)}
     numbers = dict.fromkeys(("cpu_s", "wall_s", "peak_mb", "peak_before_mb"), "")
     row |= {**numbers, "n_sv": "", "objective": "", "kkt_gap": ""}
     if results:

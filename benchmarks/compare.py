@@ -24,7 +24,7 @@ from signal import SIGKILL, SIGTERM, SIGXCPU, signal
 
 import csv_rows
 import numpy as np
-from origin import library
+from origin import UNKNOWN, library, processor
 from peers import PEERS, version_of
 from problems import KERNELS, PROBLEMS, SET_ASIDE, kernel_of, load_problem, make_data
 from quality import assess, disagreement
@@ -39,6 +39,7 @@ COLUMNS = [
     *("version", "rows", "features", "status", "limit_s", "repeats"),
     *TIMES,
     *("n_iter", "n_sv", "objective", "kkt_gap", "violation", "train_accuracy", "test_accuracy", "disagrees"),
+    *("processor", "blas"),
 ]
 LONG = 60  # CPU seconds: a longer fit is not repeated
 OK, OVER = "ok", "over the limit"
@@ -110,7 +111,7 @@ def read_rows(path):
 
 
 def parsed(column, text):
-    if column in ("problem", "kernel", "peer", "version", "status", "disagrees"):
+    if column in ("problem", "kernel", "peer", "version", "status", "disagrees", "processor", "blas"):
         return text
     if column in ("threads", "rows", "features", "limit_s", "repeats", "n_iter", "n_sv"):
         return int(text) if text else None
@@ -204,6 +205,8 @@ class Measurement:
             "features": shape[1],
             "status": None,
             "disagrees": "",
+            "processor": processor(),
+            "blas": UNKNOWN,
         }
         self.times = []
 
@@ -230,6 +233,7 @@ class Measurement:
     def _assess(self, result):
         alpha, n_iter = result["alpha"], int(result["n_iter"])
         self.row |= {"n_iter": n_iter if n_iter >= 0 else None, "n_sv": int(np.count_nonzero(alpha))}
+        self.row["blas"] = str(result["blas"])
         problem = cached_problem(self.task["problem"])
         kernel = kernel_of(self.task["kernel"], problem.X.shape[1])
         self.row |= assess(problem, kernel, self.task["C"], alpha, float(result["b"]))._asdict()

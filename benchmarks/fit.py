@@ -86,7 +86,7 @@ def run(task):
         peer.fit(clock)
         fits += 1
     times = {"cpu_s": clock.cpu_s / fits, "wall_s": clock.wall_s / fits}
-    return {**times, "alpha": model.alpha, "b": model.b, "n_iter": n_iter}
+    return {**times, "alpha": model.alpha, "b": model.b, "n_iter": n_iter, "blas": core_types()}
 
 
 def run_cold(task, peer):

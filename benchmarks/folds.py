@@ -85,7 +85,6 @@ def measure(name, X, y, C, k, repeats):
         "folds_trained": sum(r.n_iter > 0 for r in run.rounds),
         "points_compared": int(np.count_nonzero(sure)),
         "points_different": int(np.count_nonzero(((run.decision >= 0) != (theirs >= 0))[sure])),
-        **origin.columns(),
     }
 
 

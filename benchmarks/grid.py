@@ -142,8 +142,6 @@ def call(python, peer, data, threads):
 
 def compare(name, data, pythons, threads, repeats):
     """The rows of one grid: the programs take turns."""
-    import origin
-
     results = {peer: [] for peer in pythons}
     for _ in range(repeats):
         for peer, python in pythons.items():
@@ -157,7 +155,6 @@ def compare(name, data, pythons, threads, repeats):
             row[f"{clock}_min"] = f"{min(result[clock] for result in several):.4g}"
         row["error"] = f"{several[0]['error']:.4f}"
         row["n_iter"] = several[0].get("n_iter", "")
-        row |= origin.columns()
         print("  ".join(f"{key} {value}" for key, value in row.items()), flush=True)
         yield row
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,18 +13,31 @@ from threadpoolctl import threadpool_info
 
 from svmselect.digest import Code
 
-__all__ = ["columns", "core_types", "library", "processor", "warn_of_forced_kernels"]
+__all__ = [
+    "UNKNOWN",
+    "columns",
+    "core_types",
+    "library",
+    "missing",
+    "of_rows",
+    "processor",
+    "warn_of_forced_kernels",
+]
 
+COLUMNS = ("library", "processor", "blas")
+UNKNOWN = "unknown"  # of rows that were measured before their file had the columns
 
 # what is measured, and with it all that it imports; not the faces, such as the estimators
 ENGINE = ["svmselect.svm", "svmselect.path", "svmselect.loo", "svmselect.cv"]
 
 
+@cache
 def library():
     """Version of svmselect with the digest of the engine's code, ``version+digest``."""
     return f"{version('svmselect')}+{Code.installed().digest(ENGINE)}"
 
 
+@cache
 def processor():
     """Model of this machine's processor."""
     info = Path("/proc/cpuinfo")
@@ -39,8 +53,18 @@ def core_types():
 
 
 def columns():
-    """The three as columns of a row."""
-    return {"library": library(), "processor": processor(), "blas": core_types()}
+    """The three as columns of a row that this process has measured."""
+    return dict(zip(COLUMNS, (library(), processor(), core_types()), strict=True))
+
+
+def missing(row):
+    """Which of the three a row has no column of; one that compares libraries has the `version` of its own."""
+    return [name for name in COLUMNS if name not in row and not (name == "library" and "version" in row)]
+
+
+def of_rows(rows):
+    """The three as columns of what follows from other rows: theirs, joined by ``+`` where they differ."""
+    return {name: "+".join(sorted({row[name] for row in rows})) for name in COLUMNS}
 
 
 def warn_of_forced_kernels():

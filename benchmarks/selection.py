@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from csv_rows import read_rows, write_rows
+from origin import of_rows
 from problems import registered, standardised
 from scipy import sparse
 from scipy.special import expit
@@ -359,7 +360,8 @@ def main():
             print(f"{name} {realisation}", flush=True)
             write_rows(models, rows)
     found, report = summary(rows)
-    write_rows(options.output, found, report)
+    whence = of_rows(read_rows(models))
+    write_rows(options.output, [row | whence for row in found], report)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 python benchmarks/targets.py
 
 Reads the CSV files of results/, and the rows of the papers that ../results/paper keeps. Names at the end the
-CSV files whose rows come from other code than what is installed.
+CSV files of which rows come from other code than what is installed, or do not say from what machine.
 """
 
 from __future__ import annotations
@@ -221,15 +221,16 @@ def report():
         lines.append(f"| {what} | {target} | {text} | {reached} |")
     present = origin.library()
     machines, stale = set(), []
-    for name in dict.fromkeys(target[-1] for target in TARGETS if target[-1]):
-        rows = read_rows(RESULTS / f"{name}.csv")
+    for path in sorted(RESULTS.glob("*.csv")):
+        rows = read_rows(path)
         versions = {row.get("library") or row.get("version") for row in rows if row.get("peer", OURS) == OURS}
-        machines |= {row["processor"] for row in rows if row.get("processor")}
-        if versions != {present}:
-            stale.append(name)
+        places = {row[column] for row in rows for column in ("processor", "blas") if column in row}
+        machines |= {row["processor"] for row in rows if "processor" in row} - {origin.UNKNOWN}
+        if versions != {present} or origin.UNKNOWN in places:
+            stale.append(path.name)
     lines += ["", f"Processors: {', '.join(sorted(machines)) or 'unknown'}."]
     if stale:
-        lines += ["", f"From other code than {present}: {', '.join(f'{name}.csv' for name in stale)}."]
+        lines += ["", f"From other code than {present}, or from an unknown machine: {', '.join(stale)}."]
     return "\n".join(lines) + "\n"
 
 

@@ -10,13 +10,13 @@ again.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import pandas as pd
 import yaml
 from svmselect import RBF, cross_training
 from svmselect.data import Dataset, fetch, load_registry, prepare
-from svmselect.data.atomic import replacing
 from svmselect.editing import train
 from svmselect.svm import misclassified
 from threadpoolctl import threadpool_limits
@@ -25,6 +25,11 @@ from papers.bakir2004.cells import ROWS_FLOAT32
 from papers.bakir2004.problem import of_dataset
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "benchmarks"))  # what writes rows there, with where they come from
+
+import origin  # noqa: E402
+from csv_rows import write_rows  # noqa: E402
+
 RESULTS = ROOT / "benchmarks/results/bakir2004_final_C.csv"
 KEY = ["dataset", "train", "gamma", "realisation"]
 
@@ -116,10 +121,7 @@ def read(path):
 
 def write(path, rows):
     """Write the rows and their report, each complete or not at all."""
-    contents = {path: rows.to_csv(index=False, lineterminator="\n"), path.with_suffix(".md"): report(rows)}
-    for name, text in contents.items():
-        with replacing(name) as file:
-            file.write(text.encode())
+    write_rows(path, rows.to_dict("records"), report(rows))
 
 
 def main(arguments=None):
@@ -142,6 +144,7 @@ def main(arguments=None):
                 if (settings["dataset"], settings["train"], gamma, realisation) in done:
                     continue
                 found = pd.DataFrame(measure(settings, gamma, prepared(settings["dataset"]), realisation))
+                found = found.assign(**origin.columns())
                 rows = pd.concat([rows, found]) if len(rows) else found
                 write(options.output, rows)
                 print(name, f"realisation {realisation}", flush=True)
