@@ -362,6 +362,23 @@ def test_points_at_which_smo_creeps_are_solved_all_the_same(method):
     assert_same_errors(loo, decision, y)
 
 
+@pytest.mark.parametrize("method", ["retrain", "certified"])
+def test_smo_alone_comes_to_the_same_errors_in_more_steps(method):
+    X, y = two_classes(np.random.default_rng(11), 24, 3)
+    gram, options = Gram(X, Linear()), {"method": method, "tol": 1e-3, "efficiency_test": 0}
+    helped = leave_one_out(gram, y, 1e4, **options)
+    alone = leave_one_out(gram, y, 1e4, **options, active_set=False)
+    decision, _ = brute_force(gram, y, 1e4)
+    assert_same_errors(alone, decision, y)
+    assert alone.n_not_converged == 0 and alone.n_iter > 2 * helped.n_iter
+    # no step but SMO's is left, so that a limit on them is kept
+    short = leave_one_out(gram, y, 1e4, **options, active_set=False, max_iter=1000)
+    assert short.n_not_converged > 0
+    assert short.n_iter <= 1000 * (1 + np.count_nonzero(short.solution.alpha))
+    with pytest.raises(ValueError, match="active_set=False is for methods 'retrain' and 'certified', got 'u"):
+        leave_one_out(gram, y, 1.0, active_set=False)
+
+
 @pytest.mark.parametrize("decision_values", [False, True])
 @pytest.mark.parametrize("most", [0, 3, 20, 60, 1000])
 def test_what_is_hopeless_is_given_up(decision_values, most):

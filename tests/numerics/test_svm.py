@@ -141,6 +141,21 @@ def test_shrunk_problems_hold_their_columns_where_the_whole_one_does(monkeypatch
     assert kkt_gap(gram.matrix(), y, solution.alpha, C) <= 1.001e-6
 
 
+@pytest.mark.parametrize("working_set", WORKING_SETS)
+@pytest.mark.parametrize(("seed", "m", "d", "gap"), [(3, 170, 13, 1.0), (1, 120, 10, 0.5), (2, 300, 20, 0.5)])
+def test_smo_alone_never_loses_what_it_gained(seed, m, d, gap, working_set):
+    """A shrunk problem that computes its gradient afresh loses the share of the rows left out."""
+    X, y = two_classes(np.random.default_rng(seed), m, d, gap=gap)
+    gram, before = Gram(X, Linear()).compute(), np.inf
+    for most in range(20_000, 140_001, 20_000):
+        solution = solve_csvc(
+            gram, y, 100.0, tol=1e-3, working_set=working_set, active_set=False, max_iter=most
+        )
+        assert solution.objective <= before + 1e-5 * abs(solution.objective)
+        before = solution.objective
+        assert not solution.converged or kkt_gap(gram.matrix(), y, solution.alpha, 100.0) < 1.1e-3
+
+
 def test_start_is_where_it_goes_on():
     X, y = two_classes(np.random.default_rng(3), 150, 4)
     gram = Gram(X, RBF(0.3))

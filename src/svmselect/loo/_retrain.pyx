@@ -274,7 +274,7 @@ def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] k
 
 
 def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
-            Py_ssize_t efficiency_test, progress):
+            Py_ssize_t efficiency_test, progress, bint active_set=True):
     """Decision values of left-out points.
 
     Parameters
@@ -292,6 +292,8 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
         After this many points, go on with Algorithm 2 if Algorithm 3 certified less than half of them.
     progress : callable or None
         Called with 1 after each point.
+    active_set : bool
+        Whether the active-set method takes over where SMO creeps.
 
     Returns
     -------
@@ -305,7 +307,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef long long n_iter = 0
     cdef double b
     cdef bint report = progress is not None
-    cdef long long alone = most_alone(full.m, max_iter)
+    cdef long long alone = most_alone(full.m, max_iter) if active_set else max_iter
     decision_array = np.empty(n)
     outcome_array = np.empty(n, dtype=np.intp)
     cdef double[::1] decision = decision_array
@@ -329,7 +331,9 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                 else:
                     outcome[k] = G.run_on(rule, tol, alone) == REACHED
                 if outcome[k] != 2:
-                    if not outcome[k] or G.blurred(tol) or not G.at(tol):
+                    if not active_set:
+                        outcome[k] = G.at(tol)
+                    elif not outcome[k] or G.blurred(tol) or not G.at(tol):
                         # steps creep, or their round-off hides the gap, or all of float64 does
                         with gil:
                             G.refresh()

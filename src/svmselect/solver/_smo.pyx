@@ -155,7 +155,7 @@ cdef class Dual(State):
         there: what is wrongly left out costs time, never the tolerance.
         """
         cdef int done
-        cdef long long look = self.n_iter + self.wait()
+        cdef long long look = last if self.shrunk else self.n_iter + self.wait()
         while True:
             with nogil:
                 done = self.run(rule, tol, min(STEPS_PER_SHRINK, last - self.n_iter))
@@ -180,8 +180,9 @@ cdef class Dual(State):
 
     cdef int descend_on(self, rows, int rule, double tol, long long last) except -1:
         """Descend with all other thetas fixed. Their share is in the part's f alone, which it cannot compute
-        again: `last` is at most where the whole problem does so."""
+        again: only the whole problem does so, and `last` is at most where."""
         cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
+        part.shrunk = True
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
         part.n_iter = self.n_iter
         part.lost, part.stale, part.inherited = self.lost, self.stale, self.inherited

@@ -45,7 +45,9 @@ def run_loo(job, realisation, gamma, C, methods, settings):
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
     of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. The settings are
-    ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; and ``max_iter``, int or None.
+    ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; ``max_iter``, int or None; and,
+    where they are set, ``sample``, the most points that other methods than the first solve for, and
+    ``active_set``, whether the active-set method may take over from the paper's.
     """
     cell = _cell(job, realisation, gamma)
     job.warm_up(*(partial(_small, method=METHODS[method]) for method in methods))
@@ -60,6 +62,8 @@ def run_loo(job, realisation, gamma, C, methods, settings):
         if method == "unlearn" and alpha is not None:
             start["start"] = np.minimum(np.array(alpha) * (c / before[c]), c)
         part = {} if method == methods[0] else sampled
+        if method != "unlearn" and hasattr(settings, "active_set"):
+            part = {**part, "active_set": settings.active_set}
         row = _leave_one_out(cell, c, method, settings.eps, **options, **start, **part)
         return {**row, "start_C": before[c] if start else None}
 
