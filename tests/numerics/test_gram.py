@@ -615,7 +615,8 @@ def test_a_restriction_is_kept_on_request_until_the_kernel_changes():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_what_memory_held_before_has_no_effect(dtype, monkeypatch):
-    """OpenBLAS for Arm reads memory that it is to write, where rows are multiplied by themselves."""
+    """OpenBLAS for Arm reads memory that it is to write, and sets flags, where rows are multiplied by
+    themselves."""
     X, empty = rows(0, 40, 4), np.empty
 
     def dirty(shape, dtype=float, **options):
@@ -624,8 +625,21 @@ def test_what_memory_held_before_has_no_effect(dtype, monkeypatch):
             out.fill(np.nan)
         return out
 
-    expected = Gram(X, Linear(), dtype=dtype).matrix()
-    monkeypatch.setattr(np, "empty", dirty)
-    found = Gram(X, Linear(), dtype=dtype).matrix()
+    with np.errstate(all="raise"):
+        expected = Gram(X, Linear(), dtype=dtype).matrix()
+        monkeypatch.setattr(np, "empty", dirty)
+        found = Gram(X, Linear(), dtype=dtype).matrix()
     assert np.isfinite(found).all()
     assert np.array_equal(found, expected)
+    np.testing.assert_allclose(found, X @ X.T, rtol=1e-5, atol=1e-5)
+    # each product and its mirror image are one sum
+    assert np.array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 65, 600])
+def test_halves_of_rows_by_themselves(n, monkeypatch):
+    """What is done on Arm gives the products of other processors."""
+    X = rows(0, n, 4)
+    monkeypatch.setattr(svmselect.kernels.rows, "ON_ARM", True)
+    found = Gram(X, Linear(), dtype="float32", origin=np.zeros(4)).matrix()
+    np.testing.assert_allclose(found, X @ X.T, rtol=1e-5, atol=1e-5)

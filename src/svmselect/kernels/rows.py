@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,9 @@ PRODUCT_BYTES = 2**20  # a panel's inner products should stay in the cache
 SPARSE_DENSITY = 0.25
 # Rows of a panel of sums: its products stay in the cache's first levels.
 SPARSE_ROWS = 64
+# NumPy multiplies rows by themselves with ssyrk, which OpenBLAS 0.3.31 to 0.3.33 has wrong for processors
+# with SME, such as Apple's M4: it reads the memory that it is to write, and sets floating-point flags.
+ON_ARM = platform.machine() in ("aarch64", "arm64")
 
 
 class Rows:
@@ -110,6 +114,16 @@ class Rows:
         return sparse.csr_array(parts, shape=(rows.stop - rows.start, self.d))
 
 
+def _multiply(left, right, products):
+    """Write ``left @ right.T`` to the products."""
+    if ON_ARM and left.dtype == np.float32 and left.ctypes.data == right.ctypes.data:
+        half = len(right) // 2
+        for part in (slice(half), slice(half, None)):
+            np.matmul(left, right[part].T, out=products[:, part])
+    else:
+        np.matmul(left, right.T, out=products)
+
+
 def product_panels(A, B):
     """Inner products of the rows of A and B, by panels.
 
@@ -137,10 +151,7 @@ def product_panels(A, B):
                 _panels.sparse_product(B.X.data, B.features, B._starts, b.start, left, products)
             else:
                 right = B.dense(b)
-                if left.ctypes.data == right.ctypes.data:
-                    # NumPy calls ssyrk, which on Arm adds 0 times what it finds: OpenBLAS 0.3.31
-                    products.fill(0)
-                np.matmul(left, right.T, out=products)
+                _multiply(left, right, products)
             yield a, b, products
 
 
