@@ -190,7 +190,7 @@ seen: $(LIBRARY) ## Run each of TARGET to its end, and keep in docs/seen.csv on 
 bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
 	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
 	.venv-bench/bin/python benchmarks/summary.py
-	for program in cold engine folds grid scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
+	for program in cold cross_validation engine folds grid scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
 
 .PHONY: lint
 lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint

@@ -1,6 +1,7 @@
 """The benchmarks of seeds, grids and leave-one-out, on tiny problems."""
 
 import csv
+import os
 import subprocess
 import sys
 
@@ -40,6 +41,44 @@ def test_folds_by_unlearning_against_libsvm(benchmarks, tmp_path):
     assert int(row["points_compared"]) >= 115 and row["points_different"] == "0"
     assert all(float(row[f"{name}_cpu_s"]) > 0 for name in ("cold", "top", "unlearn", "libsvm"))
     assert "| geometric mean | | | 6 |" in output.with_suffix(".md").read_text()
+
+
+SVM_TRAIN = """#!/bin/sh
+echo "$@" >> "$0.calls"
+echo 'Cross Validation Accuracy = 90%'
+"""
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_single_models_against_jobs_of_scikit_learn_and_svm_train(benchmarks, tmp_path, installed):
+    """A stand-in for svm-train says what it was asked for: not every machine has it."""
+    program, output = tmp_path / "svm-train", tmp_path / "results.csv"
+    if installed:
+        program.write_text(SVM_TRAIN)
+        program.chmod(0o755)
+    command = [sys.executable, benchmarks / "cross_validation.py", "--problems", "ringnorm-60", "--C", "1"]
+    command += ["--widths", "1", "8", "--folds", "5", "--repeats", "1", "--output", output]
+    environment = {**os.environ, "PATH": f"{tmp_path}:/bin"} if installed else {**os.environ, "PATH": ""}
+    for _ in range(2):  # the second one finds everything measured
+        finished = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert finished.returncode == 0, finished.stderr
+        assert ("svm-train is not installed" in finished.stdout) != installed
+    assert "problem ringnorm-60" not in finished.stdout
+    with output.open(newline="") as file:
+        table = list(csv.DictReader(file))
+    ours = {(peer, threads) for peer in ("svmselect", "scikit-learn") for threads in ("1", "2")}
+    others = {("LIBSVM -v", "1")} if installed else set()
+    assert {(row["peer"], row["threads"]) for row in table} == ours | others
+    for width in ("1", "8"):
+        errors = {row["errors"] for row in table if row["gamma_d"] == width and row["peer"] != "LIBSVM -v"}
+        assert len(errors) == 1
+    assert all(float(row["wall_s"]) > 0 and (row["cpu_s"] != "") == (row["threads"] == "1") for row in table)
+    report = output.with_suffix(".md").read_text()
+    assert "| ringnorm-60 | 60 | 1 | 8 |" in report and "| least |" in report
+    if installed:
+        assert {row["errors"] for row in table if row["peer"] == "LIBSVM -v"} == {"6"}
+        asked = (tmp_path / "svm-train.calls").read_text()
+        assert f"-t 2 -c 1.0 -g {1 / 20!r} -e 0.001 -m 2048 -v 5 " in asked
 
 
 def test_leave_one_out_against_scikit_learn(benchmarks, tmp_path):
