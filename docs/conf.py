@@ -19,12 +19,12 @@ version = release = version_of("svmselect")
 extensions = [
     "command_help",
     "links",
+    "mathml",
     "myst_parser",
     "numpydoc",
     "reproduction",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["examples"]
@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"
 html_title = f"svmselect {version}"
 html_static_path = ["_static"]
 html_extra_path = ["../results/paper/scorecard.html"]

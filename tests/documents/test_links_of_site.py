@@ -1,10 +1,14 @@
 """The check of the finished site, which "make docs" runs, finds links that lead nowhere."""
 
 import importlib
+import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 from checkouts import ROOT
+from docutils.nodes import SkipNode, math, math_block
+from sphinx.errors import ExtensionError
 
 
 @pytest.fixture
@@ -26,3 +30,25 @@ def test_links_that_lead_nowhere_are_found(broken, tmp_path):
     (tmp_path / "picture.svg").unlink()
     (tmp_path / "sub/b.html").write_text("<p id='here'></p><a href='../none.html'>1</a>")
     assert sorted(link for _, link in broken(tmp_path)) == ["../none.html", "picture.svg", "sub/b.html#there"]
+
+
+def test_what_is_loaded_from_another_site_is_found(broken, tmp_path):
+    (tmp_path / "a.html").write_text(
+        "<script src='https://other.org/x.js'></script><link rel='stylesheet' href='//other.org/y.css'>"
+        "<a href='https://other.org/z'>1</a><img src='data:,'>"
+    )
+    found = sorted(link for _, link in broken(tmp_path))
+    assert found == ["//other.org/y.css", "https://other.org/x.js"]
+
+
+def test_formulas_are_mathml_and_a_wrong_one_ends_the_build(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs/_ext"))
+    mathml = importlib.import_module("mathml")
+    written = SimpleNamespace(body=[])
+    with pytest.raises(SkipNode):
+        mathml.block(written, math_block(text=r"\frac{1}{2} \alpha_i \le C"))
+    assert re.fullmatch(r'<div class="formula"><math [^>]*display="block".*</math></div>', written.body[0])
+    assert "<mfrac>" in written.body[0] and "\\" not in written.body[0]
+    with pytest.raises(ExtensionError, match=r"the formula '.*frac' cannot be shown"):
+        mathml.inline(written, math(text=r"\frac"))
+    sys.modules.pop("mathml")
