@@ -78,6 +78,8 @@ def _index(papers):
         *_figure("Published results beside ours, one line per table and quantity", "scorecard.svg"),
         table[1].strip(),
         "",
+        *(line for key, paper in papers.items() for line in _state(paper, f"{key}.html", paper.name)),
+        "",
         table[2].strip(),
         "",
         "<p><a href='../scorecard.html'><b>The scorecard</b></a> has every published number: sort it,",
@@ -98,14 +100,42 @@ def _page(paper, story, config):
 
     facts = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
     context = SimpleNamespace(config=config, params={"facts": facts})
-    yield from (f"# {paper.name}", "", story, "")
+    yield from (f"# {paper.name}", "", *_state(paper), story, "")
     for exhibit in paper.exhibits.values():
-        yield from (f"## {exhibit.name}: {exhibit.what}", "")
+        yield from (f"({paper.key}-{exhibit.key})=", f"## {exhibit.name}: {exhibit.what}", "")
         for part in exhibit.parts:
             yield from _shown(paper, exhibit, part)
         yield from (prose(exhibit.caption, snakemake=context), "")
         yield from _published(paper, exhibit.key)
     yield from _claims(paper)
+
+
+# what a strip is made of, from its left: class -> columns of scorecard_exhibits.csv whose sum it shows
+STRIP = {"within": ("within", "held"), "explained": ("explained",), "undecidable": ("undecidable",)}
+
+
+def _state(paper, page="", caption="Published results and tests of claims"):
+    """A strip for each exhibit of a paper: the shares of results and tests that are within tolerance, are
+    explained, cannot be decided here, and miss. `page` is where the exhibits are."""
+    table = pd.read_csv(RESULTS / "scorecard_exhibits.csv", keep_default_na=False)
+    own = table[(table["paper"] == paper.key) & (table["compared"] + table["tests"] > 0)]
+    if own.empty:
+        return
+    yield f"<table class='strips'><caption>{escape(caption)}</caption><tbody>"
+    for row in own.to_dict("records"):
+        counts = {kind: sum(row[column] for column in columns) for kind, columns in STRIP.items()}
+        counts["missed"] = row["compared"] + row["tests"] - sum(counts.values())
+        counts = {kind: count for kind, count in counts.items() if count}
+        words = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+        parts = "".join(
+            f"<span class='{kind}' style='flex-grow: {count}'></span>" for kind, count in counts.items()
+        )
+        name = paper.exhibits[row["exhibit"]].name
+        yield (
+            f"<tr><th scope='row'><a href='{page}#{paper.key}-{row['exhibit']}'>{escape(name)}</a></th>"
+            f"<td><span class='strip' aria-hidden='true'>{parts}</span>{words}</td></tr>"
+        )
+    yield from ("</tbody></table>", "")
 
 
 def _shown(paper, exhibit, part):
