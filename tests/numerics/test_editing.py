@@ -31,6 +31,7 @@ from svmselect.editing import (
     train_best,
 )
 from svmselect.editing.cross_training import edit
+from svmselect.editing.svm import decisions_of_rows
 from svmselect.threads import blas_libraries
 
 # distances of these kinds are told apart in float64
@@ -144,6 +145,24 @@ def test_blocks_of_decision_values_are_those_of_the_whole(monkeypatch):
     whole = svm.decision_function(X)
     monkeypatch.setattr("svmselect.editing.svm.VALUES_AT_ONCE", 7 * svm.n_sv)
     np.testing.assert_allclose(svm.decision_function(X), whole, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix])
+def test_svms_of_one_training_set_share_their_kernel_values(make, monkeypatch):
+    X, y = two_classes(np.random.default_rng(5), 100, 2)
+    svms = list(train(make(X), y, RBF(1.0), [0.1, 1.0, 10.0], np.arange(1, 100, 2)))
+    assert len({svm.support.tobytes() for svm in svms}) == 3
+    computed, cross = [], Gram.cross
+
+    def counted(gram, rows, columns):
+        computed.append(rows.shape[0] * len(columns))
+        return cross(gram, rows, columns)
+
+    alone = [svm.decision_function(make(X)) for svm in svms]
+    monkeypatch.setattr(Gram, "cross", counted)
+    np.testing.assert_allclose(decisions_of_rows(svms, make(X)), alone, rtol=0, atol=1e-12)
+    # one for each row and each point that is a support vector of any of them
+    assert computed == [100 * len(set().union(*(svm.support for svm in svms)))]
 
 
 def test_an_svm_without_support_vectors_decides_by_its_threshold():

@@ -17,6 +17,7 @@ from svmselect.editing.svm import (
     check_data,
     check_formulation,
     check_integer,
+    decisions_of_rows,
     frozen_rows,
     train,
 )
@@ -175,9 +176,11 @@ def bagging(
     budget = memory_mb / min(thread_count(), len(subsets))
 
     def stage(r):
-        fits = train(X, y, kernel, values, subsets[r], formulation, tol, dtype, budget)
-        for svm in fits:
-            f, k = svm.decision_function(X), values.index(svm.value)
+        fits = list(train(X, y, kernel, values, subsets[r], formulation, tol, dtype, budget))
+        if not fits:
+            return
+        for svm, f in zip(fits, decisions_of_rows(fits, X), strict=True):
+            k = values.index(svm.value)
             if tune_threshold:
                 shift = best_threshold(y[held_out], f[held_out])
                 svm, f = svm.shifted(shift), f + shift

@@ -27,6 +27,7 @@ __all__ = [
     "check_formulation",
     "check_integer",
     "cross_validated_errors",
+    "decisions_of_rows",
     "frozen_rows",
     "train",
     "train_best",
@@ -103,26 +104,51 @@ class SVM:
         ValueError
             If `X` is not finite or has another number of features.
         """
-        X = as_rows(X)
-        if X.shape[1] != self.vectors.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features, the SVM was made from {self.vectors.shape[1]}")
-        if self.n_sv == 0:  # where rounding hides every gain, the solver leaves all alphas 0
-            return np.full(X.shape[0], self.b)
-        origin = np.zeros(X.shape[1]) if self.origin is None else self.origin
-        gram = Gram(self.vectors, self.kernel, copy=False, origin=origin)
-        support = np.arange(self.n_sv)
-        out = np.empty(X.shape[0])
-
-        def block(rows):
-            out[rows] = gram.cross(X[rows], support) @ self.theta + self.b
-
-        parts = slices(X.shape[0], max(VALUES_AT_ONCE // self.n_sv, 1))
-        run(block, parts, X.shape[0] * self.n_sv * X.shape[1])
-        return out
+        return _decisions([self], self.vectors, X)[0]
 
     def shifted(self, shift: float) -> SVM:
         """The classifier with decision values ``f(x) + shift``."""
         return replace(self, b=self.b + shift)
+
+
+def _decisions(svms, vectors, X):
+    """Decision values at the rows of X of SVMs that `train` made of the same rows, shape (n_svms, n): each
+    kernel value is computed once, whichever of them it is for.
+
+    Parameters
+    ----------
+    svms : list of SVM
+        At least one.
+    vectors : ndarray or csr_array, shape (n_different, d)
+        The rows that are support vectors of any of them, in increasing order of their numbers.
+    X : array_like or sparse matrix, shape (n, d)
+    """
+    X = as_rows(X)
+    if X.shape[1] != vectors.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features, the SVM was made from {vectors.shape[1]}")
+    b = np.array([svm.b for svm in svms])
+    support = np.unique(np.concatenate([svm.support for svm in svms]))
+    if support.size == 0:  # where rounding hides every gain, the solver leaves all alphas 0
+        return np.tile(b[:, None], X.shape[0])
+    theta = np.zeros((support.size, len(svms)))
+    for k, svm in enumerate(svms):
+        theta[np.searchsorted(support, svm.support), k] = svm.theta
+    origin = np.zeros(X.shape[1]) if svms[0].origin is None else svms[0].origin
+    gram = Gram(vectors, svms[0].kernel, copy=False, origin=origin)
+    every = np.arange(support.size)
+    out = np.empty((len(svms), X.shape[0]))
+
+    def block(rows):
+        out[:, rows] = (gram.cross(X[rows], every) @ theta + b).T
+
+    parts = slices(X.shape[0], max(VALUES_AT_ONCE // support.size, 1))
+    run(block, parts, X.shape[0] * support.size * X.shape[1])
+    return out
+
+
+def decisions_of_rows(svms, X):
+    """The decision values of SVMs at all rows of X, of which `train` made them: see `_decisions`."""
+    return _decisions(svms, X[np.unique(np.concatenate([svm.support for svm in svms]))], X)
 
 
 def check_data(X, y):
