@@ -1,6 +1,15 @@
 /* The passes of the inner loops by hand: a running extreme per lane and one comparison per block cost a third of what the
  * compiler makes of the plain loops.  Included once per instruction set and column type T. */
 
+/* Columns lie anywhere in memory, and what the processor fetches ahead by itself ends with a page: of longer columns the
+ * lines of a block are asked for 2,048 bytes before. */
+#ifndef FETCH_AHEAD
+#define PAGE 4096
+#define FETCH_AHEAD(K, block, n) \
+    for (size_t line = 0; (n) * sizeof(T) > PAGE && line < VEC_BLOCK * sizeof(T); line += 64) \
+        __builtin_prefetch((const char *)((K) + (block)) + 2048 + line)
+#endif
+
 static TARGET vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double di, const T *restrict Ki, double dj,
                                          const T *restrict Kj, const uint64_t *restrict up,
                                          const uint64_t *restrict low)
@@ -10,6 +19,7 @@ static TARGET vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double
     ptrdiff_t least_block = 0, most_block = 0;
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
         const ISA(bits) up_bits = ISA(mask_of)(up[block / VEC_BLOCK]), low_bits = ISA(mask_of)(low[block / VEC_BLOCK]);
+        FETCH_AHEAD(Kj, block, n);
         ISA(vd) lo = least, hi = most;
 #pragma GCC unroll 16
         for (int g = 0; g < VEC_BLOCK / LANES; g++) {
@@ -45,6 +55,7 @@ static TARGET ptrdiff_t NAME(second_order)(ptrdiff_t n, const double *restrict f
     ISA(vf) num = ISA(setf)(0), den = ISA(setf)(1), at = ISA(setf)(0);
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {
         const uint64_t word = low[block / VEC_BLOCK];
+        FETCH_AHEAD(Ki, block, n);
         if (word == 0) continue;
         const ISA(bits) bits = ISA(mask_of)(word);
 #pragma GCC unroll 8
