@@ -63,8 +63,7 @@ open: ## Open the demo's report in the browser, or PAGE=build/docs/index.html
 
 .PHONY: paper
 paper: $(LIBRARY) ## Everything at the papers' full scale, beyond the committed rows: results/paper (needs the real data)
-	.venv/bin/snakemake all report --cores $(CORES) --profile profiles/paper \
-	  --config baselines=sampled rows_of_other_code=compute
+	.venv/bin/snakemake all report --cores $(CORES) --profile profiles/paper --configfile config/paper.yaml config/run.yaml
 
 .PHONY: figures
 figures: $(LIBRARY) ## Every exhibit of results/paper, scorecard and report from the committed rows, offline; the page on them; the README's table

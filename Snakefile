@@ -24,7 +24,7 @@
 #     scorecard.*, scorecard_*.csv              published beside reproduced; totals per exhibit; verdicts; causes
 #     misses.pdf, misses.svg                    what explains the results outside their tolerance
 #     libraries.csv                             which library computed the rows of each stage
-#     config.yaml, provenance.json              what was run, with what
+#     config.yaml, provenance.json, run.log     what was run, with what, and when
 #     report.html                               all exhibits with their captions, and the scorecard
 #   logs/{preset}/                              written <logs>; one log per job, and verify.csv
 #

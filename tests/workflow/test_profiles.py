@@ -41,7 +41,7 @@ def test_cells_of_seconds_do_not_share_jobs_with_those_of_minutes(root):
     (loo, *_) = papers["franc2008"].plan.runs
     jobs = loo.jobs(config["minutes_per_job"])
     assert {len(job) for job in jobs if any("linear" in name for name in job)} == {1}
-    assert max(map(len, jobs)) == 6
+    assert max(map(len, jobs)) == 20
 
 
 FAKE_CELLS = """

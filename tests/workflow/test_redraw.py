@@ -21,7 +21,7 @@ from lib.rows import read_rows
 from lib.shown import state
 
 # written by hand, or by the run that computed
-KEPT = ("README.md", "provenance.json", "config.yaml")
+KEPT = ("README.md", "provenance.json", "config.yaml", "run.log")
 DESKTOP, PHONE = (1280, 900), (390, 844)
 
 

@@ -86,7 +86,25 @@ onstart:
     cost = total(costs(PAPERS, REGISTRY, config, to_make, FILES.readable).values())
     if cost.cells:
         print(f"To compute: {cost}.", file=sys.stderr)
+        if not FILES.remote:
+            machine = {"cpu": cpu_model(), "cores": workflow.cores, "memory_mb": machine_mb()}
+            note(
+                RUN_LOG,
+                BEGIN,
+                commit=commit(),
+                **machine,
+                cells=cost.cells,
+                forecast_cpu_s=round(cost.cpu_s),
+            )
         if workflow.local_exec:
             print(verdict(cost, machine_mb(), workflow.cores), file=sys.stderr)
             if cost.known:
                 print(forecast(cost, workflow.cores, machine_mb()), file=sys.stderr)
+
+
+onsuccess:
+    note_end("all was made")
+
+
+onerror:
+    note_end("not all could be made: the same call again goes on")

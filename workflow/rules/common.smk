@@ -27,10 +27,11 @@ from lib.config import (
     read_schema,
     read_texts,
 )
-from lib.environment import COMMIT, cache_folder, commit, set_job_environment
+from lib.environment import COMMIT, cache_folder, commit, cpu_model, set_job_environment
 from lib.memory import machine_mb
 from lib.papers import from_here, load_papers, with_plans
 from lib.plan import contents
+from lib.runlog import BEGIN, END, last_run, note
 from lib.store import Files
 from lib.verify import drawn
 
@@ -87,6 +88,7 @@ config.update(settings)
 
 PAPERS, REGISTRY = checked(config, load_papers())
 RESULTS = f"{config['folders']['results']}/{config['preset']}"
+RUN_LOG = f"{RESULTS}/run.log"
 FILES = Files(workflow)
 
 # Pods get the sources without their history, and this variable.
@@ -155,6 +157,12 @@ def kept_by(paper, run):
 def needed(run, what):
     """A function of the wildcards: what their cell needs of a resource, an attribute of it."""
     return lambda wildcards: getattr(run.cells[run.name(wildcards.cell)], what)
+
+
+def note_end(how):
+    """The end of a run that had something to compute."""
+    if not FILES.remote and (run := last_run(RUN_LOG)) is not None and run["ended"] is None:
+        note(RUN_LOG, END, how=how)
 
 
 @cache

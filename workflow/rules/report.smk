@@ -28,6 +28,8 @@ rule make_provenance:
             for (paper, stage), digests in zip(STAGES, present_codes(), strict=True)
         },
         config=config,
+        # its lines say when the run began and ended: no input, as that would be asked for
+        log_of_runs=lambda wildcards, output: str(Path(output.provenance).with_name("run.log")),
     script:
         "../scripts/make_provenance.py"
 

@@ -38,7 +38,7 @@ def plan(config, registry):
                 dataset,
                 arguments={"realisation": realisation, **kernel, **more(dataset)},
                 settings=settings(dataset, name),
-                minutes=90 if name == "linear" else 10,
+                minutes=90 if name == "linear" else 3,
             )
             for dataset in datasets
             for realisation in range(1, own["realisations"] + 1)

@@ -49,7 +49,7 @@ def plan(config, registry):
                 },
                 # the Gram matrix, and blocks of it
                 mem_mb=int(1.3 * min(own["memory_mb"], m**2 * 8 / 2**20)) + 1500,
-                minutes=60,
+                minutes=60 if m > 2048 else 10,
             )
     settings = {key: own[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
     return Plan(

@@ -24,10 +24,11 @@ def plan(config, registry):
     def run(function, stage, cells, settings, after=("choice",), **more):
         return Run(function, "CV_ROWS", cells, settings, stage, after, **more)
 
-    def whole_matrix_mb(dataset):
-        """Memory of a job that holds a Gram matrix, and restrictions and blocks of it, in 2**20 bytes."""
-        itemsize = BYTES[datasets[dataset]["dtype"]]
-        return int(1.4 * registry[dataset].rows ** 2 * itemsize / 2**20) + 2500
+    def whole_matrix_mb(dataset, seedings):
+        """Memory of a job that holds a Gram matrix and what the seeds take of it, in 2**20 bytes: ATO and MIR
+        solve systems of kernel values."""
+        matrix = registry[dataset].rows ** 2 * BYTES[datasets[dataset]["dtype"]] / 2**20
+        return int((1.25 if {"ato", "mir"} & {*seedings} else 1.1) * matrix) + 1500
 
     def model(dataset):
         return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}
@@ -35,7 +36,10 @@ def plan(config, registry):
     def nothing(*_):
         return {}
 
-    def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=whole_matrix_mb, name="k"):
+    def seedings_mb(dataset, k):
+        return whole_matrix_mb(dataset, of_k(datasets[dataset], k)["methods"])
+
+    def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=seedings_mb, name="k"):
         """Cells that data set, settings and k name: of the published or, without a model, the chosen one."""
         found = {}
         for dataset, entry in datasets.items():
@@ -47,7 +51,7 @@ def plan(config, registry):
                         {"settings": which},
                         {**given, **arguments(entry, k)},
                         cell_settings(entry, k),
-                        mb(dataset),
+                        mb(dataset, k),
                         minutes,
                     )
         return found
@@ -88,7 +92,7 @@ def plan(config, registry):
             {"settings": PUBLISHED},
             {"k": str(own["variants"]["k"]), "model": model(name), "seedings": entry["seedings"]},
             {"dtype": datasets[name]["dtype"], **{key: entry[key] for key in ("stratified", "unstratified")}},
-            whole_matrix_mb(name),
+            whole_matrix_mb(name, entry["seedings"]),
             120,
         )
         for name, entry in variants.items()
@@ -97,7 +101,7 @@ def plan(config, registry):
         **{key: choice[key] for key in ("rows", "folds")},
         **{key: grid(choice[key]) for key in ("C", "gamma")},
     }
-    of_libsvm = cells("libsvm", 360, mb=lambda _: 4000)
+    of_libsvm = cells("libsvm", 360, mb=lambda *_: 4000)
     budget_s = sampled["libsvm_budget"] if sampled else own["libsvm_budget"]
     unlearned = cells("unlearn", 240, cell_settings=of_seeds, name="unlearn")
     of_folds = {"forecast": "cells.forecast"}
