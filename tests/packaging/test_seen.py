@@ -78,3 +78,12 @@ def test_a_part_of_the_tests_is_not_kept(root: Path, project: Path, monkeypatch:
     done = seen(root, project, "long")
     assert done.returncode == 1 and "a part of the tests" in done.stderr
     assert not (project / "seen.csv").exists()
+
+
+def test_the_table_is_one_of_targets(root: Path) -> None:
+    targets = set(re.findall(r"^([a-z0-9-]+):.*##", (root / "Makefile").read_text(), flags=re.MULTILINE))
+    kept = rows(root / "docs/seen.csv")
+    assert {row["command"].removeprefix("make ") for row in kept} <= targets and kept
+    for row in kept:
+        assert re.fullmatch(r"[0-9a-f]{10}", row["commit"]) and int(row["minutes"]) >= 0
+        assert "failed" not in row["what it said"]
