@@ -69,9 +69,12 @@ class Run:
         nothing else is to wait for a download."""
         jobs, open_jobs = [], {}
         for name, cell in self.cells.items():
+            if minutes is None or cell.minutes > minutes:
+                jobs.append([name])
+                continue
             kind = cell.dataset if cell.dataset in downloaded else None
             job = open_jobs.get(kind)
-            if minutes is None or job is None or cell.minutes + self.minutes(job) > minutes:
+            if job is None or cell.minutes + self.minutes(job) > minutes:
                 open_jobs[kind] = job = []
                 jobs.append(job)
             job.append(name)
