@@ -1,10 +1,11 @@
-"""What a change of the library costs: CPU time of fits and leave-one-out by two builds in turn,
-results/builds.csv.
+"""What a change of the library costs or saves: CPU time of fits, steps of SMO and leave-one-out by two builds
+in turn, results/builds.csv.
 
 Install the two builds into folders of their own, from two checkouts of the repository, then name the folders:
 
 python -m pip install --no-deps --no-build-isolation --target build/before ../before
 python benchmarks/builds.py build/before build/after
+python benchmarks/builds.py build/before build/after --task steps --problems waveform-1000 --output steps.csv
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +28,13 @@ PROBLEMS = ("heart", "german", "image", "splice", "ringnorm-1000", "waveform-100
 LOO_ROWS = 2500  # leave-one-out of larger problems takes minutes
 C = 10.0
 SECONDS = 0.3  # at least, for one time
+STEPS = 2000  # too few to end
 
 
 def tasks(problem, kernel):
     """What is timed, by name: callables of no arguments, and how each gets ready."""
     from svmselect import Gram, leave_one_out, solve_csvc
+    from svmselect.gram import matrix_mb
 
     def empty():
         return Gram(problem.X, kernel)
@@ -38,6 +42,15 @@ def tasks(problem, kernel):
     def computed():
         return Gram(problem.X, kernel).compute()
 
+    def float32():
+        return Gram(problem.X, kernel, "float32", memory_mb=matrix_mb(problem.y.size, "float32")).compute()
+
+    def steps(gram):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solve_csvc(gram, problem.y, C, tol=1e-9, active_set=False, max_iter=STEPS)
+
+    yield f"{STEPS} steps of SMO, float32 matrix computed", float32, steps
     yield "fit, lazily", empty, lambda gram: solve_csvc(gram, problem.y, C)
     yield "fit, matrix computed", computed, lambda gram: solve_csvc(gram, problem.y, C)
     if problem.y.size <= LOO_ROWS:
@@ -61,19 +74,20 @@ def seconds(make, task):
     return least
 
 
-def times(name):
-    """CPU seconds of the tasks on one problem, by kernel and task, as this process' library takes them."""
+def times(name, wanted):
+    """CPU seconds of some tasks on one problem, by kernel and task, as this process' library takes them."""
     problem = load_problem(name)
     return {
         f"{kernel}|{task}": seconds(make, run)
         for kernel in KERNELS
         for task, make, run in tasks(problem, kernel_of(kernel, problem.X.shape[1]))
+        if wanted in task
     }
 
 
-def by_build(folder, name):
+def by_build(folder, name, wanted):
     """The times of one problem, by a build in a process of its own."""
-    command = [sys.executable, __file__, "--only", name]
+    command = [sys.executable, __file__, "--only", name, "--task", wanted]
     out = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": str(folder)}, check=True, stdout=subprocess.PIPE, text=True
     )
@@ -85,10 +99,12 @@ def main():
     parser.add_argument("builds", nargs="*", type=Path, help="two folders with an installed svmselect each")
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--task", default="", metavar="WORDS", help="what the names of tasks contain")
+    parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.only:
-        print(json.dumps(times(arguments.only)))
+        print(json.dumps(times(arguments.only, arguments.task)))
         return
     if len(arguments.builds) != 2:
         parser.error("name two builds")
@@ -99,7 +115,9 @@ def main():
     rows = []
     for name in arguments.problems:
         make_data(name)
-        rounds = [[by_build(folder, name) for folder in folders] for _ in range(arguments.rounds)]
+        rounds = [
+            [by_build(folder, name, arguments.task) for folder in folders] for _ in range(arguments.rounds)
+        ]
         for key in rounds[0][0]:
             before, after = (np.array([pair[k][key] for pair in rounds]) for k in range(2))
             kernel, task = key.split("|")
@@ -116,7 +134,7 @@ def main():
                 }
             )
             print(f"{name:15} {kernel:7} {task:26} {rows[-1]['ratio']:.3f}", flush=True)
-    write_rows(RESULTS, rows)
+    write_rows(arguments.output, rows)
     for task in dict.fromkeys(row["task"] for row in rows):
         ratios = [row["ratio"] for row in rows if row["task"] == task]
         print(f"{task}: median {np.median(ratios):.3f} of {len(ratios)}, largest {max(ratios):.3f}")
