@@ -99,7 +99,7 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
 LONG = {
     "preset": "lost",
     "timing": "exclusive",
-    "minutes_per_job": 200,
+    "minutes_per_job": 123,
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],

@@ -36,6 +36,7 @@ CELLS = {
 FOLDER = "franc2008/cells/titanic-table/realisation-1"
 LOGS = f"logs/faults/{FOLDER}"
 OUTPUTS = [f"results/faults/{FOLDER}/{cell}.parquet" for cell in ("linear", "rbf-gamma1", "rbf-gamma0.5")]
+RUN_LOG = "results/faults/run.log"
 RUN = ("--cores", "1", "--quiet", "rules", "--", *OUTPUTS)
 
 
@@ -65,10 +66,11 @@ def finished(checkout):
 
 
 def half_written(checkout):
-    """Files among the results that are neither a cell nor the checkpoint of one."""
+    """Files among the results that are neither a cell nor the checkpoint of one, nor the log of runs."""
     paths = [path for path in (checkout.folder / "results").rglob("*") if path.is_file()]
     names = [str(path.relative_to(checkout.folder)) for path in paths]
-    return [name for name in names if name not in OUTPUTS and not name.endswith(".checkpoint.jsonl")]
+    others = [name for name in names if name not in OUTPUTS and not name.endswith(".checkpoint.jsonl")]
+    return [name for name in others if name != RUN_LOG]
 
 
 def cells_run(done):

@@ -5,16 +5,18 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from svmselect.data.atomic import replacing
+
 BEGIN, END = "begin", "end"
 
 
 def note(path, what, **told):
     """Add a line to the log: that a run begins or ends, now, and what else there is to tell."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_bytes() if path.exists() else b""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    with path.open("a") as file:
-        file.write(json.dumps({"at": now, "what": what, **told}) + "\n")
+    with replacing(path) as file:
+        file.write(before + json.dumps({"at": now, "what": what, **told}).encode() + b"\n")
 
 
 def last_run(path):
