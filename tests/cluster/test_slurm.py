@@ -19,6 +19,7 @@ import pytest
 from checkouts import ROOT, Checkout
 from cluster.slurm import STANDARD, Slurm
 from lib.rows import OK, read_rows
+from lib.run import planned
 from same import assert_same_results
 
 pytestmark = pytest.mark.skipif(
@@ -94,20 +95,19 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
     assert 0 < (done.stdout + done.stderr).count("has been submitted with SLURM jobid") < 0.75 * jobs
 
 
-# In the exclusive mode each job has a node of its own. By the times of the plan, the linear cell and 11
-# others share a job, and so do the other 20.
+# Each job has a node of its own, as timing is exclusive. The test says how many minutes a job may take.
 LONG = {
     "preset": "lost",
     "timing": "exclusive",
-    "minutes_per_job": 123,
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],
         "realisations": 1,
         "linear": {"C": [0.1, 1]},
-        "rbf": {"C": [1, 10, 100], "gamma": [1 + i / 32 for i in range(31)]},
+        "rbf": {"C": [1, 10, 100], "gamma": [1 + i / 32 for i in range(39)]},
     },
 }
+REALISATION = "titanic-table/realisation-1"
 # Added to the paper's cells in a copy of the workflow: each model says that it begins, and waits where the
 # test asks it to.
 OBSERVED = """
@@ -129,42 +129,55 @@ def _leave_one_out(cell, C, method, eps, **options):
 """
 
 
+def shared_by_two(configuration):
+    """The minutes for which two jobs share the cells evenly, by the times of the plan; and for each of these
+    jobs the names of its cells below REALISATION, with the values of C of each."""
+    papers, _, _ = planned(configuration)
+    run = papers["franc2008"].plan.of_stage("cells")[f"{REALISATION}/linear"]
+    names = list(run.cells)
+    half = len(names) // 2
+    minutes = max(run.minutes(names[:half]), run.minutes(names[half:]))
+    jobs = run.jobs(minutes)
+    assert jobs == [names[:half], names[half:]], f"{minutes} minutes make {[*map(len, jobs)]} cells of a job"
+    return minutes, [{Path(name).name: run.cells[name].arguments["C"] for name in job} for job in jobs]
+
+
 def test_cancelled_job_and_lost_node(slurm, tmp_path):
-    """Two jobs of many cells stand still in the second model of a cell; one is cancelled, one loses its node.
+    """Two jobs of twenty cells stand still in the second model of one; one is cancelled, one loses its node.
     Both are submitted again, and compute the model that was running again, nothing else."""
     checkout = Checkout(tmp_path, linked=False)
     with open(checkout.folder / "workflow/papers/franc2008/cells.py", "a") as file:
         file.write(OBSERVED)
-    gammas = [f"{gamma:.10g}" for gamma in LONG["franc2008"]["rbf"]["gamma"]]
-    models = {"linear": [0.1, 1], **{f"rbf-gamma{gamma}": [1, 10, 100] for gamma in gammas}}
-    names = list(models)
-    folder = checkout.folder / "results/lost/franc2008/cells/titanic-table/realisation-1"
-    cells = {name: folder / f"{name}.parquet" for name in names}
-    # the first job has 12 cells, of which 4 are finished by then, the second one 20 and 13
-    running = names[4], names[12 + 13]
-    finished = {*names[:4], *names[12 : 12 + 13]}
+    minutes, jobs = shared_by_two(checkout.configuration(LONG))
+    models = {name: Cs for job in jobs for name, Cs in job.items()}
+    names = [list(job) for job in jobs]
+    folder = f"results/lost/franc2008/cells/{REALISATION}"
+    cells = {name: checkout.folder / folder / f"{name}.parquet" for name in models}
+    # four cells of the first job are finished by then, and thirteen of the second one
+    running = names[0][4], names[1][13]
+    finished = [*names[0][:4], *names[1][:13]]
     held = {f"{name}-C10" for name in running}
-    hold, log = checkout.folder / "hold", checkout.folder / "started.log"
+    hold, log, begun_log = (checkout.folder / name for name in ("hold", "started.log", "begun.log"))
     hold.mkdir()
     for model in held:
         (hold / model).touch()
 
     def begun():
         """Models in the order in which they began, each with the process that computed it."""
-        path = checkout.folder / "begun.log"
-        lines = path.read_text().splitlines() if path.exists() else []
+        lines = begun_log.read_text().splitlines() if begun_log.exists() else []
         return [(model, int(process)) for process, model in map(str.split, lines)]
 
     def standing():
         return {model: process for model, process in begun() if model in held}
 
-    targets = [str(path.relative_to(checkout.folder)) for path in cells.values()]
-    run = checkout.start(*HERE, "--", *targets, config=LONG, **slurm.environment)
+    targets = [f"{folder}/{name}.parquet" for name in cells]
+    own = {**LONG, "minutes_per_job": minutes}
+    run = checkout.start(*HERE, "--", *targets, config=own, **slurm.environment)
     try:
-        wait_for(lambda: standing().keys() == held, run, log)
-        assert {name for name in names if cells[name].exists()} == finished
+        wait_for(lambda: standing().keys() == held, run, log, begun_log)
+        assert {name for name, path in cells.items() if path.exists()} == {*finished}
         processes = standing().values()
-        rows = read_rows([cells[name] for name in sorted(finished)])
+        rows = read_rows([cells[name] for name in finished])
         (cancelled, _), (lost, node) = slurm.running().items()
         slurm.call("scancel", cancelled)
         slurm.lose_node(node)
@@ -182,7 +195,7 @@ def test_cancelled_job_and_lost_node(slurm, tmp_path):
     times = Counter(model for model, _ in begun())
     assert times == {f"{name}-C{C:g}": 1 for name, Cs in models.items() for C in Cs} | dict.fromkeys(held, 2)
     # what was finished is there, with its times; Gram matrices were made again
-    after = read_rows([cells[name] for name in sorted(finished)])
+    after = read_rows([cells[name] for name in finished])
     same = [column for column in rows if not column.startswith("gram_")]
     pd.testing.assert_frame_equal(after[same], rows[same])
     output = log.read_text()
@@ -235,10 +248,14 @@ def alive(process):
     return False
 
 
-def wait_for(condition, run, log):
-    """Wait until a condition is true, as long as a run goes on."""
-    end = time.monotonic() + 900
+def wait_for(condition, run, *files):
+    """Wait until a condition is true, as long as a run goes on and one of these files of it grows."""
+    seen, end = None, 0
     while not condition():
-        assert run.poll() is None, log.read_text()
-        assert time.monotonic() < end
+        sizes = [path.stat().st_size for path in files if path.exists()]
+        if sizes != seen:
+            seen, end = sizes, time.monotonic() + 180
+        output = files[0].read_text()
+        assert run.poll() is None, output
+        assert time.monotonic() < end, f"nothing has happened for three minutes after\n{output}"
         time.sleep(0.05)

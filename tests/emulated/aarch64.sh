@@ -15,6 +15,7 @@ binfmt=/proc/sys/fs/binfmt_misc
 [ -e $binfmt/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64
 
 if [ ! -e "$root/usr/bin/python3" ]; then
+    mkdir -p "${root%/*}"
     mmdebstrap --quiet --variant=extract --architectures=arm64 --include=python3,libpython3-dev,libstdc++6 bookworm "$root"
 fi
 # programs for Arm find their libraries below this folder
