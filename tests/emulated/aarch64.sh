@@ -44,4 +44,5 @@ meson install -C "$root/build" --quiet > "$root/build.log" || { cat "$root/build
 
 export PYTHONPATH=$root/library:$root/packages CC=aarch64-linux-gnu-gcc OPENBLAS_NUM_THREADS=1
 "$python" -c 'import platform, svmselect; assert platform.machine() == "aarch64"; print(svmselect.__file__)'
-"$python" -m pytest "$@"
+# ten times the seconds of pyproject.toml, as everything takes that much longer
+"$python" -m pytest --timeout 12000 -o faulthandler_timeout=15000 "$@"
