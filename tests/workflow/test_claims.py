@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import NOT_REPRODUCED, claim_tests, decide, kind_of, limits
+from lib.claims import NOT_REPRODUCED, Results, claim_tests, decide, kind_of, limits
 from lib.config import fill_defaults, load_schema
 from lib.given import Given
 from lib.papers import load_papers, with_plans
@@ -201,3 +201,29 @@ def test_what_needs_full_scale_is_not_testable_elsewhere():
     (at_scale, _), (elsewhere, numbers) = (decide(claims, tests, None, full) for full in (True, False))
     assert at_scale["verdict"].item() == "reproduced"
     assert elsewhere["verdict"].item() == "not testable here" and numbers["holds"].tolist() == [""]
+
+
+@pytest.mark.parametrize(
+    ("relation", "limit", "said", "below", "at", "above"),
+    [
+        (">=", "few", ">= 2", "no", "yes", "yes"),
+        ("<=", "few", "<= 2", "yes", "yes", "no"),
+        (">", 2, "> 2", "no", "no", "yes"),
+        ("=", 2, "= 2", "no", "yes", "no"),
+    ],
+)
+def test_a_test_decides_by_its_relation_to_a_limit(relation, limit, said, below, at, above):
+    results = Results(tidy=None, limits={"few": 2})
+    values = pd.Series({"a": 1.5, "b": 2, "c": 2.5})
+    found = list(results.test_each(values, "ratio", relation, limit))
+    assert [row["dataset"] for row in found] == ["a", "b", "c"]
+    assert [row["holds"] for row in found] == [below, at, above]
+    assert {row["limit"] for row in found} == {said}
+
+
+def test_a_number_that_the_claim_is_not_about_decides_nothing():
+    results = Results(tidy=None, limits={"few": 2})
+    row = results.test("a", "ratio", 3, ">=", "few", kernel="linear", decides=False)
+    assert row["holds"] == row["limit"] == "" and row["value"] == 3 and row["kernel"] == "linear"
+    with pytest.raises(KeyError, match="many"):
+        results.test("a", "ratio", 3, ">=", "many")

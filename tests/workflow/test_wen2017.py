@@ -742,8 +742,12 @@ def exhibits(tmp_path, root, rows):
     return Results(
         table1=of_settings(tmp_path, rows, table1),
         table3=of_settings(tmp_path, rows, table3),
-        figure2=frame_of(tmp_path, figure2(rows)),
-        seeds=frame_of(tmp_path, seeds(rows, cached, made_along_C())),
+        tidy=pd.concat(
+            [
+                frame_of(tmp_path, figure2(rows)),
+                frame_of(tmp_path, seeds(rows, cached, made_along_C())),
+            ]
+        ),
         agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
         published=read_published(root / "workflow/papers/wen2017/published.csv"),
         limits=LIMITS,

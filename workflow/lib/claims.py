@@ -1,5 +1,6 @@
 """Claims: the numbers that decide each, and a verdict."""
 
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,10 @@ REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
     "not reproduced",
     "not testable here",
 )
+
+
+# how a number is related to its limit if the test holds
+RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "=": operator.eq}
 
 
 def check_claims(papers, schema):
@@ -56,6 +61,20 @@ class Results:
         for dataset, rows in part_of(self.tidy, exhibit, metric).groupby("dataset", sort=False):
             yield dataset, by_method(rows.astype({"setting": float}), "setting")
 
+    def test(self, dataset, quantity, value, relation, limit, kernel="rbf", decides=True):
+        """A number that decides a claim by its relation (of `RELATIONS`) to a limit, which is a number or the
+        name of one of the `limits`. Where the claim is not about it, it `decides` nothing."""
+        if not decides:
+            return number(dataset, quantity, value, kernel=kernel)
+        limit = self.limits[limit] if isinstance(limit, str) else limit
+        holds = RELATIONS[relation](value, limit)
+        return number(dataset, quantity, value, f"{relation} {limit:g}", holds, kernel)
+
+    def test_each(self, values, quantity, relation, limit):
+        """The same test for each of some values, a Series whose index names the data sets."""
+        for dataset, value in values.items():
+            yield self.test(dataset, quantity, value, relation, limit)
+
 
 def claim_tests(module):
     """The tests of a paper's claims, by claim: its functions ``claim_<id>``, underscores for hyphens."""
@@ -80,8 +99,8 @@ def kind_of(verdict):
 
 def decide(claims, tests, results, full_scale=True):
     """Decide every claim by its test, a callable of `tests` (see `claim_tests`) that yields the numbers
-    (`number`) found in the `results`. Without `full_scale` these are not of the papers' scale, and numbers of
-    claims that need it decide nothing.
+    (`Results.test`, `number`) found in the `results`. Without `full_scale` these are not of the papers'
+    scale, and numbers of claims that need it decide nothing.
 
     Returns a DataFrame with one row per claim, and one with a row per number, in which limit and ``holds``
     are empty where a number only explains others.
@@ -101,8 +120,9 @@ def decide(claims, tests, results, full_scale=True):
     return pd.DataFrame(verdicts), pd.DataFrame(numbers, columns=columns)
 
 
-def number(dataset, kernel, quantity, value, limit="", holds=None):
-    """One number of a claim: it decides the claim unless `holds` is None; a `limit` says what was claimed."""
+def number(dataset, quantity, value, limit="", holds=None, kernel="rbf"):
+    """One number of a claim. It only explains others unless `holds` is given, which decides the claim; then
+    `limit` says what was claimed."""
     decided = "" if holds is None else "yes" if holds else "no"
     return {
         "dataset": dataset,
@@ -112,16 +132,6 @@ def number(dataset, kernel, quantity, value, limit="", holds=None):
         "limit": limit,
         "holds": decided,
     }
-
-
-def at_least(dataset, kernel, quantity, value, least):
-    """A number that holds from a limit on."""
-    return number(dataset, kernel, quantity, value, f">= {least:g}", value >= least)
-
-
-def at_most(dataset, kernel, quantity, value, most):
-    """A number that holds up to a limit."""
-    return number(dataset, kernel, quantity, value, f"<= {most:g}", value <= most)
 
 
 def claims_layout(verdicts, numbers):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lib import claims
-from lib.claims import at_least, at_most, number
+from lib.claims import number
 from papers.chapelle1999.exhibits import PANELS
 
 
@@ -15,6 +15,12 @@ class Results(claims.Results):
         for dataset, curves in super().curves(exhibit, metric):
             yield dataset, curves.dropna()
 
+    def panels(self):
+        """What a panel of Figure 2 varies, data set, and its curves of errors."""
+        for exhibit, name, _ in PANELS.values():
+            for dataset, curves in self.curves(exhibit, "error"):
+                yield name, dataset, curves
+
 
 def _excess(curve, test):
     """Test error, above the least one, where a curve has its minimum."""
@@ -22,47 +28,43 @@ def _excess(curve, test):
 
 
 def claim_span_rule(results):
-    for exhibit, name, _ in PANELS.values():
-        for dataset, curves in results.curves(exhibit, "error"):
-            test, span = curves["test"], curves["span_rule"]
-            quantity = f"test error above the least where the span rule is least, percentage points, {name}"
-            yield at_most(dataset, "rbf", quantity, _excess(span, test), results.limits["excess"])
-            gap = (span - test).abs().mean()
-            quantity = f"mean distance of the two curves, percentage points, {name}"
-            yield at_most(dataset, "rbf", quantity, gap, results.limits["distance"])
+    for name, dataset, curves in results.panels():
+        test, span = curves["test"], curves["span_rule"]
+        quantity = f"test error above the least where the span rule is least, percentage points, {name}"
+        yield results.test(dataset, quantity, _excess(span, test), "<=", "excess")
+        quantity = f"mean distance of the two curves, percentage points, {name}"
+        yield results.test(dataset, quantity, (span - test).abs().mean(), "<=", "distance")
 
 
 def claim_span_is_loo(results):
-    for exhibit, name, _ in PANELS.values():
-        for dataset, curves in results.curves(exhibit, "error"):
-            gap = (curves["span_rule"] - curves["loo"]).abs().mean()
-            quantity = f"mean distance of span rule and leave-one-out error, percentage points, {name}"
-            yield at_most(dataset, "rbf", quantity, gap, results.limits["distance_to_loo"])
+    for name, dataset, curves in results.panels():
+        gap = (curves["span_rule"] - curves["loo"]).abs().mean()
+        quantity = f"mean distance of span rule and leave-one-out error, percentage points, {name}"
+        yield results.test(dataset, quantity, gap, "<=", "distance_to_loo")
 
 
 def claim_span_cost(results):
     for dataset, curves in results.curves("figure3", "time"):
         total = curves.sum()
-        least = results.limits["speedup"]
         ratio = total["loo_retrain"] / total["span_rule"]
-        yield at_least(dataset, "rbf", "CPU time, leave-one-out by retraining / span rule", ratio, least)
-        yield number(dataset, "rbf", "CPU time, unlearning / span rule", total["loo"] / total["span_rule"])
+        quantity = "CPU time, leave-one-out by retraining / span rule"
+        yield results.test(dataset, quantity, ratio, ">=", "speedup")
+        yield number(dataset, "CPU time, unlearning / span rule", total["loo"] / total["span_rule"])
 
 
 def claim_rescaled_tighter(results):
     for dataset, curves in results.curves("figure4", "functional"):
         ratio = curves["radius_margin"] / curves["rescaled_radius_margin"]
         quantity = "plain bound / rescaled bound, least over the widths"
-        yield number(dataset, "rbf", quantity, ratio.min(), "> 1", ratio.min() > 1)
+        yield results.test(dataset, quantity, ratio.min(), ">", 1)
         quantity = "plain bound / rescaled bound, median over the widths"
-        yield at_least(dataset, "rbf", quantity, ratio.median(), results.limits["tighter"])
+        yield results.test(dataset, quantity, ratio.median(), ">=", "tighter")
 
 
 def claim_span_not_prohibitive(results):
     for dataset, curves in results.curves("figure3", "time"):
         ratio = curves["span_rule"].sum() / curves["train"].sum()
-        quantity = "CPU time, span rule / training"
-        yield at_most(dataset, "rbf", quantity, ratio, results.limits["prohibitive"])
+        yield results.test(dataset, "CPU time, span rule / training", ratio, "<=", "prohibitive")
 
 
 def claim_rescaling(results):
@@ -71,11 +73,11 @@ def claim_rescaling(results):
         both = curves.join(tests[dataset], how="inner")
         excess = _excess(both["radius_margin"], both["test"])
         quantity = "test error above the least where the plain functional is least, percentage points"
-        yield at_most(dataset, "rbf", quantity, excess, results.limits["excess"])
+        yield results.test(dataset, quantity, excess, "<=", "excess")
         # the curves' shape alone counts, whatever their units
         ranks = both[both["test"].round(2).diff() != 0].corr(method="spearman")["test"]
         plain, rescaled = ranks["radius_margin"], ranks["rescaled_radius_margin"]
         quantity = "rank correlation with the test error, rescaled"
-        yield at_least(dataset, "rbf", quantity, rescaled, results.limits["correlation"])
+        yield results.test(dataset, quantity, rescaled, ">=", "correlation")
         quantity = "rank correlation with the test error, plain"
-        yield number(dataset, "rbf", quantity, plain, "less than rescaled", plain < rescaled)
+        yield number(dataset, quantity, plain, "less than rescaled", plain < rescaled)

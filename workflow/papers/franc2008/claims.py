@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lib import claims
-from lib.claims import at_least, at_most, number
+from lib.claims import number
 from lib.tables import KEY, lookup, part_of
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS
 
@@ -43,6 +43,16 @@ class Results(claims.Results):
         """Its spread."""
         return self._find(*key)[1]
 
+    def proposed(self, metric, kernel, datasets):
+        """Values of the proposed method in Table 3, by data set."""
+        return pd.Series({name: self.value("table3", name, kernel, "proposed", metric) for name in datasets})
+
+    def beside(self, kernel, quantity, value, wanted):
+        """A statistic over all sets, which decides by its relative distance from the published one."""
+        share = self.limits["speedup"]
+        near = abs(value - wanted) <= share * wanted
+        return number(ALL_SETS, quantity, value, f"{wanted:.1f} ± {share:.0%}", near, kernel)
+
     def printed(self, metric, kernel):
         """Published values of Table 3, by data set."""
         return part_of(self.published, "table3", metric, setting=kernel).set_index("dataset")["value"]
@@ -64,11 +74,11 @@ def _disagreements(results, methods):
         own = points[(points["dataset"] == dataset) & (points["kernel"] == kernel)]
         degenerate = own["degenerate"].astype(bool)
         count = (~degenerate).sum()
-        yield number(dataset, kernel, "points that differ, not degenerate", count, "= 0", count == 0)
+        yield results.test(dataset, "points that differ, not degenerate", count, "=", 0, kernel)
         for method in methods if count else ():
-            yield number(dataset, kernel, f"of these wrong by {method}", _wrong_by(own, method))
+            yield number(dataset, f"of these wrong by {method}", _wrong_by(own, method), kernel=kernel)
         if degenerate.any():
-            yield number(dataset, kernel, "points that differ, degenerate", degenerate.sum())
+            yield number(dataset, "points that differ, degenerate", degenerate.sum(), kernel=kernel)
 
 
 claim_identical_errors = partial(_disagreements, methods=("standard", "proposed"))
@@ -84,7 +94,7 @@ def claim_unlearn_exact(results):
         return
     for (dataset, kernel), points in results.agreement_points.groupby(["dataset", "kernel"], sort=False):
         count = _wrong_by(points, "unlearn")
-        yield number(dataset, kernel, "differing points wrong by unlearn", count, "= 0", count == 0)
+        yield results.test(dataset, "differing points wrong by unlearn", count, "=", 0, kernel)
 
 
 def claim_never_slower(results):
@@ -93,31 +103,26 @@ def claim_never_slower(results):
         at = ("table3", dataset, kernel)
         ratios = {metric: results.value(*at, "proposed", metric) for metric in SPEEDUPS}
         for metric, quantity in SPEEDUPS.items():
-            yield at_least(dataset, kernel, quantity, ratios[metric], least)
+            yield results.test(dataset, quantity, ratios[metric], ">=", least, kernel)
         if all(ratio >= least for ratio in ratios.values()):
             continue
-        yield number(dataset, kernel, "certified, percent", results.value(*at, "proposed", "certified"))
+        certified = results.value(*at, "proposed", "certified")
+        yield number(dataset, "certified, percent", certified, kernel=kernel)
         for method in ("standard", "proposed"):
             columns = 1e6 * results.value(*at, method, "kernel_columns")
-            solved, time = (results.value(*at, method, metric) for metric in ("solved_points", "time"))
-            yield number(dataset, kernel, f"columns per solved point, {method}", _ratio(columns, solved))
-            yield number(dataset, kernel, f"columns per CPU second, {method}", _ratio(columns, time))
+            for metric, per in (("solved_points", "solved point"), ("time", "CPU second")):
+                each = _ratio(columns, results.value(*at, method, metric))
+                yield number(dataset, f"columns per {per}, {method}", each, kernel=kernel)
 
 
 def _speedup(results, kernel):
     """Mean and largest speed-up over the paper's data sets, each beside the published one."""
     for metric, quantity in SPEEDUPS.items():
         theirs = results.printed(metric, kernel)
-        ours = pd.Series(
-            {set_: results.value("table3", set_, kernel, "proposed", metric) for set_ in theirs.index}
-        )
-        if ours.isna().any():
-            continue
-        for name, statistic in (("mean", pd.Series.mean), ("largest", pd.Series.max)):
-            value, wanted = statistic(ours), statistic(theirs)
-            near = abs(value - wanted) <= results.limits["speedup"] * wanted
-            limit = f"{wanted:.1f} ± {results.limits['speedup']:.0%}"
-            yield number(ALL_SETS, kernel, f"{name}, {quantity}", value, limit, near)
+        ours = results.proposed(metric, kernel, theirs.index)
+        if not ours.isna().any():
+            yield results.beside(kernel, f"mean, {quantity}", ours.mean(), theirs.mean())
+            yield results.beside(kernel, f"largest, {quantity}", ours.max(), theirs.max())
 
 
 claim_speedup_linear, claim_speedup_rbf = (partial(_speedup, kernel=kernel) for kernel in KERNELS)
@@ -125,22 +130,15 @@ claim_speedup_linear, claim_speedup_rbf = (partial(_speedup, kernel=kernel) for 
 
 def claim_breakdown(results):
     """Where, and by how much, a loose eps misleads the selection (Figure 1)."""
-    tolerance = results.limits["breakdown"]
+    tolerance, (low, high) = results.limits["breakdown"], BREAKDOWN
     for dataset, errors in results.curves("figure1", "loo_error"):
         off = (errors - errors.iloc[0]).abs().max(axis=1) > tolerance
         at = off.idxmax() if off.any() else np.inf
-        low, high = BREAKDOWN
-        yield number(
-            dataset,
-            "rbf",
-            f"smallest log10 eps at which a curve is off by more than {tolerance:g} points",
-            at,
-            f"{low} to {high}",
-            low <= at <= high,
-        )
+        quantity = f"smallest log10 eps at which a curve is off by more than {tolerance:g} points"
+        yield number(dataset, quantity, at, f"{low} to {high}", low <= at <= high)
         gap = (errors["selected_at_smallest_eps"] - errors["selected_at_eps"]).max()
         quantity = "largest optimism of a selection with loose eps, percentage points"
-        yield number(dataset, "rbf", quantity, gap, f"> {tolerance:g}", gap > tolerance)
+        yield results.test(dataset, quantity, gap, ">", tolerance)
 
 
 def claim_linear_estimate(results):
@@ -148,42 +146,32 @@ def claim_linear_estimate(results):
         at = ("table2", dataset, "linear", "loo")
         difference = results.value(*at, "loo_error") - results.value(*at, "test_error")
         # the standard error of both means over the realisations
-        error = np.hypot(
-            *(
-                results.spread(*at, f"{name}_error") / np.sqrt(results.value(*at, f"{name}_realisations"))
-                for name in ("loo", "test")
-            )
+        errors = (
+            results.spread(*at, f"{name}_error") / np.sqrt(results.value(*at, f"{name}_realisations"))
+            for name in ("loo", "test")
         )
+        far = _ratio(abs(difference), np.hypot(*errors))
         quantity = "distance of LOO and test error, standard errors of the difference"
-        yield at_most(dataset, "linear", quantity, _ratio(abs(difference), error), results.limits["estimate"])
-
-
-def _errors(results, kernel):
-    """Data set, test error and its spread."""
-    for dataset in results.datasets:
-        at = ("table2", dataset, kernel, "loo", "test_error")
-        yield dataset, results.value(*at), results.spread(*at)
+        yield results.test(dataset, quantity, far, "<=", "estimate", "linear")
 
 
 def claim_errors_as_raetsch(results):
-    reported = results.limits["raetsch"]
-    for dataset, error, _ in _errors(results, "rbf"):
-        if dataset in reported:
-            quantity = "distance of the test error from that of Raetsch et al., percentage points"
-            far = abs(error - reported[dataset])
-            yield at_most(dataset, "rbf", quantity, far, results.limits["very_similar"])
+    for dataset, reported in results.limits["raetsch"].items():
+        far = abs(results.value("table2", dataset, "rbf", "loo", "test_error") - reported)
+        quantity = "distance of the test error from that of Raetsch et al., percentage points"
+        yield results.test(dataset, quantity, far, "<=", "very_similar")
 
 
 def claim_linear_comparable(results):
     count = 0
-    both = zip(_errors(results, "linear"), _errors(results, "rbf"), strict=True)
-    for (dataset, linear, _), (_, rbf, spread) in both:
-        above = _ratio(linear - rbf, spread)
+    for dataset in results.datasets:
+        linear, rbf = (("table2", dataset, kernel, "loo", "test_error") for kernel in KERNELS)
+        above = _ratio(results.value(*linear) - results.value(*rbf), results.spread(*rbf))
         count += above <= 1
         quantity = "test error above that with RBF, standard deviations"
-        yield number(dataset, "linear", quantity, above)
+        yield number(dataset, quantity, above, kernel="linear")
     quantity = "data sets on which it is at most one standard deviation above RBF"
-    yield at_least(ALL_SETS, "linear", quantity, count, results.limits["some"])
+    yield results.test(ALL_SETS, quantity, count, ">=", "some", "linear")
 
 
 def _curves(results, metric, method):
@@ -198,40 +186,33 @@ def _curves(results, metric, method):
 def claim_overestimates(results):
     for dataset, curve in _curves(results, "loo_error", "selected_at_smallest_eps"):
         above = curve.iloc[1:] - curve.iloc[0]
-        quantity = "least of the dashed curve above its value at the smallest eps, percentage points"
-        yield at_least(dataset, "rbf", quantity, above.min(), 0)
-        yield at_least(dataset, "rbf", quantity.replace("least", "most", 1), above.max(), 1e-9)
-        quantity = "mean of the dashed curve above its value at the smallest eps, percentage points"
-        yield at_most(dataset, "rbf", quantity, above.mean(), results.limits["slightly"])
+        quantity = "{} of the dashed curve above its value at the smallest eps, percentage points"
+        yield results.test(dataset, quantity.format("least"), above.min(), ">=", 0)
+        yield results.test(dataset, quantity.format("most"), above.max(), ">=", 1e-9)
+        yield results.test(dataset, quantity.format("mean"), above.mean(), "<=", "slightly")
 
 
 def claim_time_falls(results):
     for dataset, curve in _curves(results, "time", "standard"):
-        most = (curve.to_numpy()[1:] / curve.to_numpy()[:-1]).max()
+        most = (curve / curve.shift()).iloc[1:].max(skipna=False)
         quantity = "CPU time over that at the next smaller eps, largest"
-        yield at_most(dataset, "rbf", quantity, most, 1 + results.limits["slower"])
+        yield results.test(dataset, quantity, most, "<=", 1 + results.limits["slower"])
 
 
 def claim_efficiency_test(results):
+    least = 1 - results.limits["slower"]
     for dataset, kernel in results.sets_and_kernels():
         at = ("table3", dataset, kernel, "proposed")
         if results.value(*at, "certified") < 50:
-            ratio = results.value(*at, "kernel_column_speedup")
-            yield at_least(
-                dataset, kernel, SPEEDUPS["kernel_column_speedup"], ratio, 1 - results.limits["slower"]
-            )
+            metric = "kernel_column_speedup"
+            yield results.test(dataset, SPEEDUPS[metric], results.value(*at, metric), ">=", least, kernel)
 
 
 def claim_certified_share(results):
     for kernel in KERNELS:
         theirs = results.printed("certified", kernel)
-        ours = [results.value("table3", name, kernel, "proposed", "certified") for name in theirs.index]
-        wanted, share = theirs.mean(), results.limits["speedup"]
-        limit = f"{wanted:.1f} ± {share:.0%}"
-        value = np.mean(ours)
-        yield number(
-            ALL_SETS, kernel, "mean share certified, percent", value, limit, abs(value / wanted - 1) <= share
-        )
+        ours = results.proposed("certified", kernel, theirs.index).mean(skipna=False)
+        yield results.beside(kernel, "mean share certified, percent", ours, theirs.mean())
 
 
 def claim_unlearn_speedup(results):
@@ -239,7 +220,7 @@ def claim_unlearn_speedup(results):
         for other, least in limits.items():
             metric, quantity = UNLEARN_SPEEDUPS[other]
             value = results.value("table3", ALL_SETS, kernel, "unlearn", metric)
-            yield at_least(ALL_SETS, kernel, quantity, value, least)
+            yield results.test(ALL_SETS, quantity, value, ">=", least, kernel)
 
 
 def claim_unlearn_never_slower(results):
@@ -249,7 +230,7 @@ def claim_unlearn_never_slower(results):
             continue
         for metric, quantity in UNLEARN_SPEEDUPS.values():
             value = results.value("table3", dataset, kernel, "unlearn", metric)
-            yield at_least(dataset, kernel, quantity, value, 1)
+            yield results.test(dataset, quantity, value, ">=", 1, kernel)
 
 
 def _ratio(above, below):

@@ -6,7 +6,7 @@ from functools import cached_property
 import pandas as pd
 
 from lib import claims
-from lib.claims import at_least, at_most, number
+from lib.claims import number
 from lib.tables import part_of
 from papers.sarafis2018.exhibits import RULES, TABLES, same_pairs
 from papers.sarafis2018.layout import lookup
@@ -31,11 +31,31 @@ class Results(claims.Results):
     @cached_property
     def selections(self):
         """Table and data set -> test error at each rule's choice."""
-        found = {}
-        for table in TABLES:
-            datasets, own = self.of(table)
-            found |= {(table, d): {rule: own(d, rule, "test_error")[0] for rule in RULES} for d in datasets}
-        return found
+        return {
+            (table, dataset): _errors(find, dataset)
+            for table in TABLES
+            for datasets, find in [self.of(table)]
+            for dataset in datasets
+        }
+
+    def times(self, exhibit):
+        """Data set, training rows, and the times of Table 6 or Figure 5 by method."""
+        rows = part_of(self.tidy, exhibit, "time").fillna({"setting": ""})
+        _, sizes = self.of("table1")
+        for (dataset, setting), own in rows.groupby(["dataset", "setting"], sort=False):
+            m = int(setting or sizes(dataset, "", "train_rows")[0])
+            yield dataset, m, own.set_index("method")["value"]
+
+    def by_dimension(self):
+        """CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in order of dimension."""
+        own = part_of(self.tidy, "figure5", "time", method="kfold")
+        own = own.assign(m=own["setting"].astype(int))
+        order = sorted(set(own["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
+        return own.pivot(index="m", columns="dataset", values="value")[order]
+
+
+def _errors(find, dataset):
+    return {rule: find(dataset, rule, "test_error")[0] for rule in RULES}
 
 
 def claim_span_selects_best(results):
@@ -43,12 +63,12 @@ def claim_span_selects_best(results):
     for (_, dataset), errors in found.items():
         for rule in RULES[1:]:
             quantity = f"test error at the choice of the span rule minus {rule}, percentage points"
-            yield number(dataset, "rbf", quantity, 100 * (errors["span_rule"] - errors[rule]))
+            yield number(dataset, quantity, 100 * (errors["span_rule"] - errors[rule]))
     if found:
         for rule in RULES[1:]:
             share = sum(errors["span_rule"] <= errors[rule] for errors in found.values()) / len(found)
             quantity = f"share of sets on which the span rule selects at least as well as {rule}"
-            yield at_least(ALL_SETS, "rbf", quantity, share, results.limits["at_least_as_good"])
+            yield results.test(ALL_SETS, quantity, share, ">=", "at_least_as_good")
 
 
 def claim_span_beside_cv(results):
@@ -56,7 +76,7 @@ def claim_span_beside_cv(results):
     if errors:
         count = sum(found["span_rule"] <= found["kfold"] for found in errors)
         quantity = f"sets of {len(errors)} on which the span rule selects at least as well as 5-fold CV"
-        yield at_least(ALL_SETS, "rbf", quantity, count, results.limits["beside_cv"])
+        yield results.test(ALL_SETS, quantity, count, ">=", "beside_cv")
 
 
 def claim_best_with_instance_weights(results):
@@ -64,45 +84,36 @@ def claim_best_with_instance_weights(results):
         if table == "table3":
             gap = min(found[rule] for rule in RULES[1:]) - found["span_rule"]
             quantity = "least test error of the other rules above that of the span rule, percentage points"
-            yield number(dataset, "rbf", quantity, 100 * gap, "> 0", gap > 0)
+            yield results.test(dataset, quantity, 100 * gap, ">", 0)
+
+
+def _slower(results, exhibit, below):
+    """Tests that the span rule takes more time than cross-validation on fewer rows than `below`."""
+    for dataset, m, time in results.times(exhibit):
+        if m < below:
+            quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"
+            yield results.test(dataset, quantity, time["span_rule"] / time["kfold"], ">", 1)
 
 
 def claim_span_slower_on_small_sets(results):
-    for dataset, m, time in _times(results, "table6"):
-        if m < results.limits["large"]:
-            ratio = time["span_rule"] / time["kfold"]
-            quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"
-            yield number(dataset, "rbf", quantity, ratio, "> 1", ratio > 1)
-
-
-def _cv_times(results):
-    """CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in the order of dimensions."""
-    own = part_of(results.tidy, "figure5", "time", method="kfold")
-    own = own.assign(m=own["setting"].astype(int))
-    order = sorted(set(own["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
-    return own.pivot(index="m", columns="dataset", values="value")[order]
+    return _slower(results, "table6", results.limits["large"])
 
 
 def claim_cv_faster_when_small(results):
     most = 2 ** results.limits["to_log2_m"]
-    for dataset, m, time in _times(results, "figure5"):
-        if m <= most:
-            ratio = time["span_rule"] / time["kfold"]
-            quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"
-            yield number(dataset, "rbf", quantity, ratio, "> 1", ratio > 1)
-    times = _cv_times(results)
+    yield from _slower(results, "figure5", most + 1)
+    times = results.by_dimension()
     for m, own in times[times.index <= most].iterrows():
         quantity = f"CPU time of LIBSVM 5-fold CV, largest / smallest over the dimensions, {m} rows"
-        yield at_most(ALL_SETS, "rbf", quantity, own.max() / own.min(), results.limits["unaffected"])
+        yield results.test(ALL_SETS, quantity, own.max() / own.min(), "<=", "unaffected")
 
 
 def claim_cv_grows_with_dimension(results):
-    times = _cv_times(results)
+    times = results.by_dimension()
     if len(times):
         last = times.iloc[-1]
         quantity = f"CPU time of LIBSVM 5-fold CV, {last.index[-1]} / {last.index[0]}, {times.index[-1]} rows"
-        ratio = last.iloc[-1] / last.iloc[0]
-        yield at_least(ALL_SETS, "rbf", quantity, ratio, results.limits["with_dimension"])
+        yield results.test(ALL_SETS, quantity, last.iloc[-1] / last.iloc[0], ">=", "with_dimension")
 
 
 def claim_few_in_bound(results):
@@ -112,8 +123,7 @@ def claim_few_in_bound(results):
         counts = counts.pivot(index="m", columns="metric", values="value").sort_index()
         growth = counts.iloc[-1] / counts.iloc[0]
         quantity = "growth of in-bound SVs / growth of all SVs, smallest to largest training set"
-        ratio = growth["in_bound_svs"] / growth["svs"]
-        yield at_most(dataset, "rbf", quantity, ratio, results.limits["few"])
+        yield results.test(dataset, quantity, growth["in_bound_svs"] / growth["svs"], "<=", "few")
 
 
 def claim_span_predicts_best(results):
@@ -123,85 +133,56 @@ def claim_span_predicts_best(results):
         rmse = {m: own(dataset, m, "rmse_to_test_error")[0] for m in ("span_rule", "kfold", "xi_alpha")}
         best += rmse["span_rule"] == min(rmse.values())
         quantity = "RMSE of the span rule minus that of 5-fold CV, percentage points"
-        yield number(dataset, "rbf", quantity, 100 * (rmse["span_rule"] - rmse["kfold"]))
+        yield number(dataset, quantity, 100 * (rmse["span_rule"] - rmse["kfold"]))
     if datasets:
         quantity = "share of sets on which the span rule has the least RMSE"
-        yield at_least(ALL_SETS, "rbf", quantity, best / len(datasets), results.limits["best_predictor"])
+        yield results.test(ALL_SETS, quantity, best / len(datasets), ">=", "best_predictor")
 
 
 def claim_spans_exist(results):
     datasets, own = results.of("table5")
     for dataset in datasets:
         mean = own(dataset, "span", "empty_span_sets")[0]
-        yield at_most(
-            dataset, "rbf", "mean number of empty span sets of a model", mean, results.limits["empty"]
-        )
-
-
-def _times(results, exhibit):
-    """Data set, training rows, and a function of two times of Table 6 or Figure 5 to their ratio."""
-    rows = part_of(results.tidy, exhibit, "time")
-    sizes = results.of("table1")[1]
-    for (dataset, setting), own in rows.fillna({"setting": ""}).groupby(["dataset", "setting"], sort=False):
-        time = own.set_index("method")["value"]
-        yield dataset, int(setting or sizes(dataset, "", "train_rows")[0]), time
-
-
-def _on_large_sets(results, dataset, m, quantity, ratio, limit):
-    """A number that decides on large data sets alone."""
-    if m >= results.limits["large"]:
-        return at_least(dataset, "rbf", quantity, ratio, results.limits[limit])
-    return number(dataset, "rbf", quantity, ratio)
+        yield results.test(dataset, "mean number of empty span sets of a model", mean, "<=", "empty")
 
 
 def claim_span_faster_than_cv(results):
     quantity = "CPU time, LIBSVM 5-fold CV / fit and span rule, kernel values on demand, {} rows"
-    for dataset, m, time in _times(results, "table6"):
-        ratio = time["kfold"] / time["span_rule"]
-        yield _on_large_sets(results, dataset, m, quantity.format(m), ratio, "speedup")
-    for dataset, m, time in _times(results, "figure5"):
-        ratio = time["kfold"] / time["span_rule"]
-        limit = ("> 1", ratio > 1) if m > 2 ** results.limits["from_log2_m"] else ()
-        yield number(dataset, "rbf", quantity.format(m), ratio, *limit)
+    for dataset, m, time in results.times("table6"):
+        ratio, large = time["kfold"] / time["span_rule"], m >= results.limits["large"]
+        yield results.test(dataset, quantity.format(m), ratio, ">=", "speedup", decides=large)
+    for dataset, m, time in results.times("figure5"):
+        ratio, large = time["kfold"] / time["span_rule"], m > 2 ** results.limits["from_log2_m"]
+        yield results.test(dataset, quantity.format(m), ratio, ">", 1, decides=large)
 
 
 def claim_shared_gram(results):
-    for dataset, m, time in _times(results, "table6"):
-        ratio = time["kfold"] / time["span_rule_shared"]
+    for dataset, m, time in results.times("table6"):
+        ratio, large = time["kfold"] / time["span_rule_shared"], m >= results.limits["large"]
         quantity = f"CPU time, LIBSVM 5-fold CV / fit and span rule on the shared Gram matrix, {m} rows"
-        yield _on_large_sets(results, dataset, m, quantity, ratio, "shared_speedup")
+        yield results.test(dataset, quantity, ratio, ">=", "shared_speedup", decides=large)
         for method, name in (("kfold_shared", "5-fold CV"), ("loo_shared", "fit and exact LOO")):
             ratio = time[method] / time["span_rule_shared"]
-            yield number(dataset, "rbf", f"CPU time, {name} / fit and span rule, both shared", ratio)
+            yield number(dataset, f"CPU time, {name} / fit and span rule, both shared", ratio)
 
 
 def claim_published_sv_counts(results):
     datasets, own = results.of("table5")
-    printed = results.printed("table5")
+    printed, share = results.printed("table5"), results.limits["sv_counts"]
     for dataset in datasets:
         for metric in ("in_bound_svs", "svs"):
-            value, wanted = own(dataset, "svm", metric)[0], printed(dataset, "svm", metric)[0]
-            if pd.isna(wanted):
-                continue
-            quantity = f"mean {metric} / published"
-            share = results.limits["sv_counts"]
-            if dataset in results.published_rows:
-                limit = f"{1 - share:g} to {1 + share:g}"
-                yield number(
-                    dataset, "rbf", quantity, value / wanted, limit, abs(value / wanted - 1) <= share
-                )
-            else:
-                yield number(dataset, "rbf", quantity, value / wanted)
+            ratio = own(dataset, "svm", metric)[0] / printed(dataset, "svm", metric)[0]
+            quantity, limit = f"mean {metric} / published", f"{1 - share:g} to {1 + share:g}"
+            decided = (limit, abs(ratio - 1) <= share) if dataset in results.published_rows else ()
+            yield number(dataset, quantity, ratio, *decided)
 
 
 def claim_published_order(results):
     for (table, dataset), errors in results.selections.items():
-        printed = results.printed(table)
-        wanted = {rule: printed(dataset, rule, "test_error")[0] for rule in RULES}
+        wanted = _errors(results.printed(table), dataset)
         if not pd.isna(wanted["span_rule"]):
-            quantity = "pairs of rules in the published order, of 6"
             pairs = same_pairs(errors, wanted)
-            yield number(dataset, "rbf", quantity, pairs, "6", pairs == 6)
+            yield number(dataset, "pairs of rules in the published order, of 6", pairs, "6", pairs == 6)
 
 
 def claim_same_cv(results):
@@ -209,4 +190,4 @@ def claim_same_cv(results):
     for dataset in datasets:
         gap = 100 * own(dataset, "kfold", "distance_to_kfold_libsvm")[0]
         quantity = "mean distance of our 5-fold CV error from LIBSVM's, percentage points"
-        yield at_most(dataset, "rbf", quantity, gap, results.limits["same_errors"])
+        yield results.test(dataset, quantity, gap, "<=", "same_errors")
