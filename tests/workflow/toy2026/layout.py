@@ -1,14 +1,14 @@
 """The toy's table for readers."""
 
-from lib.tables import arranged, lookup, number
+from lib.layout import lines_of, part, shown
+from lib.tables import arranged, lookup
 
 
 def table1_layout(tidy, published):
-    ours, theirs = lookup(tidy), lookup(published)
     columns = [
-        ("", "Data set", lambda dataset, _: dataset),
-        ("", "Model", lambda _, setting: setting),
-        ("Error (%)", "ours", lambda *at: number(ours(*at, "svm", "test_error")[0], 1)),
-        ("Error (%)", "published", lambda *at: number(theirs(*at, "svm", "test_error")[0], 1)),
+        ("", "Data set", part(0)),
+        ("", "Model", part(1)),
+        ("Error (%)", "ours", shown(lookup(tidy), 1, "svm", "test_error")),
+        ("Error (%)", "published", shown(lookup(published), 1, "svm", "test_error")),
     ]
-    return arranged(dict.fromkeys(zip(tidy["dataset"], tidy["setting"], strict=True)), columns, [])
+    return arranged(lines_of(tidy, "dataset", "setting"), columns, [])

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from lib.tables import arranged, lookup, named, number
+from lib.layout import lines_of, listed, part, shown
+from lib.tables import arranged, lookup, number
 from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 
@@ -34,12 +35,12 @@ def _assumptions():
 def _included():
     """What the CPU time of an estimator includes."""
 
-    def listed(those):
+    def names(those):
         return ", ".join(estimator.name.format(k="k") for estimator in those)
 
     estimators = load_estimators().values()
-    with_sphere = listed(estimator for estimator in estimators if estimator.needs_sphere)
-    without_fit = listed(estimator for estimator in estimators if not estimator.needs_fit)
+    with_sphere = names(estimator for estimator in estimators if estimator.needs_sphere)
+    without_fit = names(estimator for estimator in estimators if not estimator.needs_fit)
     return (
         "Cost: CPU time of one thread for one model. The fit on all points is included, except where none is "
         f"needed ({without_fit}), and so is the smallest sphere where it is needed ({with_sphere}), divided "
@@ -56,7 +57,7 @@ def answer(tidy):
     def value(method, metric):
         return find(ALL_SETS, method, metric)[0]
 
-    def listed(methods, metric, decimals, unit=""):
+    def ranked(methods, metric, decimals, unit=""):
         return ", ".join(
             f"{estimator_name(method)} ({number(value(method, metric), decimals)}{unit})"
             for method in methods
@@ -79,14 +80,14 @@ def answer(tidy):
         f"makes {value(first, 'regret'):.2f} percentage points more errors on the test rows than the best "
         f"model of the grid; a model drawn at random makes {random:.2f} more.",
         f"**Which are less than {MARGIN:g} percentage point behind it, two standard errors allowed for, from "
-        f"the cheapest?** {listed(good, 'fits', 1, ' fits')}.",
-        f"**Which comes closest to the test error?** By RMSE: {listed(by_rmse, 'rmse', 2, ' points')}.",
-        f"**What do they cost, in fits on all points?** {listed(by_cost, 'fits', 1)}.",
+        f"the cheapest?** {ranked(good, 'fits', 1, ' fits')}.",
+        f"**Which comes closest to the test error?** By RMSE: {ranked(by_rmse, 'rmse', 2, ' points')}.",
+        f"**What do they cost, in fits on all points?** {ranked(by_cost, 'fits', 1)}.",
     ]
     if chance:
         sentences.append(
             "**Which choose no better than chance on such a grid?** "
-            f"{listed(chance, 'regret', 2, ' points of regret')}."
+            f"{ranked(chance, 'regret', 2, ' points of regret')}."
         )
     return sentences
 
@@ -100,36 +101,28 @@ def estimators_layout(tidy):
     find = lookup(tidy, BY)
     sets = find(ALL_SETS, "all", "datasets")[0]
 
-    def alone(metric, decimals, factor=1):
-        return lambda method: number(factor * find(ALL_SETS, method, metric)[0], decimals)
+    # the standard error of a mean over the data sets
+    mean = lookup(tidy.assign(spread=tidy["spread"] / sets**0.5), BY)
 
-    def with_spread(metric, over=1):
-        def text(method):
-            value, spread = find(ALL_SETS, method, metric)
-            return number(value, 2, spread / over)
-
-        return text
-
-    def bias(method):
-        value, _ = find(ALL_SETS, method, "bias")
+    def bias(*at):
+        value, _ = find(*at, "bias")
         return number(value, 2) if pd.isna(value) else f"{value:+.2f}"
 
     columns = [
-        ("", "Estimator", estimator_name),
-        ("Distance from the test error", "RMSE", with_spread("rmse")),
+        ("", "Estimator", lambda _, method: estimator_name(method)),
+        ("Distance from the test error", "RMSE", shown(find, 2, "rmse", spread=True)),
         ("Distance from the test error", "bias", bias),
-        ("Regret", "mean", with_spread("regret")),
-        ("Regret", "largest", alone("largest_regret", 2)),
-        ("Regret", "if ties are drawn", alone("mean_regret", 2)),
-        ("Regret", "behind the first", with_spread("behind", sets**0.5)),
-        ("Regret", "place", alone("rank", 1)),
-        ("CPU time", "ms", alone("time", 2, factor=1000)),
-        ("CPU time", "fits", alone("fits", 1)),
+        ("Regret", "mean", shown(find, 2, "regret", spread=True)),
+        ("Regret", "largest", shown(find, 2, "largest_regret")),
+        ("Regret", "if ties are drawn", shown(find, 2, "mean_regret")),
+        ("Regret", "behind the first", shown(mean, 2, "behind", spread=True)),
+        ("Regret", "place", shown(find, 1, "rank")),
+        ("CPU time", "ms", shown(find, 2, "time", factor=1000)),
+        ("CPU time", "fits", shown(find, 1, "fits")),
     ]
     order = sorted(
         _methods(tidy, "regret"), key=lambda method: (method == RANDOM, find(ALL_SETS, method, "regret"))
     )
-    failed = named(tidy, "failed", lambda row: f"{estimator_name(row.method)}: {row.value:.1f}")
     notes = [
         f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
         " the model where the estimate is least, of several such models the largest, minus the least test"
@@ -139,28 +132,26 @@ def estimators_layout(tidy):
         " rates. CPU times are geometric means; fits: in units of one fit on all points.",
         _included(),
         _assumptions(),
+        *listed(
+            tidy,
+            "failed",
+            "Models without a value, per realisation, summed over the data sets",
+            lambda row: f"{estimator_name(row.method)}: {row.value:.1f}",
+        ),
     ]
-    if failed:
-        notes.append(
-            f"Models without a value, per realisation, summed over the data sets: {', '.join(failed)}."
-        )
-    return arranged([(method,) for method in order], columns, notes)
+    return arranged([(ALL_SETS, method) for method in order], columns, notes)
 
 
 def _per_set(tidy, metric, *notes, factor=1, leading=()):
     """A table of a metric: a row per data set, and leading columns of (heading, metric, decimals)."""
     find = lookup(tidy, BY)
-
-    def shown(method, metric, decimals, factor=1):
-        return lambda dataset: number(factor * find(dataset, method, metric)[0], decimals)
-
-    columns = [("", "Data set", str)]
-    columns += [("", heading, shown("all", name, decimals)) for heading, name, decimals in leading]
+    columns = [("", "Data set", part())]
+    columns += [("", heading, shown(find, decimals, "all", name)) for heading, name, decimals in leading]
     columns += [
-        ("", estimator_name(method, short=True), shown(method, metric, 2, factor))
+        ("", estimator_name(method, short=True), shown(find, 2, method, metric, factor=factor))
         for method in _methods(tidy, metric)
     ]
-    return arranged([(dataset,) for dataset in tidy["dataset"].unique()], columns, list(notes))
+    return arranged(lines_of(tidy, "dataset"), columns, list(notes))
 
 
 def regret_layout(tidy):

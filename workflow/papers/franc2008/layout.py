@@ -1,10 +1,9 @@
 """Tables for readers: tidy rows arranged as the paper prints them."""
 
-from itertools import product
-
 import pandas as pd
 
-from lib.tables import arranged, lookup, named, number
+from lib.layout import listed, part, shown
+from lib.tables import arranged, lookup
 from papers.franc2008.names import ALL_SETS, METHODS
 
 KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}
@@ -25,24 +24,18 @@ TABLE3 = [
 
 def _failures(tidy, metric, what):
     """A note that names the data sets and kernels with failures, or none."""
-    names = named(tidy, metric, lambda row: f"{row.dataset} {row.setting}: {row.value:.0f}")
-    return [f"{what}: {', '.join(names)}."] if names else []
+    return listed(tidy, metric, what, lambda row: f"{row.dataset} {row.setting}: {row.value:.0f}")
 
 
 def table2_layout(tidy, datasets):
     """Columns, body and notes of Table 2 (see `lib.tables.arranged`)."""
     find = lookup(tidy)
-    columns = [("", "Data set", lambda dataset: dataset)]
+    columns = [("", "Data set", part())]
     for kernel, name in KERNEL_NAMES.items():
-
-        def error(dataset, kernel=kernel):
-            return number(find(dataset, kernel, "loo", "loo_error")[0], 2)
-
-        def test(dataset, kernel=kernel):
-            value, sd = find(dataset, kernel, "loo", "test_error")
-            return number(value, 2, sd)
-
-        columns += [(name, "LOO error (%)", error), (name, "Test error (%)", test)]
+        columns += [
+            (name, "LOO error (%)", shown(find, 2, kernel, "loo", "loo_error")),
+            (name, "Test error (%)", shown(find, 2, kernel, "loo", "test_error", spread=True)),
+        ]
     notes = [
         "LOO error: mean over the realisations of the smallest leave-one-out error of each. Test error: the "
         "model with the smallest mean leave-one-out error, trained anew on each realisation; mean ± standard "
@@ -58,31 +51,24 @@ def table2_layout(tidy, datasets):
 def table3_layout(tidy, datasets):
     """Columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
     find = lookup(tidy)
-
-    def value(method, metric):
-        def text(kernel, dataset):
-            found, half_width = find(dataset, kernel, method, metric)
-            return number(found, 1, half_width)
-
-        return text
-
-    sampled = tidy["spread"].notna().any()
-    columns = [("", "Data set", lambda _, dataset: dataset), ("", "Kernel", lambda kernel, _: kernel)]
-    columns += [(group, heading, value(group.lower(), metric)) for group, heading, metric in TABLE3]
+    columns = [("", "Data set", part(0)), ("", "Kernel", part(1))]
+    columns += [
+        (group, heading, shown(find, 1, group.lower(), metric, spread=True))
+        for group, heading, metric in TABLE3
+    ]
     notes = [
         "Totals over all realisations and models of the model selection; all sets: ratios of the totals. CPU "
         "time of one thread, without the Gram matrix, which the methods share. Speed-up: standard / method. "
         "Certified: share of the points given to the proposed solver whose sign was certain before eps-KKT. "
         "Resolved: share of the points that no sufficiency check resolved which unlearning decided without "
-        "retraining.",
-        *(
-            ["±: half of the 95 % interval of what was estimated from a sample of the points."]
-            if sampled
-            else []
-        ),
-        *_failures(tidy[tidy["dataset"] != ALL_SETS], "failed_runs", "Runs left out because a method failed"),
+        "retraining."
     ]
-    return arranged(product(KERNEL_NAMES, [*datasets, ALL_SETS]), columns, notes)
+    if tidy["spread"].notna().any():
+        notes.append("±: half of the 95 % interval of what was estimated from a sample of the points.")
+    failed = tidy[tidy["dataset"] != ALL_SETS]
+    notes += _failures(failed, "failed_runs", "Runs left out because a method failed")
+    lines = [(dataset, kernel) for kernel in KERNEL_NAMES for dataset in (*datasets, ALL_SETS)]
+    return arranged(lines, columns, notes)
 
 
 def agreement_layout(agreement, agreement_points, degenerate):

@@ -6,7 +6,8 @@ from itertools import pairwise
 import pandas as pd
 
 from lib import tables
-from lib.tables import MISSING, arranged, number
+from lib.layout import faster, lines_of, part, shown
+from lib.tables import MISSING, arranged
 from papers.sarafis2018.exhibits import PREDICTORS, RULES, same_pairs
 
 NAMES = {
@@ -42,31 +43,27 @@ class _Table:
 
     def __init__(self, table, tidy, published):
         self.ours, self.printed = lookup(tidy), lookup(published[published["exhibit"] == table])
-        self.datasets = list(dict.fromkeys(tidy["dataset"]))
+        self.lines = lines_of(tidy, "dataset")
+        self.datasets = [dataset for (dataset,) in self.lines]
 
-    def alone(self, method, metric, decimals):
-        return lambda dataset: number(self.ours(dataset, method, metric)[0], decimals)
+    def alone(self, decimals, *key):
+        return shown(self.ours, decimals, *key)
 
-    def both(self, method, metric, decimals, spread=False):
+    def both(self, decimals, *key, spread=False):
+        own, printed = (shown(find, decimals, *key, spread=spread) for find in (self.ours, self.printed))
+
         def text(dataset):
-            pairs = (find(dataset, method, metric) for find in (self.ours, self.printed))
-            own, printed = (number(value, decimals, sd if spread else None) for value, sd in pairs)
-            return own if printed == MISSING else f"{own} ({printed})"
+            beside = printed(dataset)
+            return own(dataset) if beside == MISSING else f"{own(dataset)} ({beside})"
 
         return text
 
     def over(self, below):
-        """LIBSVM's time over that of a method, with half of its interval where a sample of folds was run."""
-
-        def text(dataset):
-            longer, shorter = (self.ours(dataset, name, "time")[0] for name in ("kfold", below))
-            return number(longer / shorter, 1, self.ours(dataset, below, "libsvm_over")[1])
-
-        return text
+        """LIBSVM's time over that of a method."""
+        return faster(self.ours, "kfold", "time", below)
 
     def arranged(self, columns, *notes):
-        columns = [("", "Data set", str), *columns]
-        return arranged([(dataset,) for dataset in self.datasets], columns, list(notes))
+        return arranged(self.lines, [("", "Data set", part()), *columns], list(notes))
 
     def sampled(self):
         """A note on the intervals of what was estimated from a sample of LIBSVM's folds."""
@@ -88,10 +85,10 @@ def table1_layout(tidy, published):
     """Columns, body and notes of Table 1 (see `lib.tables.arranged`), as of the others below."""
     table = _Table("table1", tidy, published)
     columns = [
-        ("", "Training rows", table.both("", "train_rows", 0)),
-        ("", "Test rows", table.both("", "test_rows", 0)),
-        ("", "Features d", table.both("", "features", 0)),
-        ("", "Realisation", table.alone("", "realisation", 0)),
+        ("", "Training rows", table.both(0, "", "train_rows")),
+        ("", "Test rows", table.both(0, "", "test_rows")),
+        ("", "Features d", table.both(0, "", "features")),
+        ("", "Realisation", table.alone(0, "", "realisation")),
     ]
     notes = [
         "In brackets: published. gamma = 1/d; each feature is scaled to [0, 1] by its range over the "
@@ -120,7 +117,7 @@ def _selections(name, tidy, published):
         return f"{same_pairs(errors(table.ours, dataset), wanted)} of 6" if known else MISSING
 
     columns = [
-        *(("", NAMES[rule], table.both(rule, "test_error", 4)) for rule in (*RULES, "loo", "best_on_test")),
+        *(("", NAMES[rule], table.both(4, rule, "test_error")) for rule in (*RULES, "loo", "best_on_test")),
         ("Order", "here", order(table.ours)),
         ("Order", "published", order(table.printed)),
         ("Order", "same pairs", same),
@@ -152,9 +149,9 @@ def _order(errors):
 def table4_layout(tidy, published):
     table = _Table("table4", tidy, published)
     columns = [
-        *(("RMSE", NAMES[method], table.both(method, "rmse_to_test_error", 4)) for method in PREDICTORS),
-        ("Mean distance", "span rule, LOO", table.alone("span_rule", "distance_to_loo", 4)),
-        ("Mean distance", "CV, LIBSVM's CV", table.alone("kfold", "distance_to_kfold_libsvm", 4)),
+        *(("RMSE", NAMES[method], table.both(4, method, "rmse_to_test_error")) for method in PREDICTORS),
+        ("Mean distance", "span rule, LOO", table.alone(4, "span_rule", "distance_to_loo")),
+        ("Mean distance", "CV, LIBSVM's CV", table.alone(4, "kfold", "distance_to_kfold_libsvm")),
     ]
     return table.arranged(
         columns,
@@ -174,9 +171,9 @@ def table5_layout(tidy, published, published_rows, sv_counts):
         return {None: MISSING, True: "yes", False: "no"}[verdict]
 
     columns = [
-        ("", "Empty span sets", table.both("span", "empty_span_sets", 3, spread=True)),
-        ("", "In-bound SVs", table.both("svm", "in_bound_svs", 1, spread=True)),
-        ("", "SVs", table.both("svm", "svs", 1, spread=True)),
+        ("", "Empty span sets", table.both(3, "span", "empty_span_sets", spread=True)),
+        ("", "In-bound SVs", table.both(1, "svm", "in_bound_svs", spread=True)),
+        ("", "SVs", table.both(1, "svm", "svs", spread=True)),
         ("", "SV counts agree", agree),
     ]
     columns, body, notes = table.arranged(
@@ -192,13 +189,13 @@ def table5_layout(tidy, published, published_rows, sv_counts):
 def table6_layout(tidy, published):
     table = _Table("table6", tidy, published)
     columns = [
-        ("", "Models", table.alone("all", "models", 0)),
-        ("On demand", "fit + span (s)", table.both("span_rule", "time", 3)),
-        ("On demand", "LIBSVM 5-fold CV (s)", table.both("kfold", "time", 3)),
+        ("", "Models", table.alone(0, "all", "models")),
+        ("On demand", "fit + span (s)", table.both(3, "span_rule", "time")),
+        ("On demand", "LIBSVM 5-fold CV (s)", table.both(3, "kfold", "time")),
         ("On demand", "ratio", table.over("span_rule")),
-        ("Shared Gram matrix", "fit + span (s)", table.alone("span_rule_shared", "time", 4)),
-        ("Shared Gram matrix", "5-fold CV (s)", table.alone("kfold_shared", "time", 4)),
-        ("Shared Gram matrix", "fit + LOO (s)", table.alone("loo_shared", "time", 4)),
+        ("Shared Gram matrix", "fit + span (s)", table.alone(4, "span_rule_shared", "time")),
+        ("Shared Gram matrix", "5-fold CV (s)", table.alone(4, "kfold_shared", "time")),
+        ("Shared Gram matrix", "fit + LOO (s)", table.alone(4, "loo_shared", "time")),
         ("Shared Gram matrix", "LIBSVM / fit + span", table.over("span_rule_shared")),
     ]
     return table.arranged(

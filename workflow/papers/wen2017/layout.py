@@ -1,9 +1,9 @@
 """Tables for readers: tidy rows arranged as the paper prints them, the published numbers beside them."""
 
-import numpy as np
 import pandas as pd
 
-from lib.tables import lookup, named, number
+from lib.layout import faster, filled, lines_of, listed, part, shown
+from lib.tables import KEY, MISSING, arranged, lookup, number
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, TABLE3_METHODS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
 
@@ -27,126 +27,113 @@ KERNEL_APART = (
 )
 
 
-def values_of(tidy):
-    """A function of data set, setting, method and metric: the value in tidy rows, NaN where there is none."""
-    find = lookup(tidy)
-    return lambda *key: find(*key)[0]
+def folds_of(setting):
+    return int(setting.removeprefix("k="))
 
 
-def marked(value, decimals, rounds, of):
-    """A number, with a mark where fewer rounds were run than it is about."""
-    text = number(value, decimals)
-    return text + EXTRAPOLATED if rounds < of and not pd.isna(value) else text
+def _both(table, tidy, published, by=KEY[1:]):
+    """Our values of a table, and the published ones (`lib.tables.lookup`)."""
+    return lookup(tidy, by), lookup(published[published["exhibit"] == table], by)
 
 
-def extrapolations(tidy):
-    """A note that says which numbers were extrapolated, from how many rounds; none where there are none."""
+def _marked(find, decimals, *key):
+    """A column of numbers, with a mark where fewer rounds were run than a number is about."""
+    text = shown(find, decimals, *key)
+
+    def marked(*line):
+        of = (*line, *key)[:3]
+        fewer = find(*of, "rounds")[0] < folds_of(of[1])
+        return text(*line) + EXTRAPOLATED * (fewer and text(*line) != MISSING)
+
+    return marked
+
+
+def _beside(settings, printed, reproduced):
+    """Columns of heading and function; the published ones stand beside ours with the published settings
+    only."""
+    if settings != PUBLISHED:
+        return [("", *column) for column in reproduced]
+    return [("Published", *column) for column in printed] + [("Reproduced", *column) for column in reproduced]
+
+
+def _named(row):
+    return f"{row.dataset}, {NAMES[row.method]}, {row.setting}"
+
+
+def _notes(tidy):
+    """Notes on what was extrapolated, from how many rounds, and on what failed."""
     rounds = tidy[tidy["metric"] == "rounds"]
-    of = rounds["setting"].str.removeprefix("k=").astype(int)
-    fewer = rounds[rounds["value"] < of]
-    names = [
-        f"{row.dataset}, {NAMES[row.method]}, {row.setting}: {row.value:.0f}" for row in fewer.itertuples()
-    ]
-    note = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole: "
-    if not names:
-        return []
-    notes = [note + "; ".join(names) + "."]
-    if (tidy["metric"] == "libsvm_over").any():
+    fewer = rounds[rounds["value"] < rounds["setting"].map(folds_of)]
+    what = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole"
+    notes = listed(fewer, "rounds", what, lambda row: f"{_named(row)}: {row.value:.0f}", "; ")
+    if notes and (tidy["metric"] == "libsvm_over").any():
         notes.append(
             "±: half of the 95 % interval of what was extrapolated; of one fold of LIBSVM by the spread of "
             "the cold start's iterations from fold to fold."
         )
-    return notes
-
-
-def over(tidy):
-    """A function of data set, setting and method: LIBSVM's time over that of the method, as text."""
-    find = lookup(tidy)
-
-    def text(*at):
-        ratio = find(*at[:2], LIBSVM, "time_total")[0] / find(*at, "time_total")[0]
-        return number(ratio, 1, find(*at, "libsvm_over")[1])
-
-    return text
-
-
-def failures(tidy):
-    """A note that names what failed; none where nothing did."""
-    failed = named(tidy, "failed", lambda row: f"{row.dataset}, {NAMES[row.method]}, {row.setting}")
-    return [f"Failed: {'; '.join(failed)}."] if failed else []
-
-
-def folds_of(setting):
-    return int(setting.removeprefix("k="))
+    return [*notes, *listed(tidy, "failed", "Failed", _named, "; ")]
 
 
 def table1_layout(tidy, published, settings):
     """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published rows
     stand beside those with the published settings only."""
-    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table1"])
-    beside, speedup = settings == PUBLISHED, over(tidy)
-    group = "Reproduced" if beside else ""
-    columns = [("", "Data set"), ("", "Method")]
-    if beside:
-        columns += [("Published", heading) for heading in ("Init", "Rest", "Iterations", "Accuracy (%)")]
-    headings = ("Kernel", "Init", "Rest", "Total", "LIBSVM / total", "Iterations", "Accuracy (%)")
-    columns += [(group, heading) for heading in headings]
-    body = []
-    for dataset, setting, method in tidy[["dataset", "setting", "method"]].drop_duplicates().to_numpy():
-        at = (dataset, setting, method)
-        of = ours(*at, "rounds"), folds_of(setting)
-        cells = [dataset, NAMES[method]]
-        if beside:
-            rest = theirs(*at, "time_total" if method == LIBSVM else "time_rest")
-            cells += [
-                number(theirs(*at, "time_init"), 1),
-                number(rest, 1),
-                number(theirs(*at, "iterations"), 0),
-                number(theirs(*at, "accuracy"), 2),
-            ]
-        seeded = method != LIBSVM
-        cells += [
-            number(ours(*at, "time_kernel") if seeded else np.nan, 2),
-            number(ours(*at, "time_init") if seeded else np.nan, 2),
-            marked(ours(*at, "time_rest"), 2, *of),
-            marked(ours(*at, "time_total"), 2, *of),
-            speedup(*at),
-            marked(ours(*at, "iterations"), 0, *of),
-            number(ours(*at, "accuracy"), 2),
-        ]
-        body.append(cells)
+    ours, theirs = _both("table1", tidy, published)
+
+    def of_seeds(metric):
+        text = shown(ours, 2, metric)
+        return lambda *at: MISSING if at[2] == LIBSVM else text(*at)
+
+    def rest(*at):
+        return number(theirs(*at, "time_total" if at[2] == LIBSVM else "time_rest")[0], 1)
+
+    printed = [
+        ("Init", shown(theirs, 1, "time_init")),
+        ("Rest", rest),
+        ("Iterations", shown(theirs, 0, "iterations")),
+        ("Accuracy (%)", shown(theirs, 2, "accuracy")),
+    ]
+    reproduced = [
+        ("Kernel", of_seeds("time_kernel")),
+        ("Init", of_seeds("time_init")),
+        ("Rest", _marked(ours, 2, "time_rest")),
+        ("Total", _marked(ours, 2, "time_total")),
+        ("LIBSVM / total", faster(ours, LIBSVM, "time_total")),
+        ("Iterations", _marked(ours, 0, "iterations")),
+        ("Accuracy (%)", shown(ours, 2, "accuracy")),
+    ]
+    columns = [("", "Data set", part()), ("", "Method", lambda *at: NAMES[at[2]])]
     notes = [
         f"{KERNEL_APART} Init: choosing the alphas to start from (AVG and TOP: the fit of all points, too; "
         "unlearning: that fit, and the paths); rest: the fits. The published total of LIBSVM stands under "
         "rest.",
-        *extrapolations(tidy),
-        *failures(tidy),
+        *_notes(tidy),
     ]
-    return columns, body, notes
+    lines = lines_of(tidy, "dataset", "setting", "method")
+    return arranged(lines, columns + _beside(settings, printed, reproduced), notes)
 
 
 def table2_layout(tidy, published):
     """Columns, body and notes of Table 2."""
-    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table2"])
-    headings = ("Settings", "Rows", "Features", "C", "gamma", "K > 1e-6 (%)", "Largest K")
-    columns = [("", "Data set"), *(("", heading) for heading in headings)]
-    body, notes = [], []
-    for dataset, settings in tidy[["dataset", "setting"]].drop_duplicates().to_numpy():
-        value = {name: ours(dataset, settings, "", name) for name in ("rows", "features", "C", "gamma")}
-        share, largest = (ours(dataset, settings, "", name) for name in ("kernel_share", "kernel_largest"))
-        sizes = [number(value["rows"], 0), number(value["features"], 0)]
-        model = [f"{value['C']:.6g}", f"{value['gamma']:.6g}"]
-        body.append([dataset, settings, *sizes, *model, f"{share:.3g}", f"{largest:.3g}"])
-        other = {
-            name: theirs(dataset, PUBLISHED, "", name)
-            for name in value
-            if theirs(dataset, PUBLISHED, "", name) not in (value[name],)
-            and not pd.isna(theirs(dataset, PUBLISHED, "", name))
-        }
-        if settings == PUBLISHED and other:
-            printed = ", ".join(f"{name} {found:g}" for name, found in other.items())
-            notes.append(f"{dataset}: the paper prints {printed}.")
-    empty = [row[0] for row in body if row[1] == PUBLISHED and float(row[6]) < 1]
+    ours, theirs = _both("table2", tidy, published)
+    columns = [
+        ("", "Data set", part(0)),
+        ("", "Settings", part(1)),
+        ("", "Rows", shown(ours, 0, "", "rows")),
+        ("", "Features", shown(ours, 0, "", "features")),
+        ("", "C", filled("{:.6g}", ours, ("", "C"))),
+        ("", "gamma", filled("{:.6g}", ours, ("", "gamma"))),
+        ("", "K > 1e-6 (%)", filled("{:.3g}", ours, ("", "kernel_share"))),
+        ("", "Largest K", filled("{:.3g}", ours, ("", "kernel_largest"))),
+    ]
+    lines, notes, empty = lines_of(tidy, "dataset", "setting"), [], []
+    for dataset, settings in lines:
+        at = (dataset, settings, "")
+        names = ("rows", "features", "C", "gamma")
+        pairs = [(name, theirs(*at, name)[0], ours(*at, name)[0]) for name in names]
+        if other := [f"{name} {its:g}" for name, its, own in pairs if not pd.isna(its) and its != own]:
+            notes.append(f"{dataset}: the paper prints {', '.join(other)}.")
+        if settings == PUBLISHED and ours(*at, "kernel_share")[0] < 1:
+            empty.append(dataset)
     if empty:
         notes.append(
             "With the published settings the kernel matrix is all but the identity on "
@@ -154,55 +141,48 @@ def table2_layout(tidy, published):
             "classifier can learn from it."
         )
     notes.append("Chosen: features scaled to [0, 1], C and gamma by cross-validation on part of the rows.")
-    return columns, body, notes
+    return arranged(lines, columns, notes)
 
 
 def table3_layout(tidy, published, settings):
     """Columns, body and notes of Table 3; parameters as in `table1_layout`."""
-    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table3"])
-    beside, speedup = settings == PUBLISHED, over(tidy)
-    columns = [("", "Data set"), ("", "k")]
-    if beside:
-        columns += [("Published", "LIBSVM"), ("Published", "SIR"), ("Published", "LIBSVM / SIR")]
-    group = "Reproduced" if beside else ""
+    ours, theirs = _both("table3", tidy, published)
     # a column of our own, where any set has it
     methods = [method for method in TABLE3_METHODS if method != UNLEARN or method in set(tidy["method"])]
-    columns += [(group, HEADINGS[method]) for method in methods]
-    columns += [(group, f"LIBSVM / {NAMES[method]}") for method in methods[1:]]
-    body = []
-    for dataset, setting in tidy[["dataset", "setting"]].drop_duplicates().to_numpy():
-        k = folds_of(setting)
-        time = {method: ours(dataset, setting, method, "time_total") for method in methods}
-        cells = [dataset, str(k)]
-        if beside:
-            first, second = (theirs(dataset, setting, method, "time_total") for method in (LIBSVM, "sir"))
-            cells += [number(first, 1), number(second, 1), number(first / second, 1)]
-        rounds = {method: ours(dataset, setting, method, "rounds") for method in methods}
-        not_run = methods[-1] == UNLEARN and pd.isna(rounds[UNLEARN])
-        cells += [NOT_RUN if not_run and m == UNLEARN else marked(time[m], 1, rounds[m], k) for m in methods]
-        cells += [NOT_RUN if not_run and m == UNLEARN else speedup(dataset, setting, m) for m in methods[1:]]
-        body.append(cells)
-    notes = [KERNEL_APART, *extrapolations(tidy), *failures(tidy)]
-    return columns, body, notes
+
+    unlearned = lines_of(tidy[tidy["method"] == UNLEARN], "dataset", "setting")
+
+    def if_run(method, text):
+        return lambda *at: text(*at) if method != UNLEARN or at in unlearned else NOT_RUN
+
+    printed = [
+        ("LIBSVM", shown(theirs, 1, LIBSVM, "time_total")),
+        ("SIR", shown(theirs, 1, "sir", "time_total")),
+        ("LIBSVM / SIR", faster(theirs, LIBSVM, "time_total", "sir")),
+    ]
+    reproduced = [(HEADINGS[m], if_run(m, _marked(ours, 1, m, "time_total"))) for m in methods]
+    reproduced += [
+        (f"LIBSVM / {NAMES[m]}", if_run(m, faster(ours, LIBSVM, "time_total", m))) for m in methods[1:]
+    ]
+    columns = [("", "Data set", part()), ("", "k", lambda _, setting: str(folds_of(setting)))]
+    notes = [KERNEL_APART, *_notes(tidy)]
+    lines = lines_of(tidy, "dataset", "setting")
+    return arranged(lines, columns + _beside(settings, printed, reproduced), notes)
 
 
 def folds_layout(tidy, published):
     """Columns, body and notes of the iterations on many assignments of the rows to folds."""
-    ours, theirs = values_of(tidy), values_of(published[published["exhibit"] == "table1"])
-    columns = [("", name) for name in ("Data set", "Method", "Published")]
-    kinds = list(dict.fromkeys(tidy["setting"]))
-    columns += [(kind, heading) for kind in kinds for heading in ("mean", "least to most")]
-    body = []
-    for dataset, method in tidy[["dataset", "method"]].drop_duplicates().to_numpy():
-        as_printed = LIBSVM if method == COLD else method
-        cells = [dataset, NAMES[method], number(theirs(dataset, "k=10", as_printed, "iterations"), 0)]
-        for kind in kinds:
-            mean, least, most = (
-                ours(dataset, kind, method, f"iterations{part}") for part in ("", "_least", "_most")
-            )
-            ends = "n/a" if pd.isna(mean) else f"{number(least, 0)} to {number(most, 0)}"
-            cells += [number(mean, 0), ends]
-        body.append(cells)
+    ours, theirs = _both("table1", tidy, published, ("dataset", "method", "setting", "metric"))
+
+    def as_printed(dataset, method):
+        return number(theirs(dataset, LIBSVM if method == COLD else method, "k=10", "iterations")[0], 0)
+
+    columns = [("", "Data set", part(0)), ("", "Method", lambda *at: NAMES[at[1]])]
+    columns += [("", "Published", as_printed)]
+    for (kind,) in lines_of(tidy, "setting"):
+        ends = [(kind, f"iterations_{end}") for end in ("least", "most")]
+        columns.append((kind, "mean", shown(ours, 0, kind, "iterations")))
+        columns.append((kind, "least to most", filled("{:.0f} to {:.0f}", ours, *ends)))
     counts = tidy[tidy["metric"] == "assignments"].drop_duplicates(["dataset", "setting"])
     drawn = {}
     for dataset, own in counts.groupby("dataset", sort=False):
@@ -215,7 +195,7 @@ def folds_layout(tidy, published):
         "0, else to nobody. T at 0: all points that enter start at 0. Both then move the points that enter "
         "only as far as the equality constraint asks. The published counts of cold are those of LIBSVM."
     ]
-    return columns, body, notes
+    return arranged(lines_of(tidy, "dataset", "method"), columns, notes)
 
 
 def agreement_layout(agreement, agreement_points, tie):

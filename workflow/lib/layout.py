@@ -1,0 +1,57 @@
+"""What the columns and the notes of tables for readers have in common.
+
+A line of a table is about a data set, a setting, a method or several of these. The function of a column
+(`lib.tables.arranged`) finds tidy values (`lib.tables.lookup`) by the line and the rest of their key.
+"""
+
+import pandas as pd
+
+from lib.tables import MISSING, named, number
+
+
+def part(place=0):
+    """A column that says what the line is about: a part of it."""
+    return lambda *line: line[place]
+
+
+def shown(find, decimals, *key, spread=False, factor=1):
+    """A column of numbers, with their spreads if wanted."""
+
+    def text(*line):
+        value, apart = find(*line, *key)
+        return number(factor * value, decimals, factor * apart if spread else None)
+
+    return text
+
+
+def filled(pattern, find, *keys):
+    """A column of a pattern, such as "{:.0f} x {:.0f}", that is filled with the values of some keys."""
+
+    def text(*line):
+        values = [find(*line, *key)[0] for key in keys]
+        return MISSING if pd.isna(values).any() else pattern.format(*values)
+
+    return text
+
+
+def faster(find, than, metric, *method):
+    """A column of another method's time over that of the line, or of a method, with half of the interval of
+    LIBSVM's time over it (``libsvm_over``) where there is one."""
+
+    def text(*line):
+        *at, own = (*line, *method)
+        ratio = find(*at, than, metric)[0] / find(*at, own, metric)[0]
+        return number(ratio, 1, find(*at, own, "libsvm_over")[1])
+
+    return text
+
+
+def lines_of(tidy, *columns):
+    """The lines of a table: the values that tidy rows have in some columns, in their order."""
+    return list(tidy[list(columns)].drop_duplicates().itertuples(index=False, name=None))
+
+
+def listed(tidy, metric, what, text, between=", "):
+    """A note that lists the rows in which a metric counts something, with a text for each; none without."""
+    texts = named(tidy, metric, text)
+    return [f"{what}: {between.join(texts)}."] if texts else []
