@@ -123,6 +123,8 @@ def test_a_run_begins_with_what_it_costs_and_the_program_says_what_is_left(check
         ([(5, 60), (5, 60), (4, 40)], 3, 100, 10),  # two of the first do not fit beside each other
         ([(5, 200), (1, 10)], 2, 100, 6),  # what does not fit at all runs alone
         ([(9, 1)] + [(1, 1)] * 9, 64, 100, 9),
+        # what takes more than half of the memory begins first: left to the end it would run alone
+        ([(6, 5), (5, 40), (5, 40), (2, 90)], 2, 100, 11),
     ],
 )
 def test_the_time_on_more_cores_is_that_of_a_schedule(cells, cores, mem_mb, expected):
@@ -174,7 +176,9 @@ def test_folds_and_budgets_are_forecast():
     ]
     weights["folds_run"] = [None, [3]]
     assert forecast_of("sarafis2018", "cells.forecast", weights, [5.0, 1.0], folds=5) == [5, 5]
-    edited = {"method": ["svm", "multiedit_condense"]}
+    # what was edited for the search as well is edited once
+    edited = {"method": ["svm", "multiedit_condense"], "search_cpu_s": [2.0, 4.0]}
+    assert forecast_of("bakir2004", "cells.forecast", edited, [5.0, 9.0]) == [5, 5]
     assert forecast_of("bakir2004", "cells.forecast", edited, [5.0, 9.0], methods=["svm"]) == [5, 0]
 
 

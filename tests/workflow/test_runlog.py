@@ -1,15 +1,17 @@
-"""When a run began and ended, also one that was lost on its way."""
+"""When a run began and ended, also one that was lost on its way, and what its files say of it."""
 
 import json
 
-from lib.rows import made_cells
+import pytest
+from checkouts import Checkout
+from lib.rows import made_cells, read_rows
 from lib.run import planned, wanted
-from lib.runlog import BEGIN, END, last_run, note
+from lib.runlog import BEGIN, END, MADE, note, runs
 
 
 def test_a_run_that_was_lost_began_when_it_was_first_started(tmp_path, monkeypatch):
     path = tmp_path / "results/run.log"
-    assert last_run(path) is None
+    assert runs(path) == []
 
     def line(at, what, **told):
         note(path, what, **told)
@@ -17,13 +19,22 @@ def test_a_run_that_was_lost_began_when_it_was_first_started(tmp_path, monkeypat
         path.write_text("\n".join([*before, json.dumps({**json.loads(last), "at": at})]) + "\n")
 
     line("1", BEGIN, commit="old", cells=9)
-    line("2", END, how="all was made")
+    line("2", END, how=MADE)
     line("3", BEGIN, commit="new", cells=8)
-    assert last_run(path) == {"commit": "new", "began": "3", "ended": None, "calls": 1, "cells": 8}
+    old = {"commit": "old", "cells": 9, "began": "1", "ended": "2", "calls": 1, "how": MADE}
+    new = {"commit": "new", "cells": 8, "began": "3"}
+    assert runs(path) == [old, {**new, "ended": None, "calls": 1}]
     # the machine is lost here
     line("4", BEGIN, commit="new", cells=5)
-    line("5", END, how="all was made")
-    assert last_run(path) == {"commit": "new", "began": "3", "ended": "5", "calls": 2, "cells": 5}
+    line("5", END, how="not all could be made")
+    line("6", BEGIN, commit="new", cells=1)
+    line("7", END, how=MADE)
+    whole = {**new, "ended": "7", "calls": 3, "how": MADE}
+    assert runs(path) == [old, whole]
+    # what is asked for when all was made is a run of its own
+    line("8", BEGIN, commit="new", cells=3)
+    beyond = {"commit": "new", "cells": 3, "began": "8", "ended": None, "calls": 1}
+    assert runs(path) == [old, whole, beyond]
 
 
 def test_a_run_notes_its_begin_and_its_end(checkout):
@@ -41,7 +52,8 @@ def test_a_run_notes_its_begin_and_its_end(checkout):
 
 
 def test_the_next_run_takes_over_all_cells_that_are_the_same(root):
-    """What it lays over that of the committed rows changes samples, and variants that are new."""
+    """What it lays over that of the committed rows changes samples, what takes longest, and variants that are
+    new; it asks for no cell that there was not."""
     papers, registry, _ = planned(root / "config/paper.yaml")
     next_papers, _, config = planned(root / "config/paper.yaml", root / "config/run.yaml")
     assert (config["baselines"], config["rows_of_other_code"]) == ("sampled", "compute")
@@ -50,8 +62,80 @@ def test_the_next_run_takes_over_all_cells_that_are_the_same(root):
         for stage in paper.plan.stages:
             new = {own.cell: own.parameters for own in wanted(next_papers[name], stage, registry)}
             old = {own.cell: own.parameters for own in wanted(paper, stage, registry)}
-            assert list(new) == list(old) == list(made_cells(root / paper.gathered(stage, "results/paper")))
+            assert list(old) == list(made_cells(root / paper.gathered(stage, "results/paper")))
+            assert list(new) == [cell for cell in old if cell in new]
             changed[name, stage] = {cell for cell in new if new[cell] != old[cell]}
     assert changed["wen2017", "variants"] == {"webdata"}
     untouched = {key for key, cells in changed.items() if not cells}
     assert {("chapelle1999", "cells"), ("franc2008", "stopping"), ("comparison", "cells")} <= untouched
+
+
+@pytest.mark.parametrize("paper", ["bakir2004", "franc2008", "sarafis2018", "wen2017"])
+def test_cells_that_the_next_run_leaves_out_are_baselines(root, tmp_path, paper):
+    path = tmp_path / "full.yaml"
+    path.write_text("baselines: full")
+    full, sampled = (
+        planned(root / "config/paper.yaml", root / "config/run.yaml", *more)[0][paper].plan for more in ([path], [])
+    )
+    left_out = {
+        f"{stage}/{name}"
+        for stage in full.stages
+        for name in full.of_stage(stage)
+        if name not in sampled.of_stage(stage)
+    }
+    expected = {
+        "franc2008": {name for name in left_out if name.startswith("stopping/")},
+        "wen2017": {name for name in left_out if name.startswith("libsvm/")},
+    }
+    assert left_out == expected.get(paper, set()) and bool(left_out) == (paper in expected)
+
+
+def test_within_8_gb_no_cell_takes_more(root):
+    given = [root / f"config/{name}.yaml" for name in ("paper", "run")]
+    papers, _, _ = planned(*given)
+    small, _, config = planned(*given, root / "config/paper-8gb.yaml")
+    head = (root / "config/paper-8gb.yaml").read_text().partition("preset:")[0]
+
+    def cells(plans):
+        return {
+            f"{name}/{stage}/{cell}": run.cells[cell]
+            for name, paper in plans.items()
+            for stage in paper.plan.stages
+            for cell, run in paper.plan.of_stage(stage).items()
+        }
+
+    all_cells, fitting = cells(papers), cells(small)
+    assert max(cell.mem_mb for cell in all_cells.values()) <= 17_000
+    assert max(cell.mem_mb for cell in fitting.values()) <= 8_000
+    # the head of the file says what is not there
+    missing = {cell.dataset for name, cell in all_cells.items() if name not in fitting}
+    assert missing == {"mnist", "webdata"} and all(name in head for name in missing)
+    assert config["preset"] == "paper-8gb"
+
+
+def test_files_and_provenance_of_a_run_are_of_one_library_commit_and_processor(tmp_path):
+    """A small run as `make paper` does it, in a clone, which has a commit."""
+    checkout = Checkout(tmp_path, linked=False)
+    own = {"datasets": ["titanic-table"], "methods": ["unlearn", "standard"], "realisations": 1, "test_realisations": 1}
+    own |= {"linear": {"C": [1]}, "rbf": {"C": [1], "gamma": [1]}}
+    own["figure1"] = {"datasets": ["titanic-table"], "log10_eps": [0]}
+    config = {"preset": "one", "baselines": "sampled", "papers": ["franc2008"], "minutes_per_job": 60, "franc2008": own}
+    for targets in (["printed"], ["results/one/provenance.json"]):
+        done = checkout.snakemake("--cores", "1", "--resources", "mem_mb=2000", "--", *targets, config=config)
+        assert done.returncode == 0, done.stderr
+    results = checkout.folder / "results/one"
+    provenance = json.loads((results / "provenance.json").read_text())
+    files = sorted(results.glob("*/rows/*.parquet"))
+    assert [file.stem for file in files] == ["cells", "stopping", "test"]
+    for file in files:
+        rows = read_rows([file])
+        assert set(rows["commit"]) == {provenance["commit"]} == {checkout.commit}
+        assert set(rows["cpu"]) == {provenance["cpu"]}
+        (library,) = set(rows["library"])
+        version, _, code = library.rpartition("+")
+        assert version == provenance["library"]
+        assert [code] == provenance["code"][f"franc2008/{file.stem}"]
+        assert {own.library for own in made_cells(file).values()} == {library}
+    (run,) = provenance["runs"]
+    assert (run["commit"], run["cells"], run["memory_mb"], run["how"]) == (provenance["commit"], 4, 2000, MADE)
+    assert run["began"] <= run["ended"] <= provenance["written"]

@@ -58,15 +58,22 @@ class Cost:
 
 
 def verdict(cost, machine, cores):
-    """Whether a machine can hold some cells, as a sentence; `machine` is its memory in 2**20 bytes."""
+    """Whether a machine can hold some cells, as a sentence; `machine` is the memory that they may take together,
+    in 2**20 bytes."""
     if cost.mem_mb > machine:
         return f"This machine has {machine:,} MB: the largest cells need more, and each ends in a sentence."
     beside = min(cores, machine // max(cost.mem_mb, 1))
     return f"This machine has {machine:,} MB: {beside} of the largest run beside each other on {cores} cores."
 
 
+def urgency(cpu_s, mb, mem_mb):
+    """What cells start by on a machine of so much memory, the largest first: no two of those that take more
+    than half of it run at once, so that they have to begin early; then the longest."""
+    return (2 * mb > mem_mb, cpu_s)
+
+
 def duration(cells, cores, mem_mb):
-    """How long some cells take on a machine, the longest first, each on one core, in seconds.
+    """How long some cells take on a machine, the most urgent first, each on one core, in seconds.
 
     Parameters
     ----------
@@ -75,7 +82,8 @@ def duration(cells, cores, mem_mb):
     cores, mem_mb : int
         Cores and memory of the machine.
     """
-    waiting, running, now, free = sorted(cells, reverse=True), [], 0.0, mem_mb
+    waiting = sorted(cells, key=lambda cell: urgency(*cell[:2], mem_mb), reverse=True)
+    running, now, free = [], 0.0, mem_mb
     while waiting or running:
         later = []
         for cpu_s, mb, *name in waiting:
@@ -131,16 +139,17 @@ def _without_vectors(name):
     return not name.endswith("_pattern") and not name.startswith("differing_")
 
 
-def costs(papers, registry, config, only=None, readable=str):
+def costs(papers, registry, config, only=None, readable=str, printed=False):
     """The cost of the cells that each paper has to compute, by paper. Papers, registry and configuration
-    are from `lib.run.planned`; with `only`, the files of some cells, no others count. `readable` makes of the
-    path of a file that at which it can be read, see `lib.store.Files`."""
+    are from `lib.run.planned`; with `only`, the files of some cells, no others count, and if only what is
+    `printed` is asked for, no stages but `lib.papers.Paper.printed_stages`. `readable` makes of the path of a
+    file that at which it can be read, see `lib.store.Files`."""
     results = f"{config['folders']['results']}/{config['preset']}"
     any_code = config["rows_of_other_code"] == "keep"
     found = {}
     for paper in papers.values():
         cost = found[paper.key] = Cost()
-        for stage in paper.plan.stages:
+        for stage in paper.printed_stages if printed else paper.plan.stages:
             rows, runs = readable(paper.gathered(stage, results)), paper.plan.of_stage(stage)
             files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
             named = [name for name, file in files.items() if only is None or file in only]
@@ -169,18 +178,20 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m lib.cost", description=__doc__.splitlines()[0])
     parser.add_argument("--configfile", nargs="+", default=[], help="laid over the demo's configuration")
     parser.add_argument("--cores", type=int, default=1, help="of the run; 1 by default")
+    parser.add_argument("--mem-mb", type=int, default=machine_mb(), help="of the run; this machine's by default")
+    parser.add_argument("--printed", action="store_true", help="only what the papers print and claim")
     asked = parser.parse_args(arguments)
     try:
-        found = costs(*planned(*asked.configfile))
+        found = costs(*planned(*asked.configfile), printed=asked.printed)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     for name, cost in found.items():
         print(f"{name}: {cost}" + (f"; {cost.longest}" if cost.known else ""))
     together = total(found.values())
     print(f"together: {together}")
-    print(verdict(together, machine_mb(), asked.cores))
+    print(verdict(together, asked.mem_mb, asked.cores))
     if together.known:
-        print(forecast(together, asked.cores, machine_mb()))
+        print(forecast(together, asked.cores, asked.mem_mb))
 
 
 if __name__ == "__main__":

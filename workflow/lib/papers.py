@@ -218,6 +218,13 @@ class Paper:
         files |= {name: f"{name}.csv" for own in exhibits for name in own.also}
         return self._paths(files)
 
+    @property
+    def printed_stages(self):
+        """The stages of which something is made that the paper prints or claims; of the comparison none."""
+        if self.year is None:
+            return []
+        return list(dict.fromkeys(run.stage for run in self.plan.runs if not (run.cause or run.beyond)))
+
     def results(self):
         """What the paper's target asks for."""
         rows = [self.gathered(stage) for stage in self.plan.stages]

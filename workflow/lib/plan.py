@@ -48,6 +48,8 @@ class Run:
     # settings, see `lib.cost.seconds`; empty: what it did cost
     forecast: str = ""
     priority: int = 0  # Snakemake starts cells of a higher priority before all others
+    # whether nothing that the paper prints or claims is made from its rows
+    beyond: bool = False
     # the cause of misses whose variant it runs, see `lib.causes`; the paper's own cells have none
     cause: str = ""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from svmselect.data.atomic import replacing
 
 BEGIN, END = "begin", "end"
+MADE = "all was made"  # how a run ends that is not to be called again
 
 
 def note(path, what, **told):
@@ -19,20 +20,23 @@ def note(path, what, **told):
         file.write(before + json.dumps({"at": now, "what": what, **told}).encode() + b"\n")
 
 
-def last_run(path):
-    """When the work of the last run began and ended, as a dict; None without one.
+def runs(path):
+    """When the work of each run began and ended, a list of dicts, the last one last.
 
-    It began with the first of the lines, up to the last, that have its ``commit``; ``ended`` is None while it
-    runs, and ``calls`` counts how often it was started.
+    A run that was lost or could not make all goes on where it is called again with the same ``commit``;
+    ``calls`` counts how often it was started. It began with the first call, which tells ``cells`` and what
+    else there is. ``ended`` is None while the last one runs, and ``how`` says how it ended.
     """
     if not Path(path).is_file():
-        return None
-    lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
-    begun = [line for line in lines if line["what"] == BEGIN]
-    if not begun:
-        return None
-    last = begun[-1]
-    own = [line for line in begun if line["commit"] == last["commit"]]
-    ended = lines[-1]["at"] if lines[-1]["what"] == END else None
-    told = {name: value for name, value in last.items() if name not in ("at", "what", "commit")}
-    return {"commit": last["commit"], "began": own[0]["at"], "ended": ended, "calls": len(own), **told}
+        return []
+    found = []
+    for line in map(json.loads, Path(path).read_text().splitlines()):
+        at, what, told = line.pop("at"), line.pop("what"), line
+        if what == END:
+            found[-1] |= {"ended": at, **told}
+        elif found and found[-1]["commit"] == told["commit"] and found[-1].get("how") != MADE:
+            found[-1] |= {"ended": None, "calls": found[-1]["calls"] + 1}
+            found[-1].pop("how", None)
+        else:
+            found.append({**told, "began": at, "ended": None, "calls": 1})
+    return found

@@ -23,7 +23,7 @@ for paper in PAPERS.values():
             wildcard_constraints:
                 cell=run.pattern([name for job in jobs if len(job) == 1 for name in job]),
             cache: CACHE
-            priority: urgency(paper, run)
+            priority: priority_of(paper, run)
             resources:
                 **EXCLUSIVE,
                 mem_mb=growing(needed(run, "mem_mb")),
@@ -46,7 +46,7 @@ for paper in PAPERS.values():
                     rows=[updated(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
                 log:
                     f"<logs>/{paper.key}/{run.stage}/{job[0]}-and-{len(job) - 1}-more.log",
-                priority: urgency(paper, run, job)
+                priority: priority_of(paper, run, job)
                 resources:
                     **EXCLUSIVE,
                     mem_mb=growing(max(run.cells[name].mem_mb for name in job)),
@@ -87,7 +87,7 @@ onstart:
     if cost.cells:
         print(f"To compute: {cost}.", file=sys.stderr)
         if not FILES.remote:
-            machine = {"cpu": cpu_model(), "cores": workflow.cores, "memory_mb": machine_mb()}
+            machine = {"cpu": cpu_model(), "cores": workflow.cores, "memory_mb": memory_mb()}
             note(
                 RUN_LOG,
                 BEGIN,
@@ -97,13 +97,13 @@ onstart:
                 forecast_cpu_s=round(cost.cpu_s),
             )
         if workflow.local_exec:
-            print(verdict(cost, machine_mb(), workflow.cores), file=sys.stderr)
+            print(verdict(cost, memory_mb(), workflow.cores), file=sys.stderr)
             if cost.known:
-                print(forecast(cost, workflow.cores, machine_mb()), file=sys.stderr)
+                print(forecast(cost, workflow.cores, memory_mb()), file=sys.stderr)
 
 
 onsuccess:
-    note_end("all was made")
+    note_end(MADE)
 
 
 onerror:

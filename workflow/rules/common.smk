@@ -31,7 +31,7 @@ from lib.environment import COMMIT, cache_folder, commit, cpu_model, set_job_env
 from lib.memory import machine_mb
 from lib.papers import from_here, load_papers, with_plans
 from lib.plan import contents
-from lib.runlog import BEGIN, END, last_run, note
+from lib.runlog import BEGIN, END, MADE, note, runs
 from lib.store import Files
 from lib.verify import drawn
 
@@ -41,8 +41,14 @@ set_job_environment(WORKFLOW)
 if workflow.is_main_process and workflow.local_exec and "mem_mb" not in workflow.resource_settings.resources:
     workflow.register_resource("mem_mb", machine_mb())
 
+
+def memory_mb():
+    """The memory that the jobs on this machine may take together, in 2**20 bytes."""
+    return workflow.global_resources.get("mem_mb") or machine_mb()
+
+
 try:
-    from lib.cost import costs, forecast, seconds, total, verdict
+    from lib.cost import costs, forecast, seconds, total, urgency, verdict
     from lib.library import check_installed, code_of
     from lib.rows import cells_to_compute
     from lib.run import described, wanted
@@ -136,8 +142,8 @@ def named(wildcards, output):
 # Whether prepared data and cells may come from a cache that checkouts share, and go there.
 CACHE = cache_folder() is not None
 
-# A priority that no sum of minutes reaches.
-FIRST = 1_000_000
+# Priorities that no sum of minutes reaches: of what others wait for, and of what takes more than half of the memory.
+FIRST, LARGE = 1_000_000, 100_000
 
 # Wall-clock times are taken where nothing else runs: on a cluster each job gets a node of its own.
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
@@ -161,7 +167,7 @@ def needed(run, what):
 
 def note_end(how):
     """The end of a run that had something to compute."""
-    if not FILES.remote and (run := last_run(RUN_LOG)) is not None and run["ended"] is None:
+    if not FILES.remote and (noted := runs(RUN_LOG)) and noted[-1]["ended"] is None:
         note(RUN_LOG, END, how=how)
 
 
@@ -171,9 +177,9 @@ def seconds_of(key, stage):
     return seconds(kept_rows(key, stage), key, PAPERS[key].plan.of_stage(stage))
 
 
-def urgency(paper, run, names=None):
-    """The priority of a job, as a function of the wildcards: the minutes that its cells will take by their last rows, or are given
-    by the plan. The longest start first, so that all cores end at the same time; what others wait for starts before all.
+def priority_of(paper, run, names=None):
+    """The priority of a job, as a function of the wildcards: by `lib.cost.urgency` of the minutes that its cells will take by their
+    last rows, or are given by the plan, so that all cores end at the same time; what others wait for starts before all.
     """
 
     def minutes(name):
@@ -184,7 +190,8 @@ def urgency(paper, run, names=None):
         if not workflow.is_main_process:
             return 0
         own = names or [run.name(wildcards.cell)]
-        return run.priority * FIRST + sum(map(minutes, own))
+        large, longest = urgency(sum(map(minutes, own)), max(run.cells[name].mem_mb for name in own), memory_mb())
+        return run.priority * FIRST + large * LARGE + longest
 
     return priority
 

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from lib.environment import commit, cpu_model
 from lib.joblog import start_log
-from lib.runlog import last_run
+from lib.runlog import runs
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 
@@ -23,13 +23,13 @@ for path in snakemake.input.data:
     dataset = Dataset.load(path)
     datasets[dataset.name] = {"sha256": dataset.sha256, "source": dataset.source}
 written = datetime.now(UTC).isoformat(timespec="seconds")
-run = last_run(snakemake.params.log_of_runs)
-if run is not None and run["ended"] is None:
+noted = [run for run in runs(snakemake.params.log_of_runs) if run["commit"] == commit()]
+if noted and noted[-1]["ended"] is None:
     # it goes on, but all rows are there
-    run["ended"] = written
+    noted[-1]["ended"] = written
 provenance = {
     "written": written,
-    "run": run,
+    "runs": noted,
     "commit": commit(),
     "library": metadata.version("svmselect"),
     "code": snakemake.params.cells,

@@ -272,7 +272,11 @@ def run_points(job, points, problem_of, setup_of, asked):
 
 
 def forecast(rows, took, settings):
-    """What rows would take with the methods of the settings; see `lib.cost.seconds`."""
+    """What rows would take with the methods of the settings; see `lib.cost.seconds`. Editing begins once, for
+    the search and for the training: rows of before have it in both."""
+    edited = rows["method"].isin(BEGINNINGS)
+    if "search_cpu_s" in rows:
+        took = took.where(~edited, took - rows["search_cpu_s"].fillna(0.0))
     return took.where(rows["method"].isin(getattr(settings, "methods", rows["method"])), 0.0)
 
 

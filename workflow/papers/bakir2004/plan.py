@@ -116,4 +116,4 @@ def _mb(rows, budget):
     if rows == 0:
         return 1000
     whole = rows**2 * (8 if rows <= ROWS_FLOAT64 else 4) / 2**20
-    return int(1.25 * min(budget, 1.04 * whole)) + 3500
+    return int(1.25 * min(budget, 1.04 * whole)) + 2500

@@ -1,11 +1,15 @@
 """What there is to run: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
 
-from lib.config import check_datasets, grid
+from lib.config import check_datasets, check_names, grid
 from lib.plan import Cell, Plan, Run
 
 PUBLISHED, CHOSEN = "published", "chosen"
 NONE = {PUBLISHED: [], CHOSEN: []}
 BYTES = {"float32": 4, "float64": 8}
+# what ATO takes beside the Gram matrix, and what everything else does, in 2**20 bytes
+ATO_MB, BESIDE_MB = 1200, 900
+# a job that holds the data and a few hundred columns
+SMALL_MB = 1900
 
 
 def plan(config, registry):
@@ -14,6 +18,7 @@ def plan(config, registry):
     variants = {entry["name"]: entry for entry in own["variants"]["datasets"]}
     along_C, choice = own["along_C"], own["choice"]
     sampled = own["sample"] if config["baselines"] == "sampled" else None
+    left_out, found = sampled["without"] if sampled else (), {}
     check_datasets({"wen2017.datasets": datasets}, registry)
     check_datasets(
         {"wen2017.along_C.datasets": along_C["datasets"], "wen2017.variants.datasets": variants}, datasets
@@ -22,13 +27,18 @@ def plan(config, registry):
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
 
     def run(function, stage, cells, settings, after=("choice",), **more):
-        return Run(function, "CV_ROWS", cells, settings, stage, after, **more)
+        kept = {name: cell for name, cell in cells.items() if f"{stage}/{name}" not in left_out}
+        found.update({f"{stage}/{name}": cell for name, cell in cells.items()})
+        return Run(function, "CV_ROWS", kept, settings, stage, after, **more)
 
-    def whole_matrix_mb(dataset, seedings):
-        """Memory of a job that holds a Gram matrix and what the seeds take of it, in 2**20 bytes: ATO and MIR
-        solve systems of kernel values."""
-        matrix = registry[dataset].rows ** 2 * BYTES[datasets[dataset]["dtype"]] / 2**20
-        return int((1.25 if {"ato", "mir"} & {*seedings} else 1.1) * matrix) + 1500
+    def whole_matrix_mb(dataset, seedings, k):
+        """Memory of a job that holds a Gram matrix and what the seeds take beside it, in 2**20 bytes: ATO a
+        block of kernel values; MIR those of a fold with all others, and four matrices of its normal equations.
+        """
+        rows, size = registry[dataset].rows, BYTES[datasets[dataset]["dtype"]]
+        fold = 1 if k == "loo" else rows / int(k)
+        takes = {"ato": ATO_MB, "mir": (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20}
+        return int(rows**2 * size / 2**20 + max((takes.get(name, 0) for name in seedings), default=0)) + BESIDE_MB
 
     def model(dataset):
         return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}
@@ -37,16 +47,16 @@ def plan(config, registry):
         return {}
 
     def seedings_mb(dataset, k):
-        return whole_matrix_mb(dataset, of_k(datasets[dataset], k)["methods"])
+        return whole_matrix_mb(dataset, of_k(datasets[dataset], k)["methods"], k)
 
     def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=seedings_mb, name="k"):
         """Cells that data set, settings and k name: of the published or, without a model, the chosen one."""
-        found = {}
+        cells_of = {}
         for dataset, entry in datasets.items():
             for which in (PUBLISHED, CHOSEN):
                 for k in map(str, entry["cells"].get(stage, NONE)[which]):
                     given = {"model": model(dataset) if which == PUBLISHED else None, "k": k}
-                    found[f"{dataset}/{which}/{name}-{k}"] = Cell(
+                    cells_of[f"{dataset}/{which}/{name}-{k}"] = Cell(
                         dataset,
                         {"settings": which},
                         {**given, **arguments(entry, k)},
@@ -54,7 +64,7 @@ def plan(config, registry):
                         mb(dataset, k),
                         minutes,
                     )
-        return found
+        return cells_of
 
     def of_k(entry, k):
         return next(own for own in entry["seedings"] if str(own["k"]) == k)
@@ -64,7 +74,7 @@ def plan(config, registry):
 
     def sample(entry, k):
         """The most folds of the seeds of a cell that have fewer than all; nothing where all are run."""
-        most = sampled["folds"] if sampled else {}
+        most = {**sampled["folds"], **of_k(entry, k).get("sample", {})} if sampled else {}
         fewer = {
             name: most[name]
             for name in of_k(entry, k)["methods"]
@@ -79,12 +89,13 @@ def plan(config, registry):
         return {"seedings": [name for name in of_k(entry, k)["methods"] if name in own["cached"]["seedings"]]}
 
     of_choice = {
-        name: Cell(name, {"settings": CHOSEN}, mem_mb=3000, minutes=120)
+        name: Cell(name, {"settings": CHOSEN}, mem_mb=SMALL_MB, minutes=120)
         for name in _with_choice(datasets, along_C)
     }
     path = {"k": str(along_C["k"]), "C": grid(along_C["C"]), "seedings": along_C["seedings"]}
     of_path = {
-        name: Cell(name, {"settings": CHOSEN}, path, mem_mb=3000, minutes=120) for name in along_C["datasets"]
+        name: Cell(name, {"settings": CHOSEN}, path, mem_mb=SMALL_MB, minutes=120)
+        for name in along_C["datasets"]
     }
     of_variants = {
         name: Cell(
@@ -92,7 +103,7 @@ def plan(config, registry):
             {"settings": PUBLISHED},
             {"k": str(own["variants"]["k"]), "model": model(name), "seedings": entry["seedings"]},
             {"dtype": datasets[name]["dtype"], **{key: entry[key] for key in ("stratified", "unstratified")}},
-            whole_matrix_mb(name, entry["seedings"]),
+            whole_matrix_mb(name, entry["seedings"], own["variants"]["k"]),
             120,
         )
         for name, entry in variants.items()
@@ -101,28 +112,31 @@ def plan(config, registry):
         **{key: choice[key] for key in ("rows", "folds")},
         **{key: grid(choice[key]) for key in ("C", "gamma")},
     }
-    of_libsvm = cells("libsvm", 360, mb=lambda *_: 4000)
+    of_libsvm = cells("libsvm", 360, mb=lambda *_: SMALL_MB)
     budget_s = sampled["libsvm_budget"] if sampled else own["libsvm_budget"]
     unlearned = cells("unlearn", 240, cell_settings=of_seeds, name="unlearn")
     of_folds = {"forecast": "cells.forecast"}
     with_cache = {**settings, "rounds": own["cached"]["rounds"]}
+    runs = [
+        # the others wait for it
+        run("choice.run_choice", "choice", of_choice, {**of_grid, **without_limit}, after=(), priority=1),
+        run("cells.run_seeds", "seeds", cells("seeds", 720, seedings, of_seeds), settings, **of_folds),
+        run("cells.run_unlearning", "seeds", unlearned, settings, **of_folds),
+        run("cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
+        run(
+            "libsvm.run_libsvm",
+            "libsvm",
+            of_libsvm,
+            {**without_limit, "budget_s": budget_s},
+            forecast="libsvm.forecast",
+        ),
+        run("cells.run_along_C", "along_C", of_path, {**settings, "rows": along_C["rows"]}),
+        # how folds are drawn; nothing that the paper prints or claims
+        run("variants.run_variants", "variants", of_variants, settings, after=(), beyond=True),
+    ]
+    check_names("wen2017.sample.without", left_out, found)
     return Plan(
-        [
-            # the others wait for it
-            run("choice.run_choice", "choice", of_choice, {**of_grid, **without_limit}, after=(), priority=1),
-            run("cells.run_seeds", "seeds", cells("seeds", 720, seedings, of_seeds), settings, **of_folds),
-            run("cells.run_unlearning", "seeds", unlearned, settings, **of_folds),
-            run("cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
-            run(
-                "libsvm.run_libsvm",
-                "libsvm",
-                of_libsvm,
-                {**without_limit, "budget_s": budget_s},
-                forecast="libsvm.forecast",
-            ),
-            run("cells.run_along_C", "along_C", of_path, {**settings, "rows": along_C["rows"]}),
-            run("variants.run_variants", "variants", of_variants, settings, after=()),
-        ],
+        runs,
         list(datasets),
         facts={
             "features": {dataset: registry[dataset].features for dataset in datasets},
