@@ -283,12 +283,22 @@ def test_figure1_has_a_gap_where_the_reference_model_failed():
     assert value["0", "standard", "failed_models"][0] == 1
 
 
+def test_the_printed_error_and_axis_stand_in_figure1(root):
+    tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
+    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    for dataset, printed in (("banana", [8.55, 15]), ("another", [])):
+        ax = plot_figure1(tidy.assign(dataset=dataset), published, [dataset]).axes[0]
+        lines = [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1]]
+        assert lines == printed
+
+
 def test_figures_are_the_same_bytes_each_time(tmp_path, root):
     tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
     published = read_published(root / "workflow/papers/franc2008/published.csv")
     alt = alt_text(root / "workflow/papers/franc2008/captions/figure1.rst")
     for name in ("a", "b"):
-        save(plot_figure1(tidy, ["d"]), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure 1", alt)
+        fig = plot_figure1(tidy, published, ["d"])
+        save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure 1", alt)
         fig = plot_speedup(published, published, [*dict.fromkeys(published["dataset"]), ALL_SETS])
         save(fig, tmp_path / f"{name}2.pdf", tmp_path / f"{name}2.svg", "Speed-up", alt)
     for file in ("a.pdf", "a.svg", "a2.pdf", "a2.svg"):

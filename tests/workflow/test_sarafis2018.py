@@ -401,14 +401,31 @@ def test_layouts_put_the_published_values_in_brackets(tmp_path, root):
     assert sv_counts_agree(own, printed, "unheard-of", 0.1) is None
 
 
+def heights(ax):
+    """Heights of the lines that cross a whole panel."""
+    return [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1]]
+
+
+def test_the_printed_least_test_error_stands_in_the_figures(tmp_path, root):
+    rows = made_rows()
+    line = pd.DataFrame(curves("figure2", rows, {"figure2": (CLASS_WEIGHTS, "image")}))
+    _, published = exhibits(tmp_path, rows, root)
+    figures = {"figure2": (CLASS_WEIGHTS, "image")}
+    above, below = plot_figure2(line, figures, published).axes[::2]
+    assert heights(above) == [0.0623] and heights(below) == []
+    # of a data set that the paper does not have
+    other = plot_figure2(line.assign(dataset="another"), figures, published)
+    assert all(heights(ax) == [] for ax in other.axes)
+
+
 def test_figures_are_stable_and_described(tmp_path, root):
     rows = made_rows()
-    tidy, _ = exhibits(tmp_path, rows, root)
+    tidy, published = exhibits(tmp_path, rows, root)
     line = pd.DataFrame(curves("figure2", rows, {"figure2": (CLASS_WEIGHTS, "image")}))
     alt = alt_text(root / "workflow/papers/sarafis2018/captions/figure2.rst")
     for plot in (
-        lambda: plot_figure2(line, {"figure2": (CLASS_WEIGHTS, "image")}),
-        lambda: plot_figure5(tidy["figure5"]),
+        lambda: plot_figure2(line, {"figure2": (CLASS_WEIGHTS, "image")}, published),
+        lambda: plot_figure5(tidy["figure5"], from_log2_m=12),
         lambda: plot_figure6(tidy["figure6"]),
     ):
         for name in "ab":

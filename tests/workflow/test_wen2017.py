@@ -45,7 +45,7 @@ from papers.wen2017.layout import (
     table3_layout,
 )
 from papers.wen2017.libsvm import run_libsvm
-from papers.wen2017.plots import plot_figure2, plot_seeds
+from papers.wen2017.plots import over_libsvm, plot_figure2, plot_seeds
 from papers.wen2017.problem import chosen_model, folds_of, load, training_rows
 from papers.wen2017.variants import run_variants
 from scipy import sparse
@@ -815,12 +815,24 @@ def test_folds_table(tmp_path, root):
     assert "madelon: stratified 3, unstratified 2; mnist: stratified 1. " in notes[0]
 
 
+def test_printed_costs_over_libsvm(root):
+    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    times, iterations = (over_libsvm(published, name) for name in ("time", "iterations"))
+    # Table 3: 19.5 s and 620 s
+    assert times.at[("madelon", "k=100"), "sir"] == pytest.approx(19.5 / 620)
+    # Table 1: seeds in 3,824 s and fits in 5,738 s beside 6,783 s
+    assert times.at[("adult", "k=10"), "ato"] == pytest.approx((3824 + 5738) / 6783)
+    assert (iterations["libsvm"] == 1).all() and len(iterations) == 5
+    assert over_libsvm(published, "kernel_values").empty
+
+
 def test_figures_are_stable_and_described(tmp_path, root):
     results = exhibits(tmp_path, root, made_rows())
+    published = read_published(root / "workflow/papers/wen2017/published.csv")
     for plot, exhibit in ((plot_figure2, "figure2"), (plot_seeds, "seeds")):
         alt = alt_text(root / f"workflow/papers/wen2017/captions/{exhibit}.rst")
         for name in "ab":
-            fig = plot(getattr(results, exhibit))
+            fig = plot(getattr(results, exhibit), **({"published": published} if exhibit == "seeds" else {}))
             save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
         for kind in ("pdf", "svg"):
             assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()

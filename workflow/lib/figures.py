@@ -20,6 +20,12 @@ COLORS = {
     "sky": SKY,
 }
 
+# What the paper prints: values are broad light lines or large hollow marks, ends of its axes dotted lines. None
+# is the grey of a method of ours.
+PALE = "#b0b0b0"
+PAPER_VALUE = {"color": PALE, "linewidth": 4, "linestyle": "-"}
+PAPER_AXIS = {"color": PALE, "linewidth": 1.2, "linestyle": ":"}
+
 # to the inch, in which both formats measure
 POINTS = 72
 
@@ -80,6 +86,13 @@ def curve(rows):
     """Settings, values and spreads of tidy rows as arrays, from the least setting on."""
     rows = rows.assign(setting=rows["setting"].astype(float)).sort_values("setting", kind="stable")
     return rows[["setting", "value", "spread"]].to_numpy().T
+
+
+def across(ax, values, style):
+    """A line across a panel, behind its curves, at each value that a paper prints; how many there are."""
+    for value in values:
+        ax.axhline(value, zorder=0, **style)
+    return len(values)
 
 
 def legend(fig, curves, columns, place="outside upper center"):

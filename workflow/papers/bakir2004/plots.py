@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
+from lib.figures import BLUE, GREEN, GREY, PAPER_AXIS, VERMILLION, across, curve, figure, legend
 from papers.bakir2004.layout import METHOD_NAMES
 
 STYLES = {
@@ -32,18 +32,19 @@ def plot_figure1(tidy):
 
 def plot_figure3(tidy, published):
     """Support vectors, test error and training time against the size; one row of panels per deviation. Grey:
-    the end of the paper's axis."""
+    the end of the paper's axis, whose deviation is in doubt."""
     datasets = list(dict.fromkeys(tidy["dataset"]))
     panels = {"svs": "Support vectors", "error": "Test error (%)", "time": "CPU time of training (s)"}
     fig, axes = figure(len(datasets), 3, 7.4, 2.4 * len(datasets) + 0.3)
+    ends = 0
     for row, dataset in zip(axes, datasets, strict=True):
         own = tidy[tidy["dataset"] == dataset]
         for ax, metric, _ in _panels(row, own, panels, "Training points", logarithmic=("time",)):
-            _axis_end(ax, published, "figure3", metric, dataset)
+            ends += _axis_end(ax, published, "figure3", metric)
             if metric == "svs":
                 ax.set_ylim(0, None)
         row[0].set_title(f"standard deviation {dataset.split()[-1]}", loc="left")
-    return _with_legend(fig, tidy)
+    return _with_legend(fig, tidy, ends)
 
 
 def plot_figure4(tidy, published):
@@ -54,17 +55,17 @@ def plot_figure4(tidy, published):
         "clean_error": "Test error, clean labels (%)",
     }
     fig, axes = figure(1, 3, 7.4, 2.9)
+    ends = 0
     for ax, metric, _ in _panels(axes.flat, tidy, panels, "Labels swapped (%)"):
-        _axis_end(ax, published, "figure4", metric, *tidy["dataset"].unique())
+        ends += _axis_end(ax, published, "figure4", metric)
         ax.set_ylim(0, None)
-    return _with_legend(fig, tidy)
+    return _with_legend(fig, tidy, ends)
 
 
-def _axis_end(ax, published, exhibit, metric, dataset):
-    """A grey line where the paper's axis ends."""
+def _axis_end(ax, published, exhibit, metric):
+    """A grey line where the paper's axis ends; whether there is one."""
     own = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
-    for value in own.loc[own["dataset"] == dataset, "value"].unique():
-        ax.axhline(value, color=GREY, linewidth=0.8, linestyle=":")
+    return across(ax, own["value"].unique(), PAPER_AXIS)
 
 
 def plot_growth(tidy):
@@ -114,8 +115,9 @@ def _bars(ax, rows, style):
     ax.errorbar(x, y, spread, elinewidth=0.6, markersize=SIZE, **style)
 
 
-def _with_legend(fig, tidy):
+def _with_legend(fig, tidy, ends=False):
     found = [method for method in STYLES if method in set(tidy["method"])]
     curves = [(METHOD_NAMES[method], {"markersize": SIZE, **STYLES[method]}) for method in found]
-    legend(fig, curves, min(len(found), 5))
+    curves += [("end of the paper's axis", PAPER_AXIS)] if ends else []
+    legend(fig, curves, len(curves) if len(curves) < 5 else 3)
     return fig

@@ -3,7 +3,19 @@
 import numpy as np
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
-from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
+from lib.figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    PAPER_AXIS,
+    PAPER_VALUE,
+    VERMILLION,
+    across,
+    curve,
+    figure,
+    legend,
+)
+from lib.tables import part_of
 from papers.franc2008.layout import KERNEL_NAMES
 from papers.franc2008.names import ALL_SETS
 
@@ -25,8 +37,9 @@ REPRODUCED = {"linestyle": "none", "markersize": 4}
 PUBLISHED = {"linestyle": "none", "markersize": 6.5, "markerfacecolor": "white"}
 
 
-def plot_figure1(tidy, figure1_datasets):
-    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data set."""
+def plot_figure1(tidy, published, figure1_datasets):
+    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data set. Grey:
+    the error that the paper's Table 2 prints of the selected models, and where the axis of its figure ends."""
     columns = min(FIGURE1_COLUMNS, len(figure1_datasets))
     rows = -(-len(figure1_datasets) // columns)
     fig, axes = figure(rows, columns, 3.3 * columns + 0.4, 2.7 * rows + 0.6)
@@ -46,6 +59,9 @@ def plot_figure1(tidy, figure1_datasets):
         time_ax.yaxis.set_major_locator(MaxNLocator(5))
         ax.plot(*_curve(panel, "selected_at_smallest_eps", "loo_error"), **SMALLEST_EPS)
         ax.plot(*_curve(panel, "selected_at_eps", "loo_error"), **SAME_EPS)
+        printed = part_of(published, "table2", "loo_error", dataset=dataset, setting="rbf")
+        across(ax, printed["value"], PAPER_VALUE)
+        across(ax, part_of(published, "figure1", "loo_error", dataset=dataset)["value"], PAPER_AXIS)
         ax.margins(y=0.12)
         ax.set_title(dataset)
         ax.set_xlabel(r"$\log_{10}\,\epsilon$")
@@ -59,6 +75,11 @@ def plot_figure1(tidy, figure1_datasets):
         (rf"LOO error, model selected with $\epsilon = 10^{{{reference:g}}}$", SMALLEST_EPS),
         ("CPU time, all models (right axis)", TIME),
     ]
+    if published["dataset"].isin(figure1_datasets).any():
+        curves += [
+            ("LOO error of Table 2, paper", PAPER_VALUE),
+            ("end of the paper's axis", PAPER_AXIS),
+        ]
     legend(fig, curves, min(columns, 3))
     return fig
 

@@ -4,7 +4,18 @@ from functools import partial
 
 import numpy as np
 
-from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
+from lib.figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    PAPER_AXIS,
+    PAPER_VALUE,
+    VERMILLION,
+    across,
+    curve,
+    figure,
+    legend,
+)
 
 CURVES = {
     "test": ("test error", {"color": BLUE, "linestyle": "-", "linewidth": 2}),
@@ -39,10 +50,14 @@ COUNTS = {
 }
 
 
-def plot_curves(name, tidy, figures):
+def plot_curves(name, tidy, figures, published):
     """Estimates and test error against each parameter, one panel each, and below how far each estimate is
-    from the test error. The least of an estimate has a square, that of the test error a star."""
+    from the test error. The least of an estimate has a square, that of the test error a star. Grey: the least
+    test error that the paper prints in Table 2 or 3, at which its star is."""
     labels = LABELS[figures[name][0]]
+    dataset = tidy["dataset"].iloc[0]
+    printed = published[published["exhibit"].isin(("table2", "table3")) & (published["dataset"] == dataset)]
+    printed = printed.loc[printed["method"] == "best_on_test", "value"]
     fig, axes = figure(2, len(labels), 3.2 * len(labels), 5.2, sharex="col", sharey="row")
     for letter, label, (ax, below) in zip("abc", labels, axes.T, strict=False):
         panel = tidy[tidy["exhibit"].str.endswith(letter)].dropna(subset="value")
@@ -61,16 +76,19 @@ def plot_curves(name, tidy, figures):
             if method != "xi_alpha":
                 x, apart, _ = curve(own.assign(value=own["value"] - own["setting"].map(test)))
                 below.plot(x, apart, marker=marker, **style)
+        across(ax, printed, PAPER_VALUE)
         ax.set_title(f"({letter})", loc="left")
         below.set_xlabel(label)
     # one axis for all panels, from 0 to the largest value of any
     axes[0, 0].set(ylabel="Share of errors", ylim=(0, None))
     axes[1, 0].set_ylabel("Estimate less test error")
-    fig.suptitle(tidy["dataset"].iloc[0], fontsize=10)
+    fig.suptitle(dataset, fontsize=10)
     marks = [
         ("least test error", {"color": BLUE, "linestyle": "", **MARKS["test"], **HOLLOW}),
         ("least estimate", {"color": GREY, "linestyle": "", "marker": "s", **HOLLOW}),
     ]
+    if len(printed):
+        marks.append(("least test error, paper", PAPER_VALUE))
     legend(fig, [*CURVES.values(), *marks], 4, "outside lower center")
     return fig
 
@@ -80,9 +98,19 @@ plot_figure2, plot_figure3, plot_figure4 = (
 )
 
 
-def plot_figure5(tidy):
-    """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes."""
-    return _sizes(tidy[tidy["metric"] == "time"], "method", TIMES, "CPU time of one model (s)")
+def plot_figure5(tidy, from_log2_m):
+    """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes. Grey:
+    from where on the paper finds the span rule faster than cross-validation."""
+    fig = _sizes(
+        tidy[tidy["metric"] == "time"],
+        "method",
+        TIMES,
+        "CPU time of one model (s)",
+        [("span rule faster from here on, paper", PAPER_AXIS)],
+    )
+    for ax in fig.axes:
+        ax.axvline(2**from_log2_m, zorder=0, **PAPER_AXIS)
+    return fig
 
 
 def plot_figure6(tidy):
@@ -90,7 +118,7 @@ def plot_figure6(tidy):
     return _sizes(tidy, "metric", COUNTS, "Mean number of a model")
 
 
-def _sizes(tidy, key, curves, label):
+def _sizes(tidy, key, curves, label, others=()):
     datasets = list(dict.fromkeys(tidy["dataset"]))
     fig, axes = figure(1, len(datasets), max(5, 3 * len(datasets)), 3.4, sharey=True)
     for dataset, ax in zip(datasets, axes.flat, strict=True):
@@ -102,5 +130,5 @@ def _sizes(tidy, key, curves, label):
         ax.set(yscale="log", title=dataset, xlabel="Training rows")
         ax.xaxis.get_major_locator().set_params(numticks=20)
     axes.flat[0].set_ylabel(label)
-    legend(fig, curves.values(), 2)
+    legend(fig, [*curves.values(), *others], 2)
     return fig

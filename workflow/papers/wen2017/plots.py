@@ -2,7 +2,7 @@
 
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure, legend
+from lib.figures import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, SKY, VERMILLION, figure, legend
 from papers.wen2017.claims import wide
 from papers.wen2017.exhibits import COLD, LIBSVM, PATH, UNLEARN
 from papers.wen2017.layout import NAMES
@@ -28,8 +28,15 @@ COSTS = {
 }
 
 
+# what the paper prints, in the shape of the method
+PAPER = {"color": PALE, "markerfacecolor": "none", "markersize": 8, "zorder": 1}
+# The only time of leave-one-out that the paper's text prints: LIBSVM's over that of a seed.
+LOO_PRINTED = {"webdata": ("sir", 167)}
+
+
 def plot_figure2(tidy):
-    """CPU time of leave-one-out, one line per data set; marks of extrapolated times are open."""
+    """CPU time of leave-one-out, one line per data set; marks of extrapolated times are open. Grey: where our
+    LIBSVM's time and the paper's ratio would put a seed."""
     time, rounds, points = (wide(tidy, "figure2", name) for name in ("time_total", "rounds", "points"))
     fig, ((ax,),) = figure(1, 1, 6.4, 0.75 * len(time) + 1.4)
     methods = [method for method in STYLES if method in time and time[method].notna().any()]
@@ -40,19 +47,23 @@ def plot_figure2(tidy):
             y = place + 0.6 * ((i + 0.5) / len(methods) - 0.5)
             face = {} if whole else {"markerfacecolor": "white"}
             ax.plot(time[method][key], y, linestyle="none", **STYLES[method], **face)
+            named, ratio = LOO_PRINTED.get(key[0], ("", 1))
+            if method == named and LIBSVM in time:
+                ax.plot(time[LIBSVM][key] / ratio, y, linestyle="none", **{**STYLES[method], **PAPER})
     ax.set_xscale("log")
     if time.max(axis=None) < 100 * time.min(axis=None):
         plain_numbers(ax.xaxis)
     ax.set_yticks(range(len(time)), [dataset for dataset, _ in time.index])
     ax.set_ylim(len(time) - 0.5, -0.5)
     ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
-    legend_of(fig, methods, 4, "none")
+    legend_of(fig, methods, 4, "none", set(LOO_PRINTED) & {dataset for dataset, _ in time.index})
     return fig
 
 
-def plot_seeds(tidy):
+def plot_seeds(tidy, published):
     """Cost of each seed over that of the cold start, in columns of panels: iterations, CPU time and kernel
-    values. A line for every data set and k with published and with chosen settings; below, against C."""
+    values. A line for every data set and k with published and with chosen settings; below, against C. Grey:
+    the cost over LIBSVM's that the paper prints in Tables 1 and 3."""
     titles = {PUBLISHED: "published settings", CHOSEN: "chosen settings"}
     blocks = {exhibit: wide(tidy, exhibit, "time").index for exhibit in titles}
     heights = [max(len(lines), 1) + 1 for lines in blocks.values()]
@@ -62,13 +73,14 @@ def plot_seeds(tidy):
     used = {}
     for column, (metric, label) in zip(axes.T, COSTS.items(), strict=True):
         for ax, (exhibit, lines) in zip(column, blocks.items(), strict=False):
-            used |= dict.fromkeys(draw_lines(ax, over_cold(tidy, exhibit, metric).reindex(lines)))
+            printed = over_libsvm(published, metric) if exhibit == PUBLISHED else None
+            used |= dict.fromkeys(draw_lines(ax, over_cold(tidy, exhibit, metric).reindex(lines), printed))
         used |= dict.fromkeys(draw_along_C(column[-1], over_cold(tidy, "along_C", metric)))
         column[-2].set_xlabel(label)
     for (ax, *_), title in zip(axes, titles.values(), strict=False):
         ax.set_title(title, loc="left", fontsize=9, fontweight="bold", x=-0.35)
     axes[-1, 0].set_ylabel("Cost / cold, along C")
-    legend_of(fig, [method for method in STYLES if method in used], 4, "-")
+    legend_of(fig, [method for method in STYLES if method in used], 4, "-", len(blocks[PUBLISHED]))
     return fig
 
 
@@ -78,8 +90,20 @@ def over_cold(tidy, exhibit, metric):
     return costs.div(costs[COLD], axis="index") if len(costs) else costs
 
 
-def draw_lines(ax, ratios):
-    """Marks on a line per data set and k; returns the methods drawn."""
+def over_libsvm(published, metric):
+    """Costs that the paper prints over that of LIBSVM: a column per method, by data set and k. Of a time, all
+    parts that Table 1 prints, or the whole of Table 3."""
+    parts = {"iterations": ["iterations"], "time": ["time_init", "time_rest", "time_total"]}.get(metric, [])
+    own = published[published["exhibit"].isin(("table1", "table3")) & published["metric"].isin(parts)]
+    own = own.groupby(["exhibit", "dataset", "setting", "method"])["value"].sum().unstack("method")
+    ratios = own.div(own[LIBSVM], axis="index") if LIBSVM in own else own
+    # SIR at k = 10 stands in both tables: that of Table 1
+    return ratios.groupby(["dataset", "setting"]).first()
+
+
+def draw_lines(ax, ratios, printed=None):
+    """Marks on a line per data set and k, and large ones where the paper prints a ratio; returns the methods
+    drawn."""
     drawn, names = [], []
     for place, (dataset, setting) in enumerate(ratios.index):
         first = place == 0 or ratios.index[place - 1][0] != dataset
@@ -89,6 +113,9 @@ def draw_lines(ax, ratios):
         if method != COLD and method in ratios and ratios[method].notna().any():
             ax.plot(ratios[method], range(len(ratios)), linestyle="none", markersize=4, **style)
             drawn.append(method)
+            if printed is not None and method in printed:
+                theirs = printed[method].reindex(ratios.index)
+                ax.plot(theirs, range(len(ratios)), linestyle="none", **{**style, **PAPER, "markersize": 6})
     ax.axvline(1, color="black", linewidth=0.8, zorder=0)
     ax.set_yticks(range(len(names)), names, fontsize=7)
     ax.set_ylim(len(names) - 0.5, -0.5)
@@ -130,5 +157,8 @@ def plain_numbers(axis, subs=(1, 2, 5)):
     axis.set_minor_formatter(NullFormatter())
 
 
-def legend_of(fig, methods, columns, linestyle):
-    legend(fig, [(LABELS[m], {"linestyle": linestyle, **STYLES[m]}) for m in methods], columns)
+def legend_of(fig, methods, columns, linestyle, printed=False):
+    curves = [(LABELS[m], {"linestyle": linestyle, **STYLES[m]}) for m in methods]
+    if printed:
+        curves.append(("paper: grey, mark of the method", {"linestyle": "none", "marker": "s", **PAPER}))
+    legend(fig, curves, columns)
