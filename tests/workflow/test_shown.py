@@ -11,6 +11,7 @@ from lib.shown import (
     UNDECIDED,
     WITHIN,
     WORDS,
+    allowed,
     digits,
     exhibit_name,
     shown_figures,
@@ -22,7 +23,7 @@ FIGURE = {
     "metric": "time_total", "value": "1.170", "spread": "0.2", "unit": "s", "kind": "result",
     "reproduced": "0.0866496", "least": "0.17157", "most": "0.694239", "tolerance": "at most 2 times",
     "within": "yes", "cause": "", "variant": "", "explained": "",
-    "published_relative": "", "reproduced_relative": "",
+    "published_relative": "", "reproduced_relative": "", "relative_to": "",
 }  # fmt: skip
 
 
@@ -60,17 +61,35 @@ def test_digits_are_those_that_the_tolerance_makes_matter(text, least, most, exp
 
 
 def test_figures_in_words():
-    relative = {"published_relative": "0.3451327", "reproduced_relative": "0.13342598"}
+    relative = {
+        "published_relative": "0.3451327",
+        "reproduced_relative": "0.13342598",
+        "relative_to": "libsvm time_total",
+    }
     rows = [FIGURE, {**FIGURE, **relative}, {**FIGURE, "exhibit": "figure3", "metric": "of_a_new_paper"}]
-    first, second, third = shown_figures(pd.DataFrame(rows), ["", "relative to libsvm", ""])
+    first, second, third = shown_figures(pd.DataFrame(rows), ["", "relative to libsvm time_total", ""])
     assert [row["id"] for row in (first, second, third)] == ["p-table2-1", "p-table2-2", "p-figure3-1"]
-    assert (first["quantity"], first["about"]) == ("time in all, s", "heart, k=10, sir")
+    assert (first["quantity"], first["about"]) == ("time in all, s", "heart, 10 folds, SIR")
     # as printed, with the zero at its end
     assert (first["published"], first["spread"], first["reproduced"]) == ("1.170", "0.2", "0.09")
     assert first["allowed"] == "0.17 to 0.69"
     assert (second["quantity"], second["spread"]) == ("time in all", "")
     assert (second["published"], second["reproduced"]) == ("0.35", "0.13")
+    assert second["remarks"] == "relative to LIBSVM, time in all"
     assert (third["quantity"], third["exhibit"]) == ("of a new paper, s", "Figure 3")
+
+
+def test_no_internal_name_is_shown(root):
+    printed = pd.read_csv(root / "results/paper/scorecard.csv", keep_default_na=False, dtype=str)
+    for row in shown_figures(printed, [""] * len(printed)):
+        assert not set("_=") & set(row["about"] + row["quantity"]), row
+
+
+def test_counts_that_are_settings_are_allowed_as_printed():
+    setting = {**FIGURE, "kind": "setting", "least": "399.5", "most": "400.5"}
+    assert [row["allowed"] for row in shown_figures(pd.DataFrame([setting]), [""])] == ["as printed"]
+    assert allowed({**setting, "kind": "result"}) == "399.5 to 400.5"
+    assert allowed({**setting, "least": "", "most": ""}) == ""
 
 
 def test_every_printed_quantity_has_words_and_every_state_a_colour(root):

@@ -7,7 +7,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, figure
-from lib.shown import EXPLAINED, NOT_EXPLAINED, UNDECIDABLE, UNDECIDED, WITHIN, WORDS, exhibit_name, state
+from lib.shown import (
+    EXPLAINED,
+    NOT_EXPLAINED,
+    UNDECIDABLE,
+    UNDECIDED,
+    WITHIN,
+    exhibit_name,
+    quantity_in_words,
+    state,
+)
 from lib.tolerances import RESULT
 
 COLORS = (PURPLE, GREEN, BLUE, ORANGE, VERMILLION)
@@ -161,7 +170,7 @@ def _label_lines(ax, names, heads, papers):
 
 
 def _words(metric):
-    return SHORT.get(metric) or WORDS.get(metric, metric.replace("_", " "))
+    return SHORT.get(metric) or quantity_in_words(metric)
 
 
 def _face(verdict):

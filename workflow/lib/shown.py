@@ -1,6 +1,7 @@
 """The published figures as people read them: a state for each, names in words, digits that matter."""
 
 import math
+import re
 
 # the words of a state; the first is read first
 WITHIN, EXPLAINED, NOT_EXPLAINED, UNDECIDABLE, UNDECIDED, NOT_RUN = STATES = (
@@ -40,6 +41,29 @@ WORDS = {
     "time_total": "time in all",
     "train_rows": "training rows",
 }
+METHODS = {
+    "ato": "ATO",
+    "best_on_test": "least test error",
+    "kfold": "cross-validation",
+    "libsvm": "LIBSVM",
+    "loo": "leave-one-out",
+    "mir": "MIR",
+    "nu_svm": "nu-SVM",
+    "proposed": "proposed method",
+    "selected_at_smallest_eps": "model selected with the smallest eps",
+    "sir": "SIR",
+    "standard": "standard method",
+    "svm": "SVM",
+    "xi_alpha": "xi-alpha bound",
+}
+# settings: what is found -> words
+SETTINGS = {
+    r"^k=(\d+)$": r"\1 folds",
+    r"^train=(\d+)$": r"\1 training rows",
+    r"^linear$": "linear kernel",
+    r"^rbf$": "RBF kernel",
+    r"^published$": "published settings",
+}
 UNITS = {"percent": "%", "s": "s", "1e6": "millions"}
 
 
@@ -54,7 +78,8 @@ def shown_figures(figures, remarks):
         relative = "" if row["published_relative"] == "" else "_relative"
         published = row["published_relative"] if relative else row["value"]
         reproduced = row["reproduced_relative"] if relative else row["reproduced"]
-        words = WORDS.get(row["metric"], row["metric"].replace("_", " "))
+        words = quantity_in_words(row["metric"])
+        about = (row["dataset"], setting_in_words(row["setting"]), method_in_words(row["method"]))
         unit = "" if relative else UNITS.get(row["unit"], "")
         found.append(
             {
@@ -63,19 +88,50 @@ def shown_figures(figures, remarks):
                 "state": state(row),
                 "exhibit": exhibit_name(row["exhibit"]),
                 "exhibit_key": row["exhibit"],
-                "about": ", ".join(filter(None, (row["dataset"], row["setting"], row["method"]))),
+                "about": ", ".join(filter(None, about)),
                 "quantity": f"{words}, {unit}" if unit else words,
                 # what is printed is shown as it is printed
                 "published": digits(published, row) if relative else published,
                 "spread": "" if relative else row["spread"],
                 "reproduced": digits(reproduced, row),
-                "allowed": " to ".join(digits(row[end], row) for end in ("least", "most") if row[end]),
+                "allowed": allowed(row),
                 "variant": digits(row["variant"], row),
                 **{name: row[name] for name in ("tolerance", "kind", "cause")},
-                "remarks": remark,
+                "remarks": in_words(remark, row["relative_to"]),
             }
         )
     return found
+
+
+def quantity_in_words(metric):
+    """What is measured: ``loo_error`` is the leave-one-out error."""
+    return WORDS.get(metric, metric.replace("_", " "))
+
+
+def method_in_words(method):
+    return METHODS.get(method, method.replace("_", " "))
+
+
+def setting_in_words(setting):
+    """A setting as people say it: ``k=10`` is 10 folds."""
+    for pattern, words in SETTINGS.items():
+        setting = re.sub(pattern, words, setting)
+    return setting.replace("_", " ")
+
+
+def in_words(remark, unit):
+    """A remark in which the `unit` of relative times, method and metric, has its words."""
+    if not unit:
+        return remark
+    method, metric = unit.split()
+    return remark.replace(unit, f"{method_in_words(method)}, {quantity_in_words(metric)}")
+
+
+def allowed(row):
+    """From where to where ours is within tolerance: of a setting that is a count, the number as printed."""
+    if row["kind"] == "setting" and float(row["most"] or 0) - float(row["least"] or 0) == 1:
+        return "as printed"
+    return " to ".join(digits(row[end], row) for end in ("least", "most") if row[end])
 
 
 def state(row):

@@ -1,5 +1,7 @@
 """Write the report: every exhibit with its caption, the scorecard, and the provenance, in one file."""
 
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,6 +32,7 @@ for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
         "alt": alt_text(mark["caption"]),
         "other_libraries": others(libraries, mark["paper"], mark["stages"]),
         "table": None if path.suffix == ".svg" else read_markdown(path),
+        "key": mark["key"],
     }
     section["exhibits"].append(shown)
     if mark["key"]:
@@ -49,6 +52,15 @@ values = page_values(
     numbers,
     pd.read_csv(inputs.causes, keep_default_na=False),
 )
+of = itemgetter("exhibit_key")
+rows = {(row["paper"], row["exhibit"]): row for row in values["exhibits"]}
+for section in sections.values():
+    # state and published numbers stand with the first part of an exhibit
+    published = {key: list(own) for key, own in groupby(values["figures"].get(section["paper"], []), of)}
+    for exhibit in section["exhibits"]:
+        exhibit["row"] = rows.pop((section["paper"], exhibit["key"]), None)
+        exhibit["published"] = published.pop(exhibit["key"], [])
+    section["others"] = [row for own in published.values() for row in own]
 values["pictures"] = [image(path) for path in inputs.pictures]
 write_page(
     snakemake.output.html,

@@ -38,8 +38,8 @@ PUBLISHED = {"linestyle": "none", "markersize": 6.5, "markerfacecolor": "white"}
 
 
 def plot_figure1(tidy, published, figure1_datasets):
-    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data set. Grey:
-    the error that the paper's Table 2 prints of the selected models, and where the axis of its figure ends."""
+    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data set.
+    Grey: the error of the selected models in the paper's Table 2, and where the axis of its figure ends."""
     columns = min(FIGURE1_COLUMNS, len(figure1_datasets))
     rows = -(-len(figure1_datasets) // columns)
     fig, axes = figure(rows, columns, 3.3 * columns + 0.4, 2.7 * rows + 0.6)

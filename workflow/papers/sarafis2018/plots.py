@@ -99,8 +99,8 @@ plot_figure2, plot_figure3, plot_figure4 = (
 
 
 def plot_figure5(tidy, from_log2_m):
-    """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes. Grey:
-    from where on the paper finds the span rule faster than cross-validation."""
+    """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes.
+    Grey: from where on the paper finds the span rule faster than cross-validation."""
     fig = _sizes(
         tidy[tidy["metric"] == "time"],
         "method",
