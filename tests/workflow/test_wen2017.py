@@ -739,18 +739,21 @@ def test_unlearning_is_a_cell_of_its_own(data, run):
     assert row["full_n_iter"] > 0 and sum(row["round_n_iter"]) == 0 and row["k"] == 5
 
 
+def drawn(tmp_path, rows):
+    """The exhibits that figures draw, by name."""
+    cached = rows[(rows["method"] != "libsvm") & (rows["fold"] != "loo")]
+    return {
+        "figure2": frame_of(tmp_path, figure2(rows)),
+        "seeds": frame_of(tmp_path, seeds(rows, cached, made_along_C())),
+    }
+
+
 def exhibits(tmp_path, root, rows):
     """Results that claims are decided from."""
-    cached = rows[(rows["method"] != "libsvm") & (rows["fold"] != "loo")]
     return Results(
         table1=of_settings(tmp_path, rows, table1),
         table3=of_settings(tmp_path, rows, table3),
-        tidy=pd.concat(
-            [
-                frame_of(tmp_path, figure2(rows)),
-                frame_of(tmp_path, seeds(rows, cached, made_along_C())),
-            ]
-        ),
+        tidy=pd.concat(drawn(tmp_path, rows).values()),
         agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
         published=read_published(root / "workflow/papers/wen2017/published.csv"),
         limits=LIMITS,
@@ -827,12 +830,12 @@ def test_printed_costs_over_libsvm(root):
 
 
 def test_figures_are_stable_and_described(tmp_path, root):
-    results = exhibits(tmp_path, root, made_rows())
+    tidy = drawn(tmp_path, made_rows())
     published = read_published(root / "workflow/papers/wen2017/published.csv")
     for plot, exhibit in ((plot_figure2, "figure2"), (plot_seeds, "seeds")):
         alt = alt_text(root / f"workflow/papers/wen2017/captions/{exhibit}.rst")
         for name in "ab":
-            fig = plot(getattr(results, exhibit), **({"published": published} if exhibit == "seeds" else {}))
+            fig = plot(tidy[exhibit], **({"published": published} if exhibit == "seeds" else {}))
             save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
         for kind in ("pdf", "svg"):
             assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
