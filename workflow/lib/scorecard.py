@@ -1,5 +1,7 @@
 """The scorecard: every published figure beside ours, totals per exhibit, and the verdicts on the claims."""
 
+from itertools import chain
+
 import numpy as np
 import pandas as pd
 
@@ -34,7 +36,7 @@ COLUMNS = [
 ]
 NO_CLAIM = "nothing claimed"
 # What a claim declares.
-WORDS = ("by", "statement", "text", "test", "assumption")
+WORDS = ("by", "statement", "text", "test")
 
 
 def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
@@ -62,21 +64,22 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
         ``method`` and ``metric`` that count ours.
     """
     ours = Reproduced(reproduced, spreads_of(causes))
-    theirs = published.fillna({name: "" for name in KEY}).set_index(KEY)["printed"].to_dict()
+    published = published.fillna({name: "" for name in (*KEY, "unit")})
+    theirs = published.set_index(KEY)["printed"].to_dict()
     parts = {}
-    for part in published.fillna({name: "" for name in (*KEY, "unit")}).itertuples():
+    for part in published.itertuples():
         stand_in = ours.stand_in(part.dataset, part.setting, stand_ins)
         compared, allowed = _compare(paper, part, ours, theirs, rules, extrapolated, stand_in)
         for cause in causes:
-            cause.land(tuple(part[1:6]), part.printed, allowed)
-        parts.setdefault(part.Index, []).append(compared)
-    for part in published.fillna({name: "" for name in KEY}).itertuples():
-        for compared in parts[part.Index]:
-            if compared.get("within") == "no":
-                compared |= cause_of(causes, tuple(part[1:6]))
+            cause.land(part[1:6], part.printed, allowed)
+        parts.setdefault(part.Index, []).append((part[1:6], compared))
+    # a cause explains something once it has landed on all figures
+    for key, compared in chain.from_iterable(parts.values()):
+        if compared.get("within") == "no":
+            compared |= cause_of(causes, key)
     empty = {**dict.fromkeys(COLUMNS, ""), "paper": paper}
     rows = [
-        {**empty, **figure, **_joined(parts[position])}
+        {**empty, **figure, **_joined([compared for _, compared in parts[position]])}
         for position, figure in zip(printed.index, printed.to_dict("records"), strict=True)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -221,15 +224,16 @@ def _ratio(above, below):
 
 def _joined(parts):
     """Columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
-    if len(parts) == 1:
-        return {name: _text(value) for name, value in parts[0].items()}
     texts = [{name: _text(value) for name, value in part.items()} for part in parts]
-    joined = {name: value for name, value in texts[0].items() if name not in ("difference", "ratio")}
-    if all(part.get("reproduced") for part in texts):
-        joined["reproduced"] = "x".join(part["reproduced"] for part in texts)
-    if joined.get("within"):
-        joined["within"] = "yes" if all(part["within"] == "yes" for part in texts) else "no"
-    return joined
+    first, *others = texts
+    if others:
+        joined = {name: first[name] for name in first if name not in ("difference", "ratio")}
+        if all(part.get("reproduced") for part in texts):
+            joined["reproduced"] = "x".join(part["reproduced"] for part in texts)
+        if joined.get("within"):
+            joined["within"] = "yes" if all(part["within"] == "yes" for part in texts) else "no"
+        return joined
+    return first
 
 
 def _text(value):
@@ -250,14 +254,12 @@ def verdicts(claims, decided):
         own = decided[paper].set_index("claim") if paper in decided else None
         for claim, declared in entry["claims"].items():
             tests, held = (0, 0) if own is None else own.loc[claim, ["tests", "held"]]
-            limits = (_limit(name, entry["limits"][name]) for name in declared.get("limits", []))
-            words = {
-                name: declared.get(name, "") for name in ("by", "statement", "text", "test", "assumption")
-            }
-            decision = {"tests": int(tests), "held": int(held), "verdict": verdict(tests, held)}
-            rows.append({"paper": paper, "claim": claim, **words, "tolerances": " ".join(limits), **decision})
-    columns = ["paper", "claim", "by", "statement", "text", "test", "tolerances", "assumption"]
-    return pd.DataFrame(rows, columns=[*columns, "tests", "held", "verdict"])
+            limits = [_limit(name, entry["limits"][name]) for name in declared.get("limits", [])]
+            words = [declared.get(name, "") for name in WORDS]
+            counts = int(tests), int(held), verdict(tests, held)
+            rows.append([paper, claim, *words, " ".join(limits), declared.get("assumption", ""), *counts])
+    columns = ["paper", "claim", *WORDS, "tolerances", "assumption", "tests", "held", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _limit(name, limit):
@@ -294,10 +296,8 @@ def exhibits(claims, figures, verdicts, other_rows):
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
             settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
-            compared, within = _decided(of)
-            tests, held = tested["tests"].sum(), tested["held"].sum()
-            axes = _decided(anchors)
-            counts = (compared + tests + axes[0], within + held + axes[1])
+            axes, printed, tests = _decided(anchors), _decided(of), tested[["tests", "held"]].sum()
+            counts = [sum(of_kind) for of_kind in zip(axes, printed, tests, strict=True)]
             if of.empty and not names:
                 counts = _decided(settings)
             rows.append(
@@ -306,17 +306,16 @@ def exhibits(claims, figures, verdicts, other_rows):
                     "exhibit": exhibit,
                     **{name: own[name] or "" for name in ("target", "title", "run_time")},
                     "settings": len(settings),
-                    "settings_within": int((settings["within"] == "yes").sum()),
-                    "anchors": int(axes[0]),
-                    "anchors_within": int(axes[1]),
+                    "settings_within": _decided(settings)[1],
+                    "anchors": axes[0],
+                    "anchors_within": axes[1],
                     "results": len(of),
-                    "reproduced": int((of["reproduced"] != "").sum()),
-                    "compared": int(compared),
-                    "within": int(within),
-                    "explained": int((of["explained"] == "yes").sum()),
-                    "undecidable": int((of["explained"] == "undecidable").sum()),
-                    "tests": int(tests),
-                    "held": int(held),
+                    "reproduced": (of["reproduced"] != "").sum(),
+                    "compared": printed[0],
+                    "within": printed[1],
+                    "explained": (of["explained"] == "yes").sum(),
+                    "undecidable": (of["explained"] == "undecidable").sum(),
+                    **tests,
                     "verdict": verdict(*counts) if len(of) or len(settings) or names else NO_CLAIM,
                     "other_libraries": other_rows[paper, exhibit],
                 }
@@ -332,23 +331,26 @@ def _decided(figures):
 def page_values(claims, figures, exhibits, verdicts, numbers, causes):
     """What the HTML templates show of the scorecard, from the DataFrames that the functions of this module
     and `lib.causes.cause_table` made, of all papers. `numbers` is the claims_numbers.csv of each paper."""
-    shown = shown_figures(figures, [_remarks(row) for row in figures.itertuples()])
-    tests = {}
-    for paper, own in numbers.items():
-        for row in own.astype(object).fillna("").to_dict("records"):
-            tests.setdefault((paper, row["claim"]), []).append(row)
+    shown = shown_figures(figures, list(map(_remarks, figures.itertuples())))
+    numbers = {paper: own.astype(object).fillna("") for paper, own in numbers.items()}
+
+    def tests(paper, claim):
+        own = numbers.get(paper)
+        return [] if own is None else own[own["claim"] == claim].to_dict("records")
+
+    def by_paper(frame):
+        return {paper: frame[frame["paper"] == paper].to_dict("records") for paper in claims}
+
     return {
         "papers": {paper: entry["name"] for paper, entry in claims.items()},
         "totals": [line.removeprefix("- ") for line in totals(exhibits, verdicts)],
         "exhibits": exhibits.to_dict("records"),
         "states": [state for state in STATES if any(row["state"] == state for row in shown)],
-        "causes": {paper: causes[causes["paper"] == paper].to_dict("records") for paper in claims},
-        "claims": {paper: verdicts[verdicts["paper"] == paper].to_dict("records") for paper in claims},
+        "causes": by_paper(causes),
+        "claims": by_paper(verdicts),
         "figures": {paper: [row for row in shown if row["paper"] == paper] for paper in claims},
         "numbers": {
-            (paper, claim): tests.get((paper, claim), [])
-            for paper, entry in claims.items()
-            for claim in entry["claims"]
+            (paper, claim): tests(paper, claim) for paper in claims for claim in claims[paper]["claims"]
         },
     }
 
@@ -393,18 +395,25 @@ def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
     return "\n".join(lines)
 
 
+def _table(frame, columns, left=None):
+    """Lines of a Markdown table of some columns (heading -> name) of a DataFrame; the first ones, all if not
+    said, are flush left."""
+    body = frame[list(columns.values())].astype(str).to_numpy().tolist()
+    return markdown(list(columns), body, left=left or len(columns))
+
+
 def _others_part(claims, exhibits):
     others = exhibits[exhibits["other_libraries"] != ""]
     if others.empty:
         return ["There are none: the present code computed every row."]
-    body = [[claims[row.paper]["name"], row.title, row.other_libraries] for row in others.itertuples()]
-    return markdown(["Paper", "Exhibit", "Stages and libraries of its rows"], body, left=3)
+    others = others.assign(paper=[claims[paper]["name"] for paper in others["paper"]])
+    stages = "Stages and libraries of its rows"
+    return _table(others, {"Paper": "paper", "Exhibit": "title", stages: "other_libraries"})
 
 
 def _claims_part(verdicts):
     columns = ["claim", "by", "statement", "text", "test", "tests", "held", "verdict"]
-    body = verdicts[columns].astype(str).to_numpy().tolist()
-    yield from markdown([name.capitalize() for name in columns], body, left=len(columns))
+    yield from _table(verdicts, {name.capitalize(): name for name in columns})
     yield ""
     for row in verdicts[verdicts["assumption"] != ""].itertuples():
         yield f"- Assumption of {row.claim}: {row.assumption}"
@@ -412,15 +421,9 @@ def _claims_part(verdicts):
 
 def _causes_part(causes):
     if len(causes):
-        columns = ["cause", "statement", "kind", "acts", "landed", "misses", "verdict"]
-        headings = [
-            *(name.capitalize() for name in columns[:3]),
-            "Acts on",
-            "Lands on",
-            "Explains",
-            "Verdict",
-        ]
-        yield from markdown(headings, causes[columns].astype(str).to_numpy().tolist(), left=3)
+        columns = {name.capitalize(): name for name in ("cause", "statement", "kind")}
+        columns |= {"Acts on": "acts", "Lands on": "landed", "Explains": "misses", "Verdict": "verdict"}
+        yield from _table(causes, columns, left=3)
         yield ""
 
 
@@ -451,23 +454,17 @@ FIGURES = {
 def _figures_part(figures):
     if figures.empty:
         return ["The paper prints no numbers."]
-    shown = figures.copy()
+    shown = figures.assign(remarks=list(map(_remarks, figures.itertuples())))
     computed = [name for name in FIGURES.values() if name not in TIDY_COLUMNS]
     shown[computed] = shown[computed].map(short)
-    body = [
-        [*values, _remarks(row)]
-        for values, row in zip(shown[list(FIGURES.values())].to_numpy(), figures.itertuples(), strict=True)
-    ]
-    return markdown([*FIGURES, "Remarks"], body, left=len(FIGURES) + 1)
+    return _table(shown, FIGURES | {"Remarks": "remarks"})
 
 
 def totals(exhibits, verdicts):
     """Lines that count the published figures, and the verdicts on the claims."""
-    names = ["settings", "settings_within", "results", "reproduced", "compared", "within"]
-    names += ["explained", "undecidable"]
-    settings, settings_within, results, reproduced, compared, within, explained, undecidable = exhibits[
-        names
-    ].sum()
+    names = ["results", "reproduced", "compared", "within", "explained", "undecidable"]
+    results, reproduced, compared, within, explained, undecidable = exhibits[names].sum()
+    settings, settings_within = exhibits[["settings", "settings_within"]].sum()
     yield (
         f"- Published results: {results}; a number of ours stands beside {reproduced}; of {compared} that "
         f"are decided, {within} are within tolerance, {explained} are explained by a variant or a proof, "
@@ -514,16 +511,14 @@ def _exhibits(preset, claims, exhibits):
     headings += ["Tests of the paper's claims that hold", "Verdict"]
     body = []
     for row in exhibits.itertuples():
-        within = f"{row.within} of {row.compared}" if row.compared else ""
-        if row.results > row.compared:
-            within = f"{within} ({row.results - row.compared} not decided)".strip()
-        if row.anchors:
-            within = f"{within}; {row.anchors_within} of {row.anchors} axes".removeprefix("; ")
-        if row.settings:
-            within = f"{within}; {row.settings_within} of {row.settings} settings".removeprefix("; ")
-        target = f"results/{preset}/{row.paper}/{row.target}"
+        open_ = row.results - row.compared
+        results = [f"{row.within} of {row.compared}"] * bool(row.compared)
+        results += [f"({open_} not decided)"] * (open_ > 0)
+        counts = [" ".join(results)] * bool(results)
+        counts += [f"{row.anchors_within} of {row.anchors} axes"] * bool(row.anchors)
+        counts += [f"{row.settings_within} of {row.settings} settings"] * bool(row.settings)
+        target = f"`results/{preset}/{row.paper}/{row.target}`"
         held = f"{row.held} of {row.tests}" if row.tests else ""
-        body.append(
-            [claims[row.paper]["name"], row.title, f"`{target}`", row.run_time, within, held, row.verdict]
-        )
+        cells = [claims[row.paper]["name"], row.title, target, row.run_time]
+        body.append([*cells, "; ".join(counts), held, row.verdict])
     return headings, body
