@@ -72,6 +72,13 @@ class Exhibit:
         """Files that are plotted, likewise."""
         return {_key(file): file for file in (f"{self.key}.pdf", f"{self.key}.svg")}
 
+    def reported(self):
+        """Keys of the files that Snakemake's own report shows: the CSV file of a table, the SVG file of a
+        figure."""
+        if self.kind == "figure":
+            return {_key(f"{self.key}.svg")}
+        return {_key(f"{self.stem(part)}.csv") for part in self.parts}
+
     @property
     def target(self):
         """The file that stands for it."""
@@ -120,10 +127,8 @@ class Paper:
                 self.plan.runs.append(run)
                 self.plan.datasets = [*self.plan.datasets, *run.datasets(run.cells)]
         # stages of data sets that the configuration leaves out have no rows
-        stages = {*self.plan.stages}
-        self.causes_run = [
-            name for name in self.causes_run if stages >= {*self.causes[name].get("rows", [name])}
-        ]
+        there = {*self.plan.stages}
+        self.causes_run = [name for name in self.causes_run if there >= {*self._stages_of_cause(name)}]
         self.exhibits = {key: own for key, own in self.exhibits.items() if key not in self.plan.without}
 
     @property
@@ -194,23 +199,25 @@ class Paper:
 
     def decided(self):
         """What claims are written to, likewise."""
-        if not self.claims:
-            return {}
-        return self._paths({_key(file): file for file in ("claims.csv", "claims_numbers.csv", "claims.md")})
-
-    @property
-    def cause_rows(self):
-        """The stages that its causes are made from: ``rows_<stage>`` -> file of rows."""
-        stages = [stage for name in self.causes_run for stage in self.causes[name].get("rows", [name])]
-        return {f"rows_{stage}": self.gathered(stage) for stage in dict.fromkeys(stages)}
+        files = ("claims.csv", "claims_numbers.csv", "claims.md") if self.claims else ()
+        return self._paths({_key(file): file for file in files})
 
     def _paths(self, files):
         return {key: f"{self.folder}/{file}" for key, file in files.items()}
 
-    def rows_of(self, exhibits):
-        """The stages that some exhibits are made from: ``rows_<stage>`` -> file of rows."""
-        stages = dict.fromkeys(stage for own in exhibits for stage in (*own.rows, *own.beside))
-        return {f"rows_{stage}": self.gathered(stage) for stage in stages}
+    def rows_of_exhibits(self):
+        """The stages that its exhibits are made from: ``rows_<stage>`` -> file of rows."""
+        return self._rows(stage for own in self.to_make.values() for stage in (*own.rows, *own.beside))
+
+    def rows_of_causes(self):
+        """The same of its causes."""
+        return self._rows(stage for name in self.causes_run for stage in self._stages_of_cause(name))
+
+    def _stages_of_cause(self, name):
+        return self.causes[name].get("rows", [name])
+
+    def _rows(self, stages):
+        return {f"rows_{stage}": self.gathered(stage) for stage in dict.fromkeys(stages)}
 
     def csv_of(self, exhibits):
         """The CSV files of some exhibits, and what is made beside them: name -> path."""

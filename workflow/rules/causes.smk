@@ -9,7 +9,7 @@ for paper in EXPLAINED.values():
         name:
             f"{paper.key}_make_causes"
         input:
-            **paper.cause_rows,
+            **paper.rows_of_causes(),
             **published_of(paper),
         output:
             csv=f"<results>/{paper.key}/causes.csv",

@@ -41,7 +41,7 @@ for paper in PAPERS.values():
                 name:
                     f"{paper.key}_{run.verb}_{number}"
                 input:
-                    unpack(inputs_of_cell(paper, run, *job)),
+                    unpack(inputs_of(paper, run, job)),
                 output:
                     rows=[updated(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
                 log:

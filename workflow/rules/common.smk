@@ -208,22 +208,18 @@ def dated(renewed, file):
     return file if renewed else ancient(file)
 
 
-def inputs_of_cell(paper, run, *names):
-    """An input function: the files that some cells read, which are those of their data sets, each once, and the gathered rows
-    that they are given, by the names of their stages. What these are made of is part of the cells' parameters, so that they
-    compute nothing when they are written anew."""
+def inputs_of(paper, run, names=None):
+    """An input function: the files that some cells, or that of the wildcards, read. These are the files of their data sets, each
+    once, and the gathered rows that they are given, by the names of their stages. What these are made of is part of the cells'
+    parameters, so that they compute nothing when they are written anew."""
 
     def inputs(wildcards):
-        renewed = workflow.is_main_process and not missing_cells(paper.key, run.stage).isdisjoint(names)
-        data = [dated(renewed, f"<resources>/data/{dataset}.npz") for dataset in run.datasets(names)]
+        own = names or [run.name(wildcards.cell)]
+        renewed = workflow.is_main_process and not missing_cells(paper.key, run.stage).isdisjoint(own)
+        data = [dated(renewed, f"<resources>/data/{dataset}.npz") for dataset in run.datasets(own)]
         return {"data": data} | {stage: dated(renewed, paper.gathered(stage)) for stage in run.after}
 
     return inputs
-
-
-def inputs_of(paper, run):
-    """The same of the cell of the wildcards."""
-    return lambda wildcards: inputs_of_cell(paper, run, run.name(wildcards.cell))(wildcards)
 
 
 @cache
@@ -305,29 +301,14 @@ def present_codes():
     ]
 
 
-def shown(paper, exhibit, file):
-    """A file marked for Snakemake's own report, with the caption of its exhibit."""
-    labels = {"exhibit": exhibit.name, "what": exhibit.what}
-    # a relative path would be one from the folder of the rules
-    return report(file, caption=os.path.abspath(exhibit.caption), category=paper.name, labels=labels)
-
-
-def made(paper):
-    """The files that a paper makes from rows. Snakemake's own report gets the CSV file of each table."""
-    files = paper.made()
-    for exhibit in paper.to_make.values():
-        for part in exhibit.parts if exhibit.kind == "table" else []:
-            csv = next(iter(exhibit.made(part)))
-            files[csv] = shown(paper, exhibit, files[csv])
-    return files
-
-
-def plotted(paper):
-    """The figures of a paper. Snakemake's own report gets the SVG file of each."""
-    files = paper.plotted()
-    for exhibit in paper.to_plot.values():
-        _, svg = exhibit.plotted()
-        files[svg] = shown(paper, exhibit, files[svg])
+def reported(paper, files):
+    """Files of a paper, by key. Those that Snakemake's own report shows are marked for it, with the caption of their exhibit."""
+    for exhibit in paper.exhibits.values():
+        labels = {"exhibit": exhibit.name, "what": exhibit.what}
+        # a relative path would be one from the folder of the rules
+        caption = os.path.abspath(exhibit.caption)
+        for key in files.keys() & exhibit.reported():
+            files[key] = report(files[key], caption=caption, category=paper.name, labels=labels)
     return files
 
 

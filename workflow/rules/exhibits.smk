@@ -7,10 +7,10 @@ for paper in PAPERS.values():
         name:
             f"{paper.key}_make_exhibits"
         input:
-            **paper.rows_of(paper.to_make.values()),
+            **paper.rows_of_exhibits(),
             **published_of(paper),
         output:
-            **made(paper),
+            **reported(paper, paper.made()),
             **paper.decided(),
         log:
             f"<logs>/{paper.key}/make_exhibits.log",
@@ -33,7 +33,7 @@ for paper in PAPERS.values():
             **published_of(paper),
             captions=captions_of(paper.to_plot.values()),
         output:
-            **plotted(paper),
+            **reported(paper, paper.plotted()),
         log:
             f"<logs>/{paper.key}/plot_figures.log",
         group:
