@@ -17,7 +17,7 @@ from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from lib.selection import at_minimum
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.sarafis2018 import causes, cells, claims, layout, readings
+from papers.sarafis2018 import causes, cells, claims, general_qp, layout, readings
 from papers.sarafis2018 import exhibits as sarafis
 from papers.sarafis2018.claims import Results
 from papers.sarafis2018.exhibits import curves, same_pairs
@@ -195,6 +195,28 @@ def test_readings_are_those_of_the_library(data, job_of):
     assert ratio["value"] > 0
 
 
+def test_spans_by_the_general_solver(data, job_of, monkeypatch):
+    """They are those of the rule, and the unit is what LIBSVM takes beside scikit-learn's calls."""
+    part, _ = cells.training_part(Dataset.load(data), 1, 50)
+    gram = Gram(part.X, RBF(1 / 3)).compute()
+    solution = solve_csvc(gram, part.y, 4.0)
+    inbound = np.flatnonzero((solution.alpha > 0) & (solution.alpha < 4.0))
+    spans = span_rule(gram, part.y, solution).squared_span
+    for p in np.flatnonzero(solution.alpha):
+        assert general_qp.squared_span(gram.matrix(), p, inbound) == pytest.approx(spans[p], abs=1e-4)
+
+    def folds_of(X, y, C, folds, drawn, gamma, settings):
+        return [(np.zeros(4, dtype=bool), 0.01 if y.size == 20 else 0.05) for _ in drawn]
+
+    monkeypatch.setattr(general_qp, "libsvm_folds", folds_of)
+    job = job_of(data, paper="sarafis2018", experiment=CLASS_WEIGHTS)
+    settings = SimpleNamespace(**{**SETTINGS, "axes": AXES, "every": 2, "jobs": 1})
+    rows = pd.DataFrame(job.rows(general_qp.run_general_qp, m=50, part=1, settings=settings))
+    found = rows[rows["method"] == "kfold_libsvm"]["cpu_s"]
+    assert len(found) and found.tolist() == pytest.approx([SETTINGS["folds"] * 0.04] * len(found))
+    assert (rows[rows["method"] == "span_rule_qp"]["cpu_s"] > 0).all()
+
+
 def test_instance_weights_and_parts(run, tmp_path):
     score = {"column": "age", "of": "all"}
     rows = run(INSTANCE_WEIGHTS, score=score, loo_every=2, libsvm_every=0)
@@ -344,6 +366,21 @@ def test_tables():
     assert found["table6"]("image", "span_rule_shared", "time")[0] == pytest.approx(0.1 + 0.01 + 0.1)
     assert found["table6"]("image", "kfold", "time")[0] == pytest.approx(30)
     assert found["table6"]("image", "loo_shared", "time")[0] == pytest.approx(0.1 + 0.2 + 0.1)
+
+
+def test_the_bound_stands_for_xi_alpha_where_both_are_printed_alike():
+    """The cause acts on all sets of which the paper prints one number twice, and on no other."""
+    folder = Path(causes.__file__).parent
+    printed = pd.read_csv(folder / "published.csv", dtype=str).query("exhibit == 'table2'")
+    both = printed.pivot(index="dataset", columns="method", values="value")
+    names = yaml.safe_load((folder / "paper.yaml").read_text())["published"]["datasets"]
+    alike = both.index[both["xi_alpha"] == both["span_bound"]]
+    (acts,) = yaml.safe_load((folder / "causes.yaml").read_text())["bound_for_xi_alpha"]["acts"]
+    assert sorted(acts["datasets"]) == sorted(names.get(name, name) for name in alike)
+    rows = made_rows()
+    found = {row["dataset"]: row for row in causes.bound_for_xi_alpha(rows)}
+    wanted = values_of(rows)["table2"]("image", "span_bound", "test_error")[0]
+    assert (found["image"]["method"], found["image"]["value"]) == ("xi_alpha", wanted)
 
 
 def test_failed_runs_are_left_out_and_counted():

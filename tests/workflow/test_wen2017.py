@@ -19,7 +19,7 @@ from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.run import planned
 from lib.sample import variance_of_total
 from lib.tables import read_tidy, write_tidy
-from papers.wen2017 import causes, cells, claims, libsvm, readings
+from papers.wen2017 import causes, cells, claims, file_order, libsvm, readings
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds
 from papers.wen2017.choice import run_choice
@@ -371,6 +371,39 @@ def test_readings_of_seeds_of_an_identity_matrix(run, tmp_path):
     rows = pd.DataFrame(rows).assign(dataset="far", fold="4")
     (total,) = causes.of_readings(rows.assign(round_n_iter=[[15, 5]] * 2), "sir")
     assert (total["exhibit"], total["setting"], total["value"]) == ("table3", "k=4", 30 / 60)
+
+
+def test_folds_in_the_order_of_the_file(data, run, tmp_path):
+    """The first folds stand for the others; without them means of whole runs count."""
+    settings = {"memory_mb": 10}
+    given = {"model": MODEL, "seeding": "sir", "rounds": 3}
+    (row,) = run(data / "dense.npz", file_order.run_file_order, "10", "published", settings, **given)
+    write_rows(tmp_path / "rows.parquet", [row], CV_ROWS)
+    dataset = Dataset.load(data / "dense.npz")
+    gram = Gram(np.array(dataset.X), RBF(MODEL["gamma"]), dtype="float32")
+    y, in_order = dataset.y.astype(float), stratified_folds(dataset.y, 10, None)
+    cv = cross_validate(gram, y, MODEL["C"], in_order, "sir", working_set="wss2", active_set=False)
+    counts = [fold.n_iter for fold in cv.rounds]
+    assert row["round_n_iter"] == counts[:3] and row["rows_tested"] == np.count_nonzero(in_order < 3)
+    whole = {"folds": file_order.FILE_ORDER, "status": OK, "round_n_iter": None, "rounds": 10}
+    rows = pd.concat(
+        [
+            pd.DataFrame([row]).assign(dataset="d", fold="10", method="mir"),
+            pd.DataFrame([{**whole, "dataset": "d", "method": name, "n_iter": n} for name, n in SAMPLE]),
+        ]
+    )
+    found = {
+        (line["exhibit"], line["method"], line["metric"]): line["value"]
+        for line in causes.in_file_order(rows)
+    }
+    total = counts[0] + 9 * np.mean(counts[1:3])
+    assert found["table1", "mir", "iterations"] == pytest.approx(total)
+    assert found["table1", "mir", "time_rest"] == pytest.approx(total / (10 * counts[0]))
+    assert found["table1", "libsvm", "iterations"] == 200 and found["table3", "sir", "time_total"] == 0.5
+
+
+# iterations of whole cross-validations
+SAMPLE = [("cold", 200), ("sir", 100)]
 
 
 def test_all_points_move_where_an_alpha_is_handed_to_nobody(data):

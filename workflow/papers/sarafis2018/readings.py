@@ -26,7 +26,7 @@ def run_radius(job, m, part, settings):
     job, m, part, settings
         See `papers.sarafis2018.cells.run_models`.
     """
-    cell, q = _cell(job, m, settings)
+    cell, q = cell_of(job, m, settings)
     squared_radius = 1 - cell.gram.matrix().min()
     sphere = smallest_enclosing_sphere(cell.gram)
     half = replace(sphere, squared_radius=sphere.squared_radius / 4)
@@ -39,7 +39,7 @@ def run_radius(job, m, part, settings):
         Method("xi_alpha", errors, error_count, of_fit=True),
         estimate_of_fit(cell, "span_bound", span_bound, sphere=half),
     ]
-    return _rows(cell, q, settings, methods)
+    return rows_of(cell, q, settings, methods)
 
 
 def run_qp(job, m, part, settings):
@@ -51,7 +51,7 @@ def run_qp(job, m, part, settings):
     job, m, part, settings
         See `papers.sarafis2018.cells.run_models`.
     """
-    cell, q = _cell(job, m, settings)
+    cell, q = cell_of(job, m, settings)
     X, y = cell.part.X, cell.y
     folds = stratified_folds(y, settings.folds, FOLDS_SEED)
 
@@ -79,10 +79,10 @@ def run_qp(job, m, part, settings):
         Method("span_rule_qp", by_qp, dict, of_fit=True),
         Method("kfold_libsvm", libsvm, of_folds, {"fold": "cv"}),
     ]
-    return _rows(cell, q, settings, methods)
+    return rows_of(cell, q, settings, methods)
 
 
-def _cell(job, m, settings):
+def cell_of(job, m, settings):
     """The training rows with their matrix, and the scores."""
     asked = {"realisation": 1, "score": None, **vars(settings)}
     protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
@@ -93,7 +93,7 @@ def _cell(job, m, settings):
     return cell, q
 
 
-def _rows(cell, q, settings, methods):
+def rows_of(cell, q, settings, methods):
     """Rows of all models."""
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     models = [

@@ -1,0 +1,89 @@
+"""Each span by a quadratic program of its own: what the general solver that the paper used would cost."""
+
+import numpy as np
+import piqp
+from svmselect import Gram, solve_csvc, stratified_folds
+
+from lib.cell import Method
+from lib.timing import timed
+from papers.sarafis2018.cells import FOLDS_SEED, libsvm_folds, of_folds
+from papers.sarafis2018.readings import cell_of, rows_of
+
+SAMPLED = 20  # support vectors of a model with a QP each, which stand for all of them
+REPEATS = 25  # calls of scikit-learn whose own cost is taken
+FAR = 1e3  # bounds of the coefficients, which restrict nothing and which an interior-point method pays for
+TOL = 1e-6
+# on the diagonal: without it rounding makes a nearly singular matrix indefinite
+RIDGE = 1e-8
+
+
+def squared_span(K, p, inbound):
+    """Squared span of row p of the matrix K, from the in-bound support vectors other than it, by an
+    interior-point method."""
+    others = inbound[inbound != p]
+    P, c = K[np.ix_(others, others)], -K[others, p]
+    ends = np.full(others.size, FAR)
+    ridged = P.copy()
+    ridged[np.diag_indices(others.size)] += RIDGE
+    solver = piqp.DenseSolver()
+    solver.settings.eps_abs = solver.settings.eps_rel = TOL
+    solver.setup(ridged, c, np.ones((1, others.size)), np.ones(1), x_l=-ends, x_u=ends)
+    status = solver.solve()
+    if status != piqp.PIQP_SOLVED:
+        raise ArithmeticError(f"the span of row {p} among {others.size} others ended with {status}")
+    found = solver.result.x
+    return float(K[p, p] + found @ P @ found + 2 * c @ found)
+
+
+def run_general_qp(job, m, part, settings):
+    """CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
+    cross-validation without scikit-learn's own cost. One row per model and method; ``bound`` is the mean of
+    the squared spans.
+
+    Parameters
+    ----------
+    job, m, part, settings
+        See `papers.sarafis2018.cells.run_models`.
+    """
+    cell, q = cell_of(job, m, settings)
+    X, y, K = cell.part.X, cell.y, cell.gram.matrix()
+    folds = stratified_folds(y, settings.folds, FOLDS_SEED)
+
+    def by_qp(C, fit):
+        with timed(job.timing) as of_fit:
+            lazy = Gram(X, cell.gram.kernel, dtype="float32", memory_mb=settings.cache_mb)
+            solve_csvc(lazy, y, C, tol=settings.tol, max_iter=settings.max_iter, working_set="wss2")
+        support = np.flatnonzero(fit.alpha)
+        inbound = np.flatnonzero((fit.alpha > 0) & (fit.alpha < C))
+        # without another in-bound SV there is nothing to solve
+        solved = [p for p in support if np.any(inbound != p)]
+        sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
+        with timed(job.timing) as of_sample:
+            spans = [squared_span(K, p, inbound) for p in sample]
+        cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
+        return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
+
+    def libsvm(rows, C, of):
+        return libsvm_folds(X[rows], y[rows], C, of, range(settings.folds), cell.gram.kernel.gamma, settings)
+
+    # two rows of each class in every fold, whose fits cost next to nothing
+    few = np.concatenate([np.flatnonzero(y == label)[: 2 * settings.folds] for label in (-1, 1)])
+    of_few = np.tile(np.arange(settings.folds), 4)
+
+    def calls():
+        return sum(cpu_s for _, cpu_s in libsvm(few, np.ones(few.size), of_few))
+
+    calls()
+    own = float(np.median([calls() for _ in range(REPEATS)]))
+    job.log.info("scikit-learn's calls take %.4f s of CPU time", own)
+
+    def beside_calls(C, fit):
+        found = libsvm(np.arange(y.size), C, folds)
+        return {**of_folds(found), "cpu_s": sum(cpu_s for _, cpu_s in found) - own}
+
+    by_qp(np.ones(m), solve_csvc(cell.gram, y, 1.0))
+    methods = [
+        Method("span_rule_qp", by_qp, dict, of_fit=True),
+        Method("kfold_libsvm", beside_calls, dict, {"fold": "cv"}),
+    ]
+    return rows_of(cell, q, settings, methods)
