@@ -69,17 +69,20 @@ def _figure(words, name):
 def _index(papers):
     totals = (RESULTS / "scorecard.md").read_text()
     table = re.search(r"<!-- scorecard -->(.*?)<!-- end of the scorecard -->(.*?)\n## ", totals, flags=re.S)
+    headings, _, *body = [line[2:-2].split(" | ") for line in table[1].strip().splitlines()]
     yield from ("# The reproduction", "")
     yield from (
         "Five papers, each of their tables and figures computed again, every published number beside ours",
         "with a tolerance, and every claim with a verdict. The numbers on these pages come from the rows",
         "that are committed with the project.",
         "",
-        *_figure("Published results beside ours, one line per table and quantity", "scorecard.svg"),
-        table[1].strip(),
-        "",
+        LEGEND,
+        "<div class='papers'>",
         *(line for key, paper in papers.items() for line in _state(paper, f"{key}.html", paper.name)),
+        "</div>",
         "",
+        *_figure("Published results beside ours, one line per table and quantity", "scorecard.svg"),
+        *_table(headings, body, first="text"),
         table[2].strip(),
         "",
         "<p><a href='../scorecard.html'><b>The scorecard</b></a> has every published number: sort it,",
@@ -100,7 +103,7 @@ def _page(paper, story, config):
 
     facts = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
     context = SimpleNamespace(config=config, params={"facts": facts})
-    yield from (f"# {paper.name}", "", *_state(paper), story, "")
+    yield from (f"# {paper.name}", "", LEGEND, *_state(paper), story, "")
     for exhibit in paper.exhibits.values():
         yield from (f"({paper.key}-{exhibit.key})=", f"## {exhibit.name}: {exhibit.what}", "")
         for part in exhibit.parts:
@@ -111,6 +114,11 @@ def _page(paper, story, config):
 
 
 # what a strip is made of, from its left: class -> columns of scorecard_exhibits.csv whose sum it shows
+LEGEND = (
+    "<p class='legend'><span class='within'></span> within tolerance, or a test that holds "
+    "<span class='explained'></span> explained <span class='undecidable'></span> undecidable here "
+    "<span class='missed'></span> missed</p>"
+)
 STRIP = {"within": ("within", "held"), "explained": ("explained",), "undecidable": ("undecidable",)}
 
 

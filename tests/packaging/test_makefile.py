@@ -19,7 +19,7 @@ def make(root: Path, *arguments: str, **environment: str) -> subprocess.Complete
 
 
 def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Path) -> None:
-    results = tmp_path / "demo"
+    results = tmp_path / "results/demo"
     for name in (
         "franc2008/table3.tex",
         "wen2017/table1/published.tex",
@@ -29,14 +29,24 @@ def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Pat
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).touch()
 
-    def said() -> list[str]:
-        command = [sys.executable, root / "workflow/made.py", results]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[1:-1]
+    def said(of: str = "results/demo") -> list[str]:
+        command = [sys.executable, root / "workflow/made.py", of]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.split("\n")[1:-1]
 
-    made = f"Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in {results}"
+    made = "Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in results/demo"
     assert said() == [made]
-    (results / "report.html").touch()
-    assert said()[1:] == [f'Every table and figure on one page ("make open" shows it): {results}/report.html']
+    for page in ("report.html", "scorecard.html"):
+        (results / page).touch()
+    page = "Every table and figure on one page: results/demo/report.html (make open)"
+    card = "Every published number beside ours: results/demo/scorecard.html"
+    assert said() == [made, page, card]
+    # two claims are tested here, and one of them holds
+    (results / "scorecard_claims.csv").write_text("claim,tests,held\na,3,3\nb,2,1\nc,0,0\n")
+    assert said() == [made, "Reproduced: 1 of the 2 claims that this run tests", page, card]
+    results.rename(results.with_name("mine"))
+    page = "results/mine/report.html"
+    assert said("results/mine")[2] == f"Every table and figure on one page: {page} (make open PAGE={page})"
 
 
 @pytest.mark.parametrize("target", ["report", "figures"])

@@ -235,7 +235,7 @@ VISIT = """
   link.click();
   await new Promise(done => setTimeout(done, 20));
   const section = document.querySelector(link.getAttribute('href'));
-  const shown = section.querySelector('.figure img, table');
+  const shown = section.querySelector('.figure img, table, details');
   const image = section.querySelector('.figure img');
   if (image) await image.decode();
   const box = shown.getBoundingClientRect();
@@ -411,6 +411,39 @@ def test_the_verdict_is_seen_without_scrolling(redrawn, browser, size):
     })(document.querySelector('.tall'))"""
     top, left, by = browser.value(scrolled)
     assert abs(top) < 2 and abs(left) < 2 and by > 1000
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (768, 1024), PHONE], ids=["laptop", "tablet", "phone"])
+def test_no_column_of_the_scorecard_is_off_screen(redrawn, browser, size):
+    clone, _ = redrawn
+    browser.open(clone / "results/paper/scorecard.html", size)
+    outside = """[...document.querySelectorAll('.exhibits, .filtered')].flatMap(table => {
+      const right = table.parentElement.getBoundingClientRect().right;
+      return [...table.rows].flatMap(row => [...row.cells]).filter(
+        cell => cell.getBoundingClientRect().right > right + 1).map(cell => cell.outerHTML);
+    })"""
+    assert browser.value(outside) == []
+
+
+@pytest.mark.parametrize("page", ["report", "scorecard"])
+def test_pages_begin_with_what_holds_and_the_state_of_every_exhibit(redrawn, browser, page):
+    clone, _ = redrawn
+    results = clone / "results/paper"
+    exhibits = pd.read_csv(results / "scorecard_exhibits.csv", keep_default_na=False)
+    claims = pd.read_csv(results / "scorecard_claims.csv", keep_default_na=False)
+    tested = claims[claims["tests"] > 0]
+    browser.open(results / f"{page}.html", DESKTOP)
+    counts = browser.value("[...document.querySelectorAll('.lead b')].map(count => +count.textContent)")
+    whole = int((tested["tests"] == tested["held"]).sum())
+    assert counts == [whole, tested["held"].sum(), exhibits["within"].sum()]
+    shown = exhibits[exhibits["compared"] + exhibits["tests"] > 0]
+    strips = browser.value("[...document.querySelectorAll('.papers .counts')].map(text => text.innerText)")
+    assert len(strips) == len(shown)
+    for text, row in zip(strips, shown.itertuples(), strict=True):
+        within = row.within + row.held
+        assert text.startswith(f"{within} within") or not within
+        assert sum(map(int, re.findall(r"\d+", text))) == row.compared + row.tests
+    assert browser.value("document.querySelector('.papers').getBoundingClientRect().top") < DESKTOP[1]
 
 
 def test_the_scorecard_is_read_without_scripts(redrawn, browser):

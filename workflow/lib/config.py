@@ -38,7 +38,7 @@ def read_schema(name):
 
 
 def written_out(schema, definitions):
-    """A schema, or a part of one, with what our files leave unsaid, as the head of
+    """Complete a schema, or a part of one, with what our files leave out, as the head of
     ``schemas/config.schema.yaml`` explains it; `definitions` are for what refers to them as
     ``#/$defs/<name>``."""
     if isinstance(schema, list):

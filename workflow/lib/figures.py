@@ -20,8 +20,8 @@ COLORS = {
     "sky": SKY,
 }
 
-# What the paper prints: values are broad light lines or large hollow marks, ends of its axes dotted lines. The
-# grey is none of a method of ours.
+# What the paper prints: values are broad light lines or large hollow marks, ends of its axes dotted lines.
+# No method of ours has this grey.
 PALE = "#b0b0b0"
 PAPER_VALUE = {"color": PALE, "linewidth": 4, "linestyle": "-"}
 PAPER_AXIS = {"color": PALE, "linewidth": 1.2, "linestyle": ":"}

@@ -155,8 +155,8 @@ def described_of(paper, run):
 
 
 def kept_by(paper, run):
-    """A function for a parameter: the rows that are kept of the stage of a run, and whether they may be of any code. Where they
-    are says nothing, so that it is not compared either."""
+    """A function that gives a rule its parameter: the kept rows of a run's stage, and whether rows of any code will do. The folder
+    of the output plays no part in it, so that moved results do not rerun."""
     return lambda wildcards, output: (kept_rows(paper.key, run.stage), EVERY_CODE)
 
 

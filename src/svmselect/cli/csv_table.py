@@ -236,7 +236,7 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
 
 
 def _by_place(path, names, width, layout, n_columns, label):
-    """The features and the label, which may be None, of a table whose names do not tell them."""
+    """Places of the features and of the label (None without one), where column names do not tell them."""
     if layout is not None and width == layout.width:
         return list(layout.places), layout.label_place if label is None else label
     if layout is not None and width == layout.width - 1 and label is None:

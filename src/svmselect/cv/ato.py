@@ -87,7 +87,7 @@ def ato(change: Transition):
 
 
 class Path:
-    """Variables, gradient and sets of points on the way.
+    """The state along the path: variables, gradient and sets of points.
 
     Attributes
     ----------

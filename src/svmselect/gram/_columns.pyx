@@ -259,7 +259,7 @@ cdef class Columns:
             return self._slot[i]
 
     cdef object _absent(self, wanted):
-        """The absent ones of some columns, each once, in their order."""
+        """The columns among `wanted` that are not in memory, each once, in the order of `wanted`."""
         absent = wanted[np.asarray(self._slot)[wanted] < 0]
         return absent[np.sort(np.unique(absent, return_index=True)[1])]
 

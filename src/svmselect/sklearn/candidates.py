@@ -1,4 +1,4 @@
-"""The models of a search: a grid, and what of it shares a kernel."""
+"""The models of a search: its grid, and which of them share a kernel."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ cdef class PathDual(Dual):
         return 0
 
     cdef int fit(self, int rule, double tol, long long steps) except -1 nogil:
-        """SMO steps, at most so many: whether they end at a gap of tol that rounding leaves no doubt of."""
+        """Make at most `steps` SMO steps; whether the gap is then at most tol, beyond doubt by rounding."""
         return self.run(rule, tol, steps) and not self.blurred(tol) and self.at(tol)
 
     cdef Py_ssize_t count_errors(self, const Py_ssize_t[::1] rows, double[::1] decision) noexcept nogil:

@@ -14,7 +14,7 @@ from lib.timing import timed
 from papers.sarafis2018.cells import FOLDS_SEED, libsvm_folds, of_folds, training_part
 from papers.sarafis2018.grid import stripes, weights
 
-SAMPLED = 20  # support vectors of a model with a QP each, which stand for all of them
+SAMPLED = 20  # support vectors of each model whose QPs are solved; they stand for all others
 
 
 def run_radius(job, m, part, settings):
