@@ -17,7 +17,7 @@ from lib.papers import alt_text
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.run import planned as planned_by
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.bakir2004 import benchmark_final_C, cells, claims
+from papers.bakir2004 import benchmark_final_C, causes, cells, claims
 from papers.bakir2004.claims import Results
 from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
 from papers.bakir2004.layout import table1_layout
@@ -622,3 +622,12 @@ def test_the_benchmark_of_C_has_the_sets_of_table_1_and_repeats_its_own_bytes(tm
     for suffix in (".csv", ".md"):
         copy = tmp_path / f"final_C{suffix}"
         assert copy.read_bytes() == committed.with_suffix(suffix).read_bytes()
+
+
+def test_draws_of_table1_are_measured_where_there_are_several():
+    one = made_rows().query("experiment == 'table1' and dataset == 'd' and method == 'svm'")
+    one = one[one["realisation"] == one["realisation"].min()]
+    assert list(causes.draws_of_table1(one)) == []
+    two = pd.concat([one, one.assign(realisation=one["realisation"] + 1, n_sv=one["n_sv"] + 20)])
+    spreads = {row["metric"]: row["spread"] for row in causes.draws_of_table1(two)}
+    assert spreads == pytest.approx({"accuracy": 0, "svs": np.sqrt(200)})

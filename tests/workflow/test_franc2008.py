@@ -7,9 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from lib.causes import runs_of
 from lib.claims import claim_tests, claims_layout, decide
+from lib.config import fill_defaults, load_schema
 from lib.figures import save
-from lib.papers import alt_text
+from lib.papers import alt_text, load_papers
 from lib.published import read_published
 from lib.rows import (
     ERROR,
@@ -26,7 +28,7 @@ from lib.rows import (
 from lib.run import planned
 from lib.sample import half_width
 from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
-from papers.franc2008 import cells, claims
+from papers.franc2008 import causes, cells, claims
 from papers.franc2008.checks import agreement
 from papers.franc2008.claims import Results
 from papers.franc2008.exhibits import errors_of_selected, figure1, table2, table3
@@ -784,3 +786,72 @@ def test_tables_know_the_methods_that_cells_run():
 
 def test_tolerance_is_twice_eps():
     assert cells.tolerance(0.001) == 0.002
+
+
+# Causes
+
+
+def test_time_of_the_columns_takes_the_place_of_the_clock():
+    rows = frame(
+        [
+            loo_row(1, 1.0, None, 0.1, "standard", **cost(2.0, 6_000_000, 10, 0)),
+            loo_row(1, 1.0, None, 0.1, "proposed", **cost(4.0, 1_000_000, 10, 6)),
+        ]
+    )
+    clock, columns = (
+        pd.DataFrame(tidy).set_index(["dataset", "setting", "method", "metric"])["value"]
+        for tidy in (table3(rows, ["d"]), causes.table3_in_columns(rows))
+    )
+    at = "d", "linear", "proposed"
+    assert clock[*at, "time_speedup"] == 0.5 and columns[*at, "time_speedup"] == 6
+    for metric in ("kernel_columns", "kernel_column_speedup", "certified"):
+        assert columns.loc[[(*at, metric)]].tolist() == clock.loc[[(*at, metric)]].tolist()
+
+
+def test_smo_alone_stops_at_a_gap_of_eps(root, registry):
+    config = yaml.safe_load((root / "config/config.yaml").read_text())
+    config |= yaml.safe_load((root / "config/paper.yaml").read_text())
+    fill_defaults(config, load_schema())
+    declared = load_papers()["franc2008"].causes["eps_by_smo"]
+    (run,) = runs_of("franc2008", "eps_by_smo", declared, config, registry)
+    settings = run.settings_of("heart/realisation-1/linear")
+    assert cells.tolerance(settings["eps"]) == config["franc2008"]["eps"] == 1e-3
+    assert settings["active_set"] is False and "sample" not in settings
+    assert all(name.endswith("/linear") for name in run.cells)
+
+
+def test_smo_is_alone_in_the_methods_of_the_paper(run_loo, monkeypatch, cold):
+    """Ours begins with the active-set method."""
+    asked = []
+    original = cells.leave_one_out
+
+    def noting(*arguments, **options):
+        asked.append((options["method"], options.get("active_set", True)))
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(cells, "leave_one_out", noting)
+    run_loo(C=[1.0], active_set=False)
+    assert set(asked) == {("unlearn", True), ("retrain", False), ("certified", False)}
+
+
+def test_a_draw_of_the_selecting_splits_selects_its_own_model(prepared, job_of, monkeypatch):
+    """Leave-one-out is made to prefer another C on the second draw: its test errors are those of that C."""
+    job = job_of(prepared, paper="franc2008", dataset="titanic-table")
+    seen = []
+
+    def preferring(gram, y, C):
+        seen.append(C)
+        best = 0.01 if len(seen) <= 4 else 10.0
+        return SimpleNamespace(error=float(best != C))
+
+    monkeypatch.setattr(causes, "leave_one_out", preferring)
+    arguments = {"Cs": [0.01, 10.0], "gammas": [None], "draws": 2, "splits": 2, "realisations": [1, 2, 3]}
+    settings = SimpleNamespace(eps=1e-3, max_iter=None)
+    rows = pd.DataFrame(job.rows(causes.run_draws_of_selection, **arguments, settings=settings))
+    assert len(seen) == 2 * 2 * 2
+    chosen = rows.groupby("fold")["C"].unique().map(list).to_dict()
+    assert chosen == {"selected on 1 to 2": [0.01], "selected on 3 to 4": [10.0]}
+    (tidy,) = causes.draws_of_selection(rows)
+    means = 100 * rows.groupby("fold")["estimate"].mean()
+    assert means.nunique() == 2
+    assert tidy["value"] == pytest.approx(means.mean()) and tidy["spread"] == pytest.approx(means.std())
