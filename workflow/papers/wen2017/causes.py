@@ -93,7 +93,7 @@ def similarity_by_libsvm(rows):
         yield _row("table1", dataset, "sir", "time_init", share, "ratio")
 
 
-def plan_folds_in_file_order(config, registry):
+def plan_seeds_in_file_order(config, registry):
     own = config["wen2017"]
     cells = {
         f"{dataset}/k-{k}": Cell(
