@@ -210,6 +210,11 @@ TARGETS = [
 ]
 
 
+def place(row):
+    """Processor and kernels of BLAS of a row; unknown where it does not say."""
+    return row.get("processor", origin.UNKNOWN), row.get("blas", origin.UNKNOWN)
+
+
 def report():
     """The table, and what is stale, in Markdown."""
     lines = ["| what | target | today | reached |", "|---|---|---|---|"]
@@ -224,11 +229,12 @@ def report():
     for path in sorted(RESULTS.glob("*.csv")):
         rows = read_rows(path)
         versions = {row.get("library") or row.get("version") for row in rows if row.get("peer", OURS) == OURS}
-        places = {row[column] for row in rows for column in ("processor", "blas") if column in row}
-        machines |= {row["processor"] for row in rows if "processor" in row} - {origin.UNKNOWN}
+        places = {name for row in rows for name in place(row)}
+        # one name may stand for processors with other instructions, which the kernels of BLAS tell apart
+        machines |= {f"{row['processor']} ({row['blas']})" for row in rows if origin.UNKNOWN not in place(row)}
         if versions != {present} or origin.UNKNOWN in places:
             stale.append(path.name)
-    lines += ["", f"Processors: {', '.join(sorted(machines)) or 'unknown'}."]
+    lines += ["", f"Processors, with the kernels of BLAS: {', '.join(sorted(machines)) or 'unknown'}."]
     if stale:
         lines += ["", f"From other code than {present}, or from an unknown machine: {', '.join(stale)}."]
     return "\n".join(lines) + "\n"
