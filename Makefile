@@ -67,6 +67,7 @@ RUN := --cores $(CORES) --resources mem_mb=$(MEM_MB) --profile profiles/paper --
 
 .PHONY: paper
 paper: $(LIBRARY) ## What the five papers print and claim, at their full scale, by one library: rows in results/paper (needs the real data)
+	PYTHONPATH=workflow .venv/bin/python -m lib.fresh results/paper
 	PYTHONPATH=workflow .venv/bin/python -m lib.cost --printed --cores $(CORES) --mem-mb $(MEM_MB) --configfile config/paper.yaml config/run.yaml
 	.venv/bin/snakemake printed $(RUN)
 

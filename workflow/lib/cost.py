@@ -58,8 +58,8 @@ class Cost:
 
 
 def verdict(cost, machine, cores):
-    """Whether a machine can hold some cells, as a sentence; `machine` is the memory that they may take together,
-    in 2**20 bytes."""
+    """Whether a machine can hold some cells, as a sentence; `machine` is the memory that they may take
+    together, in 2**20 bytes."""
     if cost.mem_mb > machine:
         return f"This machine has {machine:,} MB: the largest cells need more, and each ends in a sentence."
     beside = min(cores, machine // max(cost.mem_mb, 1))
@@ -178,7 +178,9 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m lib.cost", description=__doc__.splitlines()[0])
     parser.add_argument("--configfile", nargs="+", default=[], help="laid over the demo's configuration")
     parser.add_argument("--cores", type=int, default=1, help="of the run; 1 by default")
-    parser.add_argument("--mem-mb", type=int, default=machine_mb(), help="of the run; this machine's by default")
+    parser.add_argument(
+        "--mem-mb", type=int, default=machine_mb(), help="of the run; this machine's by default"
+    )
     parser.add_argument("--printed", action="store_true", help="only what the papers print and claim")
     asked = parser.parse_args(arguments)
     try:

@@ -290,6 +290,11 @@ def copy_cell(path, name, output, schema):
     _write(output, rows, [own])
 
 
+def rewrite_cells(path, cells):
+    """Write other cells (list of Made) into the metadata of a file of rows, whose rows stay as they are."""
+    _write(path, _read([path]), cells)
+
+
 def _cells(path, schema=None):
     """The cells of a file by name, each with its rows as a table."""
     table, begin, found = _read([path], schema), 0, {}

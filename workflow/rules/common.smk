@@ -44,7 +44,8 @@ if workflow.is_main_process and workflow.local_exec and "mem_mb" not in workflow
 
 def memory_mb():
     """The memory that the jobs on this machine may take together, in 2**20 bytes."""
-    return workflow.global_resources.get("mem_mb") or machine_mb()
+    given = workflow.global_resources.get("mem_mb")
+    return machine_mb() if given is None else getattr(given, "value", given)
 
 
 try:
@@ -190,7 +191,9 @@ def priority_of(paper, run, names=None):
         if not workflow.is_main_process:
             return 0
         own = names or [run.name(wildcards.cell)]
-        large, longest = urgency(sum(map(minutes, own)), max(run.cells[name].mem_mb for name in own), memory_mb())
+        large, longest = urgency(
+            sum(map(minutes, own)), max(run.cells[name].mem_mb for name in own), memory_mb()
+        )
         return run.priority * FIRST + large * LARGE + longest
 
     return priority

@@ -33,12 +33,15 @@ def plan(config, registry):
 
     def whole_matrix_mb(dataset, seedings, k):
         """Memory of a job that holds a Gram matrix and what the seeds take beside it, in 2**20 bytes: ATO a
-        block of kernel values; MIR those of a fold with all others, and four matrices of its normal equations.
+        block of kernel values; MIR those of a fold with all others, and four matrices of normal equations.
         """
         rows, size = registry[dataset].rows, BYTES[datasets[dataset]["dtype"]]
         fold = 1 if k == "loo" else rows / int(k)
         takes = {"ato": ATO_MB, "mir": (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20}
-        return int(rows**2 * size / 2**20 + max((takes.get(name, 0) for name in seedings), default=0)) + BESIDE_MB
+        return (
+            int(rows**2 * size / 2**20 + max((takes.get(name, 0) for name in seedings), default=0))
+            + BESIDE_MB
+        )
 
     def model(dataset):
         return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}

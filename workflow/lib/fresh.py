@@ -1,0 +1,50 @@
+"""Begin a run of which all rows are to be of one commit: rows of another one count as those of other code.
+
+Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.fresh results/paper``. Called again
+with the same commit it changes nothing, so that a run that was stopped goes on.
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from lib.environment import commit
+from lib.rows import made_cells, rewrite_cells
+
+OTHER = "of another commit: "  # before the library of such cells
+
+
+def forget_other_commits(path, present):
+    """Mark the cells of a file of rows that have rows of another commit than the `present` one, and return
+    how many these are. Their rows stay as they are."""
+    file, begin, cells, count = pq.ParquetFile(path), 0, [], 0
+    known = "commit" in file.schema_arrow.names
+    commits = (
+        file.read(columns=["commit"])["commit"].to_pylist() if known else [None] * file.metadata.num_rows
+    )
+    for own in made_cells(path).values():
+        other = set(commits[begin : begin + own.rows]) != {present}
+        begin += own.rows
+        marked = other and not own.library.startswith(OTHER)
+        cells.append(replace(own, library=OTHER + own.library) if marked else own)
+        count += other
+    if cells != list(made_cells(path).values()):
+        rewrite_cells(path, cells)
+    return count
+
+
+def main(folder):
+    present = commit()
+    if present is None or present.endswith("+changes"):
+        sys.exit(
+            "Rows are to name one commit, and files differ from that which is checked out: commit them first."
+        )
+    files = sorted(Path(folder).glob("*/rows/*.parquet"))
+    count = sum(forget_other_commits(path, present) for path in files)
+    print(f"{count} cells of {len(files)} files are of other commits than {present}: they are computed anew.")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
