@@ -27,6 +27,8 @@ TINY = {
 CELLS = "results/tiny/franc2008/rows/cells.parquet"
 TARGETS = [CELLS, "results/tiny/franc2008/rows/test.parquet", "results/tiny/franc2008/table2.csv"]
 DATA = "resources/data/titanic-table.npz"
+# a run into a store does not note when it began and ended
+DISKS_ALONE = "run.log"
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,8 @@ def test_a_run_from_and_into_a_store_gives_the_results_of_a_disk(on_disk, store,
     found = store.download("alone/results/tiny", tmp_path / "found")
     assert assert_same_results(on_disk, found) == (3, 2)
     assert DATA in store.names("alone")
+    here = {str(path.relative_to(on_disk)) for path in on_disk.rglob("*") if path.is_file()}
+    assert here - store.names("alone/results/tiny") == {DISKS_ALONE}
     assert files(checkout.folder) == []
 
     # another checkout finds them
@@ -143,5 +147,6 @@ def test_the_demo_in_a_store(store, checkout, tmp_path):
     n_rows, n_tables = assert_same_results(disk / "results/demo", there)
     print(f"the same but for times: {n_rows} files of rows, {n_tables} tables")
     here = {str(path.relative_to(disk)) for path in files(disk) if path.suffix != ".json"}
-    assert here <= store.names("demo") and (there / "report.html").stat().st_size > 10**5
+    assert here - store.names("demo") == {f"results/demo/{DISKS_ALONE}"}
+    assert (there / "report.html").stat().st_size > 10**5
     assert files(checkout.folder) == []
