@@ -231,7 +231,9 @@ def report():
         versions = {row.get("library") or row.get("version") for row in rows if row.get("peer", OURS) == OURS}
         places = {name for row in rows for name in place(row)}
         # one name may stand for processors with other instructions, which the kernels of BLAS tell apart
-        machines |= {f"{row['processor']} ({row['blas']})" for row in rows if origin.UNKNOWN not in place(row)}
+        machines |= {
+            f"{row['processor']} ({row['blas']})" for row in rows if origin.UNKNOWN not in place(row)
+        }
         if versions != {present} or origin.UNKNOWN in places:
             stale.append(path.name)
     lines += ["", f"Processors, with the kernels of BLAS: {', '.join(sorted(machines)) or 'unknown'}."]
