@@ -132,10 +132,10 @@ def all_of_covtype():
 
 
 def cell_seconds(path):
-    """CPU time of each cell of a file of rows, which lists its cells as [name, ..., number of rows]."""
+    """CPU time of each cell of a file of rows, listing cells as [name, parameters, library, rows, ...]."""
     file, begin = pq.ParquetFile(path), 0
     times = file.read(columns=["cpu_s"])["cpu_s"].to_pylist()
-    for *_, rows in json.loads(file.schema_arrow.metadata[b"svmselect_cells"]):
+    for _, _, _, rows, *_ in json.loads(file.schema_arrow.metadata[b"svmselect_cells"]):
         yield sum(time or 0.0 for time in times[begin : begin + rows])
         begin += rows
 

@@ -151,7 +151,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
     assert filled["figures"] == {"width": None, "font": None}
     assert filled["causes"] == [] and filled["baselines"] == "full"
-    sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50}
+    sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50, "realisations": 3}
     assert filled["franc2008"]["sample"] == sample
     assert (filled["verify"], filled["verify_tolerance"]) == (0.01, 1e-6)
     assert filled["franc2008"]["efficiency_test"] == 10 and filled["chapelle1999"]["width"]["parts"] == 1

@@ -156,8 +156,8 @@ def described_of(paper, run):
 
 
 def kept_by(paper, run):
-    """A function that gives a rule its parameter: the kept rows of a run's stage, and whether rows of any code will do. The folder
-    of the output plays no part in it, so that moved results do not rerun."""
+    """A parameter as a function of the wildcards and the output. Its value has the kept rows of a run's stage, and whether rows of
+    any code will do. The folder of the output plays no part in it, so that moved results do not rerun."""
     return lambda wildcards, output: (kept_rows(paper.key, run.stage), EVERY_CODE)
 
 
