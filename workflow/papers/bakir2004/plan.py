@@ -7,6 +7,8 @@ from lib.plan import Cell, Plan, Run
 ROWS_FLOAT64 = 20_000
 # methods of others, of which a sample of the runs tells enough
 NEIGHBOURS = ("multiedit_condense",)
+# `svmselect.gram.Gram` reserves so much, and SVMs make one for their decision values.
+DECISIONS_MB = 2048
 
 
 def plan(config, registry):
@@ -111,9 +113,9 @@ def plan(config, registry):
 
 
 def _mb(rows, budget):
-    """Memory of a job whose largest Gram matrix has so many rows, and a quarter of it for restrictions, in
-    2**20 bytes; 0 rows: of one that has no data to speak of."""
+    """Memory of a job whose largest Gram matrix has so many rows, a quarter of it for restrictions, and what
+    decision values reserve beside it, in 2**20 bytes; 0 rows: of one that has no data to speak of."""
     if rows == 0:
         return 1000
-    whole = rows**2 * (8 if rows <= ROWS_FLOAT64 else 4) / 2**20
-    return int(1.25 * min(budget, 1.04 * whole)) + 2500
+    whole = 1.04 * rows**2 * (8 if rows <= ROWS_FLOAT64 else 4) / 2**20
+    return int(1.25 * min(budget, whole) + min(DECISIONS_MB, whole)) + 2500
