@@ -1,15 +1,15 @@
 """Each span by a quadratic program of its own: what the general solver that the paper used would cost."""
 
+from functools import partial
+
 import numpy as np
 import piqp
-from svmselect import Gram, solve_csvc, stratified_folds
+from svmselect import solve_csvc, stratified_folds
 
 from lib.cell import Method
-from lib.timing import timed
 from papers.sarafis2018.cells import FOLDS_SEED, libsvm_folds, of_folds
-from papers.sarafis2018.readings import cell_of, rows_of
+from papers.sarafis2018.readings import cell_of, fit_with_spans, rows_of
 
-SAMPLED = 20  # support vectors of a model with a QP each, which stand for all of them
 REPEATS = 25  # calls of scikit-learn whose own cost is taken
 FAR = 1e3  # bounds of the coefficients, which restrict nothing and which an interior-point method pays for
 TOL = 1e-6
@@ -46,22 +46,10 @@ def run_general_qp(job, m, part, settings):
         See `papers.sarafis2018.cells.run_models`.
     """
     cell, q = cell_of(job, m, settings)
-    X, y, K = cell.part.X, cell.y, cell.gram.matrix()
+    X, y = cell.part.X, cell.y
     folds = stratified_folds(y, settings.folds, FOLDS_SEED)
 
-    def by_qp(C, fit):
-        with timed(job.timing) as of_fit:
-            lazy = Gram(X, cell.gram.kernel, dtype="float32", memory_mb=settings.cache_mb)
-            solve_csvc(lazy, y, C, tol=settings.tol, max_iter=settings.max_iter, working_set="wss2")
-        support = np.flatnonzero(fit.alpha)
-        inbound = np.flatnonzero((fit.alpha > 0) & (fit.alpha < C))
-        # without another in-bound SV there is nothing to solve
-        solved = [p for p in support if np.any(inbound != p)]
-        sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
-        with timed(job.timing) as of_sample:
-            spans = [squared_span(K, p, inbound) for p in sample]
-        cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
-        return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
+    by_qp = fit_with_spans(job, cell, settings, partial(squared_span, cell.gram.matrix()))
 
     def libsvm(rows, C, of):
         return libsvm_folds(X[rows], y[rows], C, of, range(settings.folds), cell.gram.kernel.gamma, settings)

@@ -1,6 +1,7 @@
 """What the paper may have computed instead: bounds with another radius, and each span by a QP."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, stratified_folds
@@ -55,19 +56,7 @@ def run_qp(job, m, part, settings):
     X, y = cell.part.X, cell.y
     folds = stratified_folds(y, settings.folds, FOLDS_SEED)
 
-    def by_qp(C, fit):
-        with timed(job.timing) as of_fit:
-            lazy = Gram(X, cell.gram.kernel, dtype="float32", memory_mb=settings.cache_mb)
-            solve_csvc(lazy, y, C, tol=settings.tol, max_iter=settings.max_iter, working_set="wss2")
-        support = np.flatnonzero(fit.alpha)
-        inbound = np.flatnonzero((fit.alpha > 0) & (fit.alpha < C))
-        # without another in-bound SV there is nothing to solve
-        solved = [p for p in support if np.any(inbound != p)]
-        sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
-        with timed(job.timing) as of_sample:
-            spans = [span_by_qp(cell.gram, p, inbound) for p in sample]
-        cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
-        return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
+    by_qp = fit_with_spans(job, cell, settings, partial(span_by_qp, cell.gram))
 
     def libsvm(C, _):
         return libsvm_folds(X, y, C, folds, range(settings.folds), cell.gram.kernel.gamma, settings)
@@ -80,6 +69,38 @@ def run_qp(job, m, part, settings):
         Method("kfold_libsvm", libsvm, of_folds, {"fold": "cv"}),
     ]
     return rows_of(cell, q, settings, methods)
+
+
+def fit_with_spans(job, cell, settings, squared_span):
+    """The function of a `Method` whose every span is a QP of its own: it returns the CPU time of a fit and of
+    all spans, by a sample of them, and the mean of the sample.
+
+    Parameters
+    ----------
+    job, settings
+        See `papers.sarafis2018.cells.run_models`.
+    cell : lib.cell.Cell
+        The training rows with their matrix.
+    squared_span : callable
+        Squared span of a row from the in-bound support vectors other than it; called with the number of the
+        row and those of all in-bound support vectors.
+    """
+
+    def fit_with_sample(C, fit):
+        with timed(job.timing) as of_fit:
+            lazy = Gram(cell.part.X, cell.gram.kernel, dtype="float32", memory_mb=settings.cache_mb)
+            solve_csvc(lazy, cell.y, C, tol=settings.tol, max_iter=settings.max_iter, working_set="wss2")
+        support = np.flatnonzero(fit.alpha)
+        inbound = np.flatnonzero((fit.alpha > 0) & (fit.alpha < C))
+        # without another in-bound SV there is nothing to solve
+        solved = [p for p in support if np.any(inbound != p)]
+        sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
+        with timed(job.timing) as of_sample:
+            spans = [squared_span(p, inbound) for p in sample]
+        cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
+        return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
+
+    return fit_with_sample
 
 
 def cell_of(job, m, settings):
