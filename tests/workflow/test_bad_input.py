@@ -330,7 +330,7 @@ CONFIG = [
         "presett",
         "x",
         "Unknown key 'presett' in the configuration's top level; the valid keys are: "
-        "bakir2004, baselines, causes, chapelle1999, comparison, figures, folders, franc2008, "
+        "bakir2004, baselines, causes, cells_beyond, chapelle1999, comparison, figures, folders, franc2008, "
         "minutes_per_job, mirror, papers, preset, registry, rows_of_other_code, sarafis2018, timing, verify, "
         "verify_tolerance, wen2017.",
     ),

@@ -135,6 +135,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
         "figures",
         "folders",
         "rows_of_other_code",
+        "cells_beyond",
         "franc2008.efficiency_test",
         "chapelle1999.width.parts",
     ]
@@ -149,6 +150,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
     assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
     assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
+    assert filled["cells_beyond"] == "compute"
     assert filled["figures"] == {"width": None, "font": None}
     assert filled["causes"] == [] and filled["baselines"] == "full"
     sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50, "realisations": 3}

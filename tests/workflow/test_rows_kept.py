@@ -197,6 +197,55 @@ def test_cells_of_several_data_sets_share_a_job(checkout, franc):
     assert read_rows([rows]).equals(found)  # times are the same, too
 
 
+WEN = {
+    "datasets": [
+        {
+            **{"name": "iris-versicolor", "C": 1, "gamma": 0.5, "dtype": "float64"},
+            "seedings": [{"k": 3, "methods": ["cold", "sir"]}],
+            "cells": {
+                "seeds": {"published": [3], "chosen": [3]},
+                "libsvm": {"published": [3], "chosen": []},
+                "cached": {"published": [], "chosen": [3]},
+                "unlearn": {"published": [], "chosen": []},
+            },
+        }
+    ],
+    "choice": {"rows": 100, "folds": 3, "C": [1], "gamma": [0.1, 1]},
+    "along_C": {"datasets": ["iris-versicolor"], "rows": 100, "k": 3, "C": [1, 10], "seedings": ["cold"]},
+    "variants": {
+        "k": 3,
+        "datasets": [{"name": "iris-versicolor", "seedings": ["cold"], "stratified": 1, "unstratified": 0}],
+    },
+}
+
+
+@pytest.mark.parametrize("minutes", [None, 3000])
+def test_cells_beyond_the_paper_are_left_if_asked(checkout, change_rows, minutes):
+    """They are not computed without rows, their rows stay whatever code made them, and a later run computes
+    them."""
+    published, chosen = (f"iris-versicolor/{of}/k-3" for of in ("published", "chosen"))
+    rows = checkout.folder / "results/beyond/wen2017/rows"
+
+    def made_by(target, **more):
+        config = {"preset": "beyond", "papers": ["wen2017"], "minutes_per_job": minutes, "wen2017": WEN}
+        done = checkout.snakemake("--cores", "2", "--quiet", "rules", "--", target, config={**config, **more})
+        assert done.returncode == 0, done.stderr
+        return {name: own.library for name, own in made_cells(rows / "seeds.parquet").items()}
+
+    first = made_by("printed", cells_beyond="leave")
+    assert list(first) == [published]
+    assert {path.stem for path in rows.iterdir()} == {"choice", "libsvm", "seeds"}
+
+    everything = "results/beyond/wen2017/rows/seeds.parquet"
+    assert made_by(everything) == {published: first[published], chosen: first[published]}
+
+    shutil.rmtree(rows.parent / "seeds")
+    there = made_cells(rows / "seeds.parquet").items()
+    change_rows(rows / "seeds.parquet", {name: replace(own, library="1+old") for name, own in there})
+    assert made_by("printed", cells_beyond="leave") == {published: first[published], chosen: "1+old"}
+    assert made_by(everything) == {published: first[published], chosen: first[published]}
+
+
 def test_jobs_of_cells():
     cells = {
         "a": ("x", 10),
@@ -211,4 +260,6 @@ def test_jobs_of_cells():
     assert run.jobs(30, {"big"}) == [["a", "c"], ["b", "d"], ["e"], ["f"]]
     assert run.jobs(1000, {"big"}) == [["a", "c", "e", "f"], ["b", "d"]]
     assert run.jobs(1000) == [[*cells]]
+    beyond = Run("cells.run", "LOO_ROWS", {**run.cells, "c": Cell("y", beyond=True)})
+    assert beyond.jobs(1000) == [["a", "b", "d", "e", "f"], ["c"]]
     assert run.datasets(cells) == ["x", "big", "y"]

@@ -142,7 +142,7 @@ def _without_vectors(name):
 def costs(papers, registry, config, only=None, readable=str, printed=False):
     """The cost of the cells that each paper has to compute, by paper. Papers, registry and configuration
     are from `lib.run.planned`; with `only`, the files of some cells, no others count, and if only what is
-    `printed` is asked for, no stages but `lib.papers.Paper.printed_stages`. `readable` makes of the path of a
+    `printed` is asked for, none beyond it. `readable` makes of the path of a
     file that at which it can be read, see `lib.store.Files`."""
     results = f"{config['folders']['results']}/{config['preset']}"
     any_code = config["rows_of_other_code"] == "keep"
@@ -152,7 +152,11 @@ def costs(papers, registry, config, only=None, readable=str, printed=False):
         for stage in paper.printed_stages if printed else paper.plan.stages:
             rows, runs = readable(paper.gathered(stage, results)), paper.plan.of_stage(stage)
             files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
-            named = [name for name, file in files.items() if only is None or file in only]
+            named = [
+                name
+                for name, file in files.items()
+                if (only is None or file in only) and not (printed and runs[name].cells[name].beyond)
+            ]
             cells = wanted(paper, stage, registry, named)
             missing = set(cells_to_compute(rows, cells, any_code))
             last = seconds(rows, paper.key, runs) if missing else {}

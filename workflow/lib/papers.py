@@ -230,7 +230,10 @@ class Paper:
         """The stages of which something is made that the paper prints or claims; of the comparison none."""
         if self.year is None:
             return []
-        return list(dict.fromkeys(run.stage for run in self.plan.runs if not (run.cause or run.beyond)))
+        own = [run for run in self.plan.runs if not run.cause]
+        return list(
+            dict.fromkeys(run.stage for run in own if not all(cell.beyond for cell in run.cells.values()))
+        )
 
     def results(self):
         """What the paper's target asks for."""

@@ -29,6 +29,8 @@ class Cell:
     mem_mb: int = 1000  # memory that it may take, in 2**20 bytes
     minutes: int = 10  # wall-clock time that a cluster gives it
     modules: Sequence[str] = ()  # in the paper's folder, which it uses and to which no import leads
+    # whether nothing that the paper prints or claims is made from its rows
+    beyond: bool = False
 
 
 @dataclass
@@ -48,8 +50,6 @@ class Run:
     # settings, see `lib.cost.seconds`; empty: what it did cost
     forecast: str = ""
     priority: int = 0  # Snakemake starts cells of a higher priority before all others
-    # whether nothing that the paper prints or claims is made from its rows
-    beyond: bool = False
     # the cause of misses whose variant it runs, see `lib.causes`; the paper's own cells have none
     cause: str = ""
 
@@ -68,13 +68,13 @@ class Run:
     def jobs(self, minutes: float | None, downloaded: Container[str] = ()) -> list[list[str]]:
         """The cells of each job. Cells share a job as long as their times together are at most `minutes`;
         with None each cell has its own. Those of a data set that is `downloaded` stay among themselves:
-        nothing else is to wait for a download."""
+        nothing else is to wait for a download; and so do those `beyond` the paper, which may be left."""
         jobs, open_jobs = [], {}
         for name, cell in self.cells.items():
             if minutes is None or cell.minutes > minutes:
                 jobs.append([name])
                 continue
-            kind = cell.dataset if cell.dataset in downloaded else None
+            kind = (cell.dataset if cell.dataset in downloaded else None, cell.beyond)
             job = open_jobs.get(kind)
             if job is None or cell.minutes + self.minutes(job) > minutes:
                 open_jobs[kind] = job = []

@@ -73,7 +73,7 @@ rule gather_rows:
         "<logs>/{paper}/gather_rows/{stage}.log",
     params:
         code=code_of("scripts.gather_rows"),
-        names=lambda wildcards: list(PAPERS[wildcards.paper].plan.of_stage(wildcards.stage)),
+        names=lambda wildcards: cells_of_rows(wildcards.paper, wildcards.stage),
         schema=lambda wildcards: PAPERS[wildcards.paper].plan.schema(wildcards.stage),
         kept=lambda wildcards, output: kept_rows(wildcards.paper, wildcards.stage),
     script:

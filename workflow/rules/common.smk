@@ -51,7 +51,7 @@ def memory_mb():
 try:
     from lib.cost import costs, forecast, seconds, total, urgency, verdict
     from lib.library import check_installed, code_of
-    from lib.rows import cells_to_compute
+    from lib.rows import cells_to_compute, made_cells
     from lib.run import described, wanted
     from svmselect.data import load_registry
 
@@ -253,17 +253,30 @@ def updated(files):
 EVERY_CODE = config["rows_of_other_code"] == "keep"
 
 
+def asked_of(key, stage):
+    """The cells of a stage, but for those beyond what the paper prints and claims if these are left as they are."""
+    runs, wanted = PAPERS[key].plan.of_stage(stage), wanted_of(key, stage)
+    leave = config["cells_beyond"] == "leave"
+    return [own for own in wanted if not (leave and runs[own.cell].cells[own.cell].beyond)]
+
+
 @cache
 def missing_cells(key, stage):
     """The cells of a stage that its gathered rows lack, or have of other data, parameters or code."""
-    return frozenset(cells_to_compute(kept_rows(key, stage), wanted_of(key, stage), EVERY_CODE))
+    return frozenset(cells_to_compute(kept_rows(key, stage), asked_of(key, stage), EVERY_CODE))
+
+
+def cells_of_rows(key, stage):
+    """The cells that the gathered rows of a stage are to have: those that are asked for, and left ones that they have."""
+    asked, there = {own.cell for own in asked_of(key, stage)}, made_cells(kept_rows(key, stage))
+    return [own.cell for own in wanted_of(key, stage) if own.cell in asked or own.cell in there]
 
 
 def to_gather(wildcards):
     """The files of single cells that go into the gathered rows: those that have to be computed, and those that are there."""
     paper, stage = PAPERS[wildcards.paper], wildcards.stage
     missing = missing_cells(paper.key, stage)
-    cells = {file_of_cell(paper, stage, own.cell): own for own in wanted_of(paper.key, stage)}
+    cells = {file_of_cell(paper, stage, own.cell): own for own in asked_of(paper.key, stage)}
     if missing and workflow.is_main_process:
         # Snakemake does not ask what a file contains, and one that is there is as good to it without its inputs.
         own_files = {file: own for file, own in cells.items() if own.cell in missing}
