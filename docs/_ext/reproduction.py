@@ -113,31 +113,27 @@ def _page(paper, story, config):
     yield from _claims(paper)
 
 
-# what a strip is made of, from its left: class -> columns of scorecard_exhibits.csv whose sum it shows
 LEGEND = (
-    "<p class='legend'><span class='within'></span> within tolerance, or a test that holds "
-    "<span class='explained'></span> explained <span class='undecidable'></span> undecidable here "
-    "<span class='missed'></span> missed</p>"
+    "<p class='legend'><span><i class='within'></i> within tolerance, or a test that holds</span> "
+    "<span><i class='explained'></i> explained</span> <span><i class='undecidable'></i> undecidable here</span> "
+    "<span><i class='missed'></i> missed</span></p>"
 )
-STRIP = {"within": ("within", "held"), "explained": ("explained",), "undecidable": ("undecidable",)}
 
 
 def _state(paper, page="", caption="Published results and tests of claims"):
-    """A strip for each exhibit of a paper: the shares of results and tests that are within tolerance, are
-    explained, cannot be decided here, and miss. `page` is where the exhibits are."""
+    """A strip for each exhibit of a paper: the shares of what its verdict counts that are within tolerance,
+    are explained, cannot be decided here, and miss. `page` is where the exhibits are."""
+    from lib.shown import strip
+
     table = pd.read_csv(RESULTS / "scorecard_exhibits.csv", keep_default_na=False)
-    own = table[(table["paper"] == paper.key) & (table["compared"] + table["tests"] > 0)]
+    own = table[(table["paper"] == paper.key) & (table["decided"] > 0)]
     if own.empty:
         return
     yield f"<table class='strips'><caption>{escape(caption)}</caption><tbody>"
     for row in own.to_dict("records"):
-        counts = {kind: sum(row[column] for column in columns) for kind, columns in STRIP.items()}
-        counts["missed"] = row["compared"] + row["tests"] - sum(counts.values())
-        counts = {kind: count for kind, count in counts.items() if count}
-        words = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-        parts = "".join(
-            f"<span class='{kind}' style='flex-grow: {count}'></span>" for kind, count in counts.items()
-        )
+        counts = strip(row)
+        words = ", ".join(f"{count} {kind}" for kind, count in counts)
+        parts = "".join(f"<span class='{kind}' style='flex-grow: {count}'></span>" for kind, count in counts)
         name = paper.exhibits[row["exhibit"]].name
         yield (
             f"<tr><th scope='row'><a href='{page}#{paper.key}-{row['exhibit']}'>{escape(name)}</a></th>"

@@ -436,13 +436,12 @@ def test_pages_begin_with_what_holds_and_the_state_of_every_exhibit(redrawn, bro
     counts = browser.value("[...document.querySelectorAll('.lead b')].map(count => +count.textContent)")
     whole = int((tested["tests"] == tested["held"]).sum())
     assert counts == [whole, tested["held"].sum(), exhibits["within"].sum()]
-    shown = exhibits[exhibits["compared"] + exhibits["tests"] > 0]
+    shown = exhibits[exhibits["decided"] > 0]
     strips = browser.value("[...document.querySelectorAll('.papers .counts')].map(text => text.innerText)")
     assert len(strips) == len(shown)
     for text, row in zip(strips, shown.itertuples(), strict=True):
-        within = row.within + row.held
-        assert text.startswith(f"{within} within") or not within
-        assert sum(map(int, re.findall(r"\d+", text))) == row.compared + row.tests
+        assert text.startswith(f"{row.decided_within} within") or not row.decided_within
+        assert sum(map(int, re.findall(r"\d+", text))) == row.decided
     assert browser.value("document.querySelector('.papers').getBoundingClientRect().top") < DESKTOP[1]
 
 

@@ -15,6 +15,7 @@ from lib.origins import libraries, others
 from lib.papers import load_papers
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
+from lib.shown import strip
 from lib.tables import KEY, TIDY_COLUMNS, read_markdown, write_markdown
 
 PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
@@ -345,6 +346,54 @@ def test_totals_and_pages(root, claims):
     values = page_values(claims, of_figures, totals.reset_index(), of_claims, numbers, of_causes)
     assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""
     assert values["numbers"]["wen2017", "faster"] == []
+
+
+@pytest.mark.parametrize(
+    ("kinds", "verdict", "parts"),
+    [
+        # ends of axes count, and may be explained
+        (
+            [("anchor", "no", "yes"), ("anchor", "no", "no"), ("setting", "no", "")],
+            "reproduced but for 2 of 6",
+            [("within", 4), ("explained", 1), ("missed", 1)],
+        ),
+        (
+            [("result", "yes", ""), ("result", "no", "undecidable"), ("result", "", "")],
+            "reproduced but for 1 of 6",
+            [("within", 5), ("undecidable", 1)],
+        ),
+    ],
+)
+def test_a_strip_shows_what_the_verdict_counts(claims, kinds, verdict, parts):
+    """Four tests hold of the claims about the exhibit, beside these figures."""
+    rows = [("bakir2004", "figure3", kind, "1", within, explained) for kind, within, explained in kinds]
+    columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
+    own = claims["bakir2004"]
+    named = [
+        name
+        for name, claim in own["claims"].items()
+        if claim["by"] == "paper" and "figure3" in claim["exhibits"]
+    ]
+    counts = [4 if name == named[0] else 0 for name in own["claims"]]
+    decided = pd.DataFrame({"claim": list(own["claims"]), "tests": counts, "held": counts})
+    of_claims = verdicts({"bakir2004": own}, {"bakir2004": decided})
+    other = {("bakir2004", exhibit): "" for exhibit in own["exhibits"]}
+    found = exhibits({"bakir2004": own}, pd.DataFrame(rows, columns=columns), of_claims, other)
+    row = found.set_index("exhibit").loc["figure3"]
+    assert row["verdict"] == verdict
+    assert strip(row) == parts
+
+
+def test_the_strip_of_an_exhibit_of_settings_has_its_settings(claims):
+    """Table 2 of Wen et al. has no others."""
+    own = claims["wen2017"]
+    rows = [("wen2017", "table2", "setting", "1", within, "") for within in ("yes", "yes", "no")]
+    columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
+    other = {("wen2017", exhibit): "" for exhibit in own["exhibits"]}
+    of_claims = verdicts({"wen2017": own}, {})
+    found = exhibits({"wen2017": own}, pd.DataFrame(rows, columns=columns), of_claims, other)
+    row = found.set_index("exhibit").loc["table2"]
+    assert (row["verdict"], strip(row)) == ("reproduced but for 1 of 3", [("within", 2), ("missed", 1)])
 
 
 def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):

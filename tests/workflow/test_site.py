@@ -7,7 +7,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from lib.claims import verdict
 from lib.papers import load_papers
+from lib.shown import strip
 
 
 @pytest.fixture(scope="module")
@@ -62,19 +64,17 @@ def test_the_first_page_has_the_totals(pages, root):
 
 def test_strips_have_the_counts_of_every_exhibit(pages, root):
     exhibits = pd.read_csv(root / "results/paper/scorecard_exhibits.csv", keep_default_na=False)
-    shown = exhibits[exhibits["compared"] + exhibits["tests"] > 0]
-    for row in shown.itertuples():
-        counts = {
-            "within": row.within + row.held,
-            "explained": row.explained,
-            "undecidable": row.undecidable,
-            "missed": row.compared - row.within - row.explained - row.undecidable + row.tests - row.held,
-        }
-        words = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-        parts = [(kind, str(count)) for kind, count in counts.items() if count]
-        place = f"{row.paper}-{row.exhibit}"
-        assert f"({place})=\n## " in pages[row.paper]
-        for page, link in ((row.paper, f"#{place}"), ("index", f"{row.paper}.html#{place}")):
+    shown = exhibits[exhibits["decided"] > 0]
+    for row in shown.to_dict("records"):
+        counts = strip(row)
+        # the verdict beside a strip has its numbers
+        upheld, of = dict(counts).get("within", 0), sum(count for _, count in counts)
+        assert row["verdict"] == verdict(of, upheld)
+        words = ", ".join(f"{count} {kind}" for kind, count in counts)
+        parts = [(kind, str(count)) for kind, count in counts]
+        paper, place = row["paper"], f"{row['paper']}-{row['exhibit']}"
+        assert f"({place})=\n## " in pages[paper]
+        for page, link in ((paper, f"#{place}"), ("index", f"{paper}.html#{place}")):
             (line,) = [line for line in pages[page].splitlines() if f"<a href='{link}'>" in line]
             assert re.findall(r"class='(\w+)' style='flex-grow: (\d+)'", line) == parts
             assert line.endswith(f"</span>{words}</td></tr>")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from lib.causes import cause_of, spreads_of
 from lib.claims import VERDICTS, kind_of, verdict
-from lib.shown import STATES, shown_figures
+from lib.shown import STATES, shown_figures, strip
 from lib.tables import KEY, TIDY_COLUMNS, markdown, short
 from lib.tolerances import ANCHOR, RESULT, SAME, SETTING, Tolerance, rows_of, tolerance
 
@@ -282,8 +282,10 @@ def exhibits(claims, figures, verdicts, other_rows):
     are within tolerance; for the results also how many are ``reproduced`` (a number stands beside them),
     ``compared``, and of those not within how many are ``explained`` or ``undecidable`` here. ``tests`` are
     those of the paper's claims about it. The ``verdict`` is on results, anchors and tests, or on the settings
-    where there are no others; `NO_CLAIM` where there is nothing. ``other_libraries`` is from `other_rows`, by
-    paper and exhibit what `lib.origins.others` says.
+    where there are no others; `NO_CLAIM` where there is nothing. It counts what is ``decided`` of them:
+    ``decided_within``, which are within tolerance or hold, ``decided_explained``, ``decided_undecidable``,
+    and the others, which miss. ``other_libraries`` is from `other_rows`, by paper and exhibit what
+    `lib.origins.others` says.
     """
     rows = []
     for paper, entry in claims.items():
@@ -297,9 +299,8 @@ def exhibits(claims, figures, verdicts, other_rows):
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
             settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
             axes, printed, tests = _decided(anchors), _decided(of), tested[["tests", "held"]].sum()
-            counts = [sum(of_kind) for of_kind in zip(axes, printed, tests, strict=True)]
-            if of.empty and not names:
-                counts = _decided(settings)
+            counted = settings if of.empty and not names else pd.concat([anchors, of])
+            decided, within = map(sum, zip(_decided(counted), tests, strict=True))
             rows.append(
                 {
                     "paper": paper,
@@ -316,7 +317,11 @@ def exhibits(claims, figures, verdicts, other_rows):
                     "explained": (of["explained"] == "yes").sum(),
                     "undecidable": (of["explained"] == "undecidable").sum(),
                     **tests,
-                    "verdict": verdict(*counts) if len(of) or len(settings) or names else NO_CLAIM,
+                    "decided": decided,
+                    "decided_within": within,
+                    "decided_explained": (counted["explained"] == "yes").sum(),
+                    "decided_undecidable": (counted["explained"] == "undecidable").sum(),
+                    "verdict": verdict(decided, within) if len(of) or len(settings) or names else NO_CLAIM,
                     "other_libraries": other_rows[paper, exhibit],
                 }
             )
@@ -344,7 +349,7 @@ def page_values(claims, figures, exhibits, verdicts, numbers, causes):
     return {
         "papers": {paper: entry["name"] for paper, entry in claims.items()},
         "totals": [line.removeprefix("- ") for line in totals(exhibits, verdicts)],
-        "exhibits": exhibits.to_dict("records"),
+        "exhibits": [{**row, "strip": strip(row)} for row in exhibits.to_dict("records")],
         "states": [state for state in STATES if any(row["state"] == state for row in shown)],
         "causes": by_paper(causes),
         "claims": by_paper(verdicts),

@@ -143,6 +143,14 @@ def state(row):
     return OF_EXPLAINED[row["explained"]] if row["within"] == "no" else UNDECIDED
 
 
+def strip(exhibit):
+    """What the verdict on an exhibit counts, as a strip of colours shows it: pairs of a kind and how many are
+    of it, from a row of `lib.scorecard.exhibits` as a dict."""
+    counts = {kind: exhibit[f"decided_{kind}"] for kind in ("within", "explained", "undecidable")}
+    counts["missed"] = exhibit["decided"] - sum(counts.values())
+    return [(kind, int(count)) for kind, count in counts.items() if count]
+
+
 def digits(text, row):
     """A number that is text with as many decimals as its tolerance makes matter, two digits of that; without
     a tolerance four digits. Other text as it is."""
