@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
-from dark import dark
 
 PROJECT = Path(__file__).resolve().parents[2]
 RESULTS = PROJECT / "results/paper"
@@ -55,6 +54,8 @@ def _write(path, lines):
 
 def _darken(folder):
     """Write every figure for the dark theme."""
+    from lib.dark import dark
+
     for path in RESULTS.rglob("*.svg"):
         target = folder / path.relative_to(RESULTS)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,8 @@ def _page(paper, story, config):
 
 LEGEND = (
     "<p class='legend'><span><i class='within'></i> within tolerance, or a test that holds</span> "
-    "<span><i class='explained'></i> explained</span> <span><i class='undecidable'></i> undecidable here</span> "
+    "<span><i class='explained'></i> explained</span> "
+    "<span><i class='undecidable'></i> undecidable here</span> "
     "<span><i class='missed'></i> missed</span></p>"
 )
 
@@ -144,7 +146,7 @@ def _state(paper, page="", caption="Published results and tests of claims"):
 
 def _shown(paper, exhibit, part):
     """A figure, or a table in what scrolls."""
-    from lib.tables import read_markdown
+    from lib.tables import read_markdown, shown_table
 
     stem = f"{paper.key}/{exhibit.stem(part)}"
     if exhibit.kind == "figure":
@@ -153,15 +155,29 @@ def _shown(paper, exhibit, part):
     table = read_markdown(RESULTS / f"{stem}.md")
     if len(exhibit.parts) > 1:
         yield from (f"**{', '.join(part.values()).capitalize()}**", "")
-    yield from _table(table["headings"], table["body"], first="text")
+    shown = shown_table(table)
+    yield "<div class='wide' tabindex='0'><table class='table'><thead>"
+    yield from map(_cells, shown["head"])
+    yield "</thead><tbody>"
+    yield from map(_cells, shown["body"])
+    yield "</tbody></table></div>"
     for note in table["notes"]:
         yield f"<p class='note'>{escape(note)}</p>"
     yield ""
 
 
+def _cells(line):
+    """A line of a table of `lib.tables.shown_table`."""
+    cells = []
+    for tag, attributes, text in line:
+        named = "".join(f" {name}='{value}'" for name, value in attributes.items())
+        cells.append(f"<{tag}{named}>{escape(text)}</{tag}>")
+    return f"<tr>{''.join(cells)}</tr>"
+
+
 def _published(paper, key):
     """The published numbers of an exhibit beside ours, folded."""
-    from lib.shown import shown_figures
+    from lib.shown import cause_in_words, shown_figures
 
     figures = pd.read_csv(RESULTS / "scorecard.csv", keep_default_na=False, dtype=str)
     own = figures[(figures["paper"] == paper.key) & (figures["exhibit"] == key)]
@@ -173,9 +189,7 @@ def _published(paper, key):
     yield f"<details class='published'><summary>{len(rows)} published numbers beside ours: {counts}</summary>"
     headings = ["State", "What of it", "Quantity", "Published", "Reproduced", "Allowed", "Cause"]
     columns = ["state", "about", "quantity", "published", "reproduced", "allowed", "cause"]
-    body = [
-        [row[name].replace("_", " ") if name == "cause" else row[name] for name in columns] for row in rows
-    ]
+    body = [[cause_in_words(row[name]) if name == "cause" else row[name] for name in columns] for row in rows]
     yield from _table(headings, body, first="state")
     yield from ("</details>", "")
 

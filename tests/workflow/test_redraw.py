@@ -1,5 +1,6 @@
 """The paper scale drawn again from its rows on a clean clone: the same bytes, and a report in a browser."""
 
+import base64
 import fcntl
 import itertools
 import json
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from lib.dark import PAPER
 from lib.papers import load_papers
 from lib.rows import read_rows
 from lib.shown import state
@@ -423,6 +425,31 @@ def test_no_column_of_the_scorecard_is_off_screen(redrawn, browser, size):
         cell => cell.getBoundingClientRect().right > right + 1).map(cell => cell.outerHTML);
     })"""
     assert browser.value(outside) == []
+
+
+@pytest.mark.parametrize("page", ["report", "scorecard"])
+def test_nothing_scrolls_sideways_on_a_laptop(redrawn, browser, page):
+    clone, _ = redrawn
+    browser.open(clone / f"results/paper/{page}.html", (1400, 900))
+    scrolling = """[...document.querySelectorAll('.wide')].filter(
+      box => box.scrollWidth > box.clientWidth).map(box => box.innerText.slice(0, 80))"""
+    assert browser.value("document.querySelectorAll('.wide').length") > 10
+    assert browser.value(scrolling) == []
+
+
+def test_figures_are_dark_in_the_dark_theme_and_light_on_paper(redrawn, browser):
+    clone, _ = redrawn
+    page = clone / "results/paper/report.html"
+    shown = """Promise.all([...document.querySelectorAll('.figure img')].map(image => image.decode())).then(
+      () => [...document.querySelectorAll('.figure img')].map(image => image.currentSrc !== image.src))"""
+    for dark in (False, True):
+        browser.open(page, DESKTOP, dark)
+        assert set(browser.value(shown)) == {dark}
+    sources = re.findall(r'srcset="data:image/svg\+xml;base64,([^"]+)"', page.read_text())
+    assert len(sources) > 10
+    for source in sources:
+        svg = base64.b64decode(source).decode()
+        assert PAPER in svg and not re.search("#(?:ffffff|000000|333333)", svg)
 
 
 @pytest.mark.parametrize("page", ["report", "scorecard"])

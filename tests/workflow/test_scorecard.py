@@ -16,7 +16,7 @@ from lib.papers import load_papers
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
 from lib.shown import strip
-from lib.tables import KEY, TIDY_COLUMNS, read_markdown, write_markdown
+from lib.tables import KEY, TIDY_COLUMNS, read_markdown, shown_table, write_markdown
 
 PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
 PRINTED = {"franc2008": 185, "wen2017": 115, "sarafis2018": 224, "bakir2004": 59}
@@ -429,6 +429,29 @@ def test_markdown_tables_are_read_as_they_were_written(tmp_path):
         "body": body,
         "notes": ["A note.", "B."],
     }
+
+
+def test_tables_of_pages_have_scopes_groups_and_columns_of_numbers():
+    headings = ["Data set", "Kernel", "Time: ours", "Time: theirs", "Ratio"]
+    body = [["heart", "linear", "1.0", "n/a", "2 ± 1"], ["wdbc", "rbf", "n/a", "3", "k"]]
+    shown = shown_table({"title": "", "headings": headings, "body": body, "notes": []})
+    number = {"class": "number"}
+    assert shown["head"] == [
+        [
+            ("th", {"scope": "col", "rowspan": 2}, "Data set"),
+            ("th", {"scope": "col", "rowspan": 2}, "Kernel"),
+            ("th", {"scope": "colgroup", "colspan": 2}, "Time"),
+            ("th", {"scope": "col", "rowspan": 2, **number}, "Ratio"),
+        ],
+        [("th", {"scope": "col", **number}, "ours"), ("th", {"scope": "col", **number}, "theirs")],
+    ]
+    assert shown["body"][0][:3] == [
+        ("th", {"scope": "row"}, "heart"),
+        ("td", {}, "linear"),
+        ("td", number, "1.0"),
+    ]
+    plain = shown_table({"title": "", "headings": headings[:1], "body": [], "notes": []})
+    assert plain == {"head": [[("th", {"scope": "col", "rowspan": 1, **number}, "Data set")]], "body": []}
 
 
 def test_readme_shows_the_committed_scorecard(root):

@@ -13,6 +13,7 @@ from lib.shown import (
     UNDECIDABLE,
     UNDECIDED,
     WITHIN,
+    cause_in_words,
     exhibit_name,
     quantity_in_words,
     state,
@@ -180,6 +181,6 @@ def _face(verdict):
 def _parts(missed):
     """The misses of each verdict, and cause or metric."""
     metric = missed["exhibit"].map(exhibit_name) + ": " + missed["metric"].map(_words)
-    cause = missed["cause"].str.replace("_", " ")
+    cause = missed["cause"].map(cause_in_words)
     shown = missed["verdict"] == EXPLAINED
     return missed.groupby([missed["verdict"], cause.where(shown, metric)], sort=False)

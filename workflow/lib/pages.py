@@ -6,7 +6,8 @@ from pathlib import Path
 from docutils.core import publish_parts
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lib.tables import short
+from lib.dark import dark
+from lib.shown import cause_in_words
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "report"
 
@@ -17,13 +18,17 @@ def write_page(path, template, **values):
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["short"] = short
+    environment.filters["cause"] = cause_in_words
     Path(path).write_text(environment.get_template(template).render(values))
 
 
-def image(path):
-    """An SVG file as the address of an image."""
-    return "data:image/svg+xml;base64," + base64.b64encode(Path(path).read_bytes()).decode()
+def picture(path):
+    """An SVG file as the addresses of two images: ``light``, and ``dark`` for the dark theme."""
+    svg = Path(path).read_text()
+    return {
+        theme: "data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode()
+        for theme, text in (("light", svg), ("dark", dark(svg)))
+    }
 
 
 def prose(path, **values):

@@ -64,6 +64,8 @@ SETTINGS = {
     r"^rbf$": "RBF kernel",
     r"^published$": "published settings",
 }
+# words of a cause's key that are written in capitals
+CAPITALS = ("ato", "delve", "libsvm", "mir", "qp", "rbf", "sir", "smo")
 UNITS = {"percent": "%", "s": "s", "1e6": "millions"}
 
 
@@ -117,6 +119,11 @@ def setting_in_words(setting):
     for pattern, words in SETTINGS.items():
         setting = re.sub(pattern, words, setting)
     return setting.replace("_", " ")
+
+
+def cause_in_words(cause):
+    """What a cause is called, from its key: ``cache_for_mir`` is the cache for MIR."""
+    return " ".join(word.upper() if word in CAPITALS else word for word in cause.split("_"))
 
 
 def in_words(remark, unit):

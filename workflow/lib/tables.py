@@ -134,6 +134,35 @@ def read_markdown(path):
     return {"title": title.removeprefix("# "), "headings": table[0], "body": table[2:], "notes": notes}
 
 
+def shown_table(table):
+    """A table of `read_markdown` as pages show it: ``head`` and ``body``, both lines of cells. A cell is its
+    tag, its attributes and its text. Groups of headings have a line of their own."""
+    columns = [[line[number] for line in table["body"]] for number in range(len(table["headings"]))]
+    kinds = [{} if _are_words(cells) else {"class": "number"} for cells in columns]
+    pairs = [heading.partition(": ")[::2] for heading in table["headings"]]
+    lines = 1 + any(heading for _, heading in pairs)
+    upper, lower = [], []
+    for (group, heading), kind in zip(pairs, kinds, strict=True):
+        if not heading:
+            upper.append(("th", {"scope": "col", "rowspan": lines, **kind}, group))
+            continue
+        if not upper or upper[-1][-1] != group:
+            upper.append(("th", {"scope": "colgroup", "colspan": 0}, group))
+        upper[-1][1]["colspan"] += 1
+        lower.append(("th", {"scope": "col", **kind}, heading))
+    body = [
+        [("th", {"scope": "row"}, first), *(("td", *cell) for cell in zip(kinds[1:], cells, strict=True))]
+        for first, *cells in table["body"]
+    ]
+    return {"head": [upper, lower][:lines], "body": body}
+
+
+def _are_words(cells):
+    """Whether a column has words and no numbers."""
+    said = [cell for cell in cells if cell != MISSING]
+    return bool(said) and all(cell[:1].isalpha() for cell in said)
+
+
 def _markdown_line(cells):
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

@@ -9,10 +9,10 @@ import pandas as pd
 
 from lib.joblog import start_log
 from lib.origins import others, with_origins
-from lib.pages import image, prose, write_page
+from lib.pages import picture, prose, write_page
 from lib.papers import alt_text
 from lib.scorecard import page_values
-from lib.tables import read_markdown
+from lib.tables import read_markdown, shown_table
 
 log = start_log(snakemake.log[0])
 inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
@@ -23,15 +23,16 @@ for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
     path = Path(file)
     section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
     context = SimpleNamespace(config=config, params={"facts": snakemake.params.facts[mark["paper"]]})
+    table = None if path.suffix == ".svg" else read_markdown(path)
     shown = {
         "id": f"{section['id']}-{len(section['exhibits']) + 1}",
         "name": mark["exhibit"],
         "what": mark["what"],
         "caption": prose(mark["caption"], snakemake=context),
-        "image": image(path) if path.suffix == ".svg" else "",
+        "picture": None if table else picture(path),
         "alt": alt_text(mark["caption"]),
         "other_libraries": others(libraries, mark["paper"], mark["stages"]),
-        "table": None if path.suffix == ".svg" else read_markdown(path),
+        "table": {**shown_table(table), "notes": table["notes"]} if table else None,
         "key": mark["key"],
     }
     section["exhibits"].append(shown)
@@ -61,7 +62,7 @@ for section in sections.values():
         exhibit["row"] = rows.pop((section["paper"], exhibit["key"]), None)
         exhibit["published"] = published.pop(exhibit["key"], [])
     section["others"] = [row for own in published.values() for row in own]
-values["pictures"] = [image(path) for path in inputs.pictures]
+values["pictures"] = [picture(path) for path in inputs.pictures]
 write_page(
     snakemake.output.html,
     "report.html",
