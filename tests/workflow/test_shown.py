@@ -1,7 +1,10 @@
 """Published figures as pages show them: states, words, digits."""
 
+import re
+
 import pandas as pd
 import pytest
+import yaml
 from lib.shown import (
     EXPLAINED,
     NOT_EXPLAINED,
@@ -12,6 +15,7 @@ from lib.shown import (
     WITHIN,
     WORDS,
     allowed,
+    cause_in_words,
     digits,
     exhibit_name,
     shown_figures,
@@ -83,6 +87,23 @@ def test_no_internal_name_is_shown(root):
     printed = pd.read_csv(root / "results/paper/scorecard.csv", keep_default_na=False, dtype=str)
     for row in shown_figures(printed, [""] * len(printed)):
         assert not set("_=") & set(row["about"] + row["quantity"]), row
+
+
+def test_captions_name_files_and_data_sets_alone(root):
+    """Columns of files and keys of the configuration are said in words."""
+    datasets = yaml.safe_load((root / "config/datasets.yaml").read_text())
+    captions = list((root / "workflow/papers").glob("*/captions/*.rst"))
+    assert len(captions) > 30
+    for path in captions:
+        literals = set(re.findall("``(.+?)``", path.read_text(), flags=re.S))
+        names = {text for text in literals if not re.search(r"[ .]", text)}
+        assert names <= set(datasets), path
+
+
+def test_causes_in_words():
+    assert cause_in_words("cache_for_mir") == "cache for MIR"
+    assert cause_in_words("spans_by_general_qp") == "spans by general QP"
+    assert cause_in_words("tie_of_C") == "tie of C"
 
 
 def test_counts_that_are_settings_are_allowed_as_printed():
