@@ -261,7 +261,7 @@ audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv .venv-bench .venv-audit .venv-lowest .venv-newest build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench .venv-audit .venv-lowest .venv-newest build dist docs/auto_examples docs/dark docs/generated docs/reproduction .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: help

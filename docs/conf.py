@@ -18,6 +18,7 @@ version = release = version_of("svmselect")
 
 extensions = [
     "command_help",
+    "dark",
     "links",
     "mathml",
     "myst_parser",
@@ -31,7 +32,7 @@ exclude_patterns = ["examples"]
 templates_path = ["_templates"]
 default_role = "py:obj"
 
-myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_typehints = "none"

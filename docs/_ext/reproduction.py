@@ -25,7 +25,6 @@ def write_pages(app):
     papers = {key: papers[key] for key in stories}
     folder = Path(app.srcdir) / "reproduction"
     folder.mkdir(exist_ok=True)
-    _darken(folder / "dark")
     _write(folder / "index.md", _index(papers))
     for key, paper in papers.items():
         _write(folder / f"{key}.md", _page(paper, stories[key], config))
@@ -52,21 +51,6 @@ def _write(path, lines):
         path.write_text(text)
 
 
-def _darken(folder):
-    """Write every figure for the dark theme."""
-    from lib.dark import dark
-
-    for path in RESULTS.rglob("*.svg"):
-        target = folder / path.relative_to(RESULTS)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _write(target, [dark(path.read_text())])
-
-
-def _figure(words, name):
-    """A figure as the light and the dark theme show it; `name` is its path below the results."""
-    yield from (f"![{words}]({UP}/{name}){{.only-light}}", f"![{words}](dark/{name}){{.only-dark}}", "")
-
-
 def _index(papers):
     totals = (RESULTS / "scorecard.md").read_text()
     table = re.search(r"<!-- scorecard -->(.*?)<!-- end of the scorecard -->(.*?)\n## ", totals, flags=re.S)
@@ -82,14 +66,16 @@ def _index(papers):
         *(line for key, paper in papers.items() for line in _state(paper, f"{key}.html", paper.name)),
         "</div>",
         "",
-        *_figure("Published results beside ours, one line per table and quantity", "scorecard.svg"),
+        f"![Published results beside ours, one line per table and quantity]({UP}/scorecard.svg)",
+        "",
         *_table(headings, body, first="text"),
         table[2].strip(),
         "",
         "<p><a href='../scorecard.html'><b>The scorecard</b></a> has every published number: sort it,",
         "filter it by paper, state and cause, and link to its rows.</p>",
         "",
-        *_figure("Results outside their tolerance, by cause", "misses.svg"),
+        f"![Results outside their tolerance, by cause]({UP}/misses.svg)",
+        "",
         "```{toctree}",
         ":maxdepth: 1",
         "",
@@ -150,7 +136,7 @@ def _shown(paper, exhibit, part):
 
     stem = f"{paper.key}/{exhibit.stem(part)}"
     if exhibit.kind == "figure":
-        yield from _figure(f"{exhibit.name}: {exhibit.what}", f"{stem}.svg")
+        yield from (f"![{exhibit.name}: {exhibit.what}]({UP}/{stem}.svg)", "")
         return
     table = read_markdown(RESULTS / f"{stem}.md")
     if len(exhibit.parts) > 1:

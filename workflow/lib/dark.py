@@ -1,4 +1,4 @@
-"""Pictures for the dark theme: an SVG of Matplotlib with dark paper, light ink and lighter colours."""
+"""Pictures for the dark theme: an SVG with dark paper, light ink and lighter colours."""
 
 import re
 
@@ -6,8 +6,10 @@ PAPER, INK = "#14181e", "#ced6dd"
 # colour on white -> colour on dark
 LIGHTER = {
     "#ffffff": PAPER,
+    '"white"': f'"{PAPER}"',
     "#f2f2f2": "#222832",
     "#f4f4f4": "#222832",
+    "#dddddd": "#39424b",
     "#b0b0b0": "#6a737d",
     "#000000": INK,
     "#333333": INK,
@@ -22,5 +24,5 @@ LIGHTER = {
 
 def dark(svg):
     """The same picture for the dark theme. What has no colour of its own is ink."""
-    svg = re.sub(r"#[0-9a-f]{6}\b", lambda color: LIGHTER.get(color[0], color[0]), svg)
+    svg = re.sub(r'#[0-9a-f]{6}\b|"white"', lambda color: LIGHTER.get(color[0], color[0]), svg)
     return re.sub(r"<svg ", f'<svg fill="{INK}" ', svg, count=1)
