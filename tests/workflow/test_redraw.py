@@ -2,22 +2,19 @@
 
 import base64
 import fcntl
-import itertools
 import json
 import os
 import re
-import select
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from lib.dark import PAPER
+from lib import dark as dark_theme
 from lib.papers import load_papers
 from lib.rows import read_rows
 from lib.shown import state
@@ -25,6 +22,8 @@ from lib.shown import state
 # written by hand, or by the run that computed
 KEPT = ("README.md", "provenance.json", "config.yaml", "run.log")
 DESKTOP, PHONE = (1280, 900), (390, 844)
+# what A4 on its side has within its margins
+PAPER = (1047, 718)
 
 
 def git(folder, *arguments):
@@ -124,113 +123,6 @@ def test_the_report_of_snakemake_itself_has_every_exhibit_with_its_caption(redra
     assert all(len(own["caption"]) > 50 for own in found.values())
 
 
-class Browser:
-    """A headless Chromium, driven over its debugging pipe."""
-
-    def __init__(self, program):
-        self.ids, self.events = itertools.count(1), []
-        self.profile = tempfile.TemporaryDirectory()
-        to_browser, self.write_end = os.pipe()
-        self.read_end, from_browser = os.pipe()
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        options += [
-            "--disable-dev-shm-usage",
-            f"--user-data-dir={self.profile.name}",
-            "--remote-debugging-pipe",
-        ]
-        # the pipe's two ends are file descriptors 3 and 4 of the browser
-        shell = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
-        self.process = subprocess.Popen(
-            ["bash", "-c", shell, program, *options, "about:blank"],
-            pass_fds=(to_browser, from_browser),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(to_browser)
-        os.close(from_browser)
-        self.buffer, self.session = b"", None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method, **params):
-        number = next(self.ids)
-        message = {"id": number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.write_end, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.receive()
-            if answer.get("id") == number:
-                assert "error" not in answer, answer
-                return answer["result"]
-            self.events.append(answer)
-
-    def receive(self, seconds=120):
-        until = time.monotonic() + seconds
-        while b"\0" not in self.buffer:
-            ready, _, _ = select.select([self.read_end], [], [], until - time.monotonic())
-            assert ready, "the browser does not answer"
-            self.buffer += os.read(self.read_end, 1 << 20)
-        message, self.buffer = self.buffer.split(b"\0", 1)
-        return json.loads(message)
-
-    def open(self, path, size, dark=False, query=""):
-        """Load a file at a width and height, and wait until it is loaded."""
-        width, height = size
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        still = {"name": "prefers-reduced-motion", "value": "reduce"}
-        self.call("Emulation.setEmulatedMedia", features=[scheme, still])
-        self.events.clear()
-        self.call("Page.navigate", url=path.as_uri() + query)
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.receive())
-
-    def value(self, expression):
-        """Value of a JavaScript expression."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
-
-    def complaints(self):
-        """What went to the console, and what was asked from outside the page."""
-        found = []
-        for event in self.events:
-            method, params = event["method"], event["params"]
-            if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
-                found.append(params)
-            elif method == "Network.requestWillBeSent":
-                address = params["request"]["url"]
-                if not address.startswith(("file:", "data:")):
-                    found.append(address)
-        return found
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait(timeout=30)
-        os.close(self.write_end)
-        os.close(self.read_end)
-        self.profile.cleanup()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        pytest.skip("no Chromium on PATH: the report is not looked at in a browser")
-    browser = Browser(program)
-    yield browser
-    browser.close()
-
-
 # goes to the exhibit of a link, and tells what is seen there
 VISIT = """
 (async (link) => {
@@ -259,10 +151,9 @@ def test_every_exhibit_of_the_report_is_seen(redrawn, browser, size):
     assert exhibits == browser.value("document.querySelectorAll('section.exhibit').length")
     # every drawn figure is there, and the two pictures of all results
     drawn = [path for path in (clone / "results/paper").rglob("*.svg") if path.is_file()]
-    assert (
-        browser.value("document.querySelectorAll('section.exhibit .figure img').length") == len(drawn) - 2 > 0
-    )
-    assert browser.value("document.querySelectorAll('figure img').length") == 2
+    exhibits_drawn = browser.value("document.querySelectorAll('section.exhibit .figure img.light').length")
+    assert exhibits_drawn == len(drawn) - 2 > 0
+    assert browser.value("document.querySelectorAll('figure img.light').length") == 2
     for number in range(exhibits):
         seen = browser.value(VISIT % number)
         assert seen["width"] > 100 and seen["height"] > 50, seen
@@ -440,16 +331,43 @@ def test_nothing_scrolls_sideways_on_a_laptop(redrawn, browser, page):
 def test_figures_are_dark_in_the_dark_theme_and_light_on_paper(redrawn, browser):
     clone, _ = redrawn
     page = clone / "results/paper/report.html"
-    shown = """Promise.all([...document.querySelectorAll('.figure img')].map(image => image.decode())).then(
-      () => [...document.querySelectorAll('.figure img')].map(image => image.currentSrc !== image.src))"""
-    for dark in (False, True):
-        browser.open(page, DESKTOP, dark)
-        assert set(browser.value(shown)) == {dark}
-    sources = re.findall(r'srcset="data:image/svg\+xml;base64,([^"]+)"', page.read_text())
+    shown = """[...document.querySelectorAll('.figure img')].filter(
+      image => image.getBoundingClientRect().height > 50).map(image => image.className)"""
+    for dark, media, theme in (
+        (False, "screen", "light"),
+        (True, "screen", "dark"),
+        (True, "print", "light"),
+    ):
+        browser.open(page, DESKTOP, dark, media=media)
+        assert set(browser.value(shown)) == {theme}
+    sources = re.findall(r'class="dark" src="data:image/svg\+xml;base64,([^"]+)"', page.read_text())
     assert len(sources) > 10
     for source in sources:
         svg = base64.b64decode(source).decode()
-        assert PAPER in svg and not re.search("#(?:ffffff|000000|333333)", svg)
+        assert dark_theme.PAPER in svg and not re.search("#(?:ffffff|000000|333333)", svg)
+
+
+@pytest.mark.parametrize("page", ["report", "scorecard"])
+def test_paper_has_all_of_a_page(redrawn, browser, page):
+    clone, _ = redrawn
+    browser.open(clone / f"results/paper/{page}.html", PAPER, dark=True, media="print")
+    beyond = """[...document.querySelectorAll('main table')].filter(
+      table => table.getBoundingClientRect().right > innerWidth).map(table => table.innerText.slice(0, 80))"""
+    assert browser.value(beyond) == []
+    folded = """[...document.querySelectorAll(':not(td) > details > :last-child')].filter(
+      part => !part.checkVisibility({contentVisibilityAuto: true})).length"""
+    assert browser.value("document.querySelectorAll('details:not([open])').length") > 10
+    assert browser.value(folded) == 0
+    # in the colours of the light theme
+    assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("page", ["report", "scorecard"])
+@pytest.mark.parametrize(("size", "dark"), [(DESKTOP, False), (PHONE, True)], ids=["laptop", "dark phone"])
+def test_pages_are_accessible(redrawn, browser, axe, page, size, dark):
+    clone, _ = redrawn
+    browser.open(clone / f"results/paper/{page}.html", size, dark)
+    assert browser.findings(axe) == []
 
 
 @pytest.mark.parametrize("page", ["report", "scorecard"])
