@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from browser import Browser, chromium
 from hypothesis import settings
 
 from svmselect.data import load_registry
@@ -21,6 +22,24 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def registry():
     return load_registry(Path(__file__).parents[1] / "config" / "datasets.yaml")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = chromium()
+    if program is None:
+        pytest.skip("no Chromium on PATH: pages are not looked at in a browser")
+    browser = Browser(program)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """The accessibility checker axe, a script for a page."""
+    reason = "axe-core-python is not installed: accessibility is not checked"
+    package = pytest.importorskip("axe_core_python", reason=reason)
+    return Path(package.__file__).with_name("axe.min.js").read_text()
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from browser import chromium
 from estimators.problems import blobs
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
@@ -448,9 +449,9 @@ def test_a_page_by_folds_shows_rows_that_were_held_out(run, tmp_path, k):
 
 def test_a_page_fits_a_phone(mixed, run, tmp_path):
     """Chromium lays the page out no wider than the screen."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    program = chromium()
     if program is None:
-        pytest.skip("no chromium on PATH")
+        pytest.skip("no Chromium on PATH: the page is not looked at in a browser")
     pytest.importorskip("matplotlib")
     words = ("--threshold", "balanced_accuracy", "--calibration", "sigmoid", "--outer", 2, "--C", "1,2")
     run("select", "train.csv", *OPTIONS, "--balanced", "--by", "loo", *words, "--report", "page.html")
