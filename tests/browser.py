@@ -69,8 +69,9 @@ class Browser:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def open(self, path, size, dark=False, query="", media="screen"):
-        """Load a file at a width and height, and wait until it is loaded."""
+    def open(self, path, size, dark=False, query="", media=""):
+        """Load a file at a width and height, as on paper where the `media` are "print", and wait until it is
+        loaded."""
         width, height = size
         self.call(
             "Emulation.setDeviceMetricsOverride",

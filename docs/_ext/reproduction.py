@@ -122,7 +122,7 @@ def _state(paper, page="", caption="Published results and tests of claims"):
         counts = strip(row)
         words = ", ".join(f"{count} {kind}" for kind, count in counts)
         parts = "".join(f"<span class='{kind}' style='flex-grow: {count}'></span>" for kind, count in counts)
-        name = paper.exhibits[row["exhibit"]].name
+        name = paper.exhibits[row["exhibit"]].name.replace("Supplementary", "Suppl.")
         yield (
             f"<tr><th scope='row'><a href='{page}#{paper.key}-{row['exhibit']}'>{escape(name)}</a></th>"
             f"<td><span class='strip' aria-hidden='true'>{parts}</span>{words}</td></tr>"

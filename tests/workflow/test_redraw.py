@@ -334,8 +334,8 @@ def test_figures_are_dark_in_the_dark_theme_and_light_on_paper(redrawn, browser)
     shown = """[...document.querySelectorAll('.figure img')].filter(
       image => image.getBoundingClientRect().height > 50).map(image => image.className)"""
     for dark, media, theme in (
-        (False, "screen", "light"),
-        (True, "screen", "dark"),
+        (False, "", "light"),
+        (True, "", "dark"),
         (True, "print", "light"),
     ):
         browser.open(page, DESKTOP, dark, media=media)
