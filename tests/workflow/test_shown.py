@@ -18,6 +18,7 @@ from lib.shown import (
     cause_in_words,
     digits,
     exhibit_name,
+    number_in_words,
     shown_figures,
     state,
 )
@@ -87,6 +88,13 @@ def test_no_internal_name_is_shown(root):
     printed = pd.read_csv(root / "results/paper/scorecard.csv", keep_default_na=False, dtype=str)
     for row in shown_figures(printed, [""] * len(printed)):
         assert not set("_=") & set(row["about"] + row["quantity"]), row
+    for path in (root / "results/paper").glob("*/claims_numbers.csv"):
+        for text in pd.read_csv(path, keep_default_na=False)[["dataset", "quantity"]].to_numpy().ravel():
+            assert not re.search("_|train=|\\bsir\\b", number_in_words(text)), text
+    assert (
+        number_in_words("mean in_bound_svs, sir / cold, log_C")
+        == "mean in-bound support vectors, SIR / cold, log C"
+    )
 
 
 def test_captions_name_files_and_data_sets_alone(root):

@@ -43,6 +43,7 @@ WORDS = {
 }
 METHODS = {
     "ato": "ATO",
+    "avg": "AVG",
     "best_on_test": "least test error",
     "kfold": "cross-validation",
     "libsvm": "LIBSVM",
@@ -54,6 +55,7 @@ METHODS = {
     "sir": "SIR",
     "standard": "standard method",
     "svm": "SVM",
+    "top": "TOP",
     "xi_alpha": "xi-alpha bound",
 }
 # settings: what is found -> words
@@ -124,6 +126,16 @@ def setting_in_words(setting):
 def cause_in_words(cause):
     """What a cause is called, from its key: ``cache_for_mir`` is the cache for MIR."""
     return " ".join(word.upper() if word in CAPITALS else word for word in cause.split("_"))
+
+
+def number_in_words(text):
+    """What a number of a claim is about, its data set or its quantity, in which names of methods, quantities
+    and settings have their words."""
+    text = re.sub(r"\btrain=(\d+)", r"\1 training rows", text)
+    words = {**METHODS, **WORDS}
+    return re.sub(
+        r"\w+_\w+|\b(?:ato|avg|mir|sir|top)\b", lambda key: words.get(key[0], key[0].replace("_", " ")), text
+    )
 
 
 def in_words(remark, unit):
