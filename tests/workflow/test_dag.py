@@ -174,7 +174,8 @@ def test_small_run_from_data_to_exhibits(checkout):
     ):
         section = report.split(f">{paper}</h2>")[1].split("<h2 ")[0]
         assert section.count('class="exhibit"') == exhibits, paper
-    assert report.count("data:image/svg+xml;base64,") == 17 + 2  # exhibits, pictures of all results
+    # exhibits, pictures of all results
+    assert report.count('<img class="light" src="data:image/svg+xml;base64,') == 17 + 2
     card = pd.read_csv(checkout.folder / "results/small/scorecard.csv", keep_default_na=False)
     assert len(card) == 583 and (card["reason"] != "").all()
     verdicts = pd.read_csv(checkout.folder / "results/small/scorecard_claims.csv").set_index(

@@ -53,7 +53,10 @@ def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
 
     sections = (results / "report.html").read_text().split("<h2 ")
     (section,) = [own for own in sections if ">Toy (2026)</h2>" in own]
-    assert section.count('class="exhibit"') == 3 and section.count("data:image/svg+xml;base64,") == 1
+    assert (
+        section.count('class="exhibit"') == 3
+        and section.count('<img class="light" src="data:image/svg+xml;base64,') == 1
+    )
     for shown in (
         "C=0.01</td>",
         "On iris-versicolor.",
@@ -69,7 +72,7 @@ def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
     assert any("| LOO | SVs |" in line for line in (comparison / "regret.md").read_text().splitlines())
     assert "Support vectors (" in (comparison / "answer.md").read_text()
     (section,) = [own for own in sections if ">All estimators</h2>" in own]
-    assert "<td>Support vectors</td>" in section and "assumes the worst" in section
+    assert '<th scope="row">Support vectors</th>' in section and "assumes the worst" in section
 
     # a change of it computes its own cell, and no other
     own = workflow / "papers/comparison/estimators/sv_count.py"
