@@ -1,10 +1,12 @@
 """A headless Chromium that tests look at pages with."""
 
+import contextlib
 import itertools
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -22,7 +24,8 @@ class Browser:
 
     def __init__(self, program):
         self.ids, self.events = itertools.count(1), []
-        self.profile = tempfile.TemporaryDirectory()
+        # a process of the browser may write into it until it is gone
+        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -38,6 +41,7 @@ class Browser:
             pass_fds=(to_browser, from_browser),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         os.close(to_browser)
         os.close(from_browser)
@@ -120,6 +124,8 @@ class Browser:
     def close(self):
         self.process.terminate()
         self.process.wait(timeout=30)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         os.close(self.write_end)
         os.close(self.read_end)
         self.profile.cleanup()
