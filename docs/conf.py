@@ -70,5 +70,8 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-# pages without others beside them need no list of these
-html_sidebars = {"**": ["sidebar-nav-bs"], **{page.stem: [] for page in Path(__file__).parent.glob("*.md")}}
+# pages without others beside them need no list of these; those of the papers have wide tables
+PROJECT = Path(__file__).parents[1]
+alone = [page.stem for page in PROJECT.glob("docs/*.md")]
+alone += [f"reproduction/{paper.parent.name}" for paper in PROJECT.glob("workflow/papers/*/paper.yaml")]
+html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in alone}}

@@ -90,6 +90,8 @@ def _page(paper, story, config):
 
     facts = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
     context = SimpleNamespace(config=config, params={"facts": facts})
+    # the strips lead to all exhibits, so that the tables may have the room of the list of headings
+    yield from ("---", "html_theme.sidebar_secondary.remove: true", "---", "")
     yield from (f"# {paper.name}", "", LEGEND, *_state(paper), story, "")
     for exhibit in paper.exhibits.values():
         yield from (f"({paper.key}-{exhibit.key})=", f"## {exhibit.name}: {exhibit.what}", "")
