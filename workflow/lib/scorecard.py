@@ -278,13 +278,14 @@ def exhibits(claims, figures, verdicts, other_rows):
     """Totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers that this
     module made; `claims` is as for `verdicts`.
 
-    For the ``settings``, ``anchors`` and ``results`` that an exhibit prints, it has their number and how many
-    are within tolerance; for the results also how many are ``reproduced`` (a number stands beside them),
-    ``compared``, and of those not within how many are ``explained`` or ``undecidable`` here. ``tests`` are
-    those of the paper's claims about it. The ``verdict`` is on results, anchors and tests, or on the settings
-    where there are no others; `NO_CLAIM` where there is nothing. It counts what is ``decided`` of them:
-    ``decided_within``, which are within tolerance or hold, ``decided_explained``, ``decided_undecidable``,
-    and the others, which miss. ``other_libraries`` is from `other_rows`, by paper and exhibit what
+    For the ``settings``, ``anchors`` and ``results`` that an exhibit prints, it has the number of those that
+    are decided, of results that of all, and how many are within tolerance; for the results also how many
+    are ``reproduced`` (a number stands beside them), ``compared``, and of those not within how many are
+    ``explained`` or ``undecidable`` here. ``tests`` are those of the paper's claims about it. The ``verdict``
+    is on results, anchors and tests, or on the settings where there are no others; `NO_CLAIM` where there is
+    nothing. It counts what is ``decided`` of them: ``decided_within``, which are within tolerance or hold,
+    ``decided_explained``, ``decided_undecidable``, and the others, which miss. ``other_libraries`` is from
+    `other_rows`, by paper and exhibit what
     `lib.origins.others` says.
     """
     rows = []
@@ -298,7 +299,8 @@ def exhibits(claims, figures, verdicts, other_rows):
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
             settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
-            axes, printed, tests = _decided(anchors), _decided(of), tested[["tests", "held"]].sum()
+            axes, setup, printed = (_decided(kind) for kind in (anchors, settings, of))
+            tests = tested[["tests", "held"]].sum()
             counted = settings if of.empty and not names else pd.concat([anchors, of])
             decided, within = map(sum, zip(_decided(counted), tests, strict=True))
             rows.append(
@@ -306,8 +308,8 @@ def exhibits(claims, figures, verdicts, other_rows):
                     "paper": paper,
                     "exhibit": exhibit,
                     **{name: own[name] or "" for name in ("target", "title", "run_time")},
-                    "settings": len(settings),
-                    "settings_within": _decided(settings)[1],
+                    "settings": setup[0],
+                    "settings_within": setup[1],
                     "anchors": axes[0],
                     "anchors_within": axes[1],
                     "results": len(of),
@@ -476,9 +478,11 @@ def totals(exhibits, verdicts):
         f"{undecidable} are undecidable here, and {compared - within - explained - undecidable} are not "
         f"explained."
     )
-    yield f"- Published settings, counted apart: {settings}, of which {settings_within} are as printed."
+    if settings:
+        yield f"- Published settings, counted apart: {settings}, of which {settings_within} are as printed."
     anchors, anchors_within = exhibits[["anchors", "anchors_within"]].sum()
-    yield f"- Ends of axes that the texts give: {anchors}, of which {anchors_within} are not exceeded."
+    if anchors:
+        yield f"- Ends of axes that the texts give: {anchors}, of which {anchors_within} are not exceeded."
     for by, whose in (("paper", "of the papers"), ("svmselect", "of svmselect")):
         own = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
         counts = [f"{(own == word).sum()} {_some(word)}" for word in VERDICTS if (own == word).any()]
