@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
+from lib.environment import set_job_environment
 from lib.joblog import explanation
 from lib.rows import NOT_CONVERGED, OK, read_rows
 
@@ -270,6 +271,45 @@ def test_reserved_memory_counts_among_what_is_needed(root):
         [sys.executable, "-c", RESERVED], cwd=root, capture_output=True, text=True, check=True
     )
     assert 350 <= float(done.stdout) < 500
+
+
+FIRST_USE = """
+import sys
+sys.path.insert(0, "workflow")
+from lib.memory import _sizes, limit_memory
+
+limit_memory(10_000)
+before = _sizes()["VmData"]
+import numpy as np
+import pandas as pd
+import scipy.linalg
+from svmselect import RBF, Gram, solve_csvc
+
+X = np.random.default_rng(0).standard_normal((300, 5))
+gram = Gram(X, RBF(0.1), memory_mb=1)
+fit = solve_csvc(gram, np.where(X[:, 0] > 0, 1.0, -1.0), 1.0)
+scipy.linalg.cholesky(X.T @ X)
+pd.DataFrame({"a": ["text"]}).to_parquet(sys.argv[1])
+pd.read_parquet(sys.argv[1])
+print((_sizes()["VmData"] - before) / 2**10)
+"""
+
+
+def test_what_libraries_reserve_on_first_use_leaves_a_job_its_memory(root, tmp_path, monkeypatch):
+    """What is not touched counts towards the limit of a job; Arrow's own allocator reserves 1 GB."""
+    environment = dict(os.environ)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "environ", environment)
+        set_job_environment(root / "workflow")
+
+    def reserved_mb(**other):
+        command = [sys.executable, "-c", FIRST_USE, str(tmp_path / "rows.parquet")]
+        own = {**environment, **other}
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, env=own)
+        return float(done.stdout)
+
+    assert reserved_mb() < 300
+    assert reserved_mb(ARROW_DEFAULT_MEMORY_POOL="mimalloc") > 1000
 
 
 def test_cell_that_needs_more_memory_than_it_may_take(checkout):

@@ -11,6 +11,8 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
 KEPT_BYTES = str(2**30)
 KEEP_MEMORY = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
+# its default reserves 1 GB for the first array, which counts as memory that the job takes
+ARROW_MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 COMMIT = "SVMSELECT_COMMIT"
 
 
@@ -21,6 +23,7 @@ def set_job_environment(workflow_dir):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workflow_dir), before)))
     os.environ.update(dict.fromkeys(THREADS, "1"))
     os.environ.update(dict.fromkeys(KEEP_MEMORY, KEPT_BYTES))
+    os.environ.update(ARROW_MEMORY)
 
 
 def cache_folder():
