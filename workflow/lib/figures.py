@@ -1,5 +1,6 @@
 """Style and saving of figures."""
 
+import numpy as np
 from matplotlib import rcParams
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
@@ -108,5 +109,8 @@ def save(fig, pdf, svg, title, description):
     fig.set_dpi(POINTS)
     fig.get_layout_engine().execute(fig)
     fig.set_layout_engine(None)
+    # the names of clips have every digit of their places, of which processors round the last one differently
+    for axes in fig.axes:
+        axes.set_position(np.round(axes.get_position().bounds, 6))
     fig.savefig(pdf, metadata={"Title": title, "Subject": description, "CreationDate": None})
     fig.savefig(svg, metadata={"Title": title, "Description": description, "Date": None})
