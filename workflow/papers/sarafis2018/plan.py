@@ -48,7 +48,7 @@ def plan(config, registry):
                     **{key: value for key, value in entry.items() if key not in APART},
                 },
                 # the Gram matrix, and blocks of it; small cells fit beside the largest ones of other papers
-                mem_mb=int(2 * min(own["memory_mb"], m**2 * 8 / 2**20)) + 950,
+                mem_mb=int(2.6 * min(own["memory_mb"], m**2 * 8 / 2**20)) + 950,
                 minutes=60 if m > 2048 else 10,
             )
     settings = {key: own[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}

@@ -6,8 +6,8 @@ from lib.plan import Cell, Plan, Run
 PUBLISHED, CHOSEN = "published", "chosen"
 NONE = {PUBLISHED: [], CHOSEN: []}
 BYTES = {"float32": 4, "float64": 8}
-# what ATO takes beside the Gram matrix, and what everything else does, in 2**20 bytes
-ATO_MB, BESIDE_MB = 1200, 900
+# what is taken beside the Gram matrix by ATO, by a fit on a part of the rows, and by all else, in 2**20 bytes
+ATO_MB, RESTRICTED_MB, BESIDE_MB = 1200, 1500, 900
 # a job that holds the data and a few hundred columns
 SMALL_MB = 1900
 
@@ -39,7 +39,7 @@ def plan(config, registry):
         fold = 1 if k == "loo" else rows / int(k)
         takes = {"ato": ATO_MB, "mir": (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20}
         return (
-            int(rows**2 * size / 2**20 + max((takes.get(name, 0) for name in seedings), default=0))
+            int(rows**2 * size / 2**20 + max([takes.get(name, 0) for name in seedings] + [RESTRICTED_MB]))
             + BESIDE_MB
         )
 
