@@ -285,8 +285,7 @@ def exhibits(claims, figures, verdicts, other_rows):
     is on results, anchors and tests, or on the settings where there are no others; `NO_CLAIM` where there is
     nothing. It counts what is ``decided`` of them: ``decided_within``, which are within tolerance or hold,
     ``decided_explained``, ``decided_undecidable``, and the others, which miss. ``other_libraries`` is from
-    `other_rows`, by paper and exhibit what
-    `lib.origins.others` says.
+    `other_rows`, by paper and exhibit what `lib.origins.others` says.
     """
     rows = []
     for paper, entry in claims.items():

@@ -6,8 +6,8 @@ from lib.plan import Cell, Plan, Run
 PUBLISHED, CHOSEN = "published", "chosen"
 NONE = {PUBLISHED: [], CHOSEN: []}
 BYTES = {"float32": 4, "float64": 8}
-# what is taken beside the Gram matrix by ATO, by a fit on a part of the rows, and by all else, in 2**20 bytes
-ATO_MB, RESTRICTED_MB, BESIDE_MB = 1200, 1500, 900
+# beside the Gram matrix, in 2**20 bytes: what a fit on a part of the rows or ATO's block takes, and all else
+PART_MB, BESIDE_MB = 1500, 900
 # a job that holds the data and a few hundred columns
 SMALL_MB = 1900
 
@@ -32,16 +32,12 @@ def plan(config, registry):
         return Run(function, "CV_ROWS", kept, settings, stage, after, **more)
 
     def whole_matrix_mb(dataset, seedings, k):
-        """Memory of a job that holds a Gram matrix and what the seeds take beside it, in 2**20 bytes: ATO a
-        block of kernel values; MIR those of a fold with all others, and four matrices of normal equations.
-        """
+        """Memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part are the
+        kernel values of a fold with all others, and four matrices of normal equations."""
         rows, size = registry[dataset].rows, BYTES[datasets[dataset]["dtype"]]
         fold = 1 if k == "loo" else rows / int(k)
-        takes = {"ato": ATO_MB, "mir": (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20}
-        return (
-            int(rows**2 * size / 2**20 + max([takes.get(name, 0) for name in seedings] + [RESTRICTED_MB]))
-            + BESIDE_MB
-        )
+        mir = (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20 if "mir" in seedings else 0
+        return int(rows**2 * size / 2**20 + max(mir, PART_MB)) + BESIDE_MB
 
     def model(dataset):
         return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}
