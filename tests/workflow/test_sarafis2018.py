@@ -432,7 +432,7 @@ def test_layouts_put_the_published_values_in_brackets(tmp_path, root):
     image = found["table2"][1][0]
     assert image[:4] == ["image", "0.1000 (0.0623)", "0.1400 (0.1158)", "0.1200 (0.0623)"]
     assert image[-3:] == ["R < K < B = X", "R = K < X < B", "4 of 6"]
-    assert "splice-libsvm *" in (tmp_path / "table5.md").read_text()
+    assert "splice (LIBSVM) *" in (tmp_path / "table5.md").read_text()
     own, printed = lookup(tidy["table5"]), lookup(published[published["exhibit"] == "table5"])
     assert sv_counts_agree(own, printed, "image", 0.1) is False
     assert sv_counts_agree(printed, printed, "image", 0) is True

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.shown import (
+    DATASETS,
     EXPLAINED,
     NOT_EXPLAINED,
     NOT_RUN,
@@ -14,8 +15,10 @@ from lib.shown import (
     UNDECIDED,
     WITHIN,
     WORDS,
+    about_in_words,
     allowed,
     cause_in_words,
+    dataset_in_words,
     digits,
     exhibit_name,
     number_in_words,
@@ -89,12 +92,27 @@ def test_no_internal_name_is_shown(root):
     for row in shown_figures(printed, [""] * len(printed)):
         assert not set("_=") & set(row["about"] + row["quantity"]), row
     for path in (root / "results/paper").glob("*/claims_numbers.csv"):
-        for text in pd.read_csv(path, keep_default_na=False)[["dataset", "quantity"]].to_numpy().ravel():
-            assert not re.search("_|train=|\\bsir\\b", number_in_words(text)), text
+        numbers = pd.read_csv(path, keep_default_na=False)
+        shown = {*map(about_in_words, numbers["dataset"]), *map(number_in_words, numbers["quantity"])}
+        assert not [text for text in shown if re.search("_|train=|\\bsir\\b", text)]
     assert (
         number_in_words("mean in_bound_svs, sir / cold, log_C")
         == "mean in-bound support vectors, SIR / cold, log C"
     )
+
+
+def test_data_sets_in_words(root):
+    """Keys of the registry and names that the papers print have no hyphens, and no others have words."""
+    registry = yaml.safe_load((root / "config/datasets.yaml").read_text())
+    tables = map(pd.read_csv, (root / "workflow/papers").glob("*/published.csv"))
+    printed = {name for table in tables for name in table["dataset"]}
+    names = {*registry, *printed}
+    assert not [name for name in names if "-" in dataset_in_words(name)]
+    assert set(DATASETS) <= names
+    assert dataset_in_words("mnist-2v9") == "MNIST 2 against 9"
+    assert dataset_in_words("flare-solar") == "flare solar"
+    assert dataset_in_words("skewed-ringnorm-20") == "skewed ringnorm, 20 features"
+    assert about_in_words("splice-libsvm, train=400") == "splice (LIBSVM), 400 training rows"
 
 
 def test_captions_name_files_and_data_sets_alone(root):

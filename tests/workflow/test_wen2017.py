@@ -848,9 +848,9 @@ def test_folds_table(tmp_path, root):
     columns, body, notes = folds_layout(tidy, published)
     assert body[0] == ["madelon", "cold", "9000", "9000", "9000 to 9000", "9000", "9000 to 9000"]
     assert body[4] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
-    assert body[-1] == ["mnist", "T at 0", "n/a", "1800", "1800 to 1800", "n/a", "n/a"]
+    assert body[-1] == ["MNIST", "T at 0", "n/a", "1800", "1800 to 1800", "n/a", "n/a"]
     assert len(columns) == len(body[0])
-    assert "madelon: stratified 3, unstratified 2; mnist: stratified 1. " in notes[0]
+    assert "madelon: stratified 3, unstratified 2; MNIST: stratified 1. " in notes[0]
 
 
 def test_printed_costs_over_libsvm(root):

@@ -6,12 +6,18 @@ A line of a table is about a data set, a setting, a method or several of these. 
 
 import pandas as pd
 
+from lib.shown import dataset_in_words
 from lib.tables import MISSING, named, number
 
 
-def part(place=0):
+def part(place):
     """A column that says what the line is about: a part of it."""
     return lambda *line: line[place]
+
+
+def data_set(*line):
+    """The column that says which data set the line is about: its first part."""
+    return dataset_in_words(line[0])
 
 
 def shown(find, decimals, *key, spread=False, factor=1):

@@ -14,6 +14,7 @@ from lib.shown import (
     UNDECIDED,
     WITHIN,
     cause_in_words,
+    dataset_in_words,
     exhibit_name,
     quantity_in_words,
     state,
@@ -88,7 +89,12 @@ def plot_results(scorecard, papers):
                 linewidths=0.8,
                 zorder=3,
             )
-        missed = own.loc[own["verdict"] == NOT_EXPLAINED, "dataset"].drop_duplicates().tolist()
+        missed = (
+            own.loc[own["verdict"] == NOT_EXPLAINED, "dataset"]
+            .drop_duplicates()
+            .map(dataset_in_words)
+            .tolist()
+        )
         names = ", ".join(missed[:NAMED])
         names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
         ax.text(EDGE * 1.25, y, names, fontsize=6, va="center", color=INK)

@@ -7,7 +7,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lib.dark import dark
-from lib.shown import cause_in_words, number_in_words
+from lib.shown import about_in_words, cause_in_words, number_in_words
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "report"
 
@@ -18,7 +18,7 @@ def write_page(path, template, **values):
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"cause": cause_in_words, "words": number_in_words}
+    environment.filters |= {"cause": cause_in_words, "words": number_in_words, "about": about_in_words}
     Path(path).write_text(environment.get_template(template).render(values))
 
 

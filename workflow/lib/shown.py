@@ -58,6 +58,18 @@ METHODS = {
     "top": "TOP",
     "xi_alpha": "xi-alpha bound",
 }
+# data sets whose keys, or whose names in published.csv, do not say what they are
+DATASETS = {
+    "a1a": "adult (a1a)",
+    "breast-cancer-wisconsin": "breast cancer (Wisconsin)",
+    "heart-statlog": "heart",
+    "iris-versicolor": "iris (versicolor)",
+    "parkinson": "Parkinson's speech",
+    "parkinsons-speech": "Parkinson's speech",
+    "splice-libsvm": "splice (LIBSVM)",
+    "wdbc": "breast cancer (diagnostic)",
+    "wine-1": "wine (first cultivar)",
+}
 # settings: what is found -> words
 SETTINGS = {
     r"^k=(\d+)$": r"\1 folds",
@@ -83,7 +95,11 @@ def shown_figures(figures, remarks):
         published = row["published_relative"] if relative else row["value"]
         reproduced = row["reproduced_relative"] if relative else row["reproduced"]
         words = quantity_in_words(row["metric"])
-        about = (row["dataset"], setting_in_words(row["setting"]), method_in_words(row["method"]))
+        about = (
+            dataset_in_words(row["dataset"]),
+            setting_in_words(row["setting"]),
+            method_in_words(row["method"]),
+        )
         unit = "" if relative else UNITS.get(row["unit"], "")
         found.append(
             {
@@ -116,6 +132,14 @@ def method_in_words(method):
     return METHODS.get(method, method.replace("_", " "))
 
 
+def dataset_in_words(dataset):
+    """What a data set is called, from its key or its name in a table: ``mnist-2v9`` is MNIST 2 against 9."""
+    words = re.sub(r"(\d)v(\d)$", r"\1 against \2", dataset)
+    words = re.sub(r"-(\d+)$", r", \1 features", words).replace("-", " ")
+    words = re.sub(r"\b(mnist|usps)\b", lambda name: name[0].upper(), words)
+    return DATASETS.get(dataset, words)
+
+
 def setting_in_words(setting):
     """A setting as people say it: ``k=10`` is 10 folds."""
     for pattern, words in SETTINGS.items():
@@ -129,13 +153,19 @@ def cause_in_words(cause):
 
 
 def number_in_words(text):
-    """What a number of a claim is about, its data set or its quantity, in which names of methods, quantities
-    and settings have their words."""
+    """The quantity of a number of a claim, in which names of methods, quantities and settings have their
+    words."""
     text = re.sub(r"\btrain=(\d+)", r"\1 training rows", text)
     words = {**METHODS, **WORDS}
     return re.sub(
         r"\w+_\w+|\b(?:ato|avg|mir|sir|top)\b", lambda key: words.get(key[0], key[0].replace("_", " ")), text
     )
+
+
+def about_in_words(text):
+    """What a number of a claim is about: the data set first, then its rows or a method if need be."""
+    dataset, *rest = text.split(", ")
+    return number_in_words(", ".join([dataset_in_words(dataset), *rest]))
 
 
 def in_words(remark, unit):

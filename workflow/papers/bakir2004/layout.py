@@ -1,6 +1,7 @@
 """Table 1 for readers, as the paper prints it, with the published numbers beside ours."""
 
-from lib.layout import filled, lines_of, listed, part, shown
+from lib.layout import data_set, filled, lines_of, listed, shown
+from lib.shown import dataset_in_words
 from lib.tables import MISSING, arranged, lookup, number
 
 METHOD_NAMES = {
@@ -11,6 +12,10 @@ METHOD_NAMES = {
     "multiedit_condense": "MULTIEDIT + CONDENSE",
 }
 SIGNIFICANT = 0.05
+
+
+def _row(row):
+    return f"{dataset_in_words(row.dataset)} {row.setting}"
 
 
 def table1_layout(tidy, published):
@@ -36,7 +41,7 @@ def table1_layout(tidy, published):
         return number(sum(times), 1)
 
     columns = [
-        ("", "Data set", part()),
+        ("", "Data set", data_set),
         ("", "Training", filled("{:.0f}", ours, ("", "train_rows"))),
         ("", "Test", filled("{:.0f}", ours, ("", "test_rows"))),
         ("", "Subsets", filled("{:.0f} x {:.0f}", ours, ("", "subsets"), ("", "subset_size"))),
@@ -57,7 +62,7 @@ def table1_layout(tidy, published):
         ("CPU time (s)", "with search", with_search),
     ]
     several = tidy[(tidy["metric"] == "realisations") & (tidy["value"] > 1)]
-    names = ", ".join(f"{row.dataset} {row.setting}: {row.value:.0f}" for row in several.itertuples())
+    names = ", ".join(f"{_row(row)}: {row.value:.0f}" for row in several.itertuples())
     notes = [
         "Means over the realisations"
         + (f" ({names}; one elsewhere). " if names else " (one). ")
@@ -68,7 +73,7 @@ def table1_layout(tidy, published):
             tidy,
             "failed",
             "Realisations on which a method failed",
-            lambda row: f"{row.dataset} {row.setting}, {METHOD_NAMES[row.method]}: {row.value:.0f}",
+            lambda row: f"{_row(row)}, {METHOD_NAMES[row.method]}: {row.value:.0f}",
             between="; ",
         ),
     ]

@@ -1,6 +1,7 @@
 """Figures from tidy rows."""
 
 from lib.figures import BLUE, GREEN, GREY, VERMILLION, curve, figure, legend
+from lib.shown import dataset_in_words
 from papers.chapelle1999.exhibits import PANELS
 
 LABELS = {"log_sigma": r"$\ln\,\sigma$", "log_C": r"$\ln\,C$"}
@@ -30,10 +31,14 @@ def plot_figure2(tidy):
             x, y, spread = curve(panel[panel["method"] == method])
             # one set of bars: three would hide each other
             ax.errorbar(x, y, yerr=spread if method == "test" else None, elinewidth=0.6, **style)
-        ax.set(title=f"({letter}) {', '.join(dict.fromkeys(panel['dataset']))}", xlabel=LABELS[name])
+        ax.set(title=f"({letter}) {_data_sets(panel)}", xlabel=LABELS[name])
         ax.set(ylabel="Error (%)", ylim=(0, None))
     legend(fig, CURVES.values(), 3)
     return fig
+
+
+def _data_sets(panel):
+    return ", ".join(map(dataset_in_words, dict.fromkeys(panel["dataset"])))
 
 
 def plot_figure3(tidy):
@@ -44,7 +49,7 @@ def plot_figure3(tidy):
         x, y, _ = curve(panel[panel["method"] == method])
         ax.plot(x, y, **style)
     ax.set(yscale="log", xlabel=LABELS["log_sigma"], ylabel="CPU time of one model (s)")
-    ax.set_title(", ".join(dict.fromkeys(panel["dataset"])))
+    ax.set_title(_data_sets(panel))
     legend(fig, TIMES.values(), 2)
     return fig
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from lib.layout import lines_of, listed, part, shown
+from lib.layout import data_set, lines_of, listed, shown
 from lib.tables import arranged, lookup, number
 from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
@@ -145,7 +145,7 @@ def estimators_layout(tidy):
 def _per_set(tidy, metric, *notes, factor=1, leading=()):
     """A table of a metric: a row per data set, and leading columns of (heading, metric, decimals)."""
     find = lookup(tidy, BY)
-    columns = [("", "Data set", part())]
+    columns = [("", "Data set", data_set)]
     columns += [("", heading, shown(find, decimals, "all", name)) for heading, name, decimals in leading]
     columns += [
         ("", estimator_name(method, short=True), shown(find, 2, method, metric, factor=factor))

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from lib.layout import listed, part, shown
+from lib.layout import data_set, listed, part, shown
+from lib.shown import dataset_in_words
 from lib.tables import arranged, lookup
 from papers.franc2008.names import ALL_SETS, METHODS
 
@@ -24,13 +25,15 @@ TABLE3 = [
 
 def _failures(tidy, metric, what):
     """A note that names the data sets and kernels with failures, or none."""
-    return listed(tidy, metric, what, lambda row: f"{row.dataset} {row.setting}: {row.value:.0f}")
+    return listed(
+        tidy, metric, what, lambda row: f"{dataset_in_words(row.dataset)} {row.setting}: {row.value:.0f}"
+    )
 
 
 def table2_layout(tidy, datasets):
     """Columns, body and notes of Table 2 (see `lib.tables.arranged`)."""
     find = lookup(tidy)
-    columns = [("", "Data set", part())]
+    columns = [("", "Data set", data_set)]
     for kernel, name in KERNEL_NAMES.items():
         columns += [
             (name, "LOO error (%)", shown(find, 2, kernel, "loo", "loo_error")),
@@ -51,7 +54,7 @@ def table2_layout(tidy, datasets):
 def table3_layout(tidy, datasets):
     """Columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
     find = lookup(tidy)
-    columns = [("", "Data set", part(0)), ("", "Kernel", part(1))]
+    columns = [("", "Data set", data_set), ("", "Kernel", part(1))]
     columns += [
         (group, heading, shown(find, 1, group.lower(), metric, spread=True))
         for group, heading, metric in TABLE3
@@ -80,7 +83,9 @@ def agreement_layout(agreement, agreement_points, degenerate):
         *(("Points", heading) for heading in ("compared", "differing", "degenerate")),
         *(("Wrong by", method) for method in METHODS),
     ]
-    body = [[str(value) for value in row] for row in agreement.itertuples(index=False)]
+    body = [
+        [dataset_in_words(name), *map(str, values)] for name, *values in agreement.itertuples(index=False)
+    ]
     notes = [
         "A model is compared once per realisation; its pattern says for every training point whether it is "
         "an error. Each point on which methods differ is retrained to a KKT gap of 1e-8, which decides who "
@@ -94,8 +99,9 @@ def agreement_layout(agreement, agreement_points, degenerate):
             if not pd.isna(row[f"{method}_decision"])
         )
         notes.append(
-            f"{row['dataset']}, {row['kernel']}, realisation {row['realisation']}, C = {row['C']:.6g}{gamma}"
-            f", point {row['point']}: decision value {decisions}; an error by: {row['error_by']}; "
+            f"{dataset_in_words(row['dataset'])}, {row['kernel']}, realisation {row['realisation']}, "
+            f"C = {row['C']:.6g}{gamma}, point {row['point']}: decision value {decisions}; "
+            f"an error by: {row['error_by']}; "
             f"{'degenerate' if row['degenerate'] else 'wrong: ' + (row['wrong_by'] or 'undecided')}."
         )
     return columns, body, notes

@@ -15,6 +15,7 @@ from lib.figures import (
     figure,
     legend,
 )
+from lib.shown import dataset_in_words
 from lib.tables import part_of
 from papers.franc2008.layout import KERNEL_NAMES
 from papers.franc2008.names import ALL_SETS
@@ -63,7 +64,7 @@ def plot_figure1(tidy, published, figure1_datasets):
         across(ax, printed["value"], PAPER_VALUE)
         across(ax, part_of(published, "figure1", "loo_error", dataset=dataset)["value"], PAPER_AXIS)
         ax.margins(y=0.12)
-        ax.set_title(dataset)
+        ax.set_title(dataset_in_words(dataset))
         ax.set_xlabel(r"$\log_{10}\,\epsilon$")
         if ax.get_subplotspec().is_first_col():
             ax.set_ylabel("LOO error (%)")
@@ -116,7 +117,7 @@ def plot_speedup(tidy, published, datasets):
         ax.tick_params(axis="y", length=0)
         ax.set_title(title)
         ax.set_xlabel("Speed-up over standard (ratio)")
-    axes.flat[0].set_yticks(np.arange(len(datasets)), datasets)
+    axes.flat[0].set_yticks(np.arange(len(datasets)), map(dataset_in_words, datasets))
     axes.flat[0].set_ylim(len(datasets) - 0.5, -0.5)
     curves = [(label, {**style, **REPRODUCED}) for _, _, label, style, _ in SPEEDUPS]
     if len(published):

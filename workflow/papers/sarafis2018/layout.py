@@ -6,7 +6,8 @@ from itertools import pairwise
 import pandas as pd
 
 from lib import tables
-from lib.layout import faster, lines_of, part, shown
+from lib.layout import data_set, faster, lines_of, shown
+from lib.shown import dataset_in_words
 from lib.tables import MISSING, arranged
 from papers.sarafis2018.exhibits import PREDICTORS, RULES, same_pairs
 
@@ -63,7 +64,7 @@ class _Table:
         return faster(self.ours, "kfold", "time", below)
 
     def arranged(self, columns, *notes):
-        return arranged(self.lines, [("", "Data set", part()), *columns], list(notes))
+        return arranged(self.lines, [("", "Data set", data_set), *columns], list(notes))
 
     def sampled(self):
         """A note on the intervals of what was estimated from a sample of LIBSVM's folds."""
@@ -77,7 +78,7 @@ class _Table:
         for dataset in self.datasets:
             some, every = (self.ours(dataset, method, "models")[0] for method in ("loo", whole))
             if some < every:
-                parts.append(f"{dataset}: {some:.0f} of {every:.0f}")
+                parts.append(f"{dataset_in_words(dataset)}: {some:.0f} of {every:.0f}")
         return [f"Exact LOO on a sub-grid of the models: {', '.join(parts)}."] if parts else []
 
 
@@ -182,7 +183,8 @@ def table5_layout(tidy, published, published_rows, sv_counts):
         f"means are within {100 * sv_counts:g} % of the published ones. *: the training rows are those of "
         "the paper; the others are a draw of the same size.",
     )
-    body = [[dataset + " *" * (dataset in published_rows), *cells] for dataset, *cells in body]
+    marks = [" *" * (dataset in published_rows) for dataset in table.datasets]
+    body = [[name + mark, *cells] for mark, (name, *cells) in zip(marks, body, strict=True)]
     return columns, body, notes
 
 

@@ -16,6 +16,7 @@ from lib.figures import (
     figure,
     legend,
 )
+from lib.shown import dataset_in_words
 
 CURVES = {
     "test": ("test error", {"color": BLUE, "linestyle": "-", "linewidth": 2}),
@@ -82,7 +83,7 @@ def plot_curves(name, tidy, figures, published):
     # one axis for all panels, from 0 to the largest value of any
     axes[0, 0].set(ylabel="Share of errors", ylim=(0, None))
     axes[1, 0].set_ylabel("Estimate less test error")
-    fig.suptitle(dataset, fontsize=10)
+    fig.suptitle(dataset_in_words(dataset), fontsize=10)
     marks = [
         ("least test error", {"color": BLUE, "linestyle": "", **MARKS["test"], **HOLLOW}),
         ("least estimate", {"color": GREY, "linestyle": "", "marker": "s", **HOLLOW}),
@@ -127,7 +128,7 @@ def _sizes(tidy, key, curves, label, others=()):
             x, y, _ = curve(panel[panel[key] == name])
             ax.plot(x, y, markersize=4, **style)
         ax.set_xscale("log", base=2)
-        ax.set(yscale="log", title=dataset, xlabel="Training rows")
+        ax.set(yscale="log", title=dataset_in_words(dataset), xlabel="Training rows")
         ax.xaxis.get_major_locator().set_params(numticks=20)
     axes.flat[0].set_ylabel(label)
     legend(fig, [*curves.values(), *others], 2)

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from lib.layout import faster, filled, lines_of, listed, part, shown
+from lib.layout import data_set, faster, filled, lines_of, listed, part, shown
+from lib.shown import dataset_in_words
 from lib.tables import KEY, MISSING, arranged, lookup, number
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, TABLE3_METHODS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
@@ -57,7 +58,7 @@ def _beside(settings, printed, reproduced):
 
 
 def _named(row):
-    return f"{row.dataset}, {NAMES[row.method]}, {row.setting}"
+    return f"{dataset_in_words(row.dataset)}, {NAMES[row.method]}, {row.setting}"
 
 
 def _notes(tidy):
@@ -101,7 +102,7 @@ def table1_layout(tidy, published, settings):
         ("Iterations", _marked(ours, 0, "iterations")),
         ("Accuracy (%)", shown(ours, 2, "accuracy")),
     ]
-    columns = [("", "Data set", part()), ("", "Method", lambda *at: NAMES[at[2]])]
+    columns = [("", "Data set", data_set), ("", "Method", lambda *at: NAMES[at[2]])]
     notes = [
         f"{KERNEL_APART} Init: choosing the alphas to start from (AVG and TOP: the fit of all points, too; "
         "unlearning: that fit, and the paths); rest: the fits. The published total of LIBSVM stands under "
@@ -116,7 +117,7 @@ def table2_layout(tidy, published):
     """Columns, body and notes of Table 2."""
     ours, theirs = _both("table2", tidy, published)
     columns = [
-        ("", "Data set", part(0)),
+        ("", "Data set", data_set),
         ("", "Settings", part(1)),
         ("", "Rows", shown(ours, 0, "", "rows")),
         ("", "Features", shown(ours, 0, "", "features")),
@@ -131,9 +132,9 @@ def table2_layout(tidy, published):
         names = ("rows", "features", "C", "gamma")
         pairs = [(name, theirs(*at, name)[0], ours(*at, name)[0]) for name in names]
         if other := [f"{name} {its:g}" for name, its, own in pairs if not pd.isna(its) and its != own]:
-            notes.append(f"{dataset}: the paper prints {', '.join(other)}.")
+            notes.append(f"{dataset_in_words(dataset)}: the paper prints {', '.join(other)}.")
         if settings == PUBLISHED and ours(*at, "kernel_share")[0] < 1:
-            empty.append(dataset)
+            empty.append(dataset_in_words(dataset))
     if empty:
         notes.append(
             "With the published settings the kernel matrix is all but the identity on "
@@ -164,7 +165,7 @@ def table3_layout(tidy, published, settings):
     reproduced += [
         (f"LIBSVM / {NAMES[m]}", if_run(m, faster(ours, LIBSVM, "time_total", m))) for m in methods[1:]
     ]
-    columns = [("", "Data set", part()), ("", "k", lambda _, setting: str(folds_of(setting)))]
+    columns = [("", "Data set", data_set), ("", "k", lambda _, setting: str(folds_of(setting)))]
     notes = [KERNEL_APART, *_notes(tidy)]
     lines = lines_of(tidy, "dataset", "setting")
     return arranged(lines, columns + _beside(settings, printed, reproduced), notes)
@@ -177,7 +178,7 @@ def folds_layout(tidy, published):
     def as_printed(dataset, method):
         return number(theirs(dataset, LIBSVM if method == COLD else method, "k=10", "iterations")[0], 0)
 
-    columns = [("", "Data set", part(0)), ("", "Method", lambda *at: NAMES[at[1]])]
+    columns = [("", "Data set", data_set), ("", "Method", lambda *at: NAMES[at[1]])]
     columns += [("", "Published", as_printed)]
     for (kind,) in lines_of(tidy, "setting"):
         ends = [(kind, f"iterations_{end}") for end in ("least", "most")]
@@ -187,7 +188,7 @@ def folds_layout(tidy, published):
     drawn = {}
     for dataset, own in counts.groupby("dataset", sort=False):
         numbers = ", ".join(f"{row.setting} {row.value:.0f}" for row in own.itertuples())
-        drawn.setdefault(numbers, []).append(dataset)
+        drawn.setdefault(numbers, []).append(dataset_in_words(dataset))
     assignments = "; ".join(f"{', '.join(names)}: {numbers}" for numbers, names in drawn.items())
     notes = [
         f"Total iterations of all folds. Assignments of the rows to folds: {assignments}. "
@@ -205,7 +206,7 @@ def agreement_layout(agreement, agreement_points, tie):
     columns = [("", heading) for heading in headings]
     columns += [("Accuracy (%)", "least"), ("Accuracy (%)", "most")]
     body = [
-        [*map(str, row[:8]), number(row[8], 3), number(row[9], 3)]
+        [dataset_in_words(row[0]), *map(str, row[1:8]), number(row[8], 3), number(row[9], 3)]
         for row in agreement.itertuples(index=False, name=None)
     ]
     notes = [
@@ -226,6 +227,7 @@ def agreement_layout(agreement, agreement_points, tie):
         what = f"point {own['point'].iloc[0]}" if len(own) == 1 else f"{len(own)} points"
         kind = "a tie" if is_tie == "yes" else "no tie"
         notes.append(
-            f"{dataset}, {settings}, k = {k}, fold {fold}: {what}, decision value {decisions}: {kind}."
+            f"{dataset_in_words(dataset)}, {settings}, k = {k}, fold {fold}: {what}, "
+            f"decision value {decisions}: {kind}."
         )
     return columns, body, notes

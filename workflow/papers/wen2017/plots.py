@@ -3,6 +3,7 @@
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from lib.figures import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, SKY, VERMILLION, figure, legend
+from lib.shown import dataset_in_words
 from papers.wen2017.claims import wide
 from papers.wen2017.exhibits import COLD, LIBSVM, PATH, UNLEARN
 from papers.wen2017.layout import NAMES
@@ -53,7 +54,7 @@ def plot_figure2(tidy):
     ax.set_xscale("log")
     if time.max(axis=None) < 100 * time.min(axis=None):
         plain_numbers(ax.xaxis)
-    ax.set_yticks(range(len(time)), [dataset for dataset, _ in time.index])
+    ax.set_yticks(range(len(time)), [dataset_in_words(dataset) for dataset, _ in time.index])
     ax.set_ylim(len(time) - 0.5, -0.5)
     ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
     legend_of(fig, methods, 4, "none", set(LOO_PRINTED) & {dataset for dataset, _ in time.index})
@@ -107,7 +108,7 @@ def draw_lines(ax, ratios, printed=None):
     drawn, names = [], []
     for place, (dataset, setting) in enumerate(ratios.index):
         first = place == 0 or ratios.index[place - 1][0] != dataset
-        names.append(f"{dataset.removesuffix('-statlog')}   {setting}" if first else setting)
+        names.append(f"{dataset_in_words(dataset)}   {setting}" if first else setting)
         ax.axhline(place, color=GREY, linewidth=0.6 if first else 0.3, alpha=0.5, zorder=0)
     for method, style in STYLES.items():
         if method != COLD and method in ratios and ratios[method].notna().any():
