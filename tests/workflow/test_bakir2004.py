@@ -344,6 +344,22 @@ def test_methods_of_a_large_set_may_be_cells_of_their_own():
     assert {f"{name}/{method}": [method] for method in methods} | whole == apart
 
 
+def test_growth_is_beyond_the_paper_unless_a_row_of_table_1_is_extrapolated_from_it():
+    _, registry, config = planned_by()
+    own = config["bakir2004"]
+    growing = own["growth"]["dataset"]
+    (entry,) = (entry for entry in own["table1"]["sets"] if entry["dataset"] == growing)
+    for methods, left in ((["svm", "cross_training"], True), (["cross_training"], False)):
+        entry["methods"] = methods
+        beyond = {
+            name: cell.beyond for run in plan(config, registry).runs for name, cell in run.cells.items()
+        }
+        assert [name for name in beyond if name.startswith("growth/")] == [f"growth/{entry['dataset']}"]
+        assert {name for name in beyond if beyond[name]} == (
+            {f"growth/{entry['dataset']}"} if left else set()
+        )
+
+
 def made_rows():
     """Two runs of everything; the SVM's support vectors grow linearly, those of cross-training hardly."""
     rows = []
