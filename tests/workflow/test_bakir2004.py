@@ -354,10 +354,8 @@ def test_growth_is_beyond_the_paper_unless_a_row_of_table_1_is_extrapolated_from
         beyond = {
             name: cell.beyond for run in plan(config, registry).runs for name, cell in run.cells.items()
         }
-        assert [name for name in beyond if name.startswith("growth/")] == [f"growth/{entry['dataset']}"]
-        assert {name for name in beyond if beyond[name]} == (
-            {f"growth/{entry['dataset']}"} if left else set()
-        )
+        assert [name for name in beyond if name.startswith("growth/")] == [f"growth/{growing}"]
+        assert {name for name in beyond if beyond[name]} == ({f"growth/{growing}"} if left else set())
 
 
 def made_rows():

@@ -152,7 +152,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         assert (bakir / f"{exhibit}.pdf").stat().st_size > 0
         assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
     assert set(read_tidy(bakir / "table1.csv")["dataset"]) == {"iris-versicolor"}
-    assert "iris-versicolor" in (bakir / "table1.md").read_text()
+    assert "| iris (versicolor) |" in (bakir / "table1.md").read_text()
     assert not list(bakir.rglob("*.checkpoint.jsonl"))
 
     comparison = checkout.folder / "results/small/comparison"

@@ -235,7 +235,7 @@ def test_cells_that_do_not_converge(checkout):
     stopped = rows[rows["status"] == NOT_CONVERGED]
     assert stopped["reason"].str.startswith("iteration limit reached by ").all()
     table = (checkout.folder / results / "table2.md").read_text()
-    assert re.search(r"^\| titanic-table \| .*\d", table, flags=re.MULTILINE)
+    assert re.search(r"^\| titanic \(contingency table\) \| .*\d", table, flags=re.MULTILINE)
 
 
 def test_a_budget_within_the_job_is_not_that_of_the_job():

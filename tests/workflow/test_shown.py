@@ -112,6 +112,7 @@ def test_data_sets_in_words(root):
     assert dataset_in_words("mnist-2v9") == "MNIST 2 against 9"
     assert dataset_in_words("flare-solar") == "flare solar"
     assert dataset_in_words("skewed-ringnorm-20") == "skewed ringnorm, 20 features"
+    assert dataset_in_words("twonorm-generated") == "twonorm, generated"
     assert about_in_words("splice-libsvm, train=400") == "splice (LIBSVM), 400 training rows"
 
 

@@ -67,6 +67,7 @@ DATASETS = {
     "parkinson": "Parkinson's speech",
     "parkinsons-speech": "Parkinson's speech",
     "splice-libsvm": "splice (LIBSVM)",
+    "titanic-table": "titanic (contingency table)",
     "wdbc": "breast cancer (diagnostic)",
     "wine-1": "wine (first cultivar)",
 }
@@ -135,7 +136,8 @@ def method_in_words(method):
 def dataset_in_words(dataset):
     """What a data set is called, from its key or its name in a table: ``mnist-2v9`` is MNIST 2 against 9."""
     words = re.sub(r"(\d)v(\d)$", r"\1 against \2", dataset)
-    words = re.sub(r"-(\d+)$", r", \1 features", words).replace("-", " ")
+    words = re.sub(r"-(\d+)$", r", \1 features", words)
+    words = re.sub(r"-generated$", ", generated", words).replace("-", " ")
     words = re.sub(r"\b(mnist|usps)\b", lambda name: name[0].upper(), words)
     return DATASETS.get(dataset, words)
 
