@@ -27,6 +27,7 @@ from lib.rows import (
 )
 from lib.run import planned
 from lib.sample import half_width
+from lib.shown import dataset_in_words
 from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
 from papers.franc2008 import causes, cells, claims
 from papers.franc2008.checks import agreement
@@ -310,6 +311,18 @@ def test_figures_are_the_same_bytes_each_time(tmp_path, root):
         and b"/Type3" not in (tmp_path / "a.pdf").read_bytes()
     )
     assert alt in (tmp_path / "a.svg").read_text()
+
+
+def test_a_data_set_without_a_speed_up_has_no_line_in_the_figure(root):
+    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    names = list(dict.fromkeys(published.loc[published["exhibit"] == "table3", "dataset"]))
+    first, *others = names
+    unknown = published.assign(value=published["value"].mask(published["dataset"] == first))
+    for tidy, drawn in ((published, names), (unknown, others)):
+        labels = [
+            label.get_text() for label in plot_speedup(tidy, published, names).axes[0].get_yticklabels()
+        ]
+        assert labels == [*map(dataset_in_words, drawn), ALL_SETS]
 
 
 def test_every_caption_begins_with_its_alt_text(root):
