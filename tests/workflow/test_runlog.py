@@ -1,6 +1,7 @@
 """When a run began and ended, also one that was lost on its way, and what its files say of it."""
 
 import json
+from datetime import datetime
 
 import pytest
 from checkouts import Checkout
@@ -51,31 +52,41 @@ def test_a_run_notes_its_begin_and_its_end(checkout):
         assert (begin["what"], begin["cells"], begin["cores"], end["what"]) == (BEGIN, 4, 1, END), called
 
 
-def test_the_next_run_takes_over_all_cells_that_are_the_same(root):
-    """What it lays over that of the committed rows changes samples, what takes longest, and variants that are
-    new; it asks for no cell that there was not."""
-    papers, registry, _ = planned(root / "config/paper.yaml")
-    next_papers, _, config = planned(root / "config/paper.yaml", root / "config/run.yaml")
-    assert (config["baselines"], config["rows_of_other_code"]) == ("sampled", "compute")
-    changed = {}
-    for name, paper in papers.items():
+def test_committed_rows_are_those_of_the_configuration(root):
+    papers, registry, config = planned(root / "config/paper.yaml")
+    assert config["baselines"] == "sampled"
+    for paper in papers.values():
         for stage in paper.plan.stages:
-            new = {own.cell: own.parameters for own in wanted(next_papers[name], stage, registry)}
-            old = {own.cell: own.parameters for own in wanted(paper, stage, registry)}
-            assert list(old) == list(made_cells(root / paper.gathered(stage, "results/paper")))
-            assert list(new) == [cell for cell in old if cell in new]
-            changed[name, stage] = {cell for cell in new if new[cell] != old[cell]}
-    assert changed["wen2017", "variants"] == {"webdata"}
-    untouched = {key for key, cells in changed.items() if not cells}
-    assert {("chapelle1999", "cells"), ("franc2008", "stopping"), ("comparison", "cells")} <= untouched
+            asked = {own.cell: own.parameters for own in wanted(paper, stage, registry)}
+            made = made_cells(root / paper.gathered(stage, "results/paper"))
+            assert list(made) == list(asked)
+            assert {cell: own.parameters for cell, own in made.items()} == asked
+
+
+def test_each_committed_file_is_of_one_library_and_all_are_of_one_commit_and_processor(root):
+    results = root / "results/paper"
+    provenance = json.loads((results / "provenance.json").read_text())
+    for file in sorted(results.glob("*/rows/*.parquet")):
+        rows = read_rows([file])
+        (library,) = set(rows["library"])
+        assert library.rpartition("+")[0] == provenance["library"].rpartition("+")[0], file
+        assert [library.rpartition("+")[2]] == provenance["code"][f"{file.parts[-3]}/{file.stem}"], file
+        assert set(rows["commit"]) == {provenance["commit"]}, file
+        assert set(rows["cpu"]) == {provenance["cpu"]}, file
+    *_, paper, beyond = provenance["runs"]
+    hours = [
+        (datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["began"])).total_seconds() / 3600
+        for run in (paper, beyond)
+    ]
+    assert hours[0] <= 2.5 and {run["commit"] for run in (paper, beyond)} == {provenance["commit"]}
 
 
 @pytest.mark.parametrize("paper", ["bakir2004", "franc2008", "sarafis2018", "wen2017"])
-def test_cells_that_the_next_run_leaves_out_are_baselines(root, tmp_path, paper):
+def test_cells_that_samples_leave_out_are_baselines(root, tmp_path, paper):
     path = tmp_path / "full.yaml"
     path.write_text("baselines: full")
     full, sampled = (
-        planned(root / "config/paper.yaml", root / "config/run.yaml", *more)[0][paper].plan
+        planned(root / "config/paper.yaml", *more)[0][paper].plan
         for more in ([path], [])
     )
     left_out = {
@@ -92,9 +103,8 @@ def test_cells_that_the_next_run_leaves_out_are_baselines(root, tmp_path, paper)
 
 
 def test_within_8_gb_no_cell_takes_more(root):
-    given = [root / f"config/{name}.yaml" for name in ("paper", "run")]
-    papers, _, _ = planned(*given)
-    small, _, config = planned(*given, root / "config/paper-8gb.yaml")
+    papers, _, _ = planned(root / "config/paper.yaml")
+    small, _, config = planned(root / "config/paper.yaml", root / "config/paper-8gb.yaml")
     head = (root / "config/paper-8gb.yaml").read_text().partition("preset:")[0]
 
     def cells(plans):
