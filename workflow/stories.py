@@ -6,9 +6,11 @@ The stories are templates (Jinja): ``report/results.md`` is the page, ``papers/<
 it. A sentence that the results contradict ends the program, so that it is rewritten and not only its numbers.
 """
 
+import json
 import re
 import sys
 import textwrap
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
@@ -182,6 +184,13 @@ def _filled(paragraph):
     )
 
 
+def duration(run):
+    """Hours and minutes from the begin to the end of a run."""
+    took = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["began"])
+    hours, minutes = divmod(round(took.total_seconds() / 60), 60)
+    return f"{hours} h {minutes} min"
+
+
 def slope(x, y):
     """The slope of the straight line through points, by least squares."""
     return np.polyfit(np.asarray(x, float), np.asarray(y, float), 1)[0]
@@ -197,11 +206,15 @@ def page(folder):
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    environment.filters.update(fixed=fixed, digits=digits, named=named, span=span)
+    environment.filters.update(fixed=fixed, digits=digits, named=named, span=span, duration=duration)
     environment.globals.update(check=check, slope_of=slope)
     results = {key: Results(folder, key) for key in load_papers() if (FOLDER / key / "story.md").exists()}
     summary = between((folder / "scorecard.md").read_text())
-    return wrapped(environment.get_template("results.md").render(results=results, summary=summary))
+    origin = {
+        "provenance": json.loads((folder / "provenance.json").read_text()),
+        "libraries": pd.read_csv(folder / "libraries.csv"),
+    }
+    return wrapped(environment.get_template("results.md").render(results=results, summary=summary, **origin))
 
 
 def main(folder, target):

@@ -126,7 +126,7 @@ def test_the_page_on_speed_has_the_costs_of_seeds():
             assert is_rounded(number, time[dataset, k, "cold"] * {"s": 1, "ms": 1000}[unit])
             for method, ratio in zip(("sir", "avg", "top"), ratios, strict=True):
                 assert is_rounded(ratio, time[dataset, k, method] / time[dataset, k, "cold"]), (dataset, k)
-    assert len(table) == 6
+    assert len(table) == 5
 
 
 def test_the_page_on_speed_has_the_costs_of_folds():

@@ -10,6 +10,7 @@ from lib.causes import Cause, cause_of, cause_table, read_causes, runs_of, sprea
 from lib.config import check_config, fill_defaults, load_schema
 from lib.papers import load_papers
 from lib.published import read_published
+from lib.run import planned
 from lib.scorecard import figures
 from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import Tolerance
@@ -72,12 +73,6 @@ def test_what_was_not_run_or_cannot_be_explains_nothing():
     assert cause_of([missing, landed({"a": 10, "b": 10})], key("a"))["explained"] == "yes"
 
 
-def test_an_undecided_figure_neither_supports_nor_disproves():
-    cause = Cause("c", ACTS, {key("a"): 0.0})
-    cause.land(key("a"), "10", Tolerance(undecided="not decidable: so"))
-    assert cause.landed == {} and cause.verdict == "disproved"
-
-
 def scorecard(ours, causes):
     published = pd.DataFrame(
         [("t", name, "s", "m", "q", 10.0, np.nan, "count") for name in "ab"], columns=TIDY_COLUMNS
@@ -119,8 +114,31 @@ def test_the_scorecard_names_causes_of_misses_alone():
     assert table.loc["d", ["kind", "misses", "verdict"]].tolist() == ["spread", 0, "measured"]
     # without draws of the rows nothing is decided, and nothing needs a cause
     assert spreads_of(causes[:1]) == {}
-    found = scorecard({"a": 20.0, "b": 10.0}, read_causes({"c": ACTS}, made[:2], ["c"]))
+    undecided = read_causes({"c": ACTS}, made[:2], ["c"])
+    found = scorecard({"a": 20.0, "b": 10.0}, undecided)
     assert set(found["within"]) == {""} and set(found["explained"]) == {""}
+    assert undecided[0].landed == {}
+
+
+def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():
+    """Of b there is no run of ours, so that the variant's number is not judged there, right or wrong."""
+    made = pd.DataFrame(
+        [
+            ("c", "t", name, "s", "m", "q", value, np.nan, "count")
+            for name, value in (("a", 10.0), ("b", 99.0))
+        ]
+        + [("d", "t", name, "s", "m", "q", 10.0, 1.0, "count") for name in "ab"],
+        columns=["cause", *TIDY_COLUMNS],
+    )
+    declared = {"c": ACTS, "d": {"statement": "So.", "spreads": True}}
+    causes = read_causes(declared, made, ["c", "d"])
+    found = scorecard({"a": 20.0}, causes)
+    assert found["within"].tolist() == ["no", ""] and found.loc["b", "reason"]
+    assert causes[0].landed == {key("a"): True} and causes[0].verdict == "shown"
+    # compared, it disproves
+    causes = read_causes(declared, made, ["c", "d"])
+    scorecard({"a": 20.0, "b": 10.0}, causes)
+    assert causes[0].verdict == "disproved"
 
 
 @pytest.mark.parametrize("paper", WITH_CAUSES)
@@ -154,7 +172,17 @@ def test_the_cells_of_declared_causes_are_planned(root, registry, paper):
         assert runs or "rows" in own or "missing" in own, name
         for run in runs:
             assert run.cells and run.stage == run.cause == name
+            assert min(cell.mem_mb for cell in run.cells.values()) >= own.get("mem_mb", 0)
             assert all(any(fnmatchcase(cell, p) for p in own.get("cells", ["*"])) for cell in run.cells)
+
+
+@pytest.mark.parametrize(("baselines", "is_run"), [("sampled", False), ("full", True)])
+def test_a_cause_that_counts_whole_baselines_is_not_run_on_a_sample(root, tmp_path, baselines, is_run):
+    path = tmp_path / "baselines.yaml"
+    path.write_text(f"baselines: {baselines}")
+    papers, _, _ = planned(root / "config/paper.yaml", path)
+    assert ("errors_of_standard" in papers["franc2008"].causes_run) == is_run
+    assert "least_errors" in papers["franc2008"].causes_run
 
 
 def test_committed_causes_have_rows_and_verdicts(root):
@@ -163,6 +191,9 @@ def test_committed_causes_have_rows_and_verdicts(root):
     table = pd.read_csv(results / "scorecard_causes.csv").set_index(["paper", "cause"])
     for name in config["causes"]:
         paper, cause = name.split("/")
+        if WITH_CAUSES[paper].causes[cause].get("baselines") not in (None, config["baselines"]):
+            assert table.loc[(paper, cause), "verdict"] == "prepared, not run"
+            continue
         assert table.loc[(paper, cause), "verdict"] in ("shown", "disproved", "measured")
         assert cause in set(pd.read_csv(results / paper / "causes.csv")["cause"])
     # the fits of titanic cannot have the printed error, and the variant has it to the digit

@@ -35,7 +35,7 @@ def paper_of(rule):
 
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
     ([], 0, 180, 40, 9, 430),
-    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 5 * 8, 118, 2300),
+    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 3 * 8, 118, 2300),
 ])  # fmt: skip
 def test_plan(checkout, arguments, download, loo, stopping, weights, most):
     alone = ["--config", "minutes_per_job=null"]

@@ -36,6 +36,7 @@ def test_a_number_follows_its_file(results):
 @pytest.mark.parametrize(
     ("file", "change", "sentence"),
     [
+        ("libraries.csv", {"stage == 'cells'": ("commit", "0" * 40)}, "all rows are of one commit"),
         (
             "scorecard_causes.csv",
             {"cause == 'zeroed_realisation'": ("verdict", "disproved")},
@@ -48,7 +49,7 @@ def test_a_number_follows_its_file(results):
         ),
         (
             "franc2008/agreement_points.csv",
-            {"point == 43": ("wrong_by", "unlearn")},
+            {"not degenerate": ("wrong_by", "unlearn")},
             "unlearning is right wherever",
         ),
     ],

@@ -26,7 +26,7 @@ def runs_of(paper, name, own, config, registry):
 
     In its declaration `own` the ``overlay`` is laid over the paper's section of the configuration; of the
     plan that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan``
-    names a function of the paper's causes.py that returns a run.
+    names a function of the paper's causes.py that returns a run. Each cell takes at least ``mem_mb``.
     """
     if "plan" in own:
         runs = [getattr(import_module(f"papers.{paper}.causes"), own["plan"])(config, registry)]
@@ -41,7 +41,7 @@ def runs_of(paper, name, own, config, registry):
     found = []
     for run in runs:
         cells = {
-            cell: of
+            cell: replace(of, mem_mb=max(of.mem_mb, own.get("mem_mb", 0)))
             for cell, of in run.cells.items()
             if any(fnmatchcase(cell, pattern) for pattern in patterns)
         }
@@ -85,7 +85,8 @@ class Cause:
         )
 
     def land(self, key, printed, allowed):
-        """Note whether it explains a printed number (text), of which `allowed` is the tolerance."""
+        """Note whether it explains a printed number (text), of which `allowed` is the tolerance, and which is
+        compared with ours."""
         if not self.run or "missing" in self.own or not self.acts_on(key):
             return
         value = self.values.get(key)
@@ -95,7 +96,7 @@ class Cause:
         elif proof:
             most = float(printed) + (rounding(printed) if proof == "at least" else -rounding(printed))
             self.landed[key] = value > most if proof == "at least" else value < most
-        elif not allowed.undecided:
+        else:
             self.landed[key] = allowed.holds(value)
 
     @property

@@ -120,7 +120,9 @@ class Paper:
         self.causes_run = [
             name
             for name, own in self.causes.items()
-            if "missing" not in own and (asked == "all" or f"{self.key}/{name}" in asked)
+            if "missing" not in own
+            and (asked == "all" or f"{self.key}/{name}" in asked)
+            and own.get("baselines") in (None, config["baselines"])
         ]
         for name in self.causes_run:
             for run in runs_of(self.key, name, self.causes[name], config, registry):

@@ -16,7 +16,7 @@ COLUMNS = [
 
 # Columns that are not compared: the library and the processor, times and memory, and the words that explain a
 # failed run.
-APART = ("library", "commit", "cpu", "timing_mode", "wall_s", "peak_mb", "reason")
+APART = ("library", "commit", "cpu", "timing_mode", "wall_s", "solving_cpu_s_sd", "peak_mb", "reason")
 SECONDS = "cpu_s"
 # What has to be the same whatever code computed it: another solver takes other steps to the same errors.
 RESULTS = ("dataset", "method", "fold", "status", "rows_tested", "errors", "estimate", "error_pattern")

@@ -95,10 +95,10 @@ def table1_layout(tidy, published):
         "In brackets: published. gamma = 1/d; each feature is scaled to [0, 1] by its range over the "
         "training rows."
     ]
-    if "breast-cancer-wisconsin" in table.datasets:
+    if (wisconsin := "breast-cancer-wisconsin") in table.datasets:
         notes.append(
-            "breast-cancer-wisconsin: the published 783 test rows do not fit the 683 rows of the set; all "
-            "rows that are not trained on are used."
+            f"{dataset_in_words(wisconsin)}: the published 783 test rows do not fit the 683 rows of the set; "
+            "all rows that are not trained on are used."
         )
     return table.arranged(columns, *notes)
 
