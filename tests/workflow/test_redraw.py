@@ -222,13 +222,13 @@ def test_the_scorecard_is_filtered_and_the_address_keeps_the_filter(redrawn, bro
     assert sorted(browser.value(SHOWN)) == sorted(figures["id"])
     browser.value(
         """(form => {
-          form.elements.state.value = 'not explained'; form.elements.paper.value = 'sarafis2018';
-          form.elements.search.value = 'bank';
+          form.elements.state.value = 'explained'; form.elements.paper.value = 'wen2017';
+          form.elements.search.value = 'heart';
           form.dispatchEvent(new Event('input'));
         })(document.querySelector('.filters'))"""
     )
-    of = figures[(figures["state"] == "not explained") & (figures["paper"] == "sarafis2018")]
-    expected = set(of.loc[of["dataset"].str.contains("bank"), "id"])
+    of = figures[(figures["state"] == "explained") & (figures["paper"] == "wen2017")]
+    expected = set(of.loc[of["dataset"].str.contains("heart"), "id"])
     assert 0 < len(expected) < len(of) and set(browser.value(SHOWN)) == expected
     assert browser.value("document.querySelector('.filters output').textContent") == (
         f"{len(expected)} of {len(figures)} shown"

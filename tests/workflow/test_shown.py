@@ -75,7 +75,9 @@ def test_figures_in_words():
         "relative_to": "libsvm time_total",
     }
     rows = [FIGURE, {**FIGURE, **relative}, {**FIGURE, "exhibit": "figure3", "metric": "of_a_new_paper"}]
-    first, second, third = shown_figures(pd.DataFrame(rows), ["", "relative to libsvm time_total", ""])
+    first, second, third = shown_figures(
+        pd.DataFrame(rows), ["", "relative to libsvm time_total", "method not run: nu_svm"]
+    )
     assert [row["id"] for row in (first, second, third)] == ["p-table2-1", "p-table2-2", "p-figure3-1"]
     assert (first["quantity"], first["about"]) == ("time in all, s", "heart, 10 folds, SIR")
     # as printed, with the zero at its end
@@ -85,6 +87,7 @@ def test_figures_in_words():
     assert (second["published"], second["reproduced"]) == ("0.35", "0.13")
     assert second["remarks"] == "relative to LIBSVM, time in all"
     assert (third["quantity"], third["exhibit"]) == ("of a new paper, s", "Figure 3")
+    assert third["remarks"] == "method not run: nu-SVM"
 
 
 def test_no_internal_name_is_shown(root):
@@ -94,11 +97,12 @@ def test_no_internal_name_is_shown(root):
     for path in (root / "results/paper").glob("*/claims_numbers.csv"):
         numbers = pd.read_csv(path, keep_default_na=False)
         shown = {*map(about_in_words, numbers["dataset"]), *map(number_in_words, numbers["quantity"])}
-        assert not [text for text in shown if re.search("_|train=|\\bsir\\b", text)]
+        assert not [text for text in shown if re.search(r"_|train=|-\d|\b(?:kfold|loo|sir|svm|svs)\b", text)]
     assert (
         number_in_words("mean in_bound_svs, sir / cold, log_C")
         == "mean in-bound support vectors, SIR / cold, log C"
     )
+    assert number_in_words("kfold, skewed-ringnorm-80") == "cross-validation, skewed ringnorm, 80 features"
 
 
 def test_data_sets_in_words(root):

@@ -877,6 +877,15 @@ def test_figures_are_stable_and_described(tmp_path, root):
         assert alt in (tmp_path / "a.svg").read_text()
 
 
+def test_the_legend_names_the_mark_of_the_paper_where_there_is_one(tmp_path):
+    tidy = drawn(tmp_path, made_rows())["figure2"]
+    web = tidy.assign(dataset="webdata")
+    for own, marked in ((web, True), (web[web["method"] != "libsvm"], False)):
+        fig = plot_figure2(pd.concat([own, tidy.assign(dataset="heart-statlog")]))
+        labels = [text.get_text() for text in fig.legends[0].get_texts()]
+        assert any(label.startswith("paper") for label in labels) == marked
+
+
 def test_every_caption_begins_with_its_alt_text(root):
     captions = sorted((root / "workflow/papers/wen2017/captions").glob("*.rst"))
     assert len(captions) == 8

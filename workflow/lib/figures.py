@@ -6,6 +6,7 @@ from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.font_manager import get_font_names
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 # Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
@@ -94,6 +95,13 @@ def across(ax, values, style):
     for value in values:
         ax.axhline(value, zorder=0, **style)
     return len(values)
+
+
+def plain_numbers(axis, subs=(1, 2, 5)):
+    """Label a logarithmic axis with plain numbers, at some multiples of the powers of 10."""
+    axis.set_major_locator(LogLocator(subs=subs))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def legend(fig, curves, columns, place="outside upper center"):

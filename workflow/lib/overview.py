@@ -104,7 +104,8 @@ def plot_results(scorecard, papers):
     ax.set_xscale("log", base=2)
     ax.set_xlim(1 / EDGE / 1.15, EDGE * 1.15)
     ticks = [2.0**power for power in range(-4, 5)]
-    ax.set_xticks(ticks, [f"1/{1 / tick:g}" if tick < 1 else f"{tick:g}" for tick in ticks])
+    names = [f"1/{1 / tick:g}" if tick < 1 else f"{tick:g}" for tick in ticks]
+    ax.set_xticks(ticks, [f"≤ {names[0]}", *names[1:-1], f"≥ {names[-1]}"])
     ax.minorticks_off()
     names = [f"{exhibit_name(exhibit)}: {_words(metric)}" for _, exhibit, metric in lines]
     _label_lines(ax, dict(zip(places, names, strict=True)), heads, papers)

@@ -158,9 +158,12 @@ def number_in_words(text):
     """The quantity of a number of a claim, in which names of methods, quantities and settings have their
     words."""
     text = re.sub(r"\btrain=(\d+)", r"\1 training rows", text)
+    text = re.sub(r"\b[a-z]+(?:-[a-z]+)*-\d+\b", lambda key: dataset_in_words(key[0]), text)
     words = {**METHODS, **WORDS}
     return re.sub(
-        r"\w+_\w+|\b(?:ato|avg|mir|sir|top)\b", lambda key: words.get(key[0], key[0].replace("_", " ")), text
+        r"\w+_\w+|\b(?:ato|avg|kfold|loo|mir|sir|svm|svs|top)\b",
+        lambda key: words.get(key[0], key[0].replace("_", " ")),
+        text,
     )
 
 
@@ -171,7 +174,9 @@ def about_in_words(text):
 
 
 def in_words(remark, unit):
-    """A remark in which the `unit` of relative times, method and metric, has its words."""
+    """A remark in which a method that was not run, and the `unit` of relative times, method and metric, have
+    their words."""
+    remark = re.sub(r"(?<=method not run: )\w+", lambda method: method_in_words(method[0]), remark)
     if not unit:
         return remark
     method, metric = unit.split()

@@ -1,7 +1,7 @@
 """Table 1 for readers, as the paper prints it, with the published numbers beside ours."""
 
 from lib.layout import data_set, filled, lines_of, listed, shown
-from lib.shown import dataset_in_words
+from lib.shown import dataset_in_words, setting_in_words
 from lib.tables import MISSING, arranged, lookup, number
 
 METHOD_NAMES = {
@@ -15,7 +15,7 @@ SIGNIFICANT = 0.05
 
 
 def _row(row):
-    return f"{dataset_in_words(row.dataset)} {row.setting}"
+    return f"{dataset_in_words(row.dataset)} of {setting_in_words(row.setting)}"
 
 
 def table1_layout(tidy, published):

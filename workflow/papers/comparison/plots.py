@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.lines import Line2D
 
-from lib.figures import COLORS, GREY, figure
+from lib.figures import COLORS, GREY, figure, plain_numbers
 from papers.comparison.estimator import estimator_of
 from papers.comparison.exhibits import RANDOM
 from papers.comparison.layout import estimator_name
@@ -40,13 +40,14 @@ def plot_tradeoff(tidy):
         ax.errorbar(x, y, **bars, **mark, elinewidth=0.8)
         label = estimator.name
         if k:
-            ax.annotate(k, (x, y), (5, 5), textcoords="offset points", color=color)
+            ax.annotate(k, (x, y), (5, -12), textcoords="offset points", color=color)
             label = f"{label.format(k='k')}, k beside"
         labels[label] = Line2D([], [], **mark, linestyle="none")
     dashed = {"color": GREY, "linestyle": "--", "linewidth": 1}
     ax.axhline(values.at[RANDOM, "regret"], **dashed)
     labels[estimator_name(RANDOM)] = Line2D([], [], **dashed)
     ax.set_xscale("log")
+    plain_numbers(ax.xaxis)
     # a regret may be 0
     ax.set_yscale("symlog", linthresh=1, linscale=0.5)
     ax.set_ylim(0, None)

@@ -116,7 +116,7 @@ def plot_figure5(tidy, from_log2_m):
 
 def plot_figure6(tidy):
     """Numbers of support vectors against the number of training rows, one panel per data set."""
-    return _sizes(tidy, "metric", COUNTS, "Mean number of a model")
+    return _sizes(tidy, "metric", COUNTS, "Mean number of support vectors")
 
 
 def _sizes(tidy, key, curves, label, others=()):

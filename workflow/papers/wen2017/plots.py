@@ -1,8 +1,18 @@
 """Figures from tidy rows."""
 
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-from lib.figures import BLUE, GREEN, GREY, ORANGE, PALE, PURPLE, SKY, VERMILLION, figure, legend
+from lib.figures import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    figure,
+    legend,
+    plain_numbers,
+)
 from lib.shown import dataset_in_words
 from papers.wen2017.claims import wide
 from papers.wen2017.exhibits import COLD, LIBSVM, PATH, UNLEARN
@@ -41,15 +51,17 @@ def plot_figure2(tidy):
     time, rounds, points = (wide(tidy, "figure2", name) for name in ("time_total", "rounds", "points"))
     fig, ((ax,),) = figure(1, 1, 6.4, 0.75 * len(time) + 1.4)
     methods = [method for method in STYLES if method in time and time[method].notna().any()]
+    printed = False
     for place, key in enumerate(time.index):
         ax.axhline(place, color=GREY, linewidth=0.4, zorder=0)
         for i, method in enumerate(methods):
             whole = rounds[method][key] == points[method][key]
-            y = place + 0.6 * ((i + 0.5) / len(methods) - 0.5)
+            y = place + 0.8 * ((i + 0.5) / len(methods) - 0.5)
             face = {} if whole else {"markerfacecolor": "white"}
             ax.plot(time[method][key], y, linestyle="none", **STYLES[method], **face)
             named, ratio = LOO_PRINTED.get(key[0], ("", 1))
-            if method == named and LIBSVM in time:
+            if method == named and LIBSVM in time and time[LIBSVM][key] > 0:
+                printed = True
                 ax.plot(time[LIBSVM][key] / ratio, y, linestyle="none", **{**STYLES[method], **PAPER})
     ax.set_xscale("log")
     if time.max(axis=None) < 100 * time.min(axis=None):
@@ -57,7 +69,7 @@ def plot_figure2(tidy):
     ax.set_yticks(range(len(time)), [dataset_in_words(dataset) for dataset, _ in time.index])
     ax.set_ylim(len(time) - 0.5, -0.5)
     ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
-    legend_of(fig, methods, 4, "none", set(LOO_PRINTED) & {dataset for dataset, _ in time.index})
+    legend_of(fig, methods, 4, "none", printed)
     return fig
 
 
@@ -149,13 +161,6 @@ def draw_along_C(ax, ratios):
     plain_numbers(ax.xaxis, (1,))
     plain_numbers(ax.yaxis)
     return drawn
-
-
-def plain_numbers(axis, subs=(1, 2, 5)):
-    """Label a logarithmic axis with plain numbers, at some multiples of the powers of 10."""
-    axis.set_major_locator(LogLocator(subs=subs))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def legend_of(fig, methods, columns, linestyle, printed=False):
