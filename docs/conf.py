@@ -4,6 +4,8 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+import sphinx.ext.autosummary
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 # pages of examples that have gone or have another name
@@ -37,6 +39,8 @@ myst_heading_anchors = 3
 
 autodoc_typehints = "none"
 autosummary_generate = True
+# the first sentence of a function does not end there
+sphinx.ext.autosummary.WELL_KNOWN_ABBREVIATIONS += ("eq.", "eqs.")
 numpydoc_show_class_members = False
 
 sphinx_gallery_conf = {

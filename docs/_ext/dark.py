@@ -1,4 +1,5 @@
-"""Figures in both themes: after every SVG of a page stands its picture for the dark theme, in ``dark``."""
+"""Figures in both themes: after every SVG of a page stands its picture for the dark theme, in ``dark``. On a
+phone they have their own size and scroll, as their letters would be too small."""
 
 import sys
 from os.path import normpath
@@ -27,6 +28,15 @@ def add_dark(app, doctree):
         image["classes"].append("only-light")
         other["classes"].append("only-dark")
         image.parent.insert(image.parent.index(image) + 1, other)
+        if image.parent.parent is not None and len(image.parent) == 2:
+            _let_scroll(image.parent)
+
+
+def _let_scroll(paragraph):
+    """Put a paragraph that is a figure into what scrolls, and what the keyboard reaches for that."""
+    before = nodes.raw("", '<div class="picture" tabindex="0">', format="html")
+    after = nodes.raw("", "</div>", format="html")
+    paragraph.replace_self([before, paragraph, after])
 
 
 def setup(app):

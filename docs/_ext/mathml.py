@@ -18,9 +18,13 @@ def block(writer, node):
 def _mathml(node, display):
     formula = node.astext()
     try:
-        return convert(formula, display=display)
+        shown = convert(formula, display=display)
     except Exception as error:  # the converter has no one kind of error
         raise ExtensionError(f"the formula {formula!r} cannot be shown: {error}") from error
+    # the converter leaves a command that it does not know as it is, and readers would see it
+    if "\\" in shown:
+        raise ExtensionError(f"the formula {formula!r} cannot be shown: a command is left in it")
+    return shown
 
 
 def setup(app):

@@ -11,6 +11,8 @@ import pandas as pd
 
 PROJECT = Path(__file__).resolve().parents[2]
 RESULTS = PROJECT / "results/paper"
+# more notes than these are folded
+NOTES = 6
 # from a page to the results
 UP = "../../results/paper"
 sys.path.insert(0, str(PROJECT / "workflow"))
@@ -23,11 +25,15 @@ def write_pages(app):
     papers, _, config = planned(PROJECT / "config/paper.yaml")
     stories = _sections((RESULTS / "README.md").read_text())
     papers = {key: papers[key] for key in stories}
+    causes = pd.read_csv(RESULTS / "scorecard_causes.csv", keep_default_na=False)
     folder = Path(app.srcdir) / "reproduction"
     folder.mkdir(exist_ok=True)
     _write(folder / "index.md", _index(papers))
+    following = dict(zip(papers, [*list(papers.values())[1:], None], strict=True))
     for key, paper in papers.items():
-        _write(folder / f"{key}.md", _page(paper, stories[key], config))
+        own = causes[causes["paper"] == key]
+        story = _with_causes(stories[key], key, own["cause"])
+        _write(folder / f"{key}.md", _page(paper, story, own, config, following[key]))
 
 
 def _sections(text):
@@ -38,10 +44,22 @@ def _sections(text):
 
 
 def _told(section):
-    """A section without its pictures, which follow, its list of files, and its links to other files."""
+    """A section without its pictures, which follow, its list of files, and its links to files that are not
+    pages of the site."""
     section = re.sub(r"^!\[.*?\]\(.*?\)$", "", section, flags=re.M | re.S)
     section = re.sub(r"^\| exhibit \| files \|\n(\|.*\n)*", "", section, flags=re.M)
-    return re.sub(r"\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", section).strip()
+    section = re.sub(r"\]\(\.\./\.\./docs/(\w+\.md)", r"](../\1", section)
+    return re.sub(r"\[([^]]*)\]\((?!https?:|\.\./\w+\.md)[^)]*\)", r"\1", section).strip()
+
+
+def _with_causes(story, paper, causes):
+    """A story in which each cause has its words for its key, and leads to what it says."""
+    from lib.shown import cause_in_words
+
+    for cause in causes:
+        link = f"<a href='#{paper}-cause-{cause}'>{escape(cause_in_words(cause))}</a>"
+        story = story.replace(f"`{cause}`", link)
+    return story
 
 
 def _write(path, lines):
@@ -68,6 +86,8 @@ def _index(papers):
         "",
         f"![Published results beside ours, one line per table and quantity]({UP}/scorecard.svg)",
         "",
+        "*Every result that four papers print, as a point: ours over theirs, with its tolerance.*",
+        "",
         *_table(headings, body, first="text"),
         table[2].strip(),
         "",
@@ -75,6 +95,9 @@ def _index(papers):
         "filter it by paper, state and cause, and link to its rows.</p>",
         "",
         f"![Results outside their tolerance, by cause]({UP}/misses.svg)",
+        "",
+        "*Results outside their tolerance, by what explains them. The page of each paper says what its",
+        "causes are.*",
         "",
         "```{toctree}",
         ":maxdepth: 1",
@@ -84,7 +107,7 @@ def _index(papers):
     )
 
 
-def _page(paper, story, config):
+def _page(paper, story, causes, config, following):
     from lib.claims import limits
     from lib.pages import prose
 
@@ -92,14 +115,20 @@ def _page(paper, story, config):
     context = SimpleNamespace(config=config, params={"facts": facts})
     # the strips lead to all exhibits, so that the tables may have the room of the list of headings
     yield from ("---", "html_theme.sidebar_secondary.remove: true", "---", "")
-    yield from (f"# {paper.name}", "", LEGEND, *_state(paper), story, "")
+    strips = list(_state(paper))
+    yield from (f"# {paper.name}", "", *([LEGEND] if strips else []), *strips, story, "")
     for exhibit in paper.exhibits.values():
         yield from (f"({paper.key}-{exhibit.key})=", f"## {exhibit.name}: {exhibit.what}", "")
         for part in exhibit.parts:
             yield from _shown(paper, exhibit, part)
         yield from (prose(exhibit.caption, snakemake=context), "")
         yield from _published(paper, exhibit.key)
+    yield from _causes(paper, causes)
     yield from _claims(paper)
+    onward = [f"<a href='{following.key}.html'>{escape(following.name)}</a> is next."] if following else []
+    onward += ["<a href='index.html'>The reproduction</a> has all papers, and"]
+    onward += ["<a href='../scorecard.html'>the scorecard</a> every published number."]
+    yield f"<p class='onward'>{' '.join(onward)}</p>"
 
 
 LEGEND = (
@@ -149,8 +178,13 @@ def _shown(paper, exhibit, part):
     yield "</thead><tbody>"
     yield from map(_cells, shown["body"])
     yield "</tbody></table></div>"
-    for note in table["notes"]:
-        yield f"<p class='note'>{escape(note)}</p>"
+    notes = [f"<p class='note'>{escape(note)}</p>" for note in table["notes"]]
+    # single points would part a table from its caption by pages
+    shown, folded = (notes, []) if len(notes) <= NOTES else (notes[:1], notes[1:])
+    yield from shown
+    if folded:
+        yield f"<details class='notes'><summary>{len(folded)} more notes</summary>"
+        yield from (*folded, "</details>")
     yield ""
 
 
@@ -182,6 +216,18 @@ def _published(paper, key):
     yield from ("</details>", "")
 
 
+def _causes(paper, causes):
+    """What was looked for where ours differ: what each cause says, and what came of it."""
+    from lib.shown import cause_in_words
+
+    if causes.empty:
+        return
+    yield from ("## Causes of what is not within tolerance", "")
+    body = [[cause_in_words(row.cause), row.verdict, row.statement] for row in causes.itertuples(index=False)]
+    places = [f"{paper.key}-cause-{cause}" for cause in causes["cause"]]
+    yield from _table(["Cause", "Verdict", "What it says"], body, first="text", places=places)
+
+
 def _claims(paper):
     """The claims of a paper with their verdicts; none of the comparison, which has none."""
     verdicts = pd.read_csv(RESULTS / "scorecard_claims.csv", keep_default_na=False)
@@ -196,18 +242,31 @@ def _claims(paper):
     yield from _table(["Verdict", "Claim", "By", "Tests that hold"], body, first="verdict")
 
 
-def _table(headings, body, first):
-    """A table in what scrolls sideways; the class of its first cells is that of a `first`, or its words."""
+def _table(headings, body, first, places=None):
+    """A table in what scrolls sideways; the class of its first cells is that of a `first`, or its words. Its
+    lines are `places` that links lead to, if these are given."""
     yield "<div class='wide' tabindex='0'><table class='table'><thead><tr>"
     yield from (f"<th scope='col'>{escape(heading)}</th>" for heading in headings)
     yield "</tr></thead><tbody>"
-    for cells in body:
+    for number, cells in enumerate(body):
+        place = f" id='{places[number]}'" if places else ""
         words = re.sub(r" for \d.*", "", cells[0]).replace(" ", "-") if first != "text" else "text"
         rest = "".join(f"<td>{escape(cell)}</td>" for cell in cells[1:])
-        yield f"<tr><th scope='row' class='{words}'>{escape(cells[0])}</th>{rest}</tr>"
+        yield f"<tr{place}><th scope='row' class='{words}'>{escape(cells[0])}</th>{rest}</tr>"
     yield from ("</tbody></table></div>", "")
+
+
+def lead_back(app, exception):
+    """Give the scorecard, a page that stands alone, a link to the site whose copy of it this is."""
+    page = Path(app.outdir) / "scorecard.html"
+    if exception is None and page.exists():
+        link = '<li><a href="reproduction/index.html">Back to the reproduction</a></li>'
+        nav = '<nav id="contents" aria-label="Contents">\n<ul>\n'
+        page.write_text(page.read_text().replace(nav, f"{nav}{link}\n").replace(f"{link}\n{link}", link))
 
 
 def setup(app):
     app.connect("builder-inited", write_pages)
+    # before links are checked
+    app.connect("build-finished", lead_back, priority=100)
     return {"parallel_read_safe": True}

@@ -18,7 +18,8 @@ from svmselect.sklearn import SearchDisplay, SeededCV
 X, y = load_breast_cancer(return_X_y=True)
 pipeline = make_pipeline(StandardScaler(), SeededCV()).fit(X, y)
 search = pipeline[-1]
-print(f"best of {len(search.cv_results_['params'])} models: {search.best_params_}")
+best = search.best_params_
+print(f"best of {len(search.cv_results_['params'])} models: C = {best['C']:g}, gamma = {best['gamma']:.3g}")
 print(f"3-fold error {100 * (1 - search.best_score_):.2f} %, found in {search.search_time_:.1f} s")
 print(f"leave-one-out error of the chosen model {100 * search.best_estimator_.loo_error_:.2f} %")
 

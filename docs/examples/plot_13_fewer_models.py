@@ -42,7 +42,7 @@ for ax, search, values, label in (
     figure.colorbar(ax.imshow(values, origin="lower", cmap="cividis"), ax=ax, label=label)
     best = [list(grid[name]).index(search.best_params_[name]) for name in ("gamma", "C")]
     ax.plot(*best, "*", markersize=12, color="tab:red")
-    ax.set_xticks(range(shape[1]), [f"{gamma:g}" for gamma in grid["gamma"]])
+    ax.set_xticks(range(shape[1]), [f"{gamma:g}" for gamma in grid["gamma"]], rotation=45)
     ax.set_xlabel("gamma")
 axes[1].plot(*np.nonzero(early.cv_results_["stopped"].reshape(shape))[::-1], "x", color="0.5")
 axes[0].set_yticks(range(shape[0]), [f"{C:g}" for C in grid["C"]])

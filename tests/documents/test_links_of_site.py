@@ -51,4 +51,6 @@ def test_formulas_are_mathml_and_a_wrong_one_ends_the_build(monkeypatch):
     assert "<mfrac>" in written.body[0] and "\\" not in written.body[0]
     with pytest.raises(ExtensionError, match=r"the formula '.*frac' cannot be shown"):
         mathml.inline(written, math(text=r"\frac"))
+    with pytest.raises(ExtensionError, match="a command is left in it"):
+        mathml.inline(written, math(text=r"\Bigl\| x \Bigr\|"))
     sys.modules.pop("mathml")

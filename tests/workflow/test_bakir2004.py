@@ -469,7 +469,7 @@ def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
     write_tex(tmp_path / "table1.tex", "Table 1", columns, body, notes)
     rows.loc[(rows["dataset"] == "d") & (rows["method"] == "multiedit_condense"), "status"] = ERROR
     _, body, notes = table1_layout(read_tidy_of(tmp_path, table1(rows)), published(tmp_path))
-    assert any("d of 4000 training rows, MULTIEDIT + CONDENSE: 1" in note for note in notes)
+    assert any("d with 4000 training rows, MULTIEDIT + CONDENSE: 1" in note for note in notes)
     assert body[0][12:14] == ["n/a", "n/a"]
 
 

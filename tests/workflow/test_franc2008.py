@@ -151,7 +151,7 @@ def test_table2_without_a_model_still_has_its_rows():
     columns, body, notes = table2_layout(pd.DataFrame(tidy), ["d"])
     assert len(columns) == len(body[0]) == 5
     assert body[0][1:3] == ["n/a", "n/a"] and body[0][4].startswith("15.00 ± 7.07")
-    assert any("d linear: 5" in note for note in notes)
+    assert any("d, linear kernel: 5" in note for note in notes)
 
 
 def cost(cpu_s, columns, solved, certified, retrained=0, **sample):
@@ -190,7 +190,7 @@ def test_table3_totals_and_ratios():
     numbers = ["6.0", "4.0", "3.0", "2.0", "75.0", "0.5", "12.0", "4.0", "20.0", "95.0"]
     assert body[0] == ["d", "linear", *numbers] and body[2][2:] == ["n/a"] * 10
     assert body[1] == ["all sets", "linear", *numbers]
-    assert any("d linear: 1" in note for note in notes) and len(notes) == 2
+    assert any("d, linear kernel: 1" in note for note in notes) and len(notes) == 2
 
 
 def test_totals_are_ratios_of_sums_and_methods_that_were_not_run_are_missing():

@@ -26,10 +26,12 @@ def pages(root, tmp_path_factory):
 def test_every_exhibit_has_its_place(pages, root):
     papers = load_papers()
     assert set(pages) == {"index", *papers}
+    looked_for = set(pd.read_csv(root / "results/paper/scorecard_causes.csv")["paper"])
     for key, paper in papers.items():
         headings = re.findall(r"^## (.*)$", pages[key], flags=re.M)
         expected = [f"{exhibit.name}: {exhibit.what}" for exhibit in paper.exhibits.values()]
-        assert headings == [*expected, *(["Claims"] if paper.claims else [])]
+        causes = ["Causes of what is not within tolerance"] if key in looked_for else []
+        assert headings == [*expected, *causes, *(["Claims"] if paper.claims else [])]
         drawn = re.findall(r"!\[[^]]+\]\(\.\./\.\./(.*?)\)", pages[key])
         figures = [exhibit for exhibit in paper.exhibits.values() if exhibit.kind == "figure"]
         assert len(drawn) == sum(len(exhibit.parts) for exhibit in figures)
@@ -54,6 +56,20 @@ def test_every_published_number_and_claim_stands_on_its_page(pages, root):
     of = pd.read_csv(results / "scorecard.csv", keep_default_na=False)
     of = of[(of["paper"] == "bakir2004") & (of["exhibit"] == "table1")]
     assert f"{(of['within'] == 'yes').sum()} within" in summary and summary.startswith(f"{len(of)} ")
+
+
+def test_causes_have_words_in_a_story_and_lead_to_what_they_say(pages, root):
+    causes = pd.read_csv(root / "results/paper/scorecard_causes.csv", keep_default_na=False)
+    for row in causes.itertuples():
+        page, place = pages[row.paper], f"{row.paper}-cause-{row.cause}"
+        assert page.count(f"<tr id='{place}'>") == 1 and f"`{row.cause}`" not in page
+    linked = re.findall(r"<a href='#(\w+-cause-\w+)'>", "".join(pages.values()))
+    assert linked and all(f"<tr id='{place}'>" in "".join(pages.values()) for place in linked)
+
+
+def test_every_page_leads_on(pages):
+    assert all("<p class='onward'>" in page for key, page in pages.items() if key != "index")
+    assert "[Which estimator should I\nuse?](../which_estimator.md)" in pages["comparison"]
 
 
 def test_the_first_page_has_the_totals(pages, root):

@@ -15,7 +15,7 @@ SIGNIFICANT = 0.05
 
 
 def _row(row):
-    return f"{dataset_in_words(row.dataset)} of {setting_in_words(row.setting)}"
+    return f"{dataset_in_words(row.dataset)} with {setting_in_words(row.setting)}"
 
 
 def table1_layout(tidy, published):

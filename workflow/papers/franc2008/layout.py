@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from lib.layout import data_set, listed, part, shown
-from lib.shown import dataset_in_words
+from lib.layout import data_set, listed, shown
+from lib.shown import dataset_in_words, setting_in_words
 from lib.tables import arranged, lookup
 from papers.franc2008.names import ALL_SETS, METHODS
 
@@ -26,8 +26,16 @@ TABLE3 = [
 def _failures(tidy, metric, what):
     """A note that names the data sets and kernels with failures, or none."""
     return listed(
-        tidy, metric, what, lambda row: f"{dataset_in_words(row.dataset)} {row.setting}: {row.value:.0f}"
+        tidy,
+        metric,
+        what,
+        lambda row: f"{dataset_in_words(row.dataset)}, {setting_in_words(row.setting)}: {row.value:.0f}",
     )
+
+
+def _kernel(key):
+    """What a kernel is called in a column of kernels; ``both`` of all sets stays."""
+    return {"rbf": "RBF"}.get(key, key)
 
 
 def table2_layout(tidy, datasets):
@@ -54,7 +62,7 @@ def table2_layout(tidy, datasets):
 def table3_layout(tidy, datasets):
     """Columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
     find = lookup(tidy)
-    columns = [("", "Data set", data_set), ("", "Kernel", part(1))]
+    columns = [("", "Data set", data_set), ("", "Kernel", lambda _, kernel: _kernel(kernel))]
     columns += [
         (group, heading, shown(find, 1, group.lower(), metric, spread=True))
         for group, heading, metric in TABLE3
@@ -84,7 +92,8 @@ def agreement_layout(agreement, agreement_points, degenerate):
         *(("Wrong by", method) for method in METHODS),
     ]
     body = [
-        [dataset_in_words(name), *map(str, values)] for name, *values in agreement.itertuples(index=False)
+        [dataset_in_words(name), _kernel(kernel), *map(str, values)]
+        for name, kernel, *values in agreement.itertuples(index=False)
     ]
     notes = [
         "A model is compared once per realisation; its pattern says for every training point whether it is "
@@ -99,9 +108,9 @@ def agreement_layout(agreement, agreement_points, degenerate):
             if not pd.isna(row[f"{method}_decision"])
         )
         notes.append(
-            f"{dataset_in_words(row['dataset'])}, {row['kernel']}, realisation {row['realisation']}, "
-            f"C = {row['C']:.6g}{gamma}, point {row['point']}: decision value {decisions}; "
-            f"an error by: {row['error_by']}; "
+            f"{dataset_in_words(row['dataset'])}, {_kernel(row['kernel'])}, "
+            f"realisation {row['realisation']}, C = {row['C']:.6g}{gamma}, point {row['point']}: "
+            f"decision value {decisions}; an error by: {row['error_by']}; "
             f"{'degenerate' if row['degenerate'] else 'wrong: ' + (row['wrong_by'] or 'undecided')}."
         )
     return columns, body, notes

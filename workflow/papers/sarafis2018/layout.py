@@ -206,7 +206,6 @@ def table6_layout(tidy, published):
         "run (Models), in brackets the published times, whose machine is another. On demand: kernel values "
         "are computed when asked for, within a cache of LIBSVM's size, as in the paper. Shared: on the "
         "whole Gram matrix, the time of which is divided by the models of the grid and included; LOO where "
-        "it was run on all of these models. The means over the whole grid are in the csv file "
-        "(time_all_models).",
+        "it was run on all of these models. The means over the whole grid are in the csv file.",
         *table.sampled(),
     )

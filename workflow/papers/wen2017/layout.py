@@ -22,6 +22,8 @@ NAMES = {
 }
 HEADINGS = {**NAMES, COLD: "Cold", UNLEARN: "Unlearning"}
 EXTRAPOLATED, NOT_RUN = "*", "not run"
+# a k that is no number, in words
+WHOLE = {"loo": "leave-one-out"}
 KERNEL_APART = (
     "CPU seconds of one thread. Kernel: the Gram matrix, computed once for all methods but LIBSVM, whose "
     "time contains its kernel values; totals contain it."
@@ -206,8 +208,15 @@ def agreement_layout(agreement, agreement_points, tie):
     columns = [("", heading) for heading in headings]
     columns += [("Accuracy (%)", "least"), ("Accuracy (%)", "most")]
     body = [
-        [dataset_in_words(row[0]), *map(str, row[1:8]), number(row[8], 3), number(row[9], 3)]
-        for row in agreement.itertuples(index=False, name=None)
+        [
+            dataset_in_words(name),
+            settings,
+            str(WHOLE.get(k, k)),
+            *map(str, counts),
+            number(least, 3),
+            number(most, 3),
+        ]
+        for name, settings, k, *counts, least, most in agreement.itertuples(index=False, name=None)
     ]
     notes = [
         "Points: those that all seeds of a cell classify, and of these the ones whose class differs. Such a "
@@ -227,7 +236,7 @@ def agreement_layout(agreement, agreement_points, tie):
         what = f"point {own['point'].iloc[0]}" if len(own) == 1 else f"{len(own)} points"
         kind = "a tie" if is_tie == "yes" else "no tie"
         notes.append(
-            f"{dataset_in_words(dataset)}, {settings}, k = {k}, fold {fold}: {what}, "
+            f"{dataset_in_words(dataset)}, {settings}, {WHOLE.get(k, f'k = {k}')}, fold {fold}: {what}, "
             f"decision value {decisions}: {kind}."
         )
     return columns, body, notes
