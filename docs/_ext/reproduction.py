@@ -262,7 +262,8 @@ def lead_back(app, exception):
     if exception is None and page.exists():
         link = '<li><a href="reproduction/index.html">Back to the reproduction</a></li>'
         nav = '<nav id="contents" aria-label="Contents">\n<ul>\n'
-        page.write_text(page.read_text().replace(nav, f"{nav}{link}\n").replace(f"{link}\n{link}", link))
+        text = page.read_text()
+        page.write_text(text if link in text else text.replace(nav, f"{nav}{link}\n"))
 
 
 def setup(app):

@@ -117,7 +117,7 @@ def test_the_scorecard_names_causes_of_misses_alone():
     undecided = read_causes({"c": ACTS}, made[:2], ["c"])
     found = scorecard({"a": 20.0, "b": 10.0}, undecided)
     assert set(found["within"]) == {""} and set(found["explained"]) == {""}
-    assert undecided[0].landed == {}
+    assert undecided[0].landed == {} and undecided[0].verdict == "disproved"
 
 
 def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():

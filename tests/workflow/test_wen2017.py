@@ -170,6 +170,18 @@ def test_seeds_that_run_on_a_sample_are_compared_where_all_ran(data, run):
     assert set(cold["differing_points"]) <= set(whole[0]["differing_points"])
 
 
+@pytest.mark.parametrize("wrong", ["libsvm/adlut/published/k-3", "libsvm/adult/published/k-4", "adult"])
+def test_cells_that_are_left_out_are_known(tmp_path, root, wrong):
+    path = tmp_path / "config.yaml"
+    path.write_text(f"wen2017: {{sample: {{without: [{wrong}]}}}}")
+    with pytest.raises(ValueError, match=f"Unknown '{wrong}' in the configuration's wen2017.sample.without"):
+        planned(root / "config/paper.yaml", path)
+    # mnist and webdata, of which paper.yaml leaves out cells, are no data sets of the small one
+    papers, _, _ = planned(root / "config/paper.yaml", root / "config/paper-8gb.yaml")
+    assert "adult/published/k-3" not in papers["wen2017"].plan.of_stage("libsvm")
+    assert "adult/published/k-10" in papers["wen2017"].plan.of_stage("libsvm")
+
+
 def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     def settings(baselines):
         path = tmp_path / "config.yaml"
