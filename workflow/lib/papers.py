@@ -120,9 +120,7 @@ class Paper:
         self.causes_run = [
             name
             for name, own in self.causes.items()
-            if "missing" not in own
-            and (asked == "all" or f"{self.key}/{name}" in asked)
-            and own.get("baselines") in (None, config["baselines"])
+            if "missing" not in own and (asked == "all" or f"{self.key}/{name}" in asked)
         ]
         for name in self.causes_run:
             for run in runs_of(self.key, name, self.causes[name], config, registry):
@@ -172,6 +170,11 @@ class Paper:
         for package in sorted(folder.glob("*/__init__.py")):
             found += sorted(package.parent.glob("[!_]*.py"))
         return [".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in found]
+
+    def modules_of_causes(self):
+        """The modules of the functions that make values of causes from rows; see `modules`."""
+        made = (self.causes[name]["make"] for name in self.causes_run)
+        return self.modules("causes", "exhibits", *{name.split(".")[0] for name in made if "." in name})
 
     def modules_of(self, run, cell):
         """The modules that a cell of a run executes, and those of the runs before it, likewise."""

@@ -16,7 +16,7 @@ for paper in EXPLAINED.values():
         log:
             f"<logs>/{paper.key}/make_causes.log",
         params:
-            code=code_of("scripts.make_causes", *paper.modules("causes", "exhibits")),
+            code=code_of("scripts.make_causes", *paper.modules_of_causes()),
             paper=paper.key,
             causes={name: paper.causes[name] for name in paper.causes_run},
             facts=facts_of(paper),

@@ -14,13 +14,20 @@ log = start_log(snakemake.log[0])
 inputs, paper = dict(snakemake.input.items()), snakemake.params.paper
 published = {name: inputs[name] for name in inputs if not name.startswith("rows_")}
 given = Given(published, snakemake.params.facts)
-names = [f"papers.{paper}.{name}" for name in ("causes", "exhibits")]
-modules = [import_module(name) for name in names if find_spec(name)]
+
+
+def function(name):
+    """The function of a module, or one without a module of causes.py or else of exhibits.py."""
+    *of, name = name.split(".")
+    modules = [f"papers.{paper}.{module}" for module in of or ("causes", "exhibits")]
+    found = [import_module(module) for module in modules if find_spec(module)]
+    return next(getattr(module, name) for module in found if hasattr(module, name))
+
+
 made = []
 for name, own in snakemake.params.causes.items():
     rows = read_rows([inputs[f"rows_{stage}"] for stage in own.get("rows", [name])])
-    make = next(getattr(module, own["make"]) for module in modules if hasattr(module, own["make"]))
-    tidy = list(given.call(make, rows=rows, **own.get("arguments", {})))
+    tidy = list(given.call(function(own["make"]), rows=rows, **own.get("arguments", {})))
     made += [{"cause": name, **row} for row in tidy if not pd.isna(row["value"])]
     log.info("%s: %d values", name, len(tidy))
 frame = pd.DataFrame(made, columns=COLUMNS)
