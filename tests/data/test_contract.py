@@ -114,3 +114,14 @@ def test_no_number_of_a_weight_column_is_a_feature(registry, mirror, tmp_path):
             subjects = dataset.extra["subject"]
             split = dataset.split(1)
             assert not set(subjects[split.train]) & set(subjects[split.test])
+
+
+def test_the_training_rows_of_a1a_end_before_the_last_feature(registry, mirror, tmp_path):
+    """d of the kernel of `config/paper.yaml` for Sarafis et al."""
+    fetch(registry["a1a"], tmp_path / "raw", mirror=mirror)
+    prepare(registry["a1a"], tmp_path / "raw", tmp_path / "a1a.npz")
+    dataset = Dataset.load(tmp_path / "a1a.npz")
+    last = [int(X.tocoo().col.max()) + 1 for X in (dataset.X, dataset.X_test)]
+    paper = yaml.safe_load((Path(__file__).parents[2] / "config" / "paper.yaml").read_text())
+    (entry,) = (e for e in paper["sarafis2018"]["class_weights"]["datasets"] if e["name"] == "a1a")
+    assert last == [entry["features"], registry["a1a"].features] == [119, 123]

@@ -100,6 +100,12 @@ def rows_left(rows, dataset):
     yield measured(at, "test_rows", own["rows_tested"], "count")
 
 
+def features_of_all_rows(rows, features, dataset):
+    """The features that training and test rows of a data set have together."""
+    at = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
+    yield measured(at, "features", features[dataset], "count")
+
+
 plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])
 plan_more_draws = partial(_plan_draws, datasets=["breast-cancer-wisconsin", "image", "skin-nonskin"])
 plan_scale_over_all = partial(_run, datasets=["parkinson"], scale="all")
