@@ -79,3 +79,12 @@ PROJECT = Path(__file__).parents[1]
 alone = [page.stem for page in PROJECT.glob("docs/*.md")]
 alone += [f"reproduction/{paper.parent.name}" for paper in PROJECT.glob("workflow/papers/*/paper.yaml")]
 html_sidebars = {"**": ["sidebar-nav-bs"], **{page: [] for page in alone}}
+
+
+def without_aliases(app, what, name, obj, skip, options):
+    """Leave out the fields of named tuples as members: their class describes them."""
+    return True if str(getattr(obj, "__doc__", None)).startswith("Alias for field number") else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", without_aliases)

@@ -19,7 +19,14 @@ WARM_STARTS = ("none", "C", "gamma")
 
 
 class PathPoint(NamedTuple):
-    """One model of a path: `gamma` is None where the path has none.
+    """One model of a path.
+
+    Attributes
+    ----------
+    gamma : float or None
+        None where the path has none.
+    C : float
+    solution : Solution
 
     Examples
     --------

@@ -299,7 +299,9 @@ def test_no_module_is_imported_in_a_way_that_is_not_followed():
     exhibits = {"make_exhibits.py", "plot_figures.py", "make_causes.py"}
     assert found == {*exhibits, "job.py", "estimator.py", "papers.py", "causes.py", "main.py"}
     text = "".join((WORKFLOW / f"rules/{name}.smk").read_text() for name in ("exhibits", "causes"))
-    assert text.count("*paper.modules(") == len(exhibits)
+    assert text.count("*paper.modules(") + text.count("*paper.modules_of_causes(") == len(exhibits)
+    causes, *_ = planned(ROOT / "config/paper.yaml")
+    assert "papers.franc2008.whole" in causes["franc2008"].modules_of_causes()
     assert '"code": code_of(*paper.modules_of(run, name))' in (WORKFLOW / "lib/run.py").read_text()
     assert {key for key, paper in PAPERS.items() if paper.modules()} == {"comparison"}
 

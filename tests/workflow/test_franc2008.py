@@ -673,8 +673,8 @@ def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
 
     found = samples("sampled")
     of_cells = found["cells"]
-    assert (of_cells["splice/realisation-1/linear"], of_cells["image/realisation-5/linear"]) == (30, 60)
-    assert {of_cells[name] for name in of_cells if "/rbf" in name} == {20}
+    assert (of_cells["splice/realisation-1/linear"], of_cells["image/realisation-5/linear"]) == (45, 1500)
+    assert {of_cells[name] for name in of_cells if "/rbf" in name} == {1500}
     assert {*found["stopping"].values(), *found["test"].values()} == {None}
     assert set(samples("full")["cells"].values()) == {None}
 

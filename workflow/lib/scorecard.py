@@ -134,9 +134,10 @@ class Reproduced:
             theirs = theirs.get(dataset, theirs["others"])
         points = [self._number(name, place, method) for name in rule.get("points", [])]
         one_draw = self.spreads.get(tuple(part[1:6]))
-        if one_draw is not None:
-            return {"spread": one_draw, "draws": 1, "theirs": 1, "measured": True, "points": points}
-        return {"draws": self._number(draws.get("ours"), place, method), "theirs": theirs, "points": points}
+        number = self._number(draws.get("ours"), place, method)
+        if one_draw is None or number > 1:
+            return {"draws": number, "theirs": theirs, "points": points, "chosen": one_draw or 0.0}
+        return {"spread": one_draw, "draws": 1, "theirs": 1, "measured": True, "points": points}
 
     def _number(self, name, place, method):
         """A number of the same place, of the method or of none, or of the data set in another exhibit, where

@@ -63,8 +63,9 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
     it, over as many draws as ``rule["draws"]["theirs"]`` says; `base` is the number, as printed, that it is
     divided by before it is compared. Of `ours` there is, where known, ``spread`` over as many ``draws``, and
     ``theirs``, the draws of the paper; ``drawn``, the rows of a table drawn anew, of which the draws are
-    splits; ``measured``, whether the spread is that of single draws; ``points``, the numbers of points, or of
-    models, that it is a share or a mean of.
+    splits; ``measured``, whether the spread is that of single draws; ``chosen``, how far it moves beside this
+    spread where what is tested is chosen on another draw; ``points``, the numbers of points, or of models,
+    that it is a share or a mean of.
     """
     value, half = float(printed), rounding(printed)
     if rule["kind"] == SETTING:
@@ -101,7 +102,7 @@ def _standard_error(unit, value, spread, points, ours):
         printed = spread if np.isfinite(spread) and not ours.get("measured") else own
         # splits of two tables differ by these, too
         of_tables = np.nan_to_num(_of_shares(unit, value, ours.get("drawn", np.nan)))
-        return np.sqrt(printed**2 / theirs + own**2 / draws + of_tables**2)
+        return np.sqrt(printed**2 / theirs + own**2 / draws + of_tables**2 + 2 * ours.get("chosen", 0.0) ** 2)
     if len(points) != 1:
         return np.nan
     return _of_shares(unit, value, points[0])

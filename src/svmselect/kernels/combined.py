@@ -23,10 +23,12 @@ class _Combined(Kernel):
 
     @property
     def stationary(self):
+        """Whether all parts are, see `Kernel`."""
         return all(part.stationary for part in self.parts)
 
     @property
     def definite(self):
+        """Whether all parts are, see `Kernel`."""
         return all(part.definite for part in self.parts)
 
     def check(self, rows, name="X"):
@@ -89,6 +91,7 @@ class Sum(_Combined):
 
     @property
     def radius(self) -> float | None:  # type: ignore[override]
+        """The weighted sum of those of the parts, see `Kernel`."""
         bounds = [part.radius for part in self.parts if part.radius is not None]
         return float(np.dot(self.weights, bounds)) if len(bounds) == len(self.parts) else None
 

@@ -51,6 +51,7 @@ class Kernel:
 
     @property
     def moves(self) -> bool:
+        """Whether it changes no SVM with a threshold, see above."""
         return self.stationary
 
     def check(self, rows: Rows, name: str = "X") -> None:
