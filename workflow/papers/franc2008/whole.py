@@ -1,4 +1,7 @@
-"""What can be said only of data sets on which a method solves for every point."""
+"""What can be said only of data sets on which a method solves for every point.
+
+It is apart from causes.py, whose code is that of rows that are kept: they stay those of the present code.
+"""
 
 from papers.franc2008 import causes
 
