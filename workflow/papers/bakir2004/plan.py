@@ -2,6 +2,7 @@
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
+from lib.shown import dataset_in_words
 
 # The Gram matrix has float64 up to this many rows.
 ROWS_FLOAT64 = 20_000
@@ -112,7 +113,11 @@ def plan(config, registry):
             ),
         ],
         [noisy, *(entry["dataset"] for entry in sets), growing],
-        facts={"figure4_runs": figure4["runs"]},
+        facts={
+            "figure4_runs": figure4["runs"],
+            "figure4_data": dataset_in_words(noisy),
+            "growth_data": dataset_in_words(growing),
+        },
     )
 
 

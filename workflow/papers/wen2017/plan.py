@@ -2,6 +2,7 @@
 
 from lib.config import check_datasets, check_names, grid
 from lib.plan import Cell, Plan, Run
+from lib.shown import dataset_in_words
 
 PUBLISHED, CHOSEN = "published", "chosen"
 NONE = {PUBLISHED: [], CHOSEN: []}
@@ -150,6 +151,7 @@ def plan(config, registry):
         facts={
             "features": {dataset: registry[dataset].features for dataset in datasets},
             "sampled": sampled is not None,
+            "along_C_data": ", ".join(map(dataset_in_words, along_C["datasets"])),
         },
     )
 
