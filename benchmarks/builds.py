@@ -20,7 +20,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from csv_rows import write_rows
 from problems import KERNELS, kernel_of, load_problem, make_data
 
 RESULTS = Path(__file__).resolve().parent / "results" / "builds.csv"
@@ -112,6 +111,9 @@ def main():
     for folder in folders:
         if not (folder / "svmselect").is_dir():
             parser.error(f"no library is installed in {folder}")
+    # not above: it asks the library for its digest, which an old build has not
+    from csv_rows import write_rows
+
     rows = []
     for name in arguments.problems:
         make_data(name)

@@ -83,10 +83,11 @@ def test_what_follows_from_rows_of_two_machines_says_so():
         ({"library": "0.1+0123456789ab"}, True),
         ({"processor": origin.UNKNOWN}, True),
         ({"blas": origin.UNKNOWN}, True),
+        ({"blas": origin.UNKNOWN, "status": "over the limit"}, False),
     ],
 )
 def test_files_of_other_code_or_of_an_unknown_machine_are_stale(monkeypatch, tmp_path, row, stale):
     monkeypatch.setattr(targets, "RESULTS", tmp_path)
     path = tmp_path / "seeds.csv"
-    write_rows(path, [origin.columns(), origin.columns() | row])
+    write_rows(path, [origin.columns() | {"status": "ok"}, origin.columns() | {"status": "ok"} | row])
     assert ("seeds.csv" in targets.report()) == stale
