@@ -275,8 +275,9 @@ $(INTERPRETER):
 	$(PYTHON) -m venv --clear .venv
 	touch $@
 
+# Python compiles a module when it is first imported, and most never are.
 $(PACKAGES): requirements.lock $(INTERPRETER)
-	$(PIP) install --quiet --require-hashes --requirement requirements.lock
+	$(PIP) install --quiet --no-compile --require-hashes --requirement requirements.lock
 	touch $@
 
 $(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)
