@@ -5,7 +5,7 @@ Install the two builds into folders of their own, from two checkouts of the repo
 
 python -m pip install --no-deps --no-build-isolation --target build/before ../before
 python benchmarks/builds.py build/before build/after
-python benchmarks/builds.py build/before build/after --task steps --problems waveform-1000 --output steps.csv
+python benchmarks/builds.py build/before build/after --tasks steps --problems waveform-1000 --output steps.csv
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ def times(name, wanted):
         f"{kernel}|{task}": seconds(make, run)
         for kernel in KERNELS
         for task, make, run in tasks(problem, kernel_of(kernel, problem.X.shape[1]))
-        if wanted in task
+        if any(words in task for words in wanted)
     }
 
 
 def by_build(folder, name, wanted):
     """The times of one problem, by a build in a process of its own."""
-    command = [sys.executable, __file__, "--only", name, "--task", wanted]
+    command = [sys.executable, __file__, "--only", name, "--tasks", *wanted]
     out = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": str(folder)}, check=True, stdout=subprocess.PIPE, text=True
     )
@@ -98,12 +98,18 @@ def main():
     parser.add_argument("builds", nargs="*", type=Path, help="two folders with an installed svmselect each")
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--task", default="", metavar="WORDS", help="what the names of tasks contain")
+    parser.add_argument(
+        "--tasks",
+        nargs="+",
+        default=[""],
+        metavar="WORDS",
+        help="what the names of tasks contain; all by default, of which an old build may lack some",
+    )
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.only:
-        print(json.dumps(times(arguments.only, arguments.task)))
+        print(json.dumps(times(arguments.only, arguments.tasks)))
         return
     if len(arguments.builds) != 2:
         parser.error("name two builds")
@@ -118,7 +124,7 @@ def main():
     for name in arguments.problems:
         make_data(name)
         rounds = [
-            [by_build(folder, name, arguments.task) for folder in folders] for _ in range(arguments.rounds)
+            [by_build(folder, name, arguments.tasks) for folder in folders] for _ in range(arguments.rounds)
         ]
         for key in rounds[0][0]:
             before, after = (np.array([pair[k][key] for pair in rounds]) for k in range(2))
