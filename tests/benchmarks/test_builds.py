@@ -15,13 +15,25 @@ def test_an_old_build_is_measured_beside_a_new_one(benchmarks, tmp_path):
     (tmp_path / "before/svmselect/digest.py").unlink()
     output = tmp_path / "builds.csv"
     command = [sys.executable, benchmarks / "builds.py", tmp_path / "before", tmp_path / "after"]
-    command += ["--problems", "ringnorm-120", "--rounds", "1", "--tasks", "lazily", "computed", "--output", output]
+    command += [
+        "--problems",
+        "ringnorm-120",
+        "--rounds",
+        "1",
+        "--tasks",
+        "lazily",
+        "computed",
+        "--output",
+        output,
+    ]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stderr
     with open(output, newline="") as file:
         rows = list(csv.DictReader(file))
     tasks = {"fit, lazily", "fit, matrix computed", "2000 steps of SMO, float32 matrix computed"}
-    assert {(row["kernel"], row["task"]) for row in rows} == {(k, t) for k in ("rbf", "linear") for t in tasks}
+    assert {(row["kernel"], row["task"]) for row in rows} == {
+        (k, t) for k in ("rbf", "linear") for t in tasks
+    }
     for row in rows:
         before, after = float(row["before_cpu_s"]), float(row["after_cpu_s"])
         assert min(before, after) > 0 and float(row["ratio"]) == after / before
