@@ -210,7 +210,9 @@ def page(folder):
     environment.globals.update(check=check, slope_of=slope)
     results = {key: Results(folder, key) for key in load_papers() if (FOLDER / key / "story.md").exists()}
     summary = between((folder / "scorecard.md").read_text())
+    causes = pd.read_csv(folder / "scorecard_causes.csv")
     origin = {
+        "causes": list(causes["paper"] + "/" + causes["cause"]),
         "provenance": json.loads((folder / "provenance.json").read_text()),
         "libraries": pd.read_csv(folder / "libraries.csv"),
     }

@@ -645,3 +645,21 @@ def test_draws_of_table1_are_measured_where_there_are_several():
     two = pd.concat([one, one.assign(realisation=one["realisation"] + 1, n_sv=one["n_sv"] + 20)])
     spreads = {row["metric"]: row["spread"] for row in causes.draws_of_table1(two)}
     assert spreads == pytest.approx({"accuracy": 0, "svs": np.sqrt(200)})
+
+
+def test_solvers_of_one_model_are_counted_and_their_deviation_is_that_of_a_draw(data, job_of):
+    settings = SimpleNamespace(tol=1e-3)
+    rows = causes.run_solvers(job_of(data / "own.npz"), 120, 0.5, 10.0, settings)
+    assert [row["method"] for row in rows] == ["libsvm", "mvp", "wss2", "blocks"]
+    problem = of_dataset(Dataset.load(data / "own.npz"), 1, 120)
+    exact = solve_csvc(Gram(problem.X, RBF(0.5)), problem.y, 10.0, tol=1e-9)
+    wrong = np.count_nonzero((exact.decision >= 0) != (problem.y > 0))
+    for row in rows:
+        assert row["status"] == OK and row["m"] == 120 and row["errors"] == wrong
+        assert abs(row["n_sv"] - exact.n_sv) <= 2
+    frame = pd.DataFrame(rows).assign(dataset="own")
+    frame["n_sv"] = [50, 52, 54, 56]
+    (row,) = causes.solvers_of_table1(frame)
+    at = {"exhibit": "table1", "setting": "train=120", "method": "svm", "metric": "svs"}
+    assert {name: row[name] for name in at} == at
+    assert (row["value"], row["spread"]) == (53, pytest.approx(np.sqrt(20 / 3)))

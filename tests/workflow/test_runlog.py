@@ -63,9 +63,10 @@ def test_committed_rows_are_those_of_the_configuration(root):
             assert {cell: own.parameters for cell, own in made.items()} == asked
 
 
-def test_each_committed_file_is_of_one_library_and_all_are_of_one_commit_and_processor(root):
+def test_committed_rows_are_of_one_library_commit_and_processor_but_for_later_variants(root):
+    papers, _, _ = planned(root / "config/paper.yaml")
     results = root / "results/paper"
-    provenance = json.loads((results / "provenance.json").read_text())
+    provenance, later = json.loads((results / "provenance.json").read_text()), set()
     for file in sorted(results.glob("*/rows/*.parquet")):
         rows, paper = read_rows([file]), file.parts[-3]
         # each estimator that is compared is code of its own
@@ -76,9 +77,14 @@ def test_each_committed_file_is_of_one_library_and_all_are_of_one_commit_and_pro
         )
         assert set(versions) == {provenance["library"].partition("+")[0]}, file
         assert list(digests) == provenance["code"][f"{paper}/{file.stem}"], file
-        assert set(rows["commit"]) == {provenance["commit"]}, file
-        assert set(rows["cpu"]) == {provenance["cpu"]}, file
-    assert {run["commit"] for run in provenance["runs"]} == {provenance["commit"]}
+        origins = set(zip(rows["commit"], rows["cpu"], strict=True))
+        assert len(origins) == 1, file
+        if origins != {(provenance["commit"], provenance["cpu"])}:
+            # what a paper prints and claims is of one run; a variant may be declared after it
+            assert file.stem in papers[paper].causes, file
+            later |= origins
+    named = {(run["commit"], run["cpu"]) for run in provenance["runs"]}
+    assert named == {(provenance["commit"], provenance["cpu"])} | later
     # make paper was called first, and make beyond after it
     printed = provenance["runs"][0]
     began, ended = (datetime.fromisoformat(printed[key]) for key in ("began", "ended"))

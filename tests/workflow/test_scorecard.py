@@ -11,7 +11,7 @@ import pytest
 from lib.causes import Cause, cause_table
 from lib.claims import VERDICTS, check_claims, claim_tests, kind_of, limits, verdict
 from lib.config import read_schema
-from lib.origins import libraries, others
+from lib.origins import commits, libraries, others
 from lib.papers import load_papers
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
@@ -414,6 +414,9 @@ def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
         ["one", "test", "2+b", "", "", 1, "yes"],
         ["other", "cells", "2+b", "", "", 1, "no"],
     ]
+    # those of the most rows first, and none of rows that do not say
+    first, *less = commits(paths)
+    assert first == ("c", "") and sorted(less) == [("c", "x"), ("d", "x")]
     assert others(frame, "one", ["cells", "test"]) == "cells: 1+a"
     assert others(frame, "one", ["test"]) == others(frame, "none", []) == ""
     assert others(frame, "other", ["cells"]) == "cells: 2+b"

@@ -37,6 +37,12 @@ def test_a_number_follows_its_file(results):
     ("file", "change", "sentence"),
     [
         ("libraries.csv", {"stage == 'cells'": ("commit", "0" * 40)}, "all rows are of one commit"),
+        ("libraries.csv", {"stage == 'any_C_on_banana'": ("present", "no")}, "all rows are of one commit"),
+        (
+            "libraries.csv",
+            {"stage == 'draws_of_large'": ("cpu", "another")},
+            "the rows of one commit are of one",
+        ),
         (
             "scorecard_causes.csv",
             {"cause == 'zeroed_realisation'": ("verdict", "disproved")},

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from lib.tables import KEY, TIDY_COLUMNS
-from lib.tolerances import rounding
 
 SHOWN, DISPROVED, UNDECIDABLE, PREPARED = ("shown", "disproved", "undecidable here", "prepared, not run")
 COLUMNS = ["cause", *TIDY_COLUMNS]
@@ -26,10 +25,12 @@ def runs_of(paper, name, own, config, registry):
 
     In its declaration `own` the ``overlay`` is laid over the paper's section of the configuration; of the
     plan that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan``
-    names a function of the paper's causes.py that returns a run. Each cell takes at least ``mem_mb``.
+    names a function that returns a run, of the paper's causes.py or as ``module.function``. Each cell takes
+    at least ``mem_mb``.
     """
     if "plan" in own:
-        runs = [getattr(import_module(f"papers.{paper}.causes"), own["plan"])(config, registry)]
+        module, _, function = own["plan"].rpartition(".")
+        runs = [getattr(import_module(f"papers.{paper}.{module or 'causes'}"), function)(config, registry)]
     elif "overlay" in own:
         laid = deepcopy(config)
         laid[paper] |= own["overlay"]
@@ -84,9 +85,9 @@ class Cause:
             for entry in self.own.get("acts", [])
         )
 
-    def land(self, key, printed, allowed):
-        """Note whether it explains a printed number (text), of which `allowed` is the tolerance, and which is
-        compared with ours."""
+    def land(self, key, allowed):
+        """Note whether it explains a printed number that is compared with ours, of which `allowed` is the
+        tolerance: a variant is within it, a proof beyond it."""
         if not self.run or "missing" in self.own or not self.acts_on(key):
             return
         value = self.values.get(key)
@@ -94,8 +95,7 @@ class Cause:
         if value is None:
             self.landed[key] = False
         elif proof:
-            most = float(printed) + (rounding(printed) if proof == "at least" else -rounding(printed))
-            self.landed[key] = value > most if proof == "at least" else value < most
+            self.landed[key] = value > allowed.most if proof == "at least" else value < allowed.least
         else:
             self.landed[key] = allowed.holds(value)
 
@@ -125,10 +125,13 @@ def read_causes(declared, made, run):
 
 
 def spreads_of(causes):
-    """Standard deviations of one draw of the rows, by figure, from the causes that say only this."""
-    return {
-        key: spread for cause in causes for key, spread in cause.spreads.items() if "spreads" in cause.own
-    }
+    """Standard deviations of one draw of the rows, by figure, from the causes that say only this. Where
+    several say it, their variances add up."""
+    found = {}
+    for cause in causes:
+        for key, spread in cause.spreads.items() if "spreads" in cause.own else []:
+            found[key] = np.hypot(found.get(key, 0.0), spread)
+    return found
 
 
 def cause_of(causes, key):

@@ -1,5 +1,5 @@
-"""Which library, commit and processor the rows of each stage come from, and the exhibits whose rows another
-library computed."""
+"""Which library, commit and processor the rows of each stage come from, the commits of all rows, and the
+exhibits whose rows another library computed."""
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -17,12 +17,23 @@ def libraries(paths, stages, present):
     """
     found = []
     for path, (paper, stage), digests in zip(paths, stages, present, strict=True):
-        named = [name for name in ORIGIN if name in pq.read_schema(path).names]
-        rows = pq.read_table(path, columns=named, partitioning=None).to_pandas().reindex(columns=ORIGIN)
-        for origin, count in rows.astype(object).fillna("").value_counts().sort_index().items():
+        for origin, count in _origins(path).value_counts().sort_index().items():
             now = origin[0].rpartition("+")[2] in digests
             found.append((paper, stage, *origin, count, "yes" if now else "no"))
     return pd.DataFrame(found, columns=COLUMNS)
+
+
+def _origins(path):
+    """The columns `ORIGIN` of a file of rows; empty where rows do not say."""
+    named = [name for name in ORIGIN if name in pq.read_schema(path).names]
+    rows = pq.read_table(path, columns=named, partitioning=None).to_pandas().reindex(columns=ORIGIN)
+    return rows.astype(object).fillna("")
+
+
+def commits(paths):
+    """The commits that rows name, each with its processor: pairs, those of the most rows first."""
+    rows = pd.concat([_origins(path)[["commit", "cpu"]] for path in paths])
+    return rows[rows["commit"] != ""].value_counts().index.tolist()
 
 
 def others(libraries, paper, stages):

@@ -71,7 +71,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
         stand_in = ours.stand_in(part.dataset, part.setting, stand_ins)
         compared, allowed = _compare(paper, part, ours, theirs, rules, extrapolated, stand_in)
         for cause in causes if compared.get("within") else []:
-            cause.land(part[1:6], part.printed, allowed)
+            cause.land(part[1:6], allowed)
         parts.setdefault(part.Index, []).append((part[1:6], compared))
     # a cause explains something once it has landed on all figures
     for key, compared in chain.from_iterable(parts.values()):

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info
 
 from lib.environment import commit, cpu_model
 from lib.joblog import start_log
+from lib.origins import commits
 from lib.runlog import runs
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
@@ -23,17 +24,20 @@ for path in snakemake.input.data:
     dataset = Dataset.load(path)
     datasets[dataset.name] = {"sha256": dataset.sha256, "source": dataset.source}
 written = datetime.now(UTC).isoformat(timespec="seconds")
-noted = [run for run in runs(snakemake.params.log_of_runs) if run["commit"] == commit()]
+# of the rows, most of which name the first; those of a copy without git name none
+origins = commits(snakemake.input.rows) or [(commit(), cpu_model())]
+made_by, made_on = origins[0]
+noted = [run for run in runs(snakemake.params.log_of_runs) if run["commit"] in dict(origins)]
 if noted and noted[-1]["ended"] is None:
     # it goes on, but all rows are there
     noted[-1]["ended"] = written
 provenance = {
     "written": written,
     "runs": noted,
-    "commit": commit(),
+    "commit": made_by,
     "library": metadata.version("svmselect"),
     "code": snakemake.params.cells,
-    "cpu": cpu_model(),
+    "cpu": made_on,
     "cpus": os.cpu_count(),
     "platform": platform.platform(),
     "python": platform.python_version(),
