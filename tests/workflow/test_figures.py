@@ -1,7 +1,10 @@
 """The form of figures: widths of a journal's columns, and fonts to match."""
 
+import pandas as pd
 import pytest
 from lib.figures import figure, save, use_form
+from lib.overview import plot_misses, plot_results
+from lib.papers import load_papers
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +35,35 @@ def test_a_font_is_used_or_refused():
     use_form()
     _, axes = figure(1, 1, 4, 3)
     assert axes[0, 0].set_title("x").get_fontname() == "DejaVu Sans"
+
+
+@pytest.fixture
+def card(root):
+    """The committed scorecard, and the names of its papers."""
+    frame = pd.read_csv(root / "results/paper/scorecard.csv", dtype=str, keep_default_na=False)
+    return frame, {key: paper.name for key, paper in load_papers().items() if key in set(frame["paper"])}
+
+
+def words_of(fig):
+    return [text.get_text() for text in fig.axes[0].texts], [
+        label.get_text() for label in fig.axes[0].get_yticklabels()
+    ]
+
+
+def test_what_is_open_is_named_by_its_cause_and_its_data_sets(card):
+    frame, papers = card
+    _, causes = words_of(plot_misses(frame, papers))
+    assert {"splice of DELVE", "width of forest", "steps of ATO"} <= set(causes)
+    assert not any("(" in cause for cause in causes if cause not in papers.values())
+    named, lines = words_of(plot_results(frame, papers))
+    assert "forest" in named and "Table 1: support vectors" in lines
+    # without a cause it has the words of the quantity
+    bare = frame.assign(cause="", explained=frame["explained"].replace("undecidable", "no"))
+    assert "Table 1: support vectors" in words_of(plot_misses(bare, papers))[1]
+
+
+def test_a_run_without_misses_has_its_pictures(card):
+    frame, papers = card
+    within = frame[frame["within"] != "no"]
+    assert words_of(plot_misses(within, papers))[1] == []
+    assert not any(words_of(plot_results(within, papers))[0])

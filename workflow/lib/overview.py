@@ -25,6 +25,7 @@ COLORS = (PURPLE, GREEN, BLUE, ORANGE, VERMILLION)
 MARKERS = {WITHIN: "o", EXPLAINED: "D", UNDECIDABLE: "s", NOT_EXPLAINED: "X", UNDECIDED: "."}
 MISSES = (EXPLAINED, NOT_EXPLAINED, UNDECIDABLE)
 HOLLOW = (EXPLAINED, UNDECIDABLE)
+OPEN = (UNDECIDABLE, NOT_EXPLAINED)
 # ratios further out stand at the edge
 EDGE = 16
 NAMED = 2
@@ -69,7 +70,7 @@ def plot_results(scorecard, papers):
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
     for y, key in zip(places, lines, strict=True):
-        own = rows[(rows[["paper", "exhibit", "metric"]] == key).all(axis=1)]
+        own = rows[(rows[["paper", "exhibit", "metric"]] == list(key)).all(axis=1)]
         at = y + np.linspace(-0.27, 0.27, len(own)) if len(own) > 1 else np.array([float(y)])
         x = own["ratio"].clip(1 / EDGE, EDGE)
         ends = own[["low", "high"]].clip(1 / EDGE, EDGE)
@@ -90,10 +91,7 @@ def plot_results(scorecard, papers):
                 zorder=3,
             )
         missed = (
-            own.loc[own["verdict"] == NOT_EXPLAINED, "dataset"]
-            .drop_duplicates()
-            .map(dataset_in_words)
-            .tolist()
+            own.loc[own["verdict"].isin(OPEN), "dataset"].drop_duplicates().map(dataset_in_words).tolist()
         )
         names = ", ".join(missed[:NAMED])
         names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
@@ -110,7 +108,8 @@ def plot_results(scorecard, papers):
     names = [f"{exhibit_name(exhibit)}: {_words(metric)}" for _, exhibit, metric in lines]
     _label_lines(ax, dict(zip(places, names, strict=True)), heads, papers)
     ax.set_xlabel("reproduced / published, with its tolerance", fontsize=9)
-    ax.text(EDGE * 1.25, 0, "Not explained on", fontsize=7, va="center", fontweight="bold", color=INK)
+    if rows["verdict"].isin(OPEN).any():
+        ax.text(EDGE * 1.25, 0, "Not explained on", fontsize=7, va="center", fontweight="bold", color=INK)
     counts = rows["verdict"].value_counts()
     handles = [
         Line2D(
@@ -123,8 +122,8 @@ def plot_results(scorecard, papers):
 
 
 def plot_misses(scorecard, papers):
-    """How the misses of each paper divide: into causes that are shown, and what is undecidable here or not
-    explained, by quantity."""
+    """How the misses of each paper divide: into causes that are shown, those that are undecidable here, and
+    what is not explained, by quantity."""
     rows = judged(scorecard)
     missed = rows[rows["verdict"].isin(MISSES)]
     groups = [
@@ -186,8 +185,8 @@ def _face(verdict):
 
 
 def _parts(missed):
-    """The misses of each verdict, and cause or metric."""
+    """The misses of each verdict, and cause, or metric where there is none."""
     metric = missed["exhibit"].map(exhibit_name) + ": " + missed["metric"].map(_words)
-    cause = missed["cause"].map(cause_in_words)
-    shown = missed["verdict"] == EXPLAINED
-    return missed.groupby([missed["verdict"], cause.where(shown, metric)], sort=False)
+    cause = missed["cause"].map(lambda cause: cause_in_words(cause.partition(" (")[0]))
+    named = missed["verdict"] != NOT_EXPLAINED
+    return missed.groupby([missed["verdict"], cause.where(named, metric)], sort=False)

@@ -174,7 +174,10 @@ class Paper:
     def modules_of_causes(self):
         """The modules of the functions that make values of causes from rows; see `modules`."""
         made = (self.causes[name]["make"] for name in self.causes_run)
-        return self.modules("causes", "exhibits", *{name.split(".")[0] for name in made if "." in name})
+        # in their order, which is a parameter of the rule
+        return self.modules(
+            "causes", "exhibits", *dict.fromkeys(name.split(".")[0] for name in made if "." in name)
+        )
 
     def modules_of(self, run, cell):
         """The modules that a cell of a run executes, and those of the runs before it, likewise."""

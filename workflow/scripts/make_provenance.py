@@ -24,7 +24,7 @@ for path in snakemake.input.data:
     dataset = Dataset.load(path)
     datasets[dataset.name] = {"sha256": dataset.sha256, "source": dataset.source}
 written = datetime.now(UTC).isoformat(timespec="seconds")
-# of the rows, most of which name the first; those of a copy without git name none
+# commits of the rows, of which most name the first; a copy without git has none
 origins = commits(snakemake.input.rows) or [(commit(), cpu_model())]
 made_by, made_on = origins[0]
 noted = [run for run in runs(snakemake.params.log_of_runs) if run["commit"] in dict(origins)]
