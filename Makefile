@@ -275,9 +275,9 @@ $(INTERPRETER):
 	$(PYTHON) -m venv --clear .venv
 	touch $@
 
-# Python compiles a module when it is first imported, and most never are.
+# Compiled here: where PYTHONDONTWRITEBYTECODE is set, every process would compile what it imports, seconds long.
 $(PACKAGES): requirements.lock $(INTERPRETER)
-	$(PIP) install --quiet --no-compile --require-hashes --requirement requirements.lock
+	$(PIP) install --quiet --require-hashes --requirement requirements.lock
 	touch $@
 
 $(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)
