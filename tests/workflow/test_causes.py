@@ -141,6 +141,12 @@ def test_no_C_is_said_by_the_largest_mean_of_all():
     rows = pd.DataFrame({"C": [1.0, 1.0, 9.0, 9.0], "estimate": [0.1, 0.3, 0.4, 0.1]})
     (row,) = largest_test_error(rows.assign(dataset="banana", kernel="linear"))
     assert (row["setting"], row["metric"], row["value"]) == ("linear", "test_error", pytest.approx(25))
+    # a run that failed may have been the largest
+    rows.loc[0, "estimate"] = np.nan
+    (row,) = largest_test_error(rows.assign(dataset="banana", kernel="linear"))
+    cause = Cause("c", {**ACTS, "proof": "at most"}, {key("a"): row["value"]})
+    cause.land(key("a"), Tolerance(90, 91))
+    assert cause.verdict == "disproved"
 
 
 def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():

@@ -2,6 +2,7 @@
 
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C --sets waveform-400 --widen 2
+PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C --sets adult-32560 --widen 10
 
 The paper does not print its C. The SVM, and the final SVM of cross-training, are trained with every C of the
 grid in config/paper.yaml, which also has the sets, kernel widths and subsets. The first stage of

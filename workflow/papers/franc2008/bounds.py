@@ -22,8 +22,9 @@ def plan_any_C_on_banana(config, registry):
 
 
 def largest_test_error(rows):
-    """The largest of the mean test errors that any C has, a bound on that of Table 2."""
+    """The largest of the mean test errors that any C has, a bound on that of Table 2. It needs every run: NaN
+    where one has none, as that proves nothing."""
     for (dataset, kernel), own in rows.groupby(["dataset", "kernel"]):
-        means = 100 * own.groupby("C")["estimate"].mean()
+        means = 100 * own.groupby("C")["estimate"].agg(lambda errors: errors.mean(skipna=False))
         at = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
-        yield measured(at, "test_error", means.max(), "percent")
+        yield measured(at, "test_error", means.max(skipna=False), "percent")
