@@ -43,6 +43,7 @@ def test_a_number_follows_its_file(results):
             {"stage == 'draws_of_large'": ("cpu", "another")},
             "the rows of one commit are of one",
         ),
+        ("scorecard.csv", {"cause == 'deviation_of_ten'": ("metric", "time_total")}, "no time of variants"),
         (
             "scorecard_causes.csv",
             {"cause == 'zeroed_realisation'": ("verdict", "disproved")},
