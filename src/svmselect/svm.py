@@ -366,8 +366,9 @@ def solve_nusvc(
         ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its
         decision value is that of a held-out point.
     tol : float
-        Stop when in both classes ``M+ - M- <= tol max_i k(x_i, x_i)``; on the scale of ``a``, as in LIBSVM,
-        whose rule this is for an RBF kernel.
+        Stop when in both classes ``M+ - M- <= tol min(rho, max_i k(x_i, x_i))`` on the scale of ``a``, so
+        that the C-SVC's gap is about `tol`. LIBSVM stops at `tol` itself; where rho is small, its solution
+        may be far from the optimum of the C-SVC.
     working_set : {"wss2", "mvp"}
         See `solve_csvc`; the pair lies in the class that violates more.
     max_iter : int, optional
@@ -416,6 +417,10 @@ def solve_nusvc(
     scale = largest if largest > 0 else 1.0
     converged = dual.solve(working_set, tol * scale, max_iter)
     rho = dual.margin()
+    if converged and tol * scale < rho < scale:
+        # On the scale of the C-SVC the gap is divided by rho.
+        converged = dual.solve(working_set, tol * rho, max_iter - dual.state()[-1])
+        rho = dual.margin()
     if rho <= tol * scale:
         raise InfeasibleNu(
             f"nu must leave a margin above tol = {tol} of the largest kernel value between the classes, "

@@ -15,6 +15,7 @@ __all__ = [
     "check_errors",
     "check_hopeless",
     "check_origin",
+    "check_retrained",
     "check_solution",
     "left_by_steps",
     "require",
@@ -181,3 +182,23 @@ def check_errors(said, errors, bounds, tol, rows, what):
             f"its decision value lies in {interval}; {bad.size} of {int(certain.sum())} are wrong",
         )
     return int(certain.sum())
+
+
+def check_retrained(said, errors, bounds, tol, row, what):
+    """A left-out row is an error if the classifiers that this library and LIBSVM train without it say so.
+
+    Intervals hold every optimal threshold; these classifiers have the midpoint where it is not unique. They
+    decide where both have the same sign, and their difference and the tolerance are small beside the values.
+    """
+    values = said.truth.retrained(bounds, said.rows[row])
+    least, apart = min(map(abs, values)), abs(values[0] - values[1])
+    noise = 2 * float(said.truth.noise(np.asarray(bounds, dtype=LONG)).max())
+    if values[0] * values[1] <= 0 or least <= 10 * (apart + tol + noise):
+        return
+    wrong = (values[0] >= 0) != (said.base.y[said.rows[row]] > 0)
+    require(
+        wrong == bool(errors[row]),
+        what,
+        f"row {row} is {'an' if wrong else 'no'} error by retraining, which gives {values[0]:.9g} and by "
+        f"LIBSVM {values[1]:.9g}",
+    )

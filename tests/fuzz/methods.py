@@ -11,7 +11,15 @@ from unittest import mock
 import numpy as np
 from fuzz.estimates import ESTIMATES
 from fuzz.faces import FACES
-from fuzz.judge import check_decisions, check_errors, check_hopeless, check_solution, left_by_steps, require
+from fuzz.judge import (
+    check_decisions,
+    check_errors,
+    check_hopeless,
+    check_retrained,
+    check_solution,
+    left_by_steps,
+    require,
+)
 from fuzz.truth import EPS, LONG
 
 from svmselect import (
@@ -103,9 +111,9 @@ def nusvc(said, rng):
         "sum",
         f"alphas sum to {solution.alpha.sum()!r}, not {nu * own!r}",
     )
-    # its tolerance is that of the margin's scale, within each class
-    scale = max(1.0, float(gram.diagonal.max()))
-    gap = 2 * tol * scale * solution.C.max() / weight.max()
+    # its tolerance is that of the kernel's scale or of rho, within each class
+    rho = weight.max() / solution.C.max()
+    gap = 2 * tol * min(max(1.0, float(gram.diagonal.max())) / rho, 1.0)
     check_solution(said, solution, gap, solution.C, limit=STEPS)
 
 
@@ -160,6 +168,7 @@ def left_out(said, rng, method):
         if how.startswith("check") and not loo.solution.converged:
             continue
         check_errors(said, loo.errors, bounds, slack, rows, f"leave-one-out, {how}")
+        check_retrained(said, loo.errors, bounds, slack, r, f"leave-one-out, {how}")
         if how in ("unlearned", "retrained"):
             check_decisions(said, loo.decision, bounds, slack, rows, f"left-out decision, {how}")
     check_solution(said, loo.solution, full, limit=limit)
@@ -183,6 +192,7 @@ def left_out_decisions(said, rng):
         if r not in loo.not_converged:
             rows = np.array([r])
             check_decisions(said, loo.decision, bounds, PATH_GAP, rows, f"left-out decision, {how}")
+            check_retrained(said, loo.errors, bounds, PATH_GAP, r, f"left-out decision, {how}")
         elif limit is None and loo.solution.converged:
             check_hopeless(said, PATH_GAP, bounds, loo.solution.alpha, f"row {r}, {how}")
     check_solution(said, loo.solution, PATH_GAP, limit=limit)
@@ -222,6 +232,8 @@ def cross_validated(said, rng, seeding):
         if fit.converged:
             check_errors(said, cv.errors, bounds, tol, rows, "cross-validation")
             check_decisions(said, cv.decision, bounds, tol, rows, "held-out decision")
+            for row in rows:
+                check_retrained(said, cv.errors, bounds, tol, row, "cross-validation")
         else:
             check_hopeless(said, tol, bounds, np.zeros(said.problem.m), f"fold {fit.fold}")
 

@@ -10,6 +10,7 @@ from fuzz.judge import Wrong
 from fuzz.truth import Truth
 from hypothesis import HealthCheck, Phase, given, settings
 
+import svmselect.loo as loo
 from svmselect.gram import rows
 
 
@@ -169,3 +170,13 @@ def test_the_optimum_beside_a_far_row_is_known():
     theta = truth.y * best
     value = best.sum() - theta @ truth.K @ theta / 2
     assert 0 <= truth.gap(best, C, exact=True) <= 1e-9 * value
+
+
+@pytest.mark.parametrize("method", ["unlearn", "certified", "retrain"])
+def test_a_threshold_of_the_interval_that_is_not_its_middle_is_found(monkeypatch, method):
+    """Check 3 with room for just alpha proves the sign of another threshold."""
+    case = Case.read(CORPUS / f"leave-one-out-{method}-as-it-is-midpoint.json")
+    case.check()
+    monkeypatch.setattr(loo, "ROUNDING_OF_ROOM", -1e-9)
+    with pytest.raises(Wrong, match="retraining"):
+        case.check()

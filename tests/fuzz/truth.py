@@ -172,19 +172,32 @@ class Truth:
     def _by_libsvm(self, C):
         """Alphas, 0 where it refuses the weights."""
         alpha, inside = np.zeros(self.m), np.flatnonzero(C)
-        # one unit of C and of the matrix, for its tolerance is absolute
-        unit = max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
+        model = self._libsvm(C, inside)
+        if model is not None:
+            alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / self._unit(inside)
+        return alpha
+
+    def _unit(self, inside):
+        """The largest diagonal value of some rows: LIBSVM's tolerance is absolute."""
+        return max(float(np.diag(self.K)[inside].max()), float(np.finfo(float).tiny))
+
+    def _in_units(self, rows, inside):
+        """Kernel values of rows and training rows as LIBSVM gets them."""
+        return (self.K[np.ix_(rows, inside)] / self._unit(inside)).astype(float)
+
+    def _libsvm(self, C, inside):
+        """LIBSVM's model of the rows inside, or None where it refuses their weights."""
         top = float(C.max())
-        K, weight = (self.K[np.ix_(inside, inside)] / unit).astype(float), (C[inside] / top).astype(float)
-        model = SVC(C=top * unit, kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS)
+        model = SVC(
+            C=top * self._unit(inside), kernel="precomputed", tol=1e-10, shrinking=False, max_iter=STEPS
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                model.fit(K, self.y[inside].astype(float), sample_weight=weight)
+                weight = (C[inside] / top).astype(float)
+                return model.fit(self._in_units(inside, inside), self.y[inside].astype(float), weight)
             except ValueError:  # it drops tiny weights, and a class with them
-                return alpha
-        alpha[inside[model.support_]] = np.abs(model.dual_coef_[0]) / unit
-        return alpha
+                return None
 
     def _by_library(self, C):
         """Alphas."""
@@ -236,6 +249,22 @@ class Truth:
             low.append(self.minimisers(middle - radius, reference.C)[0])
             high.append(self.minimisers(middle + radius, reference.C)[1])
         return np.array(low), np.array(high)
+
+    def retrained(self, C, row):
+        """Decision values of a row by the classifiers that this library and LIBSVM train for bounds `C`.
+
+        Both take the midpoint where no in-bound support vector fixes the threshold. Where only one class is
+        left, or LIBSVM refuses the weights, there is nothing to compare: two zeros.
+        """
+        C = np.asarray(C, dtype=float)
+        inside, problem = np.flatnonzero(C), self._problem
+        if np.unique(problem.y[inside]).size < 2:
+            return 0.0, 0.0
+        library = solve_csvc(Gram(problem.X, problem.kernel), problem.y, C, tol=1e-10, max_iter=FEW_STEPS)
+        model = self._libsvm(C, inside)
+        if model is None or not library.converged:
+            return 0.0, 0.0
+        return float(library.decision[row]), float(model.decision_function(self._in_units([row], inside))[0])
 
     def kkt_gap(self, alpha, C):
         """M+ - M- by its definition, in long double, and the interval [M+, M-] of thresholds."""

@@ -8,7 +8,16 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from svmselect import RBF, Gram, Linear, cross_validate, cross_validate_grid, solve_csvc, stratified_folds
+from svmselect import (
+    RBF,
+    Gram,
+    Linear,
+    Polynomial,
+    cross_validate,
+    cross_validate_grid,
+    solve_csvc,
+    stratified_folds,
+)
 from svmselect.cv import unlearn
 from svmselect.path import moved_along_C
 
@@ -200,3 +209,20 @@ def test_bad_input_is_named(arguments, sentence):
     with pytest.raises(ValueError, match=sentence):
         cross_validate_grid(gram, **{"y": [1, -1, 1, -1], "Cs": [1.0], "folds": [0, 0, 1, 1], **arguments})
     assert gram.kernel_values == 0
+
+
+@pytest.mark.parametrize("seeding", ["path", "unlearn"])
+def test_a_tolerance_that_float64_cannot_reach_ends(seeding):
+    """Alphas are 8465 and kernel values up to 6859: rounding leaves 5e-7 in the gap, and steps of 1e-12 raise
+    the dual value for ever."""
+    X = np.array([[int(digit) for digit in row] for row in
+                  ["20", "22", "01", "11", "01", "20", "11", "22", "11", "20", "01", "21", "00", "01", "10", "01"]], dtype=float)  # fmt: skip
+    y = np.array([1.0 if sign == "+" else -1.0 for sign in "+++--++---+--+--"])
+    folds = np.array([5, 1, 5, 5, 1, 4, 5, 0, 3, 1, 1, 2, 2, 1, 0, 2])
+    gram, Cs = Gram(X, Polynomial(3, 2.0, 3.0)), [8465.24972631]
+    grid = cross_validate_grid(gram, y, Cs, folds=folds, tol=1e-9, seeding=seeding)
+    loose = cross_validate_grid(gram, y, Cs, folds=folds, tol=1e-6)
+    np.testing.assert_array_equal(grid.errors, loose.errors)
+    assert grid.n_iter.max() < 100_000
+    short = cross_validate_grid(gram, y, Cs, folds=folds, tol=1e-9, seeding="path", max_iter=1000)
+    assert short.n_iter.max() == 1000

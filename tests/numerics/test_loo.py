@@ -30,18 +30,16 @@ IDA = [
 
 
 def brute_force(gram, y, C):
-    """Left-out decision values by training without each point, with C_r = 0; and whether some in-bound SV
-    fixes the threshold of that classifier, which is otherwise the midpoint of an interval."""
+    """Left-out decision values by training without each point, with C_r = 0."""
     C = np.broadcast_to(C, y.shape)
-    decision, fixed = np.empty(len(y)), np.empty(len(y), dtype=bool)
+    decision = np.empty(len(y))
     for r in range(len(y)):
         without = np.where(np.arange(len(y)) == r, 0.0, C)
         if np.unique(y[without > 0]).size < 2:  # one class is left: it is what the classifier says
-            decision[r], fixed[r] = -y[r], False
+            decision[r] = -y[r]
         else:
-            solution = solve_csvc(gram, y, without, tol=1e-9, max_iter=10**7)
-            decision[r], fixed[r] = solution.decision[r], solution.n_inbound > 0
-    return decision, fixed
+            decision[r] = solve_csvc(gram, y, without, tol=1e-9, max_iter=10**7).decision[r]
+    return decision
 
 
 def assert_same_errors(loo, decision, y, tie=1e-5):
@@ -76,10 +74,7 @@ def test_errors_are_those_of_brute_force(problem, method):
     X, y, C, kernel = problem
     gram = Gram(X, kernel)
     loo = leave_one_out(gram, y, C, method=method, tol=1e-8, max_iter=10**6)
-    decision, fixed = brute_force(gram, y, C)
-    # a check proves the sign for some threshold of the interval, which need not be its midpoint
-    by_check = np.char.startswith(loo.resolved_by, "check")
-    assert_same_errors(loo, np.where(by_check & ~fixed, loo.decision, decision), y)
+    assert_same_errors(loo, brute_force(gram, y, C), y)
     assert loo.error == loo.errors.mean()
 
 
@@ -89,7 +84,7 @@ def test_certified_signs_are_those_of_the_optimum_at_any_tolerance():
     for kernel in (RBF(0.02), RBF(0.5), Linear()):
         gram = Gram(X, kernel)
         for C in (0.1, 1.0, 30.0):
-            exact, _ = brute_force(gram, y, C)
+            exact = brute_force(gram, y, C)
             for method, tol in (("certified", 1e-3), ("certified", 0.3), ("unlearn", 1e-3)):
                 loo = leave_one_out(gram, y, C, method=method, tol=tol, efficiency_test=0)
                 proved = loo.resolved_by == "certified"
@@ -143,7 +138,7 @@ def test_third_check_needs_room_in_the_boxes_of_the_inbound_svs():
     slack = max(0, 1 - y[r] * solution.decision[r])
     assert solution.alpha[r] > 0 and 2 * solution.alpha[r] * gram.squared_radius() + slack < 1
     assert sufficiency_checks(gram, y, solution)[r] == ""
-    decision, _ = brute_force(gram, y, C)
+    decision = brute_force(gram, y, C)
     assert decision[r] > 0
     for method in METHODS:
         assert leave_one_out(gram, y, C, method=method, tol=1e-10).errors[r]
@@ -239,7 +234,7 @@ def test_few_steps_decide_what_is_easy(copies, monkeypatch):
     for C in (0.1 / copies, 1.0 / copies):
         loo = leave_one_out(gram, y, C)
         assert "unlearned" not in loo.resolved_by and loo.n_not_converged == 0
-        assert_same_errors(loo, brute_force(gram, y, C)[0], y)
+        assert_same_errors(loo, brute_force(gram, y, C), y)
         with monkeypatch.context() as patch:
             patch.setattr(_retrain, "SWEEPS", ())
             paths = leave_one_out(gram, y, C)
@@ -357,7 +352,7 @@ def test_points_at_which_smo_creeps_are_solved_all_the_same(method):
     gram, alone = Gram(X, Linear()), 20_000 + 10 * 24**2
     loo = leave_one_out(gram, y, 1e5, method=method, tol=1e-7, efficiency_test=0)
     crept = loo.n_iter - loo.solution.n_iter > alone
-    decision, _ = brute_force(gram, y, 1e5)
+    decision = brute_force(gram, y, 1e5)
     assert crept and loo.n_not_converged == 0
     assert_same_errors(loo, decision, y)
 
@@ -368,7 +363,7 @@ def test_smo_alone_comes_to_the_same_errors_in_more_steps(method):
     gram, options = Gram(X, Linear()), {"method": method, "tol": 1e-3, "efficiency_test": 0}
     helped = leave_one_out(gram, y, 1e4, **options)
     alone = leave_one_out(gram, y, 1e4, **options, active_set=False)
-    decision, _ = brute_force(gram, y, 1e4)
+    decision = brute_force(gram, y, 1e4)
     assert_same_errors(alone, decision, y)
     assert alone.n_not_converged == 0 and alone.n_iter > 2 * helped.n_iter
     # no step but SMO's is left, so that a limit on them is kept

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numerics.problems import kkt_gap, two_classes
+from numerics.problems import kkt_gap, nasty, two_classes
 from sklearn.svm import NuSVC
 
 from svmselect import RBF, Gram, Linear, solve_csvc, solve_nusvc
@@ -112,3 +112,16 @@ def test_no_margin_is_named():
     X = np.zeros((6, 2))
     with pytest.raises(ValueError, match=r"nu must leave a margin above tol = 0\.001"):
         solve_nusvc(Gram(X, Linear()), np.array([1, 1, 1, -1, -1, -1]), 0.5)
+
+
+def test_a_small_margin_is_solved_on_the_scale_of_its_C_svc():
+    """A gap of 1e-8 in units of a nu-SVC is 0.03 in those of its C-SVC, where rho is 3e-7."""
+    rng = np.random.default_rng(34)
+    X, y = nasty(rng, "plain", 13, 2)
+    gram = Gram(X, RBF(0.05))
+    for nu in (0.05, 0.2):
+        solution = solve_nusvc(gram, y, nu, tol=1e-8)
+        assert solution.converged and solution.C.max() > 1e3
+        reference = solve_csvc(gram, y, solution.C, tol=1e-10)
+        assert solution.kkt_gap <= 3e-8
+        assert solution.objective == pytest.approx(reference.objective, rel=1e-9)

@@ -34,25 +34,23 @@ def paths_alone():
 
 
 def retrained(gram, y, C, points):
-    """Decision values of left-out points by tight training with C_r = 0, nan where that ran out of steps, and
-    whether some in-bound SV fixes the threshold, which is otherwise the midpoint of an interval."""
+    """Decision values of left-out points by tight training with C_r = 0, nan where that ran out of steps."""
     C = np.broadcast_to(C, y.shape)
-    decision, fixed = np.empty(len(points)), np.empty(len(points), dtype=bool)
+    decision = np.empty(len(points))
     for k, r in enumerate(points):
         without = np.where(np.arange(len(y)) == r, 0.0, C)
         if np.unique(y[without > 0]).size < 2:  # the classifier says the class that is left
-            decision[k], fixed[k] = -y[r], False
+            decision[k] = -y[r]
             continue
         solution = solve_csvc(gram, y, without, tol=1e-9, max_iter=STEPS)
         decision[k] = solution.decision[r] if solution.converged else np.nan
-        fixed[k] = solution.n_inbound > 0
-    return decision, fixed
+    return decision
 
 
 def check_errors(loo, gram, y, C):
     """Compares every point that no sufficiency check resolved; the number compared."""
     solved = np.flatnonzero(~np.char.startswith(loo.resolved_by, "check"))
-    decision, _ = retrained(gram, y, C, solved)
+    decision = retrained(gram, y, C, solved)
     # what rounding of the kernel values does to f; beyond it the rounded matrix need not have one solution
     rounding = np.finfo(gram.dtype).eps * gram.diagonal.max() * loo.solution.alpha.sum()
     comparable = np.abs(decision) > TIE + rounding  # nan is not
@@ -126,8 +124,8 @@ def test_a_certain_sign_is_the_sign_at_the_end_of_the_path(kind, seed, m, kernel
     assert (np.sign(stopped[certain]) == np.sign(end[certain])).all()
     # y f(x) only falls on the way, and ends where retraining does
     assert (y[points] * (end - stopped) <= 1e-8 * np.maximum(1, np.abs(stopped)))[certain].all()
-    decision, fixed = retrained(gram, y, C, points)
-    exact = followed & fixed & ~np.isnan(decision)
+    decision = retrained(gram, y, C, points)
+    exact = followed & ~np.isnan(decision)
     np.testing.assert_allclose(end[exact], decision[exact], atol=1e-6, rtol=1e-6)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from svmselect.cv.replace import top
 from svmselect.cv.transition import Seed
 from svmselect.gram import Gram
-from svmselect.solver.feasible import balanced
+from svmselect.solver._state import midpoint
+from svmselect.solver.feasible import balanced, give_excess, snapped
 from svmselect.svm import Solution, frozen
 from svmselect.unlearning._paths import FoldPaths, Outcome
 from svmselect.unlearning._rows import SLACK, round_off, rows_of
@@ -192,9 +193,9 @@ class Unlearning:
         inside = up & low
         count = inside.sum(axis=1)
         mean = np.einsum("ij,ij->i", f, inside) / np.maximum(count, 1)
-        # without in-bound points the midpoint of the interval, or its only end
-        least, most = np.where(np.isinf(least), most, least), np.where(np.isinf(most), least, most)
-        ends.b[:] = -np.where(count > 0, mean, 0.5 * (least + most))
+        for j in np.flatnonzero(count == 0):
+            mean[j] = midpoint(least[j], most[j])
+        ends.b[:] = -mean
 
 
 class Start:
@@ -285,10 +286,8 @@ class Start:
 
 
 def _summing_to_0(theta, lo, hi):
-    """Variables within their boxes whose sum is 0, from some where round-off is missing."""
-    room = np.minimum(theta - lo, hi - theta)
-    t, excess = room.argmax(), theta.sum()
-    if abs(excess) < room[t]:
-        theta[t] -= excess
-        return theta
+    """Return variables within their boxes whose sum is 0, from some where round-off is missing."""
+    theta = snapped(theta, lo, hi)
+    if abs(theta.sum()) < np.minimum(theta - lo, hi - theta).max():
+        return give_excess(theta, lo, hi)
     return balanced(theta, lo, hi, np.arange(0))

@@ -35,6 +35,8 @@ __all__ = ["LeaveOneOut", "leave_one_out", "sufficiency_checks"]
 METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits whose decision values are wanted
 EXACT = 1e-9
+# The room of in-bound SVs is a sum of alphas: round-off may make it larger by this, relative to alpha.
+ROUNDING_OF_ROOM = 1e-9
 FIRST_PORTION = 32  # at least this many points are decided before `give_up` is asked
 
 
@@ -148,10 +150,12 @@ def sufficiency_checks(gram, y, solution):
     1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable
     and ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.
 
-    The paper calls a solution stable that has some in-bound SV. That is not enough when the in-bound SVs
-    cannot take over ``alpha_r``: without r, the threshold may then jump to where the other class's bounded
-    SVs put it. Here check 3 also asks that the in-bound SVs other than r have room for ``alpha_r`` in their
-    boxes.
+    The checks hold for the threshold that retraining gives, an interval's midpoint included, because two of
+    them ask for more than the paper does. Without in-bound SV, check 1 leaves out the points at which the
+    threshold's interval ends: without one of them it may be longer. The paper calls a solution stable
+    that has some in-bound SV. Check 3 asks that the in-bound SVs other than r have more room in their boxes
+    than ``alpha_r``: if they have just as much, none may be left in-bound, and the threshold jumps to the
+    middle of an interval (proof in ``docs/how_it_works.md``).
 
     Returns
     -------
@@ -166,10 +170,21 @@ def sufficiency_checks(gram, y, solution):
     room = np.where(y > 0, up.sum() - up, down.sum() - down)
     slack = np.maximum(0, 1 - y * solution.decision)
     resolved_by = np.full(gram.m, "", dtype="U9")
-    resolved_by[(room >= alpha) & (2 * alpha * gram.squared_radius() + slack < 1)] = "check3"
+    has_room = room > alpha * (1 + ROUNDING_OF_ROOM)
+    resolved_by[has_room & (2 * alpha * gram.squared_radius() + slack < 1)] = "check3"
     resolved_by[misclassified(y, solution.decision)] = "check2"
-    resolved_by[alpha == 0] = "check1"
+    unused = alpha == 0
+    if not inbound.any():
+        unused[_ends_of_interval(y, solution)] = False
+    resolved_by[unused] = "check1"
     return resolved_by
+
+
+def _ends_of_interval(y, solution):
+    """Return the two rows at which the threshold's interval ends, of a solution without in-bound SVs."""
+    # -b is at most f where theta = y alpha can grow, and at least f where it can shrink
+    f, can_grow = solution.decision - y, (y > 0) == (solution.alpha == 0)
+    return [np.where(can_grow, f, np.inf).argmin(), np.where(can_grow, -np.inf, f).argmax()]
 
 
 def _identical_points(gram, y):
@@ -221,26 +236,6 @@ def _trained_without(full, y, C, points, aim, tol, max_iter, report):
         if report is not None:
             report(1)
     return decision, outcome, n_iter
-
-
-def _without_themselves(y, solution):
-    """Decision values, shape (m,): at points of ``alpha = 0`` by the classifier without the point.
-
-    Only the threshold may be another: without an in-bound SV it is the middle of an interval, which reaches
-    further where the point alone is one of its ends.
-    """
-    decision = solution.decision.copy()
-    if solution.n_inbound:
-        return decision
-    # -b is at most f where theta = y alpha can grow, and at least f where it can shrink
-    f, grows = decision - y - solution.b, (y > 0) == (solution.alpha == 0)
-    for f_of_end, find in ((np.where(grows, f, np.inf), np.argmin), (np.where(grows, -np.inf, f), np.argmax)):
-        r = find(f_of_end)
-        if solution.alpha[r] == 0:
-            others = np.arange(y.size) != r
-            ends = f[others & grows].min(initial=np.inf), f[others & ~grows].max(initial=-np.inf)
-            decision[r] = f[r] + y[r] - np.mean([end for end in ends if np.isfinite(end)])
-    return decision
 
 
 def _portions(points, decision, y, give_up):
@@ -389,8 +384,7 @@ def leave_one_out(
     with "retrain" and "certified", to a KKT gap of 1e-9; one that does not come to 1e-8 after unlearning, or
     to 1e-9, is named in `not_converged`. Points with ``alpha_r = 0`` have the value of the full solution: it
     is optimal without them. Where no in-bound SV fixes a threshold it is the middle of its interval,
-    everywhere and without the point, and errors are the signs of these values; by default a point with
-    ``alpha_r = 0`` is correct there, as the first check has it.
+    everywhere and without the point, and errors are the signs of these values.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
@@ -469,7 +463,7 @@ def leave_one_out(
         stands_for[points] = 0
         stands_for[chosen] = points.size / sample
         points = chosen
-    decision = _without_themselves(y, solution) if decision_values else solution.decision.copy()
+    decision = solution.decision.copy()
     n_iter, not_converged = solution.n_iter, points[:0]
     report = None if progress is None else _counter(progress, points.size)
     todo = points

@@ -298,5 +298,5 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
             best_gap, best_value, idle = dual.best_gap, dual.best_value, dual.idle
         elif dual.idle >= MOST_IDLE:
             break
-        steps *= 2
+        steps = min(2 * steps, max_iter)
     return dual.at(tol)

@@ -25,6 +25,9 @@ cdef double SNAP
 # No solver goes on after this many fresh gradients in a row that were no better.
 cdef int MOST_IDLE
 
+cpdef double midpoint(double least, double most) noexcept nogil
+
+
 cdef class State:
     cdef readonly object gram
     cdef readonly object y

@@ -37,6 +37,28 @@ cdef double ROUNDING = 16
 MOST_IDLE = 3
 
 
+cpdef double midpoint(double least, double most) noexcept nogil:
+    """Return -b where no in-bound SV fixes it: LIBSVM's choice, the middle of the interval that is left.
+
+    Every rule of the library for such a threshold is this one.
+
+    Parameters
+    ----------
+    least : float
+        Least f of the points whose theta can grow; VEC_OUT or infinity without any.
+    most : float
+        Largest f of those whose theta can shrink; -VEC_OUT or -infinity without any.
+
+    Returns
+    -------
+    float
+        The only end where the other is missing, and 0 without both.
+    """
+    if least >= VEC_OUT:
+        return 0 if most <= -VEC_OUT else most
+    return least if most <= -VEC_OUT else 0.5 * (least + most)
+
+
 cdef class State:
     """State of one dual problem: variables, gradient, boxes and index sets.
 
@@ -196,13 +218,19 @@ cdef class State:
         return fabs(total - self.total) > ROUNDING * EPS * size
 
     cdef bint stuck(self) noexcept nogil:
-        """To be asked of a fresh f now and then: whether the gap and the dual value, beyond its round-off,
-        have been no better the last few times."""
+        """Return whether neither the gap nor the dual value has been better the last few times that this was
+        asked, each time of a fresh f.
+
+        The value has to rise by more than its round-off. It does not count once round-off can have made all
+        of the gap: steps may then raise it for ever, by the last bits of f.
+        """
         cdef double gap = self.gap(), value = self.value(), noise = 0
         cdef Py_ssize_t t
         for t in range(self.m):
             noise += fabs(self.theta[t]) * (fabs(self.p[t]) + fabs(self.f[t]))
-        if gap < 0.99 * self.best_gap or value > self.best_value + 4 * EPS * noise:
+        if gap < 0.99 * self.best_gap:
+            self.idle = 0
+        elif value > self.best_value + 4 * EPS * noise and 2 * gap > self.gap_bound():
             self.idle = 0
         else:
             self.idle += 1
@@ -210,21 +238,14 @@ cdef class State:
         return self.idle >= MOST_IDLE
 
     cdef double level(self, const uint64_t *up, const uint64_t *low, vec_pair pair) noexcept nogil:
-        """Value of f at the in-bound SVs, their mean; without any, the midpoint of the interval that the
-        other points leave (LIBSVM's choice), or its only end when one class is left."""
+        """Return -b: the mean f of the in-bound SVs, or without any the `midpoint`."""
         cdef Py_ssize_t t, count = 0
         cdef double total = 0
         for t in range(self.m):
             if (up[t >> 6] & low[t >> 6]) >> (t & 63) & 1:
                 total += self.f[t]
                 count += 1
-        if count > 0:
-            return total / count
-        if pair.i < 0:
-            return pair.f_j if pair.j >= 0 else 0
-        if pair.j < 0:
-            return pair.f_i
-        return 0.5 * (pair.f_i + pair.f_j)
+        return total / count if count > 0 else midpoint(pair.f_i, pair.f_j)
 
     cdef double threshold(self) noexcept nogil:
         """b"""

@@ -6,7 +6,7 @@ from math import fsum
 
 import numpy as np
 
-__all__ = ["SNAP", "balanced"]
+__all__ = ["SNAP", "balanced", "give_excess", "snapped"]
 
 SNAP = 1e-12  # this close to a bound, relative to the width of the box, is on it
 
@@ -26,9 +26,9 @@ def balanced(theta, lo, hi, first):
     Returns
     -------
     ndarray, shape (m,)
-        Its sum is 0 to the round-off of one variable.
+        Its sum is 0 to the round-off of one variable, or of all where every one is on a bound.
     """
-    theta = _snapped(np.clip(theta, lo, hi), lo, hi)
+    theta = snapped(theta, lo, hi)
     rest = np.ones(theta.size, dtype=bool)
     rest[first] = False
     for points in (first, np.flatnonzero(rest)):
@@ -36,15 +36,20 @@ def balanced(theta, lo, hi, first):
         if excess == 0:
             break
         target = theta[points].sum() - excess
-        theta[points] = _snapped(
-            _moved(theta[points], lo[points], hi[points], target), lo[points], hi[points]
-        )
-    # what rounding has left goes to the point that has most room for it
-    excess = fsum(theta)
-    if excess != 0:
-        room = np.minimum(theta - lo, hi - theta)
-        t = room.argmax() if room.max() > 0 else (theta - lo if excess > 0 else hi - theta).argmax()
-        theta[t] = np.clip(theta[t] - excess, lo[t], hi[t])
+        moved = _moved(theta[points], lo[points], hi[points], target)
+        theta[points] = snapped(moved, lo[points], hi[points])
+    return give_excess(theta, lo, hi)
+
+
+def give_excess(theta, lo, hi):
+    """Return theta with the round-off of its sum taken by the variable that has most room for it.
+
+    Where every variable is on a bound they stay there: one that missed its bound by round-off would pass for
+    in-bound, and fix a threshold that is an interval.
+    """
+    room = np.minimum(theta - lo, hi - theta)
+    t = room.argmax()
+    theta[t] = np.clip(theta[t] - min(max(fsum(theta), -room[t]), room[t]), lo[t], hi[t])
     return theta
 
 
@@ -66,8 +71,9 @@ def _moved(theta, lo, hi, total):
     return np.clip(theta + amount, lo, hi)
 
 
-def _snapped(theta, lo, hi):
-    """theta, exactly on a bound where it misses it by round-off: such a point would be taken for in-bound."""
+def snapped(theta, lo, hi):
+    """Return theta within its boxes, exactly on a bound where it misses it by round-off: such a point would
+    pass for in-bound."""
     near = SNAP * (hi - lo)
     theta = np.where(theta <= lo + near, lo, theta)
     return np.where(theta >= hi - near, hi, theta)

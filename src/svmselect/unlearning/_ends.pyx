@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from svmselect.solver._state cimport VEC_OUT
+from svmselect.solver._state cimport VEC_OUT, midpoint
 
 cdef enum:
     COMBINATIONS = 8        # random combinations of all points
@@ -185,12 +185,8 @@ def judge(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1
             out[1, k] = (high - low) - (most - least)
             if left[k] > 0:
                 out[2, k] = -(least if y[r] > 0 else most)
-            elif count > 0:
-                out[2, k] = -total / count
-            elif least == VEC_OUT or most == -VEC_OUT:
-                out[2, k] = -(most if least == VEC_OUT else least)
             else:
-                out[2, k] = -0.5 * (least + most)
+                out[2, k] = -(total / count if count > 0 else midpoint(least, most))
     return array
 
 
