@@ -215,8 +215,8 @@ def test_bad_input_is_named(arguments, sentence):
 def test_a_tolerance_that_float64_cannot_reach_ends(seeding):
     """Alphas are 8465 and kernel values up to 6859: rounding leaves 5e-7 in the gap, and steps of 1e-12 raise
     the dual value for ever."""
-    X = np.array([[int(digit) for digit in row] for row in
-                  ["20", "22", "01", "11", "01", "20", "11", "22", "11", "20", "01", "21", "00", "01", "10", "01"]], dtype=float)  # fmt: skip
+    rows = "20 22 01 11 01 20 11 22 11 20 01 21 00 01 10 01".split()
+    X = np.array([[float(digit) for digit in row] for row in rows])
     y = np.array([1.0 if sign == "+" else -1.0 for sign in "+++--++---+--+--"])
     folds = np.array([5, 1, 5, 5, 1, 4, 5, 0, 3, 1, 1, 2, 2, 1, 0, 2])
     gram, Cs = Gram(X, Polynomial(3, 2.0, 3.0)), [8465.24972631]

@@ -1,8 +1,8 @@
 """Leave-one-out where grids end: classes of nearly equal size, and C so small or large that thresholds jump.
 
 Every way to ask for the left-out errors has to give those of the classifiers that retraining gives. Where no
-in-bound support vector fixes the threshold it is the midpoint of an interval, and a check that proves the sign
-for some threshold of the interval is wrong.
+in-bound support vector fixes the threshold it is the midpoint of an interval, and a check that proves the
+sign for some other threshold of the interval is wrong.
 
 `PYTHONPATH=tests python -m numerics.test_edges_of_grids SEED COUNT` draws as many new models as one likes.
 """
@@ -26,7 +26,7 @@ TIE = 1e-5
 
 
 def nearly_balanced(rng):
-    """Draw rows whose classes differ by 0, 1 or 2 in size, some of them copies, and a model of a grid's edge."""
+    """Draw rows whose classes differ by 0, 1 or 2 in size, and a model at the edge of a grid."""
     less, more = (n := int(rng.integers(3, 14))), n + int(rng.integers(0, 3))
     y = np.repeat(rng.permutation([-1.0, 1.0]), [less, more])
     X = rng.normal(size=(y.size, int(rng.integers(1, 5)))) + rng.choice([0.0, 0.5, 3.0]) * (y[:, None] > 0)
@@ -54,7 +54,7 @@ def retrained_by_libsvm(gram, y, C):
     K, decision = gram.matrix(), np.empty(y.size)
     for r in range(y.size):
         rest = np.flatnonzero(np.arange(y.size) != r)
-        model = ReferenceSVC(C=C, kernel="precomputed", tol=1e-8, shrinking=False, max_iter=10**6)
+        model = ReferenceSVC(C=C, kernel="precomputed", tol=1e-8, shrinking=False, max_iter=10**5)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(K[np.ix_(rest, rest)], y[rest])
@@ -63,7 +63,7 @@ def retrained_by_libsvm(gram, y, C):
 
 
 def left_out_errors(X, y, kernel, C):
-    """Yield every way to ask the numerical core for the errors: its name, and the errors, bool of shape (m,)."""
+    """Yield the errors, bool of shape (m,), by every way to ask the numerical core, after the way's name."""
     gram, alone = Gram(X, kernel), np.arange(y.size)
     for method, values in itertools.product(METHODS, [False, True]):
         loo = leave_one_out(gram, y, C, method=method, tol=TOL, decision_values=values)
