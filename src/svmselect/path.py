@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmselect.checks import as_numbers, check_labels
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.solver.feasible import balanced
-from svmselect.svm import Solution, as_numbers, check_labels, solve_csvc
+from svmselect.svm import Solution, solve_csvc
 
 __all__ = ["PathPoint", "check_values", "moved_along_C", "solve_path"]
 

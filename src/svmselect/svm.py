@@ -10,34 +10,24 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 import svmselect.solver._active_set as _active_set
+from svmselect.checks import check_bounds, check_labels, check_options, check_start, frozen
 from svmselect.gram import Gram
 from svmselect.solver._blocked import BlockedDual
 from svmselect.solver._nu import NuDual
-from svmselect.solver._smo import RULES, Dual
+from svmselect.solver._smo import Dual
 from svmselect.threads import one_blas_thread
 
 __all__ = [
     "InfeasibleNu",
     "Solution",
-    "WeightedErrors",
-    "as_numbers",
-    "check_bounds",
-    "check_labels",
-    "check_options",
     "check_solution",
-    "check_start",
     "decision_function",
-    "frozen",
-    "misclassified",
     "solution_of",
     "solve_blocked",
     "solve_csvc",
     "solve_nusvc",
-    "weighted_share",
 ]
 
-# A solver gives up after MOST_STEPS steps, or MOST_STEPS_PER_ROW per row if these are more.
-MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
 # From this many rows on, blocks of rows are solved where no columns are stored.
 BLOCKED_ROWS = 10_000
 # f, and the sums of kernel values that it is made of, stay below this.
@@ -123,77 +113,6 @@ class Solution:
     def n_inbound(self) -> int:
         """Number of in-bound support vectors, ``0 < alpha_i < C_i``."""
         return int(np.count_nonzero((self.alpha > 0) & (self.alpha < self.C)))
-
-
-def check_labels(gram, y):
-    """Labels as float64 of shape (m,), or a ValueError."""
-    if not hasattr(gram, "kernel_values"):
-        raise ValueError(f"gram must be a Gram, made of rows and a kernel, got {type(gram).__name__}")
-    y = np.asarray(y)
-    if y.shape != (gram.m,):
-        raise ValueError(f"y must have shape ({gram.m},) to match the Gram matrix, got {y.shape}")
-    if not np.all((y == 1) | (y == -1)):
-        raise ValueError(f"y must hold the labels -1 and +1 only, got {np.unique(y)[:5].tolist()}")
-    return np.ascontiguousarray(y, dtype=np.float64)
-
-
-def as_numbers(values, name):
-    """A copy as float64, or a ValueError; text is no number."""
-    array = np.asarray(values)
-    try:
-        if array.dtype.kind in "USc" or (array.shape == () and array.dtype == object):
-            raise TypeError
-        return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, got {values!r}") from None
-
-
-def check_bounds(gram, y, C, name="C"):
-    """Upper bounds of alpha as float64 of shape (m,), or a ValueError; both classes must have a point with C
-    > 0."""
-    if isinstance(C, numbers.Real):
-        if not (np.isfinite(C) and C > 0):
-            raise ValueError(f"{name} must be a positive finite number, got {C!r}")
-        C = np.full(gram.m, float(C))
-    C = as_numbers(C, name)
-    if C.shape != (gram.m,):
-        raise ValueError(f"{name} must be a number or have shape ({gram.m},), got shape {C.shape}")
-    bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
-    if bad.size:
-        raise ValueError(
-            f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
-        )
-    if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
-        raise ValueError(f"y must hold both classes among the points with {name} > 0")
-    return C
-
-
-def check_options(tol, working_set, max_iter, m):
-    """The step limit of a problem of m rows as an int, or a ValueError for any of the first three."""
-    if not (isinstance(tol, numbers.Real) and np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol must be a positive finite number, got {tol!r}")
-    if not (isinstance(working_set, str) and working_set in RULES):
-        raise ValueError(f"working_set must be one of {sorted(RULES)}, got {working_set!r}")
-    if max_iter is None:
-        return max(MOST_STEPS, MOST_STEPS_PER_ROW * m)
-    if not (isinstance(max_iter, numbers.Integral) and max_iter >= 0):
-        raise ValueError(f"max_iter must be None or an integer >= 0, got {max_iter!r}")
-    return int(max_iter)
-
-
-def check_start(start, y, C):
-    """A feasible start as signed variables of shape (m,), or a ValueError."""
-    start = as_numbers(start, "start")
-    if start.shape != y.shape:
-        raise ValueError(f"start must have shape {y.shape}, got {start.shape}")
-    outside = np.flatnonzero(~((start >= 0) & (start <= C)))
-    if outside.size:
-        i = outside[0]
-        raise ValueError(f"start must lie in [0, C], got {start[i]} at point {i} where C is {C[i]}")
-    balance = float(start @ y)
-    if abs(balance) > 1e-9 * max(float(start.sum()), C.max()):
-        raise ValueError(f"start must satisfy sum(y * alpha) = 0, got {balance:.3g}")
-    return start * y
 
 
 @one_blas_thread()
@@ -451,12 +370,6 @@ def _filled(bound, total):
     return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 
 
-def frozen(array):
-    """The array, read-only."""
-    array.flags.writeable = False
-    return array
-
-
 def check_solution(gram, y, solution):
     """Labels as float64 of shape (m,), or a ValueError for these or for the solution of another problem."""
     y = check_labels(gram, y)
@@ -467,72 +380,6 @@ def check_solution(gram, y, solution):
             f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
         )
     return y
-
-
-def misclassified(y, decision):
-    """Whether a decision value has the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
-    return (decision >= 0) != (y > 0)
-
-
-class WeightedErrors:
-    """Errors of points, which may weigh differently.
-
-    A subclass has ``_judged()``: the points in error, bool of shape (..., m), and how often each point
-    counts, shape (m,): 0 for those that were not judged; or None where all count once.
-    """
-
-    def weighted_error(self, weight):
-        """The weight of the points in error over that of all points that were judged.
-
-        Parameters
-        ----------
-        weight : array_like, shape (m,)
-            Finite, not negative, not all 0: for example 1 over the size of the point's class.
-
-        Returns
-        -------
-        float or ndarray, shape (n_gammas, n_Cs)
-            In [0, 1]; of a grid that of each model.
-
-        Raises
-        ------
-        ValueError
-            For other weights, or a grid without decision values.
-        """
-        wrong, judged = self._judged()
-        share = weighted_share(wrong, weight, judged)
-        return float(share) if wrong.ndim == 1 else share
-
-
-def weighted_share(wrong, weight, counted=None):
-    """The weight of the points that are wrong over that of all, each as often as it is counted.
-
-    Parameters
-    ----------
-    wrong : ndarray of bool, shape (..., m)
-    weight : array_like, shape (m,)
-    counted : ndarray of bool or float, shape (m,), optional
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Raises
-    ------
-    ValueError
-        Unless the weights are finite, not negative, and positive at a point that counts.
-    """
-    weight, m = as_numbers(weight, "weight"), wrong.shape[-1]
-    if weight.shape != (m,):
-        raise ValueError(f"weight must have shape ({m},), got {weight.shape}")
-    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
-    if bad.size:
-        raise ValueError(f"weight must be finite and not negative, got {weight[bad[0]]} at point {bad[0]}")
-    if counted is not None:
-        weight = weight * counted
-    if not weight.any():
-        raise ValueError("weight must be positive at a point that was left out")
-    return wrong @ (weight / weight.sum())
 
 
 def decision_function(

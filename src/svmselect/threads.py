@@ -9,15 +9,19 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
+from queue import SimpleQueue
 
 from threadpoolctl import ThreadpoolController
 
 __all__ = [
     "blas_libraries",
     "check_interrupted",
+    "in_parallel",
+    "in_turn",
     "interruptible_threads",
     "one_blas_thread",
     "run",
+    "share_out",
     "thread_count",
 ]
 
@@ -224,3 +228,36 @@ def run(function, tasks, work, progress=None):
             stop.asked = True
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def in_turn(gram, task, tasks, work):
+    """Call ``task(t)`` for every t of `tasks` on the calling thread; arguments are those of `in_parallel`."""
+    for t in tasks:
+        task(t)
+
+
+def in_parallel(gram, task, tasks, work):
+    """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits
+    its budget and the `work` is worth it; else in turn."""
+    if thread_count() == 1 or len(tasks) == 1 or not gram.full:
+        in_turn(gram, task, tasks, work)
+    else:
+        gram.compute()
+        run(task, tasks, work)
+
+
+def share_out(objects, task, tasks, work, progress=None):
+    """Call ``task(object, t)`` for every t of `tasks` on several threads, each time with one of the objects
+    that is idle; `work` and `progress` as for `run`."""
+    idle = SimpleQueue()
+    for each in objects:
+        idle.put(each)
+
+    def on_idle(t):
+        each = idle.get()
+        try:
+            task(each, t)
+        finally:
+            idle.put(each)
+
+    run(on_idle, tasks, work, progress)

@@ -10,8 +10,8 @@ from fuzz.judge import Wrong
 from fuzz.truth import Truth
 from hypothesis import HealthCheck, Phase, given, settings
 
-import svmselect.loo as loo
 from svmselect.gram import rows
+from svmselect.loo import sufficiency
 
 
 def off(**changes):
@@ -177,6 +177,6 @@ def test_a_threshold_of_the_interval_that_is_not_its_middle_is_found(monkeypatch
     """Check 3 with room for just alpha proves the sign of another threshold."""
     case = Case.read(CORPUS / f"leave-one-out-{method}-as-it-is-midpoint.json")
     case.check()
-    monkeypatch.setattr(loo, "ROUNDING_OF_ROOM", -1e-9)
+    monkeypatch.setattr(sufficiency, "ROUNDING_OF_ROOM", -1e-9)
     with pytest.raises(Wrong, match="retraining"):
         case.check()

@@ -18,8 +18,8 @@ from svmselect import (
     solve_csvc,
     stratified_folds,
 )
-from svmselect.cv import unlearn
 from svmselect.path import moved_along_C
+from svmselect.unlearning import folds
 
 CS, GAMMAS = [0.03, 1.0, 30.0, 1000.0], [0.02, 0.3, 5.0]
 
@@ -94,7 +94,7 @@ def test_many_folds_are_unlearned_by_default(data, monkeypatch):
     assert (counted(16, memory_mb=0.05) > 0).any()
     # paths that are given up: folds are trained
     right = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
-    monkeypatch.setattr(unlearn.Start, "leave", lambda self, sets, rows, ends: ends.reached.fill(False))
+    monkeypatch.setattr(folds.FoldStart, "leave", lambda self, sets, rows, ends: ends.reached.fill(False))
     found = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
     assert found.converged.all() and (found.n_iter > 0).all()
     assert np.abs(found.errors - right.errors).sum() <= 2
@@ -215,7 +215,7 @@ def test_bad_input_is_named(arguments, sentence):
 def test_a_tolerance_that_float64_cannot_reach_ends(seeding):
     """Alphas are 8465 and kernel values up to 6859: rounding leaves 5e-7 in the gap, and steps of 1e-12 raise
     the dual value for ever."""
-    rows = "20 22 01 11 01 20 11 22 11 20 01 21 00 01 10 01".split()
+    rows = ["20", "22", "01", "11", "01", "20", "11", "22", "11", "20", "01", "21", "00", "01", "10", "01"]
     X = np.array([[float(digit) for digit in row] for row in rows])
     y = np.array([1.0 if sign == "+" else -1.0 for sign in "+++--++---+--+--"])
     folds = np.array([5, 1, 5, 5, 1, 4, 5, 0, 3, 1, 1, 2, 2, 1, 0, 2])

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from numerics.problems import two_classes
 
 from svmselect import RBF, Gram, Linear, solve_csvc, stratified_folds
-from svmselect.cv import ato as ato_module
-from svmselect.cv import mir as mir_module
-from svmselect.cv.ato import Path, ato, constrained_cg, solve_directly
-from svmselect.cv.mir import least_squares, mir
-from svmselect.cv.replace import avg, sir, top
-from svmselect.cv.transition import Transition
+from svmselect.cv.seeds import ato as ato_module
+from svmselect.cv.seeds import mir as mir_module
+from svmselect.cv.seeds.ato import Path, ato, constrained_cg, solve_directly
+from svmselect.cv.seeds.mir import least_squares, mir
+from svmselect.cv.seeds.replace import avg, sir, top
+from svmselect.cv.seeds.transition import Transition
 from svmselect.solver.feasible import balanced
 
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}  # some points always enter

@@ -16,7 +16,7 @@ import pytest
 from sklearn.svm import SVC as ReferenceSVC
 
 from svmselect import RBF, Gram, Linear, cross_validate, cross_validate_grid, leave_one_out, solve_csvc
-from svmselect.loo import METHODS
+from svmselect.loo.leave_one_out import METHODS
 from svmselect.sklearn import SVC, LOOSearchCV
 
 TOL = 1e-9

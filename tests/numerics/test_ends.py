@@ -10,7 +10,7 @@ from svmselect.unlearning._rows import round_off
 
 from svmselect import RBF, Gram
 from svmselect.solver import _active_set
-from svmselect.unlearning.start import Start
+from svmselect.unlearning.points import PointStart
 from svmselect.unlearning.tableau import Tableau
 
 
@@ -24,7 +24,7 @@ def solved(m=30, C=2.0, seed=0):
     assert _active_set.solve(full, "wss2", 1e-11, 10**6)
     theta, f, lo, hi = full.arrays()
     tableau = Tableau(gram, np.flatnonzero((lo < theta) & (theta < hi)))
-    start = Start(tableau, y, theta, f + full.state()[2], lo, hi, full.gap_now())
+    start = PointStart(tableau, y, theta, f + full.state()[2], lo, hi, full.gap_now())
     return start, gram.matrix()[np.ix_(tableau.order, tableau.order)], np.flatnonzero(start.theta)
 
 
@@ -102,7 +102,7 @@ def test_the_judgement_is_its_definition(share_inbound, C):
     start.ends.left[:n] = rng.choice([0.0, 0.3], size=n)
     points = rng.integers(m, size=n)
     kept = rng.choice([0.0, 0.25 * C], size=n)
-    found = start.judge(points, kept)
+    found = start.conditions(points, kept)
     for k in range(n):
         args = points[k], kept[k], start.ends.theta[k], start.ends.g[k], start.ends.left[k]
         expected = by_definition(start, *args)
@@ -116,7 +116,7 @@ def test_the_threshold_where_one_side_is_empty(sign):
     start, K, _ = solved()
     bound = start.lo if sign > 0 else start.hi
     start.ends.theta[0], start.ends.g[0], start.ends.left[0] = bound, np.arange(float(len(K))), 0
-    b = start.judge(np.array([0]), np.zeros(1))[2]
+    b = start.conditions(np.array([0]), np.zeros(1))[2]
     assert b == (-1 if sign > 0 else 1 - len(K))
 
 
@@ -161,7 +161,7 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
     assert (outcome != Outcome.UNDECIDED).all() and (stop or (outcome == Outcome.REACHED).all())
     going = np.flatnonzero(ends.room[:n] > 0)
     assert going.size > 5 if stop else going.size == 0
-    decision, bears_out = start.judged(points, kept)
+    decision, bears_out = start.check_ends(points, kept)
     assert bears_out.all()
 
     def again():
@@ -176,41 +176,41 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
     for array in (ends.g, ends.rate):
         again()
         array[:n] += rng.normal(size=(n, len(K)))
-        found, borne = start.judged(points, kept)
+        found, borne = start.check_ends(points, kept)
         np.testing.assert_allclose(found, decision, atol=1e-9)
         assert borne.all()
     # variables that are not optimal
     again()
     ends.theta[:n, :2] += [1e-3, -1e-3]
-    assert not start.judged(points, kept)[1][points >= 2].any()
+    assert not start.check_ends(points, kept)[1][points >= 2].any()
     # a sum that is another
     again()
     strayed = start.strayed
     start.strayed = lambda n: (strayed(n)[0], np.full(n, 1e-6))
-    assert not start.judged(points, kept)[1].any()
+    assert not start.check_ends(points, kept)[1].any()
     start.strayed = strayed
     if stop:
         # what the value may lack of the optimum counts against the margin: just so much, and just too much
         again()
-        gap, noise, b, width = start.judge(points, kept)
+        gap, noise, b, width = start.conditions(points, kept)
         c, slope, _ = continued(points, going, start.lo, start.hi, start.paths.theta_slack, ends, b)
         room, left = ends.room[going], ends.left[going]
         margin = (start.y[points] * decision)[going]
         most = (margin * (room - left) - 0.5 * c * room**2 - np.abs(slope) * room) / width[going]
-        start.gap, judge = 1e6, start.judge
+        start.gap, conditions = 1e6, start.conditions
         for share in (0.999, 1.001):
             gap[going] = share * most
-            start.judge = lambda *_: (gap, 0 * noise, b, width)
-            assert (start.judged(points, kept)[1][going] == (share < 1)).all()
-        start.gap, start.judge = 0.0, judge
+            start.conditions = lambda *_: (gap, 0 * noise, b, width)
+            assert (start.check_ends(points, kept)[1][going] == (share < 1)).all()
+        start.gap, start.conditions = 0.0, conditions
         # a claim that goes further than the boxes, or than the margin lasts
         again()
         ends.room[going] *= 1e3
-        assert not start.judged(points, kept)[1][going].any()
+        assert not start.check_ends(points, kept)[1][going].any()
         again()
         ends.left[going] = ends.room[going]
-        assert not start.judged(points, kept)[1][going].any()
+        assert not start.check_ends(points, kept)[1][going].any()
         # no claim, but something left of alpha_r
         again()
         ends.room[going] = 0
-        assert not start.judged(points, kept)[1][going].any()
+        assert not start.check_ends(points, kept)[1][going].any()

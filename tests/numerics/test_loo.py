@@ -10,7 +10,8 @@ from numerics.problems import solve_qp, two_classes
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
-from svmselect.loo import METHODS, _retrain, sufficiency_checks
+from svmselect.loo import _retrain, sufficiency_checks
+from svmselect.loo.leave_one_out import METHODS
 
 IDA = [
     "banana",

@@ -8,7 +8,8 @@ from numerics.problems import KINDS, nasty, two_classes
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
-from svmselect.loo import METHODS, _retrain
+from svmselect.loo import _retrain
+from svmselect.loo.leave_one_out import METHODS
 
 CLOSE = 1e-6
 

@@ -15,9 +15,8 @@ from svmselect.unlearning._rows import certain_at_once
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
 from svmselect.loo import _retrain
-from svmselect.loo.unlearn import unlearn
 from svmselect.solver import _active_set
-from svmselect.unlearning.start import donors_of
+from svmselect.unlearning.points import donors_of, unlearn_points
 from svmselect.unlearning.tableau import Tableau
 
 TIE = 1e-6
@@ -116,8 +115,8 @@ def test_a_certain_sign_is_the_sign_at_the_end_of_the_path(kind, seed, m, kernel
     full.boxes(y, C)
     assert _active_set.solve(full, "wss2", 1e-10, 10**6)
     points = np.flatnonzero(full.arrays()[0])
-    stopped, outcome = unlearn(full, y, points, np.zeros(points.size), None)
-    end, outcome_end = unlearn(full, y, points, np.zeros(points.size), None, stop=False)
+    stopped, outcome = unlearn_points(full, y, points, np.zeros(points.size), None)
+    end, outcome_end = unlearn_points(full, y, points, np.zeros(points.size), None, stop=False)
     assert not (outcome_end == Outcome.CERTAIN).any()
     followed = outcome_end == Outcome.REACHED
     certain = followed & (outcome == Outcome.CERTAIN)
@@ -145,7 +144,7 @@ def test_no_path_of_a_plain_problem_is_given_up(kernel, C):
             points = np.flatnonzero(full.arrays()[0])
             for kept in (np.zeros(points.size), 0.3 * np.abs(full.arrays()[0][points])):
                 for stop in (True, False):
-                    _, outcome = unlearn(full, y, points, kept, None, stop=stop)
+                    _, outcome = unlearn_points(full, y, points, kept, None, stop=stop)
                     assert (outcome != Outcome.UNDECIDED).all(), seed
 
 
@@ -156,7 +155,7 @@ def test_paths_from_a_loose_solution_are_held_against_its_own_gap():
     full.solve("wss2", 1e-4, 10**6)
     assert full.gap_now() > 1e-6
     points = np.flatnonzero(full.arrays()[0])
-    _, outcome = unlearn(full, y, points, np.zeros(points.size), None)
+    _, outcome = unlearn_points(full, y, points, np.zeros(points.size), None)
     assert np.count_nonzero(outcome == Outcome.UNDECIDED) < 0.1 * points.size
 
 
@@ -372,7 +371,7 @@ def test_parts_of_the_points_and_of_the_tableau(monkeypatch):
     X, y = two_classes(np.random.default_rng(12), 150, 3)
     gram = Gram(X, RBF(0.5))
     at_once = leave_one_out(gram, y, 3.0)
-    module = sys.modules["svmselect.unlearning.start"]
+    module = sys.modules["svmselect.unlearning.points"]
     monkeypatch.setattr(module, "FEW", 5)
     by_demand = leave_one_out(gram, y, 3.0)
     monkeypatch.setattr(module, "KEPT_VALUES", 1)

@@ -18,10 +18,10 @@ from svmselect import (
     solve_csvc,
     stratified_folds,
 )
-from svmselect.cv import unlearn as module
-from svmselect.cv.unlearn import Unlearning
-from svmselect.loo.unlearn import unlearn
 from svmselect.solver import _active_set
+from svmselect.unlearning import folds as module
+from svmselect.unlearning.folds import FoldsUnlearning
+from svmselect.unlearning.points import unlearn_points
 
 STEPS = 20_000
 KERNELS = [Linear(), RBF(0.01), RBF(1.0), RBF(50.0)]
@@ -32,7 +32,7 @@ def exact(gram, y, C):
     dual = Dual(gram, y)
     dual.boxes(y, C)
     assert _active_set.solve(dual, "wss2", 1e-10, 10**6)
-    return dual, Unlearning(gram, y, C, dual.known(), dual.state()[2])
+    return dual, FoldsUnlearning(gram, y, C, dual.known(), dual.state()[2])
 
 
 def members(folds):
@@ -52,7 +52,7 @@ def test_no_path_of_a_plain_problem_is_given_up(k, kernel, C):
         for bounds in (np.full(60, C), C * rng.uniform(0.2, 1, size=60), np.where(y > 0, C, 0.1 * C)):
             _, unlearning = exact(gram, y, bounds)
             folds = even_folds(60, k, seed)
-            found = unlearning.without(members(folds))
+            found = unlearning.unlearn_folds(members(folds))
             # SVs of a fold that balance each other where there is no in-bound SV
             stayed = found.reached & (found.n_events == 0)
             assert found.reached.all() and (found.gap[~stayed] <= 1e-8).all(), seed
@@ -129,9 +129,9 @@ def test_a_fold_of_one_point_is_left_out():
     gram = Gram(X, RBF(0.4))
     full, unlearning = exact(gram, y, np.full(70, 3.0))
     points = np.flatnonzero(full.arrays()[0])
-    decision, outcome = unlearn(full, y, points, np.zeros(points.size), None, stop=False)
+    decision, outcome = unlearn_points(full, y, points, np.zeros(points.size), None, stop=False)
     assert (outcome == Outcome.REACHED).all()
-    found = unlearning.without(points[:, None])
+    found = unlearning.unlearn_folds(points[:, None])
     value = found.f[np.arange(points.size), points] + y[points] + found.b
     np.testing.assert_allclose(value, decision, atol=1e-7)
 
@@ -141,7 +141,7 @@ def test_folds_without_support_vectors_stay():
     gram = Gram(X, RBF(0.3))
     _, unlearning = exact(gram, y, np.full(60, 10.0))
     outside = np.flatnonzero(unlearning.theta == 0)
-    found = unlearning.without([outside[:5], outside])
+    found = unlearning.unlearn_folds([outside[:5], outside])
     assert (found.n_events == 0).all() and found.optimal(1e-9).all()
     np.testing.assert_array_equal(found.theta, np.tile(unlearning.theta, (2, 1)))
 
@@ -155,7 +155,7 @@ def test_without_in_bound_support_vectors(balanced):
     _, unlearning = exact(gram, y, C)
     assert unlearning.inbound.size == 0
     sets = [np.arange(4), np.arange(10, 20)] if balanced else [np.arange(0, 10, 2), np.arange(1, 8, 2)]
-    found = unlearning.without(sets)
+    found = unlearning.unlearn_folds(sets)
     assert found.optimal(1e-8).all() and ((found.n_events == 0) == balanced).all()
     for j, points in enumerate(sets):
         alone = solve_csvc(gram, y, np.where(np.isin(np.arange(40), points), 0, C), tol=1e-10)
@@ -206,7 +206,7 @@ def test_variables_that_do_not_sum_to_0_are_no_solution():
     """Even where no pair violates: all of class +1 at C."""
     X, y = two_classes(np.random.default_rng(11), 40, 2)
     _, unlearning = exact(Gram(X, RBF(0.2)), y, np.full(40, 5.0))
-    found = unlearning.without([np.arange(4), np.arange(4, 8)])
+    found = unlearning.unlearn_folds([np.arange(4), np.arange(4, 8)])
     assert found.optimal(1e-8).all()
     theta = found.theta.copy()
     theta[0, unlearning.inbound[unlearning.inbound >= 8][0]] += 1e-6
@@ -214,7 +214,7 @@ def test_variables_that_do_not_sum_to_0_are_no_solution():
     theta = np.where(y > 0, 5.0, 0) * np.ones((2, 1))
     theta[0, :4] = theta[1, 4:8] = 0
     found.theta[:] = theta
-    unlearning.judge([np.arange(4), np.arange(4, 8)], found)
+    unlearning.check_ends([np.arange(4), np.arange(4, 8)], found)
     assert (found.gap == 0).all() and not found.optimal(1e-3).any()
 
 

@@ -52,7 +52,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, cross_validate, solve_csvc, stratified_folds
-from svmselect.cv.transition import Transition
+from svmselect.cv.seeds.transition import Transition
 from svmselect.data import Dataset
 
 SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from svmselect import RBF, Gram, Linear, solve_csvc
-from svmselect.svm import misclassified
+from svmselect.errors import misclassified
 
 from lib.columns import FIT, error_count, judged, taken, unfinished
 from lib.timing import timed

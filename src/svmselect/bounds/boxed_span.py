@@ -16,7 +16,7 @@ import svmselect.solver._active_set as _active_set
 from svmselect.kernels.rows import slices
 from svmselect.solver._smo import Dual
 from svmselect.unlearning._paths import Outcome
-from svmselect.unlearning.start import Start
+from svmselect.unlearning.points import PointStart
 from svmselect.unlearning.tableau import Tableau
 
 # Smaller differences are round-off: of sums, relative to C, and of KKT gaps, relative to the largest kernel
@@ -80,21 +80,21 @@ def spans_by_path(part, y, alpha, C, points, tol):
     alpha, C = alpha / alpha.max(), C / alpha.max()
     lo, hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
     largest = float(part.diagonal.max())
-    start = Start(tableau, y, y * alpha, np.zeros(part.m), lo, hi, 0.0, largest)
+    start = PointStart(tableau, y, y * alpha, np.zeros(part.m), lo, hi, 0.0, largest)
     squared_span = np.full(points.size, np.nan)
     ends = start.ends
-    for these in slices(points.size, len(ends.theta)):
-        numbers, none = tableau.number[points[these]], np.zeros(points[these].size)
+    for places in slices(points.size, len(ends.theta)):
+        numbers, none = tableau.number[points[places]], np.zeros(points[places].size)
         x, b, _ = tableau.response(numbers)
         start.paths.keep(numbers, tableau.columns(numbers, x, b))
         outcome = start.paths.walk(numbers, none, start.y, False, ends)
         change = ends.theta[: numbers.size] - start.theta
         g = ends.g[: numbers.size]
         g[:] = tableau.times_gram(change)
-        gap, *_ = start.judge(numbers, none)
-        value = np.maximum(np.einsum("ij,ij->i", change, g), 0) / alpha[points[these]] ** 2
-        minimal = gap <= alpha[points[these]] * np.maximum(tol * value, ROUND_OFF * largest)
-        squared_span[these] = np.where((outcome == Outcome.REACHED) & minimal, value, np.nan)
+        gap, *_ = start.conditions(numbers, none)
+        value = np.maximum(np.einsum("ij,ij->i", change, g), 0) / alpha[points[places]] ** 2
+        minimal = gap <= alpha[points[places]] * np.maximum(tol * value, ROUND_OFF * largest)
+        squared_span[places] = np.where((outcome == Outcome.REACHED) & minimal, value, np.nan)
     return squared_span
 
 

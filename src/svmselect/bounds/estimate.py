@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmselect.checks import frozen
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_solution, frozen
+from svmselect.svm import Solution, check_solution
 
 __all__ = [
     "Estimate",

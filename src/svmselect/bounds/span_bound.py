@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from svmselect.bounds.boxed_span import span_exists, squared_boxed_spans
 from svmselect.bounds.estimate import SingleFit, check_estimate, n_training, of_support_vectors, support_sets
 from svmselect.bounds.sphere import Sphere, check_sphere
+from svmselect.checks import check_options
 from svmselect.gram import Gram
-from svmselect.svm import Solution, check_options
+from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 
 __all__ = ["SPAN_BOUND", "SpanBound", "span_bound"]

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
 from svmselect.bounds.sphere import check_points
+from svmselect.checks import check_options
 from svmselect.gram import Gram
 from svmselect.solver._smo import Dual
-from svmselect.svm import check_options
 from svmselect.threads import one_blas_thread
 
 __all__ = ["span_by_qp"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
+from svmselect.checks import check_options, frozen
 from svmselect.gram import Gram
 from svmselect.solver._smo import Dual
-from svmselect.svm import check_options, frozen
 from svmselect.threads import one_blas_thread
 
 __all__ = ["Sphere", "check_points", "check_sphere", "smallest_enclosing_sphere"]

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from svmselect.checks import check_labels, check_options, frozen
 from svmselect.cv.folds import check_folds
-from svmselect.cv.kfold import (
-    WORK_PER_FIT,
-    Trainer,
-    groups_of,
-    in_parallel,
-    in_turn,
-    members_of,
-    share_out,
-    unlearned_fast,
-    without,
-)
-from svmselect.cv.transition import Transition
-from svmselect.cv.unlearn import Unlearning
+from svmselect.cv.kfold import seed_or_top
+from svmselect.cv.seeds.transition import Transition
+from svmselect.cv.trainer import WORK_PER_FIT, Trainer, groups_of, members_of, unlearned_fast, without
+from svmselect.errors import WeightedErrors, misclassified
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.path import check_values, moved_along_C
 from svmselect.solver._path import follow
-from svmselect.svm import WeightedErrors, check_labels, check_options, frozen, misclassified
-from svmselect.threads import one_blas_thread, thread_count
+from svmselect.threads import in_parallel, in_turn, one_blas_thread, share_out, thread_count
+from svmselect.unlearning.folds import FoldsUnlearning
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
 
@@ -79,7 +72,7 @@ class GridCrossValidation(WeightedErrors):
     decision: np.ndarray | None
     y: np.ndarray
 
-    def _judged(self):
+    def _errors_and_counts(self):
         if self.decision is None:
             raise ValueError("a weighted error needs cross_validate_grid(..., decision_values=True)")
         return misclassified(self.y, self.decision), None
@@ -165,6 +158,128 @@ def cross_validate_grid(
     >>> grid.best
     (0.1, 0.1)
     """
+    run = _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values)
+    if seeding is None:
+        seeding = "unlearn" if len(run.members) > MOST_PATHS and unlearned_fast(gram) else "path"
+    if seeding not in SEEDINGS:
+        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
+    if seeding == "unlearn":
+        gram.kernel.check_definite()
+    every_fold = run.unlearn_folds if seeding == "unlearn" else run.follow_paths
+    gammas, n_gammas = run.gammas, run.errors.shape[0]
+    copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
+    if gammas is not None and len(copies) > 1:
+        # one gamma per thread, each on a matrix of its own
+        task, tasks = partial(run.one_gamma, every_fold), range(n_gammas)
+        share_out(copies, task, tasks, n_gammas * run.work, progress)
+        gram.set_kernel(RBF(gammas[-1]))
+    else:
+        # one gamma after the other, whose folds share the threads
+        for g in range(n_gammas):
+            if gammas is not None:
+                gram.set_kernel(RBF(gammas[g]))
+            every_fold(gram, g, in_parallel)
+            if progress is not None:
+                progress(g + 1, n_gammas)
+    return GridCrossValidation(
+        gammas,
+        run.Cs,
+        frozen(run.folds),
+        frozen(run.errors),
+        frozen(run.n_iter),
+        frozen(run.converged),
+        None if run.decision is None else frozen(run.decision),
+        frozen(run.y),
+    )
+
+
+@dataclass
+class _GridRun:
+    """A cross-validation of a grid of checked arguments, and the results so far.
+
+    Attributes
+    ----------
+    order : ndarray of intp, shape (n_Cs,)
+        The values of C in increasing order.
+    members : list of ndarray of intp
+        The rows of each fold.
+    limit : int
+        The largest number of steps of a fit.
+    work : float
+        A guess of the work for one gamma, in multiplications.
+    errors, n_iter, converged, decision
+        See `GridCrossValidation`.
+    """
+
+    y: np.ndarray
+    Cs: np.ndarray
+    gammas: np.ndarray | None
+    folds: np.ndarray
+    order: np.ndarray
+    members: list[np.ndarray]
+    trainer: Trainer
+    limit: int
+    work: float
+    errors: np.ndarray
+    n_iter: np.ndarray
+    converged: np.ndarray
+    decision: np.ndarray | None
+
+    def one_gamma(self, every_fold, gram, g):
+        """Cross-validate the models of one gamma on the calling thread, on a matrix of its own."""
+        gram.set_kernel(RBF(self.gammas[g]))
+        every_fold(gram, g, in_turn)
+
+    def follow_paths(self, gram, g, distribute):
+        """Train without each fold with increasing C, each model from the one before."""
+        folds = range(len(self.members))
+        distribute(gram, partial(self.follow_path, gram, g), folds, self.work)
+
+    def follow_path(self, gram, g, h):
+        """Train without fold h with increasing C."""
+        trainer, rows, order = self.trainer, self.members[h], self.order
+        decision = np.empty((order.size, 0 if self.decision is None else rows.size))
+        options = trainer.working_set, trainer.with_active_set(gram), trainer.tol, self.limit
+        self.errors[g, order, h], self.n_iter[g, order, h], self.converged[g, order, h] = follow(
+            gram, self.y, self.Cs[order], rows, *options, decision
+        )
+        if self.decision is not None:
+            self.decision[np.ix_([g], order, rows)] = decision
+
+    def unlearn_folds(self, gram, g, distribute):
+        """Train with all points with increasing C, and unlearn every fold from each solution."""
+        theta = known = solution = None
+        for c in self.order:
+            C = np.full(gram.m, self.Cs[c])
+            if solution is not None:
+                theta = moved_along_C(self.y, solution, C)
+            solution, known = self.trainer.fit(gram, C, theta, known, exact=True)
+            unlearning = FoldsUnlearning(gram, self.y, C, known, solution.b)
+            task = partial(self.unlearn_group, unlearning, known, C, g, c)
+            groups = groups_of(range(len(self.members)), gram.m)
+            distribute(gram, task, groups, self.work / self.Cs.size)
+
+    def unlearn_group(self, unlearning, known, C, g, c, group):
+        """Unlearn a group of folds, and train without those whose path does not lead to the optimum."""
+        gram, y, trainer = unlearning.gram, self.y, self.trainer
+        ends = unlearning.unlearn_folds([self.members[h] for h in group])
+        for j, (h, optimal) in enumerate(zip(group, ends.optimal(trainer.tol), strict=True)):
+            rows = self.members[h]
+            bound = without(C, rows)
+            if optimal:
+                left = ends.solution(j, y, bound)
+            else:
+                change = Transition(gram, y, C, *known[:2], -unlearning.b, rows, NOBODY, trainer.tol)
+                left, _ = trainer.fit(gram, bound, seed_or_top(ends, j, change).theta, known)
+            if self.decision is not None:
+                self.decision[g, c, rows] = left.decision[rows]
+            self.errors[g, c, h] = np.count_nonzero(misclassified(y, left.decision)[rows])
+            self.n_iter[g, c, h], self.converged[g, c, h] = left.n_iter, left.converged
+
+
+def _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values):
+    """Return the arguments of `cross_validate_grid` as a `_GridRun`; raise a ValueError that names the bad
+    one."""
     y = check_labels(gram, y)
     if np.unique(y).size < 2:
         raise ValueError("y must hold both classes")
@@ -172,79 +287,20 @@ def cross_validate_grid(
     gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
     folds = check_folds(folds, y)
     limit = check_options(tol, working_set, max_iter, gram.m)
-    trainer = Trainer(y, tol, working_set, active_set, limit)
     members = members_of(folds)
-    if seeding is None:
-        seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
-    if seeding not in SEEDINGS:
-        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
-    if seeding == "unlearn":
-        gram.kernel.check_definite()
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
-    errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
-    converged = np.zeros(shape, dtype=bool)
-    decision = np.empty((*shape[:2], gram.m)) if decision_values else None
-    order = np.argsort(Cs, kind="stable")
-    rounds = range(len(members))
-    work = WORK_PER_FIT * Cs.size * len(members) * gram.m**2
-
-    def keep(solution, g, c, h):
-        if decision is not None:
-            decision[g, c, members[h]] = solution.decision[members[h]]
-        errors[g, c, h] = np.count_nonzero(misclassified(y, solution.decision)[members[h]])
-        n_iter[g, c, h], converged[g, c, h] = solution.n_iter, solution.converged
-
-    def path(view, g, h):
-        found = np.empty((Cs.size, members[h].size if decision_values else 0))
-        errors[g, order, h], n_iter[g, order, h], converged[g, order, h] = follow(
-            view, y, Cs[order], members[h], working_set, trainer.with_active_set(view), tol, limit, found
-        )
-        if decision_values:
-            decision[np.ix_([g], order, members[h])] = found
-
-    def unlearn(view, g, distribute):
-        theta = known = solution = None
-        for c in order:
-            C = np.full(view.m, Cs[c])
-            if solution is not None:
-                theta = moved_along_C(y, solution, C)
-            solution, known = trainer.fit(view, C, theta, known, exact=True)
-            unlearning = Unlearning(view, y, C, known, solution.b)
-
-            def several(these, c=c, C=C, unlearning=unlearning, known=known, b=solution.b):
-                found = unlearning.without([members[h] for h in these])
-                for j, (h, optimal) in enumerate(zip(these, found.optimal(tol), strict=True)):
-                    bound = without(C, members[h])
-                    if optimal:
-                        one = found.solution(j, y, bound)
-                    else:
-                        change = Transition(view, y, C, *known[:2], -b, members[h], NOBODY, tol)
-                        one, _ = trainer.fit(view, bound, found.seed_or_top(j, change).theta, known)
-                    keep(one, g, c, h)
-
-            distribute(view, several, groups_of(rounds, view.m), work / Cs.size)
-
-    def every_fold(view, g, distribute):
-        if seeding == "unlearn":
-            unlearn(view, g, distribute)
-        else:
-            distribute(view, lambda h: path(view, g, h), rounds, work)
-
-    def one_by_one(own, g):
-        own.set_kernel(RBF(gammas[g]))
-        every_fold(own, g, in_turn)
-
-    copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
-    if gammas is not None and len(copies) > 1:
-        share_out(copies, one_by_one, range(gammas.size), work * gammas.size, progress)
-        gram.set_kernel(RBF(gammas[-1]))
-    else:
-        for g in range(shape[0]):
-            if gammas is not None:
-                gram.set_kernel(RBF(gammas[g]))
-            every_fold(gram, g, in_parallel)
-            if progress is not None:
-                progress(g + 1, shape[0])
-    folds, errors, n_iter, converged = map(frozen, (folds, errors, n_iter, converged))
-    decision = None if decision is None else frozen(decision)
-    return GridCrossValidation(gammas, Cs, folds, errors, n_iter, converged, decision, frozen(y))
+    return _GridRun(
+        y=y,
+        Cs=Cs,
+        gammas=gammas,
+        folds=folds,
+        order=np.argsort(Cs, kind="stable"),
+        members=members,
+        trainer=Trainer(y, tol, working_set, active_set, limit),
+        limit=limit,
+        work=WORK_PER_FIT * Cs.size * len(members) * gram.m**2,
+        errors=np.zeros(shape, dtype=np.intp),
+        n_iter=np.zeros(shape, dtype=np.int64),
+        converged=np.zeros(shape, dtype=bool),
+        decision=np.empty((*shape[:2], gram.m)) if decision_values else None,
+    )

@@ -7,59 +7,31 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-import svmselect.solver._active_set as _active_set
-from svmselect.cv.ato import ato
+from svmselect.checks import check_bounds, check_labels, check_options, frozen
 from svmselect.cv.folds import check_folds
-from svmselect.cv.mir import mir
-from svmselect.cv.replace import avg, sir, top
-from svmselect.cv.transition import Seed, Transition
-from svmselect.cv.unlearn import Unlearning
+from svmselect.cv.seeds.ato import ato
+from svmselect.cv.seeds.mir import mir
+from svmselect.cv.seeds.replace import avg, sir, top
+from svmselect.cv.seeds.transition import Seed, Transition
+from svmselect.cv.trainer import WORK_PER_FIT, Trainer, groups_of, members_of, unlearned_fast, without
+from svmselect.errors import WeightedErrors, misclassified
 from svmselect.gram import Gram
-from svmselect.kernels.rows import slices
-from svmselect.solver._smo import Dual
-from svmselect.svm import (
-    Solution,
-    WeightedErrors,
-    check_bounds,
-    check_labels,
-    check_options,
-    frozen,
-    misclassified,
-    solution_of,
-)
-from svmselect.threads import one_blas_thread, run, thread_count
+from svmselect.svm import Solution
+from svmselect.threads import in_parallel, one_blas_thread, thread_count
+from svmselect.unlearning.folds import FoldsUnlearning
 
-__all__ = [
-    "CrossValidation",
-    "Round",
-    "Trainer",
-    "cross_validate",
-    "groups_of",
-    "in_parallel",
-    "in_turn",
-    "members_of",
-    "share_out",
-    "unlearned_fast",
-    "without",
-]
+__all__ = ["CrossValidation", "Round", "cross_validate", "seed_or_top"]
 
 # A seed changes the solution of the fold before (CHAINED), or that of all points.
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
 SEEDINGS = ("cold", *CHAINED, *FROM_FULL, "unlearn")
-EXACT = 1e-9  # the KKT gap of the solution that folds are unlearned from
-# Folds are unlearned together while their variables are no more than this.
-GROUP_VALUES = 250_000
 MOST_COLD = 20  # fits; with more, folds are unlearned by default
-# Up to this number of rows, this is known to be faster.
-MOST_ROWS = 10_000
-WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
 @dataclass(frozen=True)
@@ -142,7 +114,7 @@ class CrossValidation(WeightedErrors):
         """Share of misclassified points among those of the folds run, in [0, 1]."""
         return float(np.count_nonzero(self.errors) / np.count_nonzero(~np.isnan(self.decision)))
 
-    def _judged(self):
+    def _errors_and_counts(self):
         return self.errors, ~np.isnan(self.decision)
 
     @property
@@ -183,94 +155,6 @@ class CrossValidation(WeightedErrors):
     def n_not_converged(self) -> int:
         """Fits that ran out of steps, that of all points included."""
         return sum(not r.converged for r in self.rounds) + (self.full is not None and not self.full.converged)
-
-
-class Trainer:
-    """Fits of one data set that differ in their bounds and starts.
-
-    Parameters
-    ----------
-    y : ndarray, shape (m,)
-    tol, working_set, active_set, max_iter
-        See `solve_csvc`.
-    """
-
-    def __init__(self, y, tol, working_set, active_set, max_iter):
-        self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
-        self.active_set = active_set
-
-    def with_active_set(self, gram):
-        """Whether the active-set method may take over: a saddle of an indefinite kernel has no solution on
-        its in-bound rows."""
-        return self.active_set and gram.kernel.definite
-
-    def fit(self, gram, C, theta=None, known=None, exact=False):
-        """The solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next fit may
-        know of it; `known` as in Dual.seed. With `exact` its gap is round-off or little more, where the
-        active-set method can reach that."""
-        columns, values = gram.thread_counts
-        dual = Dual(gram, self.y)
-        dual.boxes(self.y, C)
-        if theta is not None:
-            dual.seed(theta, known)
-        solve = _active_set.solve if self.with_active_set(gram) else Dual.solve
-        converged = solve(dual, self.working_set, self.tol, self.max_iter)
-        if exact and converged and self.tol > EXACT:
-            _active_set.solve(dual, self.working_set, EXACT, self.max_iter - dual.state()[-1])
-            converged = dual.reached(self.tol)
-        return solution_of(dual, gram, self.y, C, converged, columns, values), dual.known()
-
-
-def without(C, points):
-    """Bounds with which some points are held out."""
-    C = C.copy()
-    C[points] = 0
-    return C
-
-
-def in_turn(gram, task, tasks, work):
-    """As `in_parallel`, on the calling thread."""
-    for t in tasks:
-        task(t)
-
-
-def in_parallel(gram, task, tasks, work):
-    """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits
-    its budget and the `work` is worth it; else in turn."""
-    if thread_count() == 1 or len(tasks) == 1 or not gram.full:
-        in_turn(gram, task, tasks, work)
-    else:
-        gram.compute()
-        run(task, tasks, work)
-
-
-def unlearned_fast(gram):
-    """Whether many folds are unlearned by default: where the whole matrix is there, of some size, and the
-    dual is concave."""
-    return gram.full and gram.m <= MOST_ROWS and gram.kernel.is_definite()
-
-
-def groups_of(rounds, m):
-    """Rounds of m points each that are unlearned together: all of them, as far as memory and threads go."""
-    size = max(1, min(GROUP_VALUES // m, -(-len(rounds) // thread_count())))
-    return [rounds[part] for part in slices(len(rounds), size)]
-
-
-def share_out(objects, task, tasks, work, progress=None):
-    """Call ``task(object, t)`` for every t of `tasks` on several threads, each time with one of the objects
-    that is idle; `work` and `progress` as for `run`."""
-    idle = SimpleQueue()
-    for each in objects:
-        idle.put(each)
-
-    def on_idle(t):
-        each = idle.get()
-        try:
-            task(each, t)
-        finally:
-            idle.put(each)
-
-    run(on_idle, tasks, work, progress)
 
 
 @one_blas_thread()
@@ -359,6 +243,135 @@ def cross_validate(
     >>> round(run.error, 3)
     0.25
     """
+    run = _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
+    seeding = _seeding(seeding, run)
+    chained = seeding in CHAINED
+    if not (chained or not gram.full or thread_count() == 1):
+        run.clock = time.thread_time
+    full, full_cpu_s = None, 0.0
+    work = WORK_PER_FIT * run.n_rounds * gram.m**2
+    if chained:  # each fold from the one before
+        former = run.train(0)
+        for h in range(1, run.n_rounds):
+            former = run.train(h, CHAINED[seeding], former, run.members[h - 1])
+    elif seeding == "cold":
+        in_parallel(gram, run.train, range(run.n_rounds), work)
+    else:  # each fold from the solution of all points
+        begin = time.process_time()
+        former = run.trainer.fit(gram, run.C, exact=seeding == "unlearn")
+        full = former[0]
+        if seeding == "unlearn":
+            unlearning = FoldsUnlearning(gram, run.y, run.C, former[1], full.b)
+            task, tasks = partial(run.unlearn, unlearning, former), groups_of(range(run.n_rounds), gram.m)
+        else:
+            task, tasks = partial(run.train, seed=FROM_FULL[seeding], former=former), range(run.n_rounds)
+        full_cpu_s = time.process_time() - begin
+        in_parallel(gram, task, tasks, work)
+    errors = misclassified(run.y, run.decision) & ~np.isnan(run.decision)
+    return CrossValidation(
+        frozen(run.folds), frozen(run.decision), frozen(errors), tuple(run.rounds), full, full_cpu_s
+    )
+
+
+class _Cost(NamedTuple):
+    """What a seed or a fit has cost: CPU time in seconds, Gram columns and kernel values."""
+
+    cpu_s: float = 0.0
+    columns: int = 0
+    values: int = 0
+
+
+NO_COST = _Cost()
+
+
+@dataclass
+class _Run:
+    """A cross-validation of checked arguments, and the rounds that are done."""
+
+    gram: Gram
+    y: np.ndarray
+    C: np.ndarray
+    folds: np.ndarray
+    members: list[np.ndarray]
+    n_rounds: int
+    trainer: Trainer
+    rng: np.random.Generator
+    progress: Callable | None
+    rounds: list
+    decision: np.ndarray
+    clock: Callable = time.process_time
+
+    def record(self, h, solution, seed, seeding, training_cpu_s):
+        """Keep the fit without fold h; `seeding` is the cost of its seed, but its columns and values are
+        those of the fit too."""
+        self.rounds[h] = Round(
+            fold=h,
+            seeding_cpu_s=seeding.cpu_s,
+            training_cpu_s=training_cpu_s,
+            seed_steps=seed.steps,
+            cg_iterations=seed.cg_iterations,
+            cg_residual=seed.cg_residual,
+            n_iter=solution.n_iter,
+            columns_requested=seeding.columns,
+            kernel_values=seeding.values,
+            kkt_gap=solution.kkt_gap,
+            objective=solution.objective,
+            n_sv=solution.n_sv,
+            converged=solution.converged,
+        )
+        self.decision[self.members[h]] = solution.decision[self.members[h]]
+        if self.progress is not None:
+            self.progress(sum(r is not None for r in self.rounds), self.n_rounds)
+
+    def train(self, h, seed=None, former=None, enters=(), before=NO_COST):
+        """Return the fit without fold h, from a seed made of a former fit; `before` is what the seed has cost
+        so far."""
+        gram, members = self.gram, self.members[h]
+        columns, values = gram.thread_counts
+        begin = self.clock()
+        start, known = Seed(None), None
+        if seed is not None:
+            solution, known = former
+            theta, f, _ = known
+            enters, level = np.asarray(enters, dtype=np.intp), -solution.b
+            change = Transition(
+                gram, self.y, self.C, theta, f, level, members, enters, self.trainer.tol, self.rng
+            )
+            start = seed(change)
+        middle = self.clock()
+        solution, known = self.trainer.fit(gram, without(self.C, members), start.theta, known)
+        end = self.clock()
+        columns_now, values_now = gram.thread_counts
+        cost = _Cost(
+            before.cpu_s + middle - begin,
+            before.columns + columns_now - columns,
+            before.values + values_now - values,
+        )
+        self.record(h, solution, start, cost, end - middle)
+        return solution, known
+
+    def unlearn(self, unlearning, former, group):
+        """Unlearn a group of folds, and train without those whose path does not lead to the optimum."""
+        columns, values = self.gram.thread_counts
+        begin = self.clock()
+        ends = unlearning.unlearn_folds([self.members[h] for h in group])
+        optimal, n = ends.optimal(self.trainer.tol), len(group)
+        # each fold has an equal share of what the group has cost
+        cpu_s = (self.clock() - begin) / n
+        columns_now, values_now = self.gram.thread_counts
+        shares = zip(_shares(columns_now - columns, n), _shares(values_now - values, n), strict=True)
+        for j, (h, share) in enumerate(zip(group, shares, strict=True)):
+            cost = _Cost(cpu_s, *share)
+            begin = self.clock()
+            if optimal[j]:
+                solution = ends.solution(j, self.y, without(self.C, self.members[h]))
+                self.record(h, solution, _seed_of(ends, j), cost, self.clock() - begin)
+            else:
+                self.train(h, partial(seed_or_top, ends, j), former, before=cost)
+
+
+def _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress):
+    """Return the arguments of `cross_validate` as a `_Run`; raise a ValueError that names the bad one."""
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
     if (C == 0).any():
@@ -366,112 +379,53 @@ def cross_validate(
             f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
         )
     folds = check_folds(folds, y)
-    trainer = Trainer(y, tol, working_set, active_set, check_options(tol, working_set, max_iter, gram.m))
+    max_iter = check_options(tol, working_set, max_iter, gram.m)
     members = members_of(folds)
-    rounds = _check_rounds(rounds, len(members))
+    n_rounds = _check_rounds(rounds, len(members))
+    return _Run(
+        gram=gram,
+        y=y,
+        C=C,
+        folds=folds,
+        members=members,
+        n_rounds=n_rounds,
+        trainer=Trainer(y, tol, working_set, active_set, max_iter),
+        rng=np.random.default_rng(rng),
+        progress=progress,
+        rounds=[None] * n_rounds,
+        decision=np.full(gram.m, np.nan),
+    )
+
+
+def _seeding(seeding, run):
+    """Return the seeding, that of the library where none is named; raise a ValueError for an unknown one."""
     if seeding is None:
-        seeding = "cold" if rounds <= MOST_COLD else "unlearn" if unlearned_fast(gram) else "top"
+        seeding = "cold" if run.n_rounds <= MOST_COLD else "unlearn" if unlearned_fast(run.gram) else "top"
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     if seeding == "unlearn":
-        gram.kernel.check_definite()
-    rng = np.random.default_rng(rng)
-    chained = seeding in CHAINED
-    clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time
-    decision = np.full(gram.m, np.nan)
-    done: list[Any] = [None] * rounds
-
-    def note(h, solution, seed, seeding_cpu_s, training_cpu_s, columns, values):
-        """Keep what a fit without fold h says."""
-        done[h] = Round(
-            fold=h,
-            seeding_cpu_s=seeding_cpu_s,
-            training_cpu_s=training_cpu_s,
-            seed_steps=seed.steps,
-            cg_iterations=seed.cg_iterations,
-            cg_residual=seed.cg_residual,
-            n_iter=solution.n_iter,
-            columns_requested=columns,
-            kernel_values=values,
-            kkt_gap=solution.kkt_gap,
-            objective=solution.objective,
-            n_sv=solution.n_sv,
-            converged=solution.converged,
-        )
-        decision[members[h]] = solution.decision[members[h]]
-        if progress is not None:
-            progress(sum(r is not None for r in done), rounds)
-
-    def train(h, seed=None, former=None, enters=(), spent=(0.0, 0, 0)):
-        """Train without fold h, from a seed made of a former fit, and keep what it says of the fold; `spent`
-        is CPU time, columns and kernel values that the seed has taken before."""
-        columns, values = gram.thread_counts
-        begin = clock()
-        start, known = Seed(None), None
-        if seed is not None:
-            solution, known = former
-            theta, f, _ = known
-            enters = np.asarray(enters, dtype=np.intp)
-            start = seed(Transition(gram, y, C, theta, f, -solution.b, members[h], enters, tol, rng))
-        middle = clock()
-        solution, known = trainer.fit(gram, without(C, members[h]), start.theta, known)
-        times = spent[0] + middle - begin, clock() - middle
-        columns_now, values_now = gram.thread_counts
-        note(h, solution, start, *times, spent[1] + columns_now - columns, spent[2] + values_now - values)
-        return solution, known
-
-    def unlearn(several):
-        """Unlearn some folds, and train without those whose path does not lead to the optimum."""
-        columns, values = gram.thread_counts
-        begin = clock()
-        found = unlearning.without([members[h] for h in several])
-        optimal, n = found.optimal(tol), len(several)
-        time_each = (clock() - begin) / n
-        columns_now, values_now = gram.thread_counts
-        counts = zip(_shares(columns_now - columns, n), _shares(values_now - values, n), strict=True)
-        for j, (h, count) in enumerate(zip(several, counts, strict=True)):
-            begin = clock()
-            if optimal[j]:
-                solution, seed = found.solution(j, y, without(C, members[h])), found.seed(j)
-                note(h, solution, seed, time_each, clock() - begin, *count)
-            else:
-                train(h, partial(found.seed_or_top, j), former, spent=(time_each, *count))
-
-    full, full_cpu_s = None, 0.0
-    work = WORK_PER_FIT * rounds * gram.m**2
-    if chained:
-        former = train(0)
-        for h in range(1, rounds):
-            former = train(h, CHAINED[seeding], former, members[h - 1])
-    elif seeding == "cold":
-        in_parallel(gram, train, range(rounds), work)
-    else:
-        begin = time.process_time()
-        former = trainer.fit(gram, C, exact=seeding == "unlearn")
-        full = former[0]
-        if seeding == "unlearn":
-            unlearning = Unlearning(gram, y, C, former[1], full.b)
-        full_cpu_s = time.process_time() - begin
-        if seeding == "unlearn":
-            in_parallel(gram, unlearn, groups_of(range(rounds), gram.m), work)
-        else:
-            in_parallel(gram, lambda h: train(h, FROM_FULL[seeding], former), range(rounds), work)
-    errors = misclassified(y, decision) & ~np.isnan(decision)
-    return CrossValidation(frozen(folds), frozen(decision), frozen(errors), tuple(done), full, full_cpu_s)
+        run.gram.kernel.check_definite()
+    return seeding
 
 
-def members_of(folds):
-    """The rows of each fold."""
-    return np.split(np.argsort(folds, kind="stable"), np.cumsum(np.bincount(folds))[:-1])
+def _seed_of(ends, j):
+    """Return end j of paths of folds as the seed of a fit."""
+    return Seed(ends.theta[j], int(ends.n_events[j]))
+
+
+def seed_or_top(ends, j, change):
+    """Return end j of paths of folds as the seed of a fit, or the seed "top" if the path was degenerate."""
+    seed = _seed_of(ends, j)
+    return seed if ends.reached[j] else top(change)._replace(steps=seed.steps)
 
 
 def _shares(count, n):
-    """A count in n parts that differ by 1 at most."""
+    """Return a count in n parts that differ by 1 at most."""
     return np.diff(np.arange(n + 1) * count // n).tolist()
 
 
 def _check_rounds(rounds, k):
-    """How many folds to run, or a ValueError."""
+    """Return how many folds to run; raise a ValueError for a bad number."""
     if rounds is None:
         return k
     if isinstance(rounds, bool) or not isinstance(rounds, numbers.Integral) or not 1 <= rounds <= k:

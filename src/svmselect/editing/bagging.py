@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
+from svmselect.checks import frozen
 from svmselect.cv.folds import stratified_folds
-from svmselect.cv.kfold import WORK_PER_FIT
+from svmselect.cv.trainer import WORK_PER_FIT
 from svmselect.editing.svm import (
     SVM,
     best_threshold,
@@ -21,8 +22,8 @@ from svmselect.editing.svm import (
     frozen_rows,
     train,
 )
+from svmselect.errors import misclassified
 from svmselect.kernels.kernel import Kernel
-from svmselect.svm import frozen, misclassified
 from svmselect.threads import one_blas_thread, run, thread_count
 
 __all__ = ["Bagging", "bagging", "default_validation", "draw_validation"]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 
+from svmselect.checks import frozen
 from svmselect.editing.bagging import Bagging, bagging, default_validation
 from svmselect.editing.svm import SVM, check_data, check_formulation, check_integer, frozen_rows, train_best
 from svmselect.kernels.kernel import Kernel
-from svmselect.svm import frozen
 from svmselect.threads import one_blas_thread
 
 __all__ = ["CrossTraining", "cross_training", "edit"]

@@ -12,12 +12,13 @@ from scipy import sparse
 
 from svmselect.cv import cross_validate_grid
 from svmselect.cv.folds import check_folds
+from svmselect.errors import misclassified
 from svmselect.gram import Gram
 from svmselect.gram.rows import as_rows
 from svmselect.kernels import Kernel
 from svmselect.kernels.rows import slices
 from svmselect.path import check_values, solve_path
-from svmselect.svm import InfeasibleNu, misclassified, solve_nusvc
+from svmselect.svm import InfeasibleNu, solve_nusvc
 from svmselect.threads import run
 
 __all__ = [

@@ -10,6 +10,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import SINGLE_FITS, Sphere, smallest_enclosing_sphere
+from svmselect.errors import weighted_share
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import check_definite, gram_of
@@ -18,7 +19,7 @@ from svmselect.sklearn.problem import Problem, checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.single_fit import combined
 from svmselect.sklearn.votes import decisions, margins, winners
-from svmselect.svm import Solution, weighted_share
+from svmselect.svm import Solution
 
 __all__ = ["Estimates", "Training", "training_of"]
 

@@ -7,13 +7,12 @@ from contextlib import suppress
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from svmselect.cv.kfold import share_out
 from svmselect.sklearn.candidates import by_kernel
 from svmselect.sklearn.judged import Found
 from svmselect.sklearn.kernels import gram_of
 from svmselect.sklearn.precomputed import Precomputed
 from svmselect.sklearn.progress import progress_bar
-from svmselect.threads import thread_count
+from svmselect.threads import share_out, thread_count
 
 __all__ = ["judged"]
 

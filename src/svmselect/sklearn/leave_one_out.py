@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmselect.loo import EXACT, leave_one_out
+from svmselect.loo import leave_one_out
+from svmselect.loo.leave_one_out import EXACT
 from svmselect.path import moved_along_C
 from svmselect.sklearn.kernels import check_definite
 from svmselect.sklearn.problem import right_values

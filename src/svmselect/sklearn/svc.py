@@ -7,7 +7,7 @@ from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.leave_one_out import loo_path
 from svmselect.svm import solve_csvc
-from svmselect.unlearning.start import GAP
+from svmselect.unlearning.points import GAP
 
 __all__ = ["SVC"]
 

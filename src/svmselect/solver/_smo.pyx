@@ -11,6 +11,7 @@ again.
 from cpython.exc cimport PyErr_CheckSignals
 import numpy as np
 
+from svmselect.checks import WORKING_SETS
 from svmselect.threads import check_interrupted
 
 from svmselect.solver._state cimport VEC_OUT, vec_at, vec_second_order
@@ -38,7 +39,7 @@ FETCH_VALUES = 500_000
 FIRST_VALUES = 250_000
 FETCH_SHARE = 32
 
-RULES = {"mvp": MVP, "wss2": WSS2}
+RULES = dict(zip(WORKING_SETS, (MVP, WSS2)))
 
 
 cdef class Dual(State):

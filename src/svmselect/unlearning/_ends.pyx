@@ -1,7 +1,7 @@
 """Where paths of unlearning end, and what the Gram matrix says of it.
 
 A path carries g along, so round-off grows in it. Its end is held against the Gram matrix in random
-combinations of all points (`strayed`), and is optimal where the KKT conditions say so (`judge`); where the
+combinations of all points (`strayed`), and is optimal where the KKT conditions say so (`conditions`); where the
 sign of a point follows from how the variables would go on, `continued` has what that claim rests on.
 """
 
@@ -116,20 +116,20 @@ def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
     return array
 
 
-def judge(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, const double[::1] lo,
+def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, const double[::1] lo,
           const double[::1] hi, const double[::1] diagonal, const double[::1] theta_slack, ends, double unit):
-    """What the gradients of ends of paths say of them.
+    """Return what the KKT conditions say of the ends of paths: gap, its round-off, threshold, and widths.
 
     Parameters
     ----------
     points, kept : ndarray, shape (n,)
-        See `unlearn`.
+        See `unlearn_points`.
     y, lo, hi, diagonal, theta_slack : ndarray, shape (m,)
         In the tableau's order.
     ends : Ends
         The first n.
     unit : float
-        See `Start`.
+        See `PointStart`.
 
     Returns
     -------

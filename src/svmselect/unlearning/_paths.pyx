@@ -248,7 +248,7 @@ cdef class Path(KeptColumns):
                     bint stop) except -1 nogil:
         """Go along a path, by `left`, until no more than `least` of that is.
 
-        r and y_r are those of a lone driven point, whose sign may be certain earlier; see `unlearn`.
+        r and y_r are those of a lone driven point, whose sign may be certain earlier; see `PointPaths.walk`.
         """
         cdef double step, bend, margin, room, total = 0, size = 0
         cdef Py_ssize_t n_inside = 0, t, k, n = 0
@@ -397,7 +397,7 @@ cdef class PointPaths(Path):
              ends):
         """Unlearn each of some points.
 
-        Parameters are those of `unlearn`, and the `Ends` that are filled.
+        Parameters are those of `unlearn_points`, and the `Ends` that are filled.
 
         Returns
         -------
@@ -419,7 +419,7 @@ cdef class PointPaths(Path):
                         PyErr_CheckSignals()
                         check_interrupted()
                 r = points[k]
-                outcome[k] = self.unlearn(r, y[r], kept[k], stop)
+                outcome[k] = self.walk_one(r, y[r], kept[k], stop)
                 room[k], left[k] = self.room, self.left
                 self.copy_theta(&theta[k, 0])
                 for t in range(self.m):
@@ -436,7 +436,7 @@ cdef class PointPaths(Path):
                         moved[t] |= direction[k, t] != 0
         return outcome_array
 
-    cdef int unlearn(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
+    cdef int walk_one(self, Py_ssize_t r, double y_r, double kept, bint stop) except -1 nogil:
         cdef Py_ssize_t i
         cdef int outcome
         cdef const double *T

@@ -19,7 +19,7 @@ import yaml
 from svmselect import RBF, cross_training
 from svmselect.data import Dataset, fetch, load_registry, prepare
 from svmselect.editing import train
-from svmselect.svm import misclassified
+from svmselect.errors import misclassified
 from threadpoolctl import threadpool_limits
 
 from papers.bakir2004.cells import ROWS_FLOAT32

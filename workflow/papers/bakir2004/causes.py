@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.svm import SVC
 from svmselect import RBF, Gram, solve_csvc
 from svmselect.data import Dataset
-from svmselect.svm import misclassified
+from svmselect.errors import misclassified
 
 from lib.columns import error_count
 from lib.plan import Cell, Run

@@ -12,7 +12,7 @@ import numpy as np
 from svmselect import RBF, Linear, bagging, condense, cross_training, multiedit, stratified_folds
 from svmselect.data import Dataset
 from svmselect.editing import cross_validated_errors, draw_validation, train, train_best
-from svmselect.svm import misclassified
+from svmselect.errors import misclassified
 
 from lib.cell import kernel_of
 from lib.columns import error_count

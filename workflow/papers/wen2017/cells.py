@@ -6,9 +6,9 @@ clock starts, and the solver is plain SMO with LIBSVM's rule, so that iterations
 
 import numpy as np
 from svmselect import RBF, Gram, cross_validate, solve_csvc
+from svmselect.errors import misclassified
 from svmselect.gram import matrix_mb
 from svmselect.path import moved_along_C
-from svmselect.svm import misclassified
 
 from lib.columns import COST, error_count, taken, unfinished
 from lib.joblog import Progress

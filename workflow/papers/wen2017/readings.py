@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 from sklearn.svm import SVC
 from svmselect import RBF, Gram, stratified_folds
-from svmselect.cv.ato import Path
-from svmselect.cv.kfold import Trainer, without
-from svmselect.cv.transition import Transition
-from svmselect.svm import check_options, misclassified
+from svmselect.checks import check_options
+from svmselect.cv.seeds.ato import Path
+from svmselect.cv.seeds.transition import Transition
+from svmselect.cv.trainer import Trainer, without
+from svmselect.errors import misclassified
 
 from lib.columns import error_count
 from lib.rows import OK

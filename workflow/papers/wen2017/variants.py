@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from svmselect import RBF, Gram, cross_validate, even_folds, solve_csvc, stratified_folds
 from svmselect.cv.folds import check_folds
-from svmselect.cv.transition import Transition
+from svmselect.cv.seeds.transition import Transition
+from svmselect.errors import misclassified
 from svmselect.gram import matrix_mb
-from svmselect.svm import misclassified
 
 from lib.columns import error_count
 from lib.rows import ERROR

@@ -1,4 +1,4 @@
-"""A solution that single points are unlearned from, and the points that need no path."""
+"""Single points are unlearned from a solution: by a bound at once, or each by its path."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from svmselect.kernels.rows import slices
-from svmselect.unlearning._ends import Ends, continued, judge, random_combinations, strayed
+from svmselect.unlearning._ends import Ends, conditions, continued, random_combinations, strayed
 from svmselect.unlearning._paths import Outcome, PointPaths
 from svmselect.unlearning._rows import SLACK, certain_at_once, round_off, rows_of
+from svmselect.unlearning.tableau import Tableau
 
-__all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "Start", "donors_of"]
+__all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "PointStart", "donors_of", "unlearn_points"]
 
 # For at most this many points, the whole tableau is computed.
 FEW = 200
@@ -32,6 +33,55 @@ TOLD = 1e-6
 UNBALANCED, UNBALANCED_VALUE = 100 * SLACK, 0.01 * SLACK
 # The g of a path may be off by this in a random combination of all points.
 OFF = 1e-9
+
+
+def unlearn_points(full, y, points, kept, progress, stop=True):
+    """Return decision values of left-out points, each by its path from the solution of all points.
+
+    Parameters
+    ----------
+    full : Dual
+        The solved problem with all points.
+    y : ndarray, shape (m,)
+    points : ndarray of intp, shape (n,)
+        A point may come more than once.
+    kept : ndarray, shape (n,)
+        The bound of alpha_r that is left when a point goes: 0, but where r stands for starts identical
+        points.
+    progress : callable or None
+        Called with the number of points decided since the last call.
+    stop : bool
+        Whether a path stops as soon as its sign is certain.
+
+    Returns
+    -------
+    decision : ndarray, shape (n,)
+        Decision value without the point where its path ended.
+    outcome : ndarray of intp, shape (n,)
+        See `Outcome`. UNDECIDED also where the end of a path does not bear out what it says.
+    """
+    theta, f, lo, hi = full.arrays()
+    gap = max(full.gap_now(), 0.0)
+    decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
+    if points.size == 0:
+        return decision, outcome
+    inbound = np.flatnonzero((lo < theta) & (theta < hi))
+    if inbound.size:
+        b = full.state()[2]
+        starts = [(Tableau(full.gram, inbound), b, np.arange(points.size))]
+    else:
+        # b is an interval: at the end where another point may take over theta_r, that point enters
+        starts = []
+        for sign in (-1, 1):
+            can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
+            first = can_take_over[np.argmin(sign * f[can_take_over])]
+            starts.append(
+                (Tableau(full.gram, np.array([first])), -f[first], np.flatnonzero(y[points] == sign))
+            )
+    for tableau, b, places in starts:
+        start = PointStart(tableau, y, theta, f + b, lo, hi, gap)
+        decision[places], outcome[places] = start.decide(points[places], kept[places], progress, stop)
+    return decision, outcome
 
 
 class Donors(NamedTuple):
@@ -60,7 +110,7 @@ class Donors(NamedTuple):
 
 def donors_of(tableau, sign, theta, g, lo, hi, g_slack, most):
     """The donors where theta is to grow (sign 1) or fall (-1): S, and where twice `most` is beyond its room,
-    the points for which it costs least. Arguments are those of `Start`, in its order."""
+    the points for which it costs least. Arguments are those of `PointStart`, in its order."""
     s = tableau.s
     room = np.maximum((hi - theta if sign > 0 else theta - lo) - SLACK * (hi - lo), 0)
     cost = np.maximum(sign * g, 0) + g_slack
@@ -81,7 +131,7 @@ def donors_of(tableau, sign, theta, g, lo, hi, g_slack, most):
     )
 
 
-class Start:
+class PointStart:
     """A solution that points are unlearned from, in the order of its tableau.
 
     Parameters
@@ -132,8 +182,8 @@ class Start:
             points, kept, x, bend, self.y, *boxes, tableau.diagonal, self.gap * width, donors
         )
 
-    def unlearn(self, points, kept, progress, stop):
-        """As the function of this name, for the points of one tableau."""
+    def decide(self, points, kept, progress, stop):
+        """Return decision values and outcomes of `unlearn_points`, for the points of this tableau."""
         tableau, m = self.tableau, self.y.size
         points = tableau.number[points]
         decision = self.g[points] + self.y[points]
@@ -159,13 +209,13 @@ class Start:
             walked = np.arange(m) if m <= FEW else rest
             paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
             for few in slices(rest.size, len(self.ends.theta)):
-                these = rest[few]
-                found = paths.walk(part[these], stays[these], self.y, stop, self.ends)
-                value, bears_out = self.judged(part[these], stays[these], stop)
-                found[~bears_out] = Outcome.UNDECIDED
-                decision[begin + these], outcome[begin + these] = value, found
+                places = rest[few]
+                reached = paths.walk(part[places], stays[places], self.y, stop, self.ends)
+                value, bears_out = self.check_ends(part[places], stays[places], stop)
+                reached[~bears_out] = Outcome.UNDECIDED
+                decision[begin + places], outcome[begin + places] = value, reached
                 if progress is not None:
-                    progress(int(np.count_nonzero(found != Outcome.UNDECIDED)))
+                    progress(int(np.count_nonzero(reached != Outcome.UNDECIDED)))
         return decision, outcome
 
     def strayed(self, n):
@@ -180,12 +230,12 @@ class Start:
             self.products[new[part]] = rows @ self.combinations
         return strayed(self.ends, n, self.theta, self.g, self.combinations, self.products)
 
-    def judge(self, points, kept):
-        """See `_ends.judge`."""
+    def conditions(self, points, kept):
+        """Return what `_ends.conditions` does, for these ends."""
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
-        return judge(points, kept, *boxes, self.ends, self.unit)
+        return conditions(points, kept, *boxes, self.ends, self.unit)
 
-    def judged(self, points, kept, stop=True):
+    def check_ends(self, points, kept, stop=True):
         """What the ends of paths say, held against the Gram matrix.
 
         Parameters
@@ -222,7 +272,7 @@ class Start:
             ends.g[doubtful] = self.g + self.tableau.times_gram(ends.theta[doubtful] - self.theta)
             going = doubtful[ends.room[doubtful] > 0]
             ends.rate[going] = self.tableau.times_gram(ends.direction[going])
-        gap, noise, b, width = self.judge(points, kept)
+        gap, noise, b, width = self.conditions(points, kept)
         decision = ends.g[np.arange(n), points] + self.y[points] + b
         margin = self.y[points] * decision
         bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)

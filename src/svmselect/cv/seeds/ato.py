@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from svmselect.cv.transition import Seed, Transition
+from svmselect.cv.seeds.transition import Seed, Transition
 from svmselect.solver.feasible import SNAP
 
 __all__ = ["Path", "ato", "constrained_cg", "solve_directly"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.cv.transition import Seed, Transition
+from svmselect.cv.seeds.transition import Seed, Transition
 
 __all__ = ["avg", "sir", "top"]
 

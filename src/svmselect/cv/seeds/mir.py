@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from svmselect.cv.transition import Seed, Transition
+from svmselect.cv.seeds.transition import Seed, Transition
 from svmselect.kernels.rows import slices
 
 __all__ = ["least_squares", "mir"]

@@ -1,4 +1,4 @@
-"""Folds by unlearning: all points of a fold leave the solution of all points at once."""
+"""Folds are unlearned from a solution: all points of a fold leave it at once."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmselect.cv.replace import top
-from svmselect.cv.transition import Seed
+from svmselect.checks import frozen
 from svmselect.gram import Gram
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import balanced, give_excess, snapped
-from svmselect.svm import Solution, frozen
+from svmselect.svm import Solution
 from svmselect.unlearning._paths import FoldPaths, Outcome
 from svmselect.unlearning._rows import SLACK, round_off, rows_of
-from svmselect.unlearning.start import KEPT_VALUES, TOLD
+from svmselect.unlearning.points import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
 
-__all__ = ["Start", "Unlearning"]
+__all__ = ["FoldEnds", "FoldStart", "FoldsUnlearning"]
 
 # Rounding may leave this much of the variables' sum, relative to the sum of their absolute values.
 UNBALANCED = 1e-12
@@ -27,7 +26,7 @@ UNBALANCED = 1e-12
 MOST_OPEN = 500
 
 
-class _Unlearned(NamedTuple):
+class FoldEnds(NamedTuple):
     """Solutions without some points, as the Gram matrix has them: one row for each set of points that left.
 
     Attributes
@@ -79,17 +78,8 @@ class _Unlearned(NamedTuple):
             converged=True,
         )
 
-    def seed(self, j):
-        """Row j as the seed of a fit."""
-        return Seed(self.theta[j], int(self.n_events[j]))
 
-    def seed_or_top(self, j, change):
-        """The same where the path came to its end, else the seed "top"."""
-        seed = self.seed(j)
-        return seed if self.reached[j] else top(change)._replace(steps=seed.steps)
-
-
-class Unlearning:
+class FoldsUnlearning:
     """Solutions without some points, each at the end of a path that begins at the solution of all points.
 
     All theta of the points that leave go to 0 in proportion, while every other point stays optimal: what
@@ -114,8 +104,8 @@ class Unlearning:
         self.lo, self.hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
 
-    def without(self, sets):
-        """The solutions without each of some sets of points.
+    def unlearn_folds(self, sets):
+        """Return the solutions without each of some sets of points.
 
         Parameters
         ----------
@@ -123,12 +113,12 @@ class Unlearning:
 
         Returns
         -------
-        _Unlearned
+        FoldEnds
         """
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
         reached, n_events = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
-        ends = _Unlearned(theta, f, *np.zeros((3, n)), reached, n_events)
+        ends = FoldEnds(theta, f, *np.zeros((3, n)), reached, n_events)
         for j, points in enumerate(sets):
             ends.theta[j, points] = 0
         # where only points leave that are no SVs, the solution stays
@@ -152,13 +142,13 @@ class Unlearning:
             ends.f[stay] += change[:, moved] @ rows_of(self.gram, moved, np.arange(m))
         for start, these in starts:
             start.leave([sets[j] for j in these], these, ends)
-        self.judge(sets, ends)
+        self.check_ends(sets, ends)
         return ends
 
     # Made by the first folds, whose columns count.
     @cached_property
     def start(self):
-        return Start(self.gram, self.inbound, self.theta, self.f, self.b, self.lo, self.hi)
+        return FoldStart(self.gram, self.inbound, self.theta, self.f, self.b, self.lo, self.hi)
 
     # Without in-bound points b is an interval. At its end where others may take over from the points that
     # leave, one of these enters.
@@ -173,10 +163,10 @@ class Unlearning:
         return self.start_with(points[self.f[points].argmax()])
 
     def start_with(self, t):
-        return Start(self.gram, np.array([t]), self.theta, self.f, -self.f[t], self.lo, self.hi)
+        return FoldStart(self.gram, np.array([t]), self.theta, self.f, -self.f[t], self.lo, self.hi)
 
-    def judge(self, sets, ends):
-        """Fill in what gradients say of ends: gap, noise and threshold."""
+    def check_ends(self, sets, ends):
+        """Fill in gap, noise and threshold of ends, from their gradients."""
         theta, f = ends.theta, ends.f
         up, low = theta < self.hi, theta > self.lo
         for j, points in enumerate(sets):
@@ -198,7 +188,7 @@ class Unlearning:
         ends.b[:] = -mean
 
 
-class Start:
+class FoldStart:
     """A solution with its tableau, and the paths that begin there.
 
     Parameters
@@ -237,7 +227,7 @@ class Start:
         return paths
 
     def leave(self, sets, rows, ends):
-        """Let each of some sets of points leave, and fill in these rows of the `_Unlearned`."""
+        """Let each of some sets of points leave, and fill in these rows of the `FoldEnds`."""
         tableau = self.tableau
         sets = [tableau.number[points] for points in sets]
         largest = np.array([np.abs(self.theta[points]).max() for points in sets])

@@ -1,0 +1,93 @@
+"""Arguments of the numerical core as arrays and numbers, or a ValueError that names argument and value."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+__all__ = ["as_numbers", "check_bounds", "check_labels", "check_options", "check_start", "frozen"]
+
+WORKING_SETS = ("mvp", "wss2")
+# A solver gives up after MOST_STEPS steps, or MOST_STEPS_PER_ROW per row if these are more.
+MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
+
+
+def check_labels(gram, y):
+    """Return labels as float64 of shape (m,); raise a ValueError for others than -1 and +1."""
+    if not hasattr(gram, "kernel_values"):
+        raise ValueError(f"gram must be a Gram, made of rows and a kernel, got {type(gram).__name__}")
+    y = np.asarray(y)
+    if y.shape != (gram.m,):
+        raise ValueError(f"y must have shape ({gram.m},) to match the Gram matrix, got {y.shape}")
+    if not np.all((y == 1) | (y == -1)):
+        raise ValueError(f"y must hold the labels -1 and +1 only, got {np.unique(y)[:5].tolist()}")
+    return np.ascontiguousarray(y, dtype=np.float64)
+
+
+def as_numbers(values, name):
+    """Return a copy as float64; raise a ValueError for text and other things that are no numbers."""
+    array = np.asarray(values)
+    try:
+        if array.dtype.kind in "USc" or (array.shape == () and array.dtype == object):
+            raise TypeError
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, got {values!r}") from None
+
+
+def check_bounds(gram, y, C, name="C"):
+    """Return upper bounds of alpha as float64 of shape (m,).
+
+    Raise a ValueError for bounds that are negative or not finite, and unless both classes have a point whose
+    bound is positive.
+    """
+    if isinstance(C, numbers.Real):
+        if not (np.isfinite(C) and C > 0):
+            raise ValueError(f"{name} must be a positive finite number, got {C!r}")
+        C = np.full(gram.m, float(C))
+    C = as_numbers(C, name)
+    if C.shape != (gram.m,):
+        raise ValueError(f"{name} must be a number or have shape ({gram.m},), got shape {C.shape}")
+    bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
+        )
+    if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
+        raise ValueError(f"y must hold both classes among the points with {name} > 0")
+    return C
+
+
+def check_options(tol, working_set, max_iter, m):
+    """Return the step limit of a problem of m rows; raise a ValueError for a bad one, tol or working set."""
+    if not (isinstance(tol, numbers.Real) and np.isfinite(tol) and tol > 0):
+        raise ValueError(f"tol must be a positive finite number, got {tol!r}")
+    if not (isinstance(working_set, str) and working_set in WORKING_SETS):
+        raise ValueError(f"working_set must be one of {sorted(WORKING_SETS)}, got {working_set!r}")
+    if max_iter is None:
+        return max(MOST_STEPS, MOST_STEPS_PER_ROW * m)
+    if not (isinstance(max_iter, numbers.Integral) and max_iter >= 0):
+        raise ValueError(f"max_iter must be None or an integer >= 0, got {max_iter!r}")
+    return int(max_iter)
+
+
+def check_start(start, y, C):
+    """Return a feasible start as signed variables of shape (m,); raise a ValueError for another one."""
+    start = as_numbers(start, "start")
+    if start.shape != y.shape:
+        raise ValueError(f"start must have shape {y.shape}, got {start.shape}")
+    outside = np.flatnonzero(~((start >= 0) & (start <= C)))
+    if outside.size:
+        i = outside[0]
+        raise ValueError(f"start must lie in [0, C], got {start[i]} at point {i} where C is {C[i]}")
+    balance = float(start @ y)
+    if abs(balance) > 1e-9 * max(float(start.sum()), C.max()):
+        raise ValueError(f"start must satisfy sum(y * alpha) = 0, got {balance:.3g}")
+    return start * y
+
+
+def frozen(array):
+    """Return the array, made read-only."""
+    array.flags.writeable = False
+    return array

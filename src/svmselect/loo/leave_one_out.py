@@ -1,0 +1,552 @@
+"""Exact leave-one-out in five phases: check the arguments, solve for all points, and resolve each left-out
+point by the sufficiency checks, by its path, or by training without it."""
+
+from __future__ import annotations
+
+import numbers
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import svmselect.solver._active_set as _active_set
+from svmselect.checks import check_bounds, check_labels, check_options, check_start, frozen
+from svmselect.errors import misclassified
+from svmselect.gram import Gram
+from svmselect.loo._retrain import retrain, retrain_briefly, solve_in_turn
+from svmselect.loo.result import LeaveOneOut
+from svmselect.loo.sufficiency import sufficiency_checks
+from svmselect.solver._smo import Dual
+from svmselect.solver.feasible import balanced
+from svmselect.svm import Solution, solution_of
+from svmselect.threads import one_blas_thread
+from svmselect.unlearning.points import GAP, unlearn_points
+
+__all__ = ["EXACT", "METHODS", "leave_one_out"]
+
+METHODS = ("unlearn", "certified", "retrain")
+# KKT gap of the solution that points are unlearned from, and of fits that are to give decision values
+EXACT = 1e-9
+FIRST_PORTION = 32  # at least this many points are decided before `give_up` is asked
+
+
+@one_blas_thread()
+def leave_one_out(
+    gram: Gram,
+    y: ArrayLike,
+    C: ArrayLike,
+    method: str = "unlearn",
+    tol: float = 1e-3,
+    working_set: str = "mvp",
+    efficiency_test: int = 10,
+    start: ArrayLike | None = None,
+    max_iter: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    decision_values: bool = False,
+    give_up: Callable[[np.ndarray], bool] | None = None,
+    sample: int | None = None,
+    rng: int | np.random.Generator = 0,
+    active_set: bool = True,
+) -> LeaveOneOut:
+    """Exact leave-one-out error, and the left-out decision values.
+
+    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm
+    1), and finds the classifier without each remaining point from the one with it.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel matrix of the m rows. float64 for "unlearn": decision values are those of the stored matrix, in
+        which float32 moves them by about 1e-7 times the largest kernel value and the sum of alphas.
+    y : array_like, shape (m,)
+        Labels, -1 and +1.
+    C : float or array_like, shape (m,)
+        Upper bound of every alpha, or one positive bound per point.
+    method : {"unlearn", "certified", "retrain"}
+        "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
+        from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. Few points
+        whose sign a few steps of "certified" prove from that solution need no path. "retrain":
+        the standard approach of Franc et al., their Algorithm 2: every point is solved to `tol` by SMO, its
+        alpha spread over the in-bound SVs; where SMO creeps, after more than 10 m^2 steps, the active-set
+        method takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out
+        decision value is proved.
+    tol : float
+        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
+        it.
+    working_set : {"mvp", "wss2"}
+        The rule of retraining; see `solve_csvc`. "mvp" is the paper's.
+    efficiency_test : int
+        The paper's M: after this many points of "certified", the rest is solved by Algorithm 2 unless at
+        least half of them were certified. 0 never switches.
+    start : array_like, shape (m,), optional
+        Feasible alphas to start the full solution from; zeros by default. A solution for C1 becomes feasible
+        for C2 after scaling by C2 / C1 and clipping to C2 against round-off.
+    max_iter : int, optional
+        The largest number of SMO steps per solve; by default a hundred thousand per row, and at least a
+        million.
+    progress : callable, optional
+        Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
+        those that need no path, and once for a hundred or so paths.
+    decision_values : bool
+        Whether to find the decision value of every point by the classifier without it, and not only its
+        sign. Every point with ``alpha_r > 0`` is then driven to the end of its path, or trained without to a
+        KKT gap of 1e-9.
+    give_up : callable, optional
+        For "unlearn" alone. It is called as ``give_up(errors)`` with the points that are known to be errors
+        so far, bool of shape (m,), after the checks and now and then between paths. If it returns True, the
+        rest is left undecided.
+    sample : int, optional
+        The largest number of points that are solved for. If the checks leave more undecided, this many are
+        drawn at random, and the error is an estimate with a `standard_error`. Every point has the same
+        rank in the draw, whatever model and method. By default all are solved for. It cannot be combined with
+        `decision_values`.
+    rng : int or numpy.random.Generator
+        Draws the sample.
+    active_set : bool
+        Whether the active-set method takes over where SMO creeps. False is for "retrain" and "certified", by
+        SMO alone as in the paper, whose steps and columns then compare with those of other SMO solvers.
+
+    Returns
+    -------
+    LeaveOneOut
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+
+    Notes
+    -----
+    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for
+    theta_r, and ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``,
+    so h does not fall as t grows: unlearning only lowers it, and a point whose h is negative on the way is an
+    error.
+
+    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow
+    theta_r linearly, as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature
+    of the dual along this direction. This path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``;
+    concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every supergradient at 0, ``V(t - L) <= V(0) + (1 -
+    h(0)) (t - L)``. Together
+
+        h(0) >= h - c L^2 / (2 (L - t)),
+
+    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
+    positive the point is correct.
+
+    Before a path begins, theta_r may be taken over along any other direction. Where the in-bound points would
+    meet their bounds too early, a part of it goes to them in proportion to their room, and to the points
+    outside that cost least: the slope sigma of that direction then takes another ``sigma L / (L - t)``. Where
+    the bound says so even then, no path is walked.
+
+    *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram
+    matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
+    KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above
+    with the curvature of the matrix, has to have the sign that the path found. A point that fails is trained
+    anew to the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to
+    `tol` even so is named in `not_converged`.
+
+    *Decision values.* With ``decision_values=True`` a path may not stop before its end. There the dual is
+    solved by linear systems over the in-bound points, and what is found is exact up to their round-off; its
+    KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew, all points are
+    with "retrain" and "certified", to a KKT gap of 1e-9; one that does not come to 1e-8 after unlearning, or
+    to 1e-9, is named in `not_converged`. Points with ``alpha_r = 0`` have the value of the full solution: it
+    is optimal without them. Where no in-bound SV fixes a threshold it is the middle of its interval,
+    everywhere and without the point, and errors are the signs of these values.
+
+    *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
+    theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
+    that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
+    their bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, leave_one_out
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> loo = leave_one_out(gram, y, C=1)
+    >>> round(loo.error, 3)
+    0.25
+    >>> loo.errors
+    array([False, False, False,  True,  True, False, False, False])
+    """
+    problem = _check(
+        gram,
+        y,
+        C,
+        method,
+        tol,
+        working_set,
+        efficiency_test,
+        start,
+        max_iter,
+        decision_values,
+        give_up,
+        sample,
+        active_set,
+    )
+    columns, values = gram.thread_counts
+    gram.compute()
+    begin = time.process_time()
+    full = _solve_all(problem)
+    points = _resolve_by_checks(problem, full, sample, rng)
+    points.report = None if progress is None else _counter(progress, points.undecided.size)
+    hopeless = points.hopeless(problem)
+    if problem.exact and full.converged and not hopeless:
+        hopeless = _resolve_by_paths(problem, full, points)
+    if points.undecided.size and not hopeless:
+        _resolve_by_training(problem, full, points)
+    columns_now, values_now = gram.thread_counts
+    errors = points.errors(problem.y)
+    return LeaveOneOut(
+        errors=errors,
+        error=float(errors @ points.stands_for / gram.m),
+        decision=points.decision,
+        resolved_by=points.resolved_by,
+        n_iter=points.n_iter,
+        columns_requested=columns_now - columns,
+        kernel_values=values_now - values,
+        cpu_s=time.process_time() - begin,
+        not_converged=frozen(points.not_converged),
+        solution=full.solution,
+        stands_for=frozen(points.stands_for),
+    )
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The checked arguments of `leave_one_out`."""
+
+    gram: Gram
+    y: np.ndarray
+    C: np.ndarray
+    theta: np.ndarray | None  # where the full solution starts, in signed variables
+    method: str
+    tol: float
+    working_set: str
+    efficiency_test: int
+    max_iter: int
+    decision_values: bool
+    give_up: Callable | None
+    active_set: bool
+
+    @property
+    def exact(self):
+        """Whether points are unlearned, from a solution whose KKT gap is round-off or little more."""
+        return self.method == "unlearn"
+
+    @property
+    def aim(self):
+        """KKT gap of the full solution, and of fits that take the place of a path."""
+        return min(self.tol, EXACT) if self.exact or self.decision_values else self.tol
+
+    @property
+    def largest_gap(self):
+        """KKT gap above which a fit counts as not converged."""
+        return min(self.tol, GAP) if self.decision_values else self.tol
+
+
+@dataclass(frozen=True)
+class _FullFit:
+    """The solution of all points, in which each group of identical ones may be one point.
+
+    Attributes
+    ----------
+    dual : Dual
+        Solved; of the groups.
+    y, bound : ndarray, shape (n_groups,)
+        Labels and upper bounds of the groups.
+    group : ndarray of intp, shape (m,)
+        The group of each point.
+    converged : bool
+    solution : Solution
+        Of all points.
+    """
+
+    dual: Dual
+    y: np.ndarray
+    bound: np.ndarray
+    group: np.ndarray
+    converged: bool
+    solution: Solution
+
+    @property
+    def grouped(self):
+        return self.bound.size < self.group.size
+
+
+@dataclass
+class _Points:
+    """Left-out points and what the phases have found out about each; fields are those of `LeaveOneOut`."""
+
+    decision: np.ndarray
+    resolved_by: np.ndarray
+    stands_for: np.ndarray
+    solved: np.ndarray  # the points that are to be solved for, because no check resolves them
+    surely_right: np.ndarray  # bool, shape (m,): proved by a check, whatever the decision value's sign
+    n_iter: int
+    not_converged: np.ndarray
+    report: Callable | None = None
+
+    @property
+    def undecided(self):
+        """The points that are still to be solved for."""
+        return self.solved[self.resolved_by[self.solved] == ""]
+
+    def errors(self, y):
+        """Return which points are known to be errors."""
+        return (self.resolved_by != "") & ~self.surely_right & misclassified(y, self.decision)
+
+    def hopeless(self, problem):
+        """Return whether the caller gives up, given the errors known so far."""
+        return problem.give_up is not None and bool(problem.give_up(self.errors(problem.y)))
+
+    def tell(self, n):
+        """Report n more points as done."""
+        if self.report is not None and n:
+            self.report(int(n))
+
+
+def _check(
+    gram,
+    y,
+    C,
+    method,
+    tol,
+    working_set,
+    efficiency_test,
+    start,
+    max_iter,
+    decision_values,
+    give_up,
+    sample,
+    active_set,
+):
+    """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
+    y = check_labels(gram, y)
+    gram.kernel.check_definite()
+    C = check_bounds(gram, y, C)
+    if (C == 0).any():
+        raise ValueError(
+            f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
+        )
+    max_iter = check_options(tol, working_set, max_iter, gram.m)
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
+    if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
+        raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
+    theta = None if start is None else check_start(start, y, C)
+    if give_up is not None and method != "unlearn":
+        raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
+    if method == "unlearn" and not active_set:
+        raise ValueError(f"active_set=False is for methods 'retrain' and 'certified', got {method!r}")
+    if sample is not None:
+        if not (isinstance(sample, numbers.Integral) and sample >= 1):
+            raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
+        if decision_values:
+            raise ValueError("decision_values=True is for all points, not for a sample of them")
+    return _Problem(
+        gram,
+        y,
+        C,
+        theta,
+        method,
+        tol,
+        working_set,
+        efficiency_test,
+        max_iter,
+        decision_values,
+        give_up,
+        active_set,
+    )
+
+
+def _solve_all(problem):
+    """Return the `_FullFit` of all points; to unlearn points from it, identical ones are one point."""
+    gram, y, theta = problem.gram, problem.y, problem.theta
+    columns, values = gram.thread_counts
+    everyone = np.arange(gram.m)
+    first, group = _identical_points(gram, y) if problem.exact else (everyone, everyone)
+    grouped = first.size < gram.m
+    bound = np.bincount(group, problem.C) if grouped else problem.C
+    dual = Dual(gram.restricted(first, keep=True).compute() if grouped else gram, y[first])
+    dual.boxes(y[first], bound)
+    if theta is not None:
+        dual.seed(np.bincount(group, theta) if grouped else theta)
+    if problem.exact:
+        _active_set.solve(dual, "wss2", problem.aim, problem.max_iter)
+    elif problem.active_set:
+        solve_in_turn(dual, problem.working_set, problem.aim, problem.max_iter)
+    else:
+        dual.solve(problem.working_set, problem.aim, problem.max_iter)
+    converged = dual.reached(problem.largest_gap)
+    solution = solution_of(dual, gram, y[first], bound, converged, columns, values)
+    if grouped:
+        solution = _split_among_points(solution, group, problem.C)
+    return _FullFit(dual, y[first], bound, group, converged, solution)
+
+
+def _resolve_by_checks(problem, full, sample, rng):
+    """Return the `_Points`: those that a sufficiency check resolves, and those that are to be solved for."""
+    m, solution = problem.gram.m, full.solution
+    resolved_by = sufficiency_checks(problem.gram, problem.y, solution)
+    not_converged = np.empty(0, dtype=np.intp)
+    if problem.decision_values:
+        resolved_by[solution.alpha > 0] = ""
+        surely_right = np.zeros(m, dtype=bool)
+        if not full.converged:
+            not_converged = np.flatnonzero(resolved_by == "check1")
+    else:
+        surely_right = (resolved_by == "check1") | (resolved_by == "check3")
+    solved, stands_for = np.flatnonzero(resolved_by == ""), np.ones(m)
+    if sample is not None and solved.size > sample:
+        # every point has the same rank, whatever model and method
+        rank = np.random.default_rng(rng).random(m)
+        drawn = np.sort(solved[np.argsort(rank[solved])[:sample]])
+        stands_for[solved] = 0
+        stands_for[drawn] = solved.size / sample
+        solved = drawn
+    return _Points(
+        decision=solution.decision.copy(),
+        resolved_by=resolved_by,
+        stands_for=stands_for,
+        solved=solved,
+        surely_right=surely_right,
+        n_iter=solution.n_iter,
+        not_converged=not_converged,
+    )
+
+
+def _resolve_by_paths(problem, full, points):
+    """Unlearn the undecided points, in portions; return whether the caller gives up."""
+    for part in _portions(points.undecided, points.decision, problem.y, problem.give_up):
+        bounds_left = full.bound[full.group[part]] - problem.C[part]
+        # a few steps of Algorithm 3 for each point, while these cost less than paths
+        if not problem.decision_values:
+            values, outcome, n_iter = retrain_briefly(
+                full.dual, full.group[part], bounds_left, problem.aim, full.solution.n_inbound
+            )
+            decided = outcome > 0
+            points.n_iter += n_iter
+            points.decision[part[decided]] = values[decided]
+            points.resolved_by[part] = np.array(["", "retrained", "certified"])[outcome]
+            points.tell(np.count_nonzero(decided))
+            part, bounds_left = part[~decided], bounds_left[~decided]
+        # the paths of the others
+        if part.size:
+            points.decision[part], outcome = unlearn_points(
+                full.dual, full.y, full.group[part], bounds_left, points.report, not problem.decision_values
+            )
+            points.resolved_by[part] = np.array(["", "unlearned", "certified"])[outcome]
+        if points.hopeless(problem):
+            return True
+    return False
+
+
+def _resolve_by_training(problem, full, points):
+    """Train without each point that is still undecided."""
+    undecided, dual = points.undecided, full.dual
+    aim = min(problem.tol, max(dual.gap_now(), EXACT))
+    if full.grouped:  # from here on each point is one of its own again
+        dual = Dual(problem.gram, problem.y)
+        dual.boxes(problem.y, problem.C)
+        dual.seed(full.solution.alpha * problem.y)
+    if problem.exact:
+        points.decision[undecided], outcome, n_iter = _train_without(problem, dual, undecided, aim, points)
+    else:
+        proposed = problem.method == "certified" and not problem.decision_values
+        points.decision[undecided], outcome, n_iter = retrain(
+            dual,
+            undecided,
+            problem.working_set,
+            problem.aim,
+            problem.max_iter,
+            proposed,
+            problem.efficiency_test,
+            points.report,
+            problem.active_set,
+        )
+    points.resolved_by[undecided] = np.where(outcome == 2, "certified", "retrained")
+    points.n_iter += n_iter
+    points.not_converged = np.union1d(points.not_converged, undecided[outcome == 0])
+
+
+def _train_without(problem, full, undecided, aim, points):
+    """Return decision values of left-out points by training without them from the full solution, to a KKT gap
+    of `aim` if that can be reached; their outcomes, 1 if the gap is known to be small enough, else 0; and the
+    steps."""
+    y, limit = problem.y, problem.max_iter
+    decision, outcome = np.empty(undecided.size), np.zeros(undecided.size, dtype=np.intp)
+    n_iter = 0
+    theta, _, lo, hi = full.arrays()
+    inbound = np.flatnonzero((lo < theta) & (theta < hi))
+    dual = Dual(full.gram, y)
+    for k, r in enumerate(undecided):
+        bound = problem.C.copy()
+        bound[r] = 0
+        dual.boxes(y, bound)
+        _, _, without_lo, without_hi = dual.arrays()
+        before = dual.state()[-1]
+        dual.seed(balanced(theta, without_lo, without_hi, inbound[inbound != r]), full.known())
+        _active_set.solve(dual, "wss2", aim, limit)
+        if not dual.reached(problem.largest_gap):
+            # the full solution may be so large that its round-off hides the one without r
+            dual.boxes(y, bound)
+            _active_set.solve(dual, "wss2", aim, limit)
+        _, f, b, _, _, after = dual.state()
+        decision[k], outcome[k] = f[r] + y[r] + b, dual.reached(problem.largest_gap)
+        n_iter += after - before
+        points.tell(1)
+    return decision, outcome, n_iter
+
+
+def _identical_points(gram, y):
+    """Return the first of each group of points of equal rows and labels, and the group of each point, shape
+    (m,)."""
+    rows = gram.row_groups
+    everyone = np.arange(gram.m)
+    if rows[-1] == gram.m - 1:
+        return everyone, everyone
+    _, first, group = np.unique(2 * rows + (y > 0), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[group]
+
+
+def _split_among_points(solution, group, C):
+    """Return the solution of all points from that in which each group of identical ones is one point: their
+    alphas are in proportion to their bounds."""
+    alpha, bound = solution.alpha[group], solution.C[group]
+    return replace(
+        solution,
+        alpha=frozen(np.where(alpha < bound, alpha * (C / bound), C)),
+        C=frozen(C),
+        decision=frozen(solution.decision[group]),
+    )
+
+
+def _portions(points, decision, y, give_up):
+    """Return portions of points in the order in which they are decided: all at once, or where one may give
+    up, those that are most likely errors first, each portion as large as all before."""
+    if give_up is None or points.size <= FIRST_PORTION:
+        return [points]
+    order = points[np.argsort((y * decision)[points], kind="stable")]
+    first = max(FIRST_PORTION, points.size // 8)
+    ends = [first]
+    while 2 * ends[-1] < points.size:
+        ends.append(2 * ends[-1])
+    return np.split(order, ends)
+
+
+def _counter(progress, total):
+    """Return a callable that is told of n more points done, and calls ``progress(done, total)``."""
+    done = 0
+
+    def report(n):
+        nonlocal done
+        done += n
+        progress(done, total)
+
+    return report
