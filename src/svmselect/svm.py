@@ -28,6 +28,7 @@ __all__ = [
     "check_start",
     "decision_function",
     "frozen",
+    "largest_C",
     "misclassified",
     "solution_of",
     "solve_blocked",
@@ -42,6 +43,10 @@ MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
 BLOCKED_ROWS = 10_000
 # f, and the sums of kernel values that it is made of, stay below this.
 LARGEST_SUM = 1e290
+# C times the sum of a row's kernel values stays below this: the solvers square such sums.
+LARGEST_BOUND = 1e140
+# A nu that leaves no margin at tol is tried with this share of it, to say whether a smaller tol would do.
+CLOSER = 1e-3
 
 
 class InfeasibleNu(ValueError):
@@ -148,9 +153,22 @@ def as_numbers(values, name):
         raise ValueError(f"{name} must be numbers, got {values!r}") from None
 
 
-def check_bounds(gram, y, C, name="C"):
-    """Upper bounds of alpha as float64 of shape (m,), or a ValueError; both classes must have a point with C
-    > 0."""
+def largest_C(gram):
+    """Return the bound of alpha that stands for every larger one; squares of larger alphas overflow."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.float64(LARGEST_BOUND) / (gram.m * max(float(gram.diagonal.max()), 0.0))
+
+
+def check_bounds(gram, y, C):
+    """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`, or raise a ValueError.
+
+    Both classes must have a point with C > 0.
+    """
+    return np.minimum(_check_weights(gram, y, C, "C"), largest_C(gram))
+
+
+def _check_weights(gram, y, C, name):
+    """Return a number for each point as float64 of shape (m,), or raise a ValueError."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")
@@ -332,7 +350,7 @@ def _check_nu(gram, y, nu, weight):
     """Upper bounds of the nu-SVC's alphas and the sum that each class has to reach, or a ValueError."""
     if not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
-    weight = check_bounds(gram, y, np.ones(gram.m) if weight is None else weight, "weight")
+    weight = _check_weights(gram, y, np.ones(gram.m) if weight is None else weight, "weight")
     total = nu * weight.sum() / 2
     largest = min(weight[y > 0].sum(), weight[y < 0].sum()) * 2 / weight.sum()
     if nu > largest:
@@ -419,7 +437,7 @@ def solve_nusvc(
     if rho <= tol * scale:
         raise InfeasibleNu(
             f"nu must leave a margin above tol = {tol} of the largest kernel value between the classes, "
-            f"got {nu} with rho = {rho / scale:.3g} of it"
+            f"got {nu} with rho = {rho / scale:.3g} of it{_smaller_tol(dual, working_set, tol, scale)}"
         )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
     alpha, decision = solution.alpha / rho, solution.decision / rho
@@ -432,6 +450,15 @@ def solve_nusvc(
         objective=solution.objective / rho / rho - alpha.sum(),
         kkt_gap=_gap_of(solution.alpha, weight, y, decision),
     )
+
+
+def _smaller_tol(dual, working_set, tol, scale):
+    """Return the end of a refusal, which names a smaller tol with which nu leaves a margin; "" where as many
+    steps again show none."""
+    smaller = CLOSER * tol
+    dual.solve(working_set, smaller * scale, dual.state()[-1])
+    rho = dual.margin() / scale
+    return f"; tol = {rho / 10:.0e} would do" if rho > smaller else ""
 
 
 def _gap_of(alpha, C, y, decision):

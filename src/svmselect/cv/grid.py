@@ -26,7 +26,14 @@ from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.path import check_values, moved_along_C
 from svmselect.solver._path import follow
-from svmselect.svm import WeightedErrors, check_labels, check_options, frozen, misclassified
+from svmselect.svm import (
+    WeightedErrors,
+    check_labels,
+    check_options,
+    frozen,
+    largest_C,
+    misclassified,
+)
 from svmselect.threads import one_blas_thread, thread_count
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
@@ -179,7 +186,7 @@ def cross_validate_grid(
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     if seeding == "unlearn":
-        gram.kernel.check_definite()
+        gram.check_definite()
     shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
     errors, n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
     converged = np.zeros(shape, dtype=bool)
@@ -196,8 +203,9 @@ def cross_validate_grid(
 
     def path(view, g, h):
         found = np.empty((Cs.size, members[h].size if decision_values else 0))
+        bounds, with_active_set = np.minimum(Cs[order], largest_C(view)), trainer.with_active_set(view)
         errors[g, order, h], n_iter[g, order, h], converged[g, order, h] = follow(
-            view, y, Cs[order], members[h], working_set, trainer.with_active_set(view), tol, limit, found
+            view, y, bounds, members[h], working_set, with_active_set, tol, limit, found
         )
         if decision_values:
             decision[np.ix_([g], order, members[h])] = found
@@ -205,7 +213,7 @@ def cross_validate_grid(
     def unlearn(view, g, distribute):
         theta = known = solution = None
         for c in order:
-            C = np.full(view.m, Cs[c])
+            C = np.full(view.m, min(Cs[c], largest_C(view)))
             if solution is not None:
                 theta = moved_along_C(y, solution, C)
             solution, known = trainer.fit(view, C, theta, known, exact=True)

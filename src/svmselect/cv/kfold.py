@@ -247,7 +247,7 @@ def in_parallel(gram, task, tasks, work):
 def unlearned_fast(gram):
     """Whether many folds are unlearned by default: where the whole matrix is there, of some size, and the
     dual is concave."""
-    return gram.full and gram.m <= MOST_ROWS and gram.kernel.is_definite()
+    return gram.full and gram.m <= MOST_ROWS and gram.is_definite()
 
 
 def groups_of(rounds, m):
@@ -374,7 +374,7 @@ def cross_validate(
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     if seeding == "unlearn":
-        gram.kernel.check_definite()
+        gram.check_definite()
     rng = np.random.default_rng(rng)
     chained = seeding in CHAINED
     clock = time.process_time if chained or not gram.full or thread_count() == 1 else time.thread_time

@@ -411,7 +411,7 @@ def leave_one_out(
     array([False, False, False,  True,  True, False, False, False])
     """
     y = check_labels(gram, y)
-    gram.kernel.check_definite()
+    gram.check_definite()
     C = check_bounds(gram, y, C)
     if (C == 0).any():
         raise ValueError(
