@@ -45,8 +45,8 @@ BLOCKED_ROWS = 10_000
 LARGEST_SUM = 1e290
 # C times the sum of a row's kernel values stays below this: the solvers square such sums.
 LARGEST_BOUND = 1e140
-# A nu that leaves no margin at tol is tried with this share of it, to say whether a smaller tol would do.
-CLOSER = 1e-3
+# A nu that leaves no margin at tol is tried with these shares of it, for so many steps each.
+CLOSER, STEPS_CLOSER = (1e-1, 1e-2, 1e-3, 1e-4), 50_000
 
 
 class InfeasibleNu(ValueError):
@@ -431,7 +431,8 @@ def solve_nusvc(
     dual.boxes(y, weight)
     dual.seed(sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
     dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
-    scale = largest if largest > 0 else 1.0
+    # f at the start is made of kernel values, also of an indefinite kernel
+    scale = largest if largest > 0 else float(np.abs(dual.state()[1]).max()) / (2 * total) or 1.0
     converged = dual.solve(working_set, tol * scale, max_iter)
     rho = dual.margin()
     if rho <= tol * scale:
@@ -453,12 +454,14 @@ def solve_nusvc(
 
 
 def _smaller_tol(dual, working_set, tol, scale):
-    """Return the end of a refusal, which names a smaller tol with which nu leaves a margin; "" where as many
-    steps again show none."""
-    smaller = CLOSER * tol
-    dual.solve(working_set, smaller * scale, dual.state()[-1])
-    rho = dual.margin() / scale
-    return f"; tol = {rho / 10:.0e} would do" if rho > smaller else ""
+    """Return the end of a refusal, which names a smaller tol with which nu leaves a margin; else ""."""
+    for share in CLOSER:
+        smaller = share * tol
+        converged = dual.solve(working_set, smaller * scale, STEPS_CLOSER)
+        # the margin at another solution with this gap differs by at most the gap
+        if converged and dual.margin() > 3 * smaller * scale:
+            return f"; tol = {smaller:g} would do"
+    return ""
 
 
 def _gap_of(alpha, C, y, decision):

@@ -51,6 +51,16 @@ def test_a_distance_matrix_has_no_leave_one_out_error(unit, diagonal):
 
 
 @pytest.mark.parametrize("unit", UNITS)
+def test_a_nu_svc_of_a_matrix_without_a_positive_diagonal(unit):
+    """Its tolerance is one of the values of the kernel, in any unit."""
+    X, y = rows()
+    K = -unit * pairwise_distances(X)
+    model = NuSVC(0.5, kernel="precomputed", tol=1e-6).fit(K, y)
+    expected = NuSVC(0.5, kernel="precomputed", tol=1e-6).fit(K / unit, y)
+    np.testing.assert_allclose(model.decision_function(K), expected.decision_function(K / unit), atol=1e-4)
+
+
+@pytest.mark.parametrize("unit", UNITS)
 def test_definiteness_does_not_depend_on_the_unit(unit):
     X, _ = rows()
     products = unit * (X @ X.T)  # of rank 4

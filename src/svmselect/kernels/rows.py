@@ -10,7 +10,7 @@ from scipy import sparse
 
 import svmselect.kernels._panels as _panels
 
-__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "packed", "product_panels", "slices", "weighted_panels"]
+__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
 
 # A panel that is made dense has at most this many rows and bytes.
 PANEL_ROWS = 1024
@@ -27,7 +27,7 @@ SPARSE_ROWS = 64
 ON_ARM = platform.machine() in ("aarch64", "arm64")
 
 
-def packed(*matrices):
+def _packed(*matrices):
     """Return CSR matrices over the columns alone that occur in one of them, and the numbers of these columns.
 
     Parameters
@@ -71,7 +71,7 @@ class Rows:
         float32 or float64. CSR rows stay so: products turn at most `PANEL_ROWS` of them dense at a time,
         fewer when these would exceed `PANEL_BYTES`.
     columns : ndarray of intp, optional
-        For CSR rows that are `packed` already: the number of each of their columns.
+        For CSR rows that are over some columns alone: the number of each of their columns.
     d : int, optional
         Likewise, the number of features.
 
@@ -100,7 +100,7 @@ class Rows:
         self.d = X.shape[1] if d is None else d
         self.sparse = sparse.issparse(X)
         if self.sparse and columns is None:
-            (X,), columns = packed(X)
+            (X,), columns = _packed(X)
         self._hold(X, columns)
         starts = self._starts if self.sparse else np.arange(self.n + 1) * self.width
         self.norms = _panels.squared_norms(X.data if self.sparse else X.reshape(-1), starts)
@@ -118,7 +118,7 @@ class Rows:
         """Return the Rows of two matrices, both dense or both sparse, over the same columns."""
         if not sparse.issparse(X):
             return cls(X), cls(Z)
-        narrow, columns = packed(X, Z)
+        narrow, columns = _packed(X, Z)
         return tuple(cls(part, columns=columns, d=X.shape[1]) for part in narrow)
 
     def _hold(self, X, columns):

@@ -135,7 +135,8 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         y : array_like, shape (m,)
             Labels of any type.
         sample_weight : array_like, shape (m,), optional
-            Factors of C; 1 by default. A row of weight 0 is not trained on.
+            Factors of C; 1 by default. A row of weight 0 is not trained on. A class whose rows all have
+            weight 0 stays in `classes_` and is never predicted; two classes at least must have some weight.
 
         Returns
         -------
