@@ -70,13 +70,14 @@ def test_scorers_get_the_frame_of_the_user_for_a_threshold_and_in_rounds():
     assert search.fit(X, y).best_score_ <= 0
 
 
-@pytest.mark.parametrize("kind", ["list", "int", "sparse", "precomputed"])
+@pytest.mark.parametrize("kind", ["list", "int", "sparse", "sparse frame", "precomputed"])
 def test_scorers_get_rows_of_other_kinds(kind):
     X, y = load_iris(return_X_y=True)
     rows = {
         "list": X.tolist(),
         "int": (10 * X).astype(int),
         "sparse": sparse.csr_matrix(X),
+        "sparse frame": pd.DataFrame(X).astype(pd.SparseDtype("float64", 0.0)),
         "precomputed": X @ X.T,
     }
     rows, seen = rows[kind], set()
@@ -91,7 +92,7 @@ def test_scorers_get_rows_of_other_kinds(kind):
     theirs = GridSearchCV(sklearn.svm.SVC(kernel=kernel), {"C": [1.0, 10.0]}, scoring="accuracy", cv=3)
     np.testing.assert_allclose(
         ours.cv_results_["mean_test_score"],
-        theirs.fit(rows, labels).cv_results_["mean_test_score"],
+        theirs.fit(X if kind == "sparse frame" else rows, labels).cv_results_["mean_test_score"],
         atol=1e-12 if kind == "precomputed" else 0.03,
     )
     assert seen == {(type(rows), getattr(rows, "dtype", None), type(labels))}

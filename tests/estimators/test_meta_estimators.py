@@ -250,7 +250,7 @@ def test_classes_of_weight_zero_by_class_weight(gone):
     model = SVC(class_weight=dict.fromkeys(gone, 0.0)).fit(X, y)
     assert set(model.predict(np.vstack([X, 100 * X]))) == set(range(4)) - set(gone)
     with pytest.raises(
-        ValueError, match=r"weights must leave rows of two classes to train on, got rows of \[2\]"
+        ValueError, match=r"two classes need rows of a weight above zero to train on, got those of \[2\]"
     ):
         SVC(class_weight={0: 0, 1: 0, 3: 0}).fit(X, y)
 

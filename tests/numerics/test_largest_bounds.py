@@ -46,6 +46,16 @@ def test_a_hard_margin(C):
         np.testing.assert_allclose(scores, by_less)
 
 
+@pytest.mark.parametrize("Cs", [[1e-300, 1e100], [1e-320, 1e300], [1e-250, 1e-10, 1e200], [1e-300, 1.0]])
+def test_paths_over_all_numbers(Cs):
+    X, y = two_classes(np.random.default_rng(0), 40, 2)
+    gram = Gram(X, RBF(0.5))
+    assert len(list(solve_path(gram, y, Cs, warm_start="C"))) == len(Cs)
+    for seeding in ("path", "unlearn"):
+        found = cross_validate_grid(gram, y, Cs, folds=3, seeding=seeding, max_iter=20_000)
+        assert 0 <= found.error.min() <= found.error.max() <= 1
+
+
 @pytest.mark.parametrize("C", LARGE[1:])
 @pytest.mark.parametrize(("kernel", "unit"), [(RBF(0.5), 1.0), (Linear(), 1e-3), (Linear(), 1e3)])
 def test_classes_that_overlap(C, kernel, unit):

@@ -19,7 +19,7 @@ class OfProducts(Kernel):
     """A kernel whose values follow from inner products and squared norms.
 
     A subclass has ``_finish(products, out, slots, norms, other_norms, d)``, which writes row r of the panel
-    into ``out[slots[r]]``."""
+    into ``out[slots[r]]``; a product is a sum of d terms."""
 
     def block(self, A, B, out=None, slots=None):
         """See `Kernel.block`."""

@@ -66,11 +66,11 @@ def training_set(estimator, X, y, copy=True):
 def as_given(X, y, rows, kernel):
     """Return rows and labels as scorers get them: those that the user gave, as GridSearchCV hands them on.
 
-    Sparse rows and kernel matrices are those of `training_set`.
+    Sparse matrices and kernel matrices are those of `training_set`.
     """
     pairwise = isinstance(kernel, str) and kernel == "precomputed"
     X, y = indexable(X, y)
-    return rows if pairwise or sparse.issparse(rows) else X, y
+    return rows if pairwise or sparse.issparse(X) else X, y
 
 
 def rows_to_predict(estimator, X):

@@ -74,7 +74,7 @@ class Problem:
         if np.count_nonzero(present) < 2:
             labels = classes[present].tolist()
             raise ValueError(
-                f"weights must leave rows of two classes to train on, got rows of {labels!r} alone"
+                f"two classes need rows of a weight above zero to train on, got those of {labels!r}"
             )
         both = list(combinations(range(classes.size), 2))
         self.n_pairs, self.pairs, self.default = len(both), [], np.zeros(len(both))
