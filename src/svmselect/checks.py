@@ -6,8 +6,19 @@ import numbers
 
 import numpy as np
 
-__all__ = ["as_numbers", "check_bounds", "check_labels", "check_options", "check_start", "frozen"]
+__all__ = [
+    "as_numbers",
+    "check_bounds",
+    "check_labels",
+    "check_options",
+    "check_start",
+    "check_weights",
+    "frozen",
+    "largest_C",
+]
 
+# C times the sum of a row's kernel values stays below this: the solvers square such sums.
+LARGEST_BOUND = 1e140
 WORKING_SETS = ("mvp", "wss2")
 # A solver gives up after MOST_STEPS steps, or MOST_STEPS_PER_ROW per row if these are more.
 MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
@@ -36,12 +47,24 @@ def as_numbers(values, name):
         raise ValueError(f"{name} must be numbers, got {values!r}") from None
 
 
-def check_bounds(gram, y, C, name="C"):
-    """Return upper bounds of alpha as float64 of shape (m,).
+def largest_C(gram):
+    """Return the bound of alpha that stands for every larger one; squares of larger alphas overflow."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.float64(LARGEST_BOUND) / (gram.m * max(float(gram.diagonal.max()), 0.0))
+
+
+def check_bounds(gram, y, C):
+    """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`.
 
     Raise a ValueError for bounds that are negative or not finite, and unless both classes have a point whose
     bound is positive.
     """
+    return np.minimum(check_weights(gram, y, C, "C"), largest_C(gram))
+
+
+def check_weights(gram, y, C, name):
+    """Return a number for each point as float64 of shape (m,); raise a ValueError as `check_bounds`, under
+    another name."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")

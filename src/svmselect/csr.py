@@ -1,4 +1,5 @@
-"""Sparse input: the one place where its indices are checked before compiled code follows them."""
+"""Sparse input: the one place where its indices are checked before compiled code follows them, and where each
+matrix gets one form, however it was stored."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ __all__ = ["as_csr"]
 
 
 def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
-    """Check a sparse matrix of any format and give it as CSR.
+    """Check a sparse matrix of any format and return it as CSR in canonical form.
 
     SciPy checks little of what a matrix is made from and nothing of what is changed afterwards, and its
     conversions write wherever an index points. Everything that takes sparse input calls this function first.
+    In canonical form the entries of a row are sorted by column, each column comes once, and no entry is 0:
+    what is computed from the stored entries is then computed from the matrix.
 
     Parameters
     ----------
@@ -25,7 +28,8 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
     -------
     csr_array or csr_matrix, shape (m, d)
         A matrix for a matrix and an array for an array. It shares values and indices with `X` where these
-        need no conversion; indices are of 32 bits where their values allow it.
+        need no conversion; indices are of 32 bits where their values allow it. Entries of one place are added
+        in the type of the values, as ``X.toarray()`` does.
 
     Raises
     ------
@@ -40,8 +44,7 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
     kind = X.format
     if kind in ("csr", "csc", "bsr"):
         _check_compressed(X, name)
-        X = _made_anew(X)
-        return X if kind == "csr" else _made_anew(X.tocsr())
+        return _canonical(_rebuilt(X).tocsr())
     if kind == "coo":
         for axis, (coords, size) in enumerate(zip((X.row, X.col), X.shape, strict=True)):
             what = ("row", "column")[axis]
@@ -49,7 +52,7 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
             if coords.size != np.size(X.data):
                 raise _broken(name, f"{np.size(X.data)} values and {coords.size} {what} numbers")
             _check_range(coords, size, what, name)
-        return _made_anew(X.tocsr())
+        return _canonical(X.tocsr())
     try:
         if kind == "dia":
             X = type(X)((X.data, X.offsets), shape=X.shape)
@@ -57,11 +60,21 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
     except (ValueError, IndexError, TypeError) as error:
         raise _broken(name, " ".join(str(error).split())) from None
     _check_compressed(X, name)
-    return _made_anew(X)
+    return _canonical(X)
 
 
-def _made_anew(X):
-    """The same matrix with narrow indices, and without SciPy's notes about it, which may be out of date."""
+def _canonical(X):
+    """Return a CSR matrix in canonical form, which shares no array with X that it has to change."""
+    X = _rebuilt(X)
+    if not X.has_canonical_format or not X.data.all():
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
+
+
+def _rebuilt(X):
+    """Return a compressed matrix with narrow indices and without SciPy's notes, which may be out of date."""
     small = max(*X.shape, X.indices.size) <= np.iinfo(np.int32).max
     indices, pointers = (a.astype(np.int32 if small else np.int64, copy=False) for a in (X.indices, X.indptr))
     return type(X)((X.data, indices, pointers), shape=X.shape)

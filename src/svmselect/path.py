@@ -16,6 +16,7 @@ from svmselect.svm import Solution, solve_csvc
 
 __all__ = ["PathPoint", "check_values", "moved_along_C", "solve_path"]
 
+FAR = 1e100  # bounds
 WARM_STARTS = ("none", "C", "gamma")
 
 
@@ -137,9 +138,12 @@ def moved_along_C(y, solution, C):
     as they do exactly while no point changes its role and no threshold enters (all of the solution does when
     all are bounded); where they are few, in-bound ones stay, and only move by one amount to keep the sum.
     Without bounded variables the solution is that of the larger C. For smaller bounds all shrink in
-    proportion.
+    proportion. Towards bounds above `FAR`, or as many times larger, none
+    grows: few alphas would follow, and sums would overflow.
     """
     bound = solution.C
+    if C.max() > FAR * min(1.0, bound.max()) and (bound <= C).all():
+        return solution.alpha * y
     growth = np.divide(C, bound, out=np.ones(C.size), where=bound > 0)
     bounded = (bound > 0) & (solution.alpha == bound)
     if (growth < 1).any() or 2 * np.count_nonzero(bounded) > solution.n_sv:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 import svmselect.solver._active_set as _active_set
-from svmselect.checks import check_bounds, check_labels, check_options, check_start, frozen
+from svmselect.checks import check_bounds, check_labels, check_options, check_start, check_weights, frozen
 from svmselect.gram import Gram
 from svmselect.solver._blocked import BlockedDual
 from svmselect.solver._nu import NuDual
@@ -32,6 +32,8 @@ __all__ = [
 BLOCKED_ROWS = 10_000
 # f, and the sums of kernel values that it is made of, stay below this.
 LARGEST_SUM = 1e290
+# A nu that leaves no margin at tol is tried with these shares of it, for so many steps each.
+CLOSER, STEPS_CLOSER = (1e-1, 1e-2, 1e-3, 1e-4), 50_000
 
 
 class InfeasibleNu(ValueError):
@@ -251,7 +253,7 @@ def _check_nu(gram, y, nu, weight):
     """Upper bounds of the nu-SVC's alphas and the sum that each class has to reach, or a ValueError."""
     if not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
-    weight = check_bounds(gram, y, np.ones(gram.m) if weight is None else weight, "weight")
+    weight = check_weights(gram, y, np.ones(gram.m) if weight is None else weight, "weight")
     total = nu * weight.sum() / 2
     largest = min(weight[y > 0].sum(), weight[y < 0].sum()) * 2 / weight.sum()
     if nu > largest:
@@ -333,7 +335,8 @@ def solve_nusvc(
     dual.boxes(y, weight)
     dual.seed(sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
     dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
-    scale = largest if largest > 0 else 1.0
+    # f at the start is made of kernel values, also of an indefinite kernel
+    scale = largest if largest > 0 else float(np.abs(dual.state()[1]).max()) / (2 * total) or 1.0
     converged = dual.solve(working_set, tol * scale, max_iter)
     rho = dual.margin()
     if converged and tol * scale < rho < scale:
@@ -343,7 +346,7 @@ def solve_nusvc(
     if rho <= tol * scale:
         raise InfeasibleNu(
             f"nu must leave a margin above tol = {tol} of the largest kernel value between the classes, "
-            f"got {nu} with rho = {rho / scale:.3g} of it"
+            f"got {nu} with rho = {rho / scale:.3g} of it{_smaller_tol(dual, working_set, tol, scale)}"
         )
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
     alpha, decision = solution.alpha / rho, solution.decision / rho
@@ -356,6 +359,17 @@ def solve_nusvc(
         objective=solution.objective / rho / rho - alpha.sum(),
         kkt_gap=_gap_of(solution.alpha, weight, y, decision),
     )
+
+
+def _smaller_tol(dual, working_set, tol, scale):
+    """Return the end of a refusal, which names a smaller tol with which nu leaves a margin; else ""."""
+    for share in CLOSER:
+        smaller = share * tol
+        converged = dual.solve(working_set, smaller * scale, STEPS_CLOSER)
+        # the margin at another solution with this gap differs by at most the gap
+        if converged and dual.margin() > 3 * smaller * scale:
+            return f"; tol = {smaller:g} would do"
+    return ""
 
 
 def _gap_of(alpha, C, y, decision):

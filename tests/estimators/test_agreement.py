@@ -185,7 +185,8 @@ def test_bad_parameters_are_named(parameters, sentence):
     [
         (np.ones(3), r"sample_weight must have shape \(90,\)"),
         (np.full(90, -1.0), "sample_weight must be finite and not negative, got -1.0 at row 0"),
-        (np.zeros(90), "those of 0 have weight zero"),
+        (np.zeros(90), r"two classes need rows of a weight above zero to train on, got those of \[\]"),
+        (blobs(0, k=2)[1], r"two classes need rows of a weight above zero to train on, got those of \[1\]"),
     ],
 )
 def test_bad_weights_are_named(weight, sentence):

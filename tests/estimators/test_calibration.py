@@ -190,7 +190,7 @@ def test_no_threshold_is_better(name, seed):
         values = np.round(values)  # ties
     classes, X = np.array([0, 1]), np.zeros((m, 1))
     scoring = Scoring(make_scorer(SCORES[name]))
-    t = best_threshold(SVC(), classes, X, values, codes, None, scoring)
+    t = best_threshold(SVC(), classes, X, codes, values, codes, None, scoring)
     found = SCORES[name](codes, (values >= t).astype(int))
     ends = np.sort(values)
     everywhere = np.concatenate([[ends[0] - 1], (ends[:-1] + ends[1:]) / 2, ends, [ends[-1] + 1]])

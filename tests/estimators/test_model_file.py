@@ -173,6 +173,8 @@ DAMAGED = "the file is damaged: its parts do not fit each other"
         ({"origin": [1]}, DAMAGED),
         ({"parameters": {"C": 1}}, DAMAGED),
         ({"n_features": "3"}, DAMAGED),
+        # a number that is finite in JSON, and not in the type of the labels
+        ({"classes": {"dtype": "<f4", "values": [1, 1e300]}}, DAMAGED),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(changes, sentence, tmp_path):

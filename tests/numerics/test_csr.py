@@ -13,6 +13,7 @@ from svmselect.csr import as_csr
 from svmselect.data import Dataset
 from svmselect.editing import train
 from svmselect.gram.rows import as_rows
+from svmselect.kernels import Rows
 from svmselect.sklearn import SVC, BaggedSVC, LOOSearchCV
 
 FORMATS = ("csr", "csc", "bsr", "coo", "dia", "dok", "lil")
@@ -211,6 +212,19 @@ def test_the_place_of_a_bad_value_is_named_without_a_dense_copy():
 
 
 def test_more_features_than_compiled_code_numbers():
-    X = sparse.coo_array((np.ones(1), ([0], [2**31])), shape=(2, 2**31 + 1))
-    with pytest.raises(ValueError, match="X must have at most 2147483647 features, got 2147483649"):
-        Gram(X, RBF(1.0))
+    X = sparse.coo_array((np.ones(2), ([0, 1], [2**31, 2**31])), shape=(3, 2**31 + 1))
+    expected = RBF(1.0).block(Rows(np.array([[1.0], [1.0], [0.0]])), Rows(np.array([[1.0], [1.0], [0.0]])))
+    np.testing.assert_array_equal(Gram(X, RBF(1.0)).matrix(), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, bool])
+def test_one_form_however_the_matrix_is_stored(dtype):
+    """Entries of one place are added as `toarray` adds them, and the caller's matrix is as it was."""
+    parts = np.array([100, 1, 0, 100, 3, -3]).astype(dtype), [2, 0, 1, 2, 3, 3], [0, 4, 4, 6]
+    X = sparse.csr_array(parts, shape=(3, 4))
+    before = X.copy()
+    rows = as_csr(X)
+    np.testing.assert_array_equal(rows.toarray(), X.toarray())
+    assert rows.has_canonical_format and rows.nnz == np.count_nonzero(X.toarray())
+    for member in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(X, member), getattr(before, member))

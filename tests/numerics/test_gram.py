@@ -397,7 +397,7 @@ def test_restrictions(seed, stored, dtype, as_csr, kernel):
     np.testing.assert_allclose(nested.matrix(), expected[np.ix_(inner[chosen], inner[chosen])], **close)
     np.testing.assert_allclose(part.matrix(), expected[np.ix_(inner, inner)], **close)
     np.testing.assert_allclose(
-        nested.cross(X[:4], np.array([0])), kernel.block(Rows(X[:4]), Rows(X[inner[chosen[:1]]])), atol=1e-13
+        nested.cross(X[:4], np.array([0])), kernel.block(*Rows.pair(X[:4], X[inner[chosen[:1]]])), atol=1e-13
     )
     # values that exist are not computed again
     if stored == 90:
@@ -577,7 +577,7 @@ def test_weighted_sums_of_kernel_values(dtype, kernel, density, n, s):
     X = X.astype(dtype)
     X[-1:] = X[:1]  # equal rows have a value of exactly 1
     theta = rng.normal(size=s)
-    new, chosen = Rows(X[:n]), Rows(X[n:])
+    new, chosen = Rows.pair(X[:n], X[n:])
     values = kernel.block(chosen, new).astype(np.float64)
     found = kernel.weighted(chosen, theta, new)
     assert found.dtype == np.float64 and found.shape == (n,)

@@ -1,13 +1,17 @@
 """nu-SVC against LIBSVM and against the C-SVC with the same classifier."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numerics.problems import kkt_gap, nasty, two_classes
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.svm import NuSVC
 
-from svmselect import RBF, Gram, Linear, solve_csvc, solve_nusvc
+from svmselect import RBF, Gram, Linear, Polynomial, solve_csvc, solve_nusvc
+from svmselect.svm import InfeasibleNu
 
 
 @pytest.mark.parametrize("working_set", ["wss2", "mvp"])
@@ -125,3 +129,27 @@ def test_a_small_margin_is_solved_on_the_scale_of_its_C_svc():
         reference = solve_csvc(gram, y, solution.C, tol=1e-10)
         assert solution.kkt_gap <= 3e-8
         assert solution.objective == pytest.approx(reference.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("load", "kernel", "nu", "tol", "named"),
+    [
+        (load_iris, Polynomial(3), 0.05, 1e-5, True),
+        (load_iris, Polynomial(3), 0.1, 1e-3, True),
+        (load_iris, RBF(1e-4), 0.1, 1e-3, True),
+        (load_breast_cancer, Polynomial(3), 0.2, 1e-3, True),
+        (load_iris, Linear(), 0.05, 1e-3, False),
+        (load_breast_cancer, Linear(), 0.05, 1e-3, False),
+    ],
+)
+def test_a_refusal_names_a_smaller_tol_that_would_do(load, kernel, nu, tol, named):
+    X, y = load(return_X_y=True)
+    rows = y > 0 if y.max() > 1 else y >= 0
+    gram, labels = Gram(X[rows], kernel), np.where(y[rows] == y.max(), 1.0, -1.0)
+    with pytest.raises(InfeasibleNu, match=f"above tol = {tol} .*, got {nu} with rho = ") as caught:
+        solve_nusvc(gram, labels, nu, tol=tol)
+    smaller = re.search(r"; tol = (\S+) would do$", str(caught.value))
+    assert (smaller is not None) == named
+    if named:
+        assert float(smaller[1]) < tol
+        assert solve_nusvc(gram, labels, nu, tol=float(smaller[1])).converged

@@ -241,7 +241,7 @@ def test_other_matrices(options, monkeypatch):
     )
     # columns of the tableau that are not kept from fold to fold
     monkeypatch.setattr(module, "KEPT_VALUES", 0)
-    monkeypatch.setattr("svmselect.cv.kfold.GROUP_VALUES", 0)
+    monkeypatch.setattr("svmselect.cv.trainer.GROUP_VALUES", 0)
     seen = []
     found = cross_validate(gram, y, 2.0, 30, "unlearn", progress=lambda *p: seen.append(p))
     np.testing.assert_allclose(found.decision, whole.decision, atol=1e-4)

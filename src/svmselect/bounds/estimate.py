@@ -107,7 +107,7 @@ def check_estimate(gram, y, solution):
     """Labels as float64 of shape (m,), or a ValueError for these, for the solution of another problem, or for
     a kernel that is not positive semi-definite."""
     y = check_solution(gram, y, solution)
-    gram.kernel.check_definite()
+    gram.check_definite()
     return y
 
 

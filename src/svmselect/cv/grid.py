@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.checks import check_labels, check_options, frozen
+from svmselect.checks import check_labels, check_options, frozen, largest_C
 from svmselect.cv.folds import check_folds
 from svmselect.cv.kfold import seed_or_top
 from svmselect.cv.seeds.transition import Transition
@@ -164,7 +164,7 @@ def cross_validate_grid(
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     if seeding == "unlearn":
-        gram.kernel.check_definite()
+        gram.check_definite()
     every_fold = run.unlearn_folds if seeding == "unlearn" else run.follow_paths
     gammas, n_gammas = run.gammas, run.errors.shape[0]
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
@@ -239,9 +239,10 @@ class _GridRun:
         """Train without fold h with increasing C."""
         trainer, rows, order = self.trainer, self.members[h], self.order
         decision = np.empty((order.size, 0 if self.decision is None else rows.size))
+        Cs = np.minimum(self.Cs[order], largest_C(gram))
         options = trainer.working_set, trainer.with_active_set(gram), trainer.tol, self.limit
         self.errors[g, order, h], self.n_iter[g, order, h], self.converged[g, order, h] = follow(
-            gram, self.y, self.Cs[order], rows, *options, decision
+            gram, self.y, Cs, rows, *options, decision
         )
         if self.decision is not None:
             self.decision[np.ix_([g], order, rows)] = decision
@@ -250,7 +251,7 @@ class _GridRun:
         """Train with all points with increasing C, and unlearn every fold from each solution."""
         theta = known = solution = None
         for c in self.order:
-            C = np.full(gram.m, self.Cs[c])
+            C = np.full(gram.m, min(self.Cs[c], largest_C(gram)))
             if solution is not None:
                 theta = moved_along_C(self.y, solution, C)
             solution, known = self.trainer.fit(gram, C, theta, known, exact=True)

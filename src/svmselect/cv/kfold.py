@@ -404,7 +404,7 @@ def _seeding(seeding, run):
     if seeding not in SEEDINGS:
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     if seeding == "unlearn":
-        run.gram.kernel.check_definite()
+        run.gram.check_definite()
     return seeding
 
 

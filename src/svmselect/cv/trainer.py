@@ -66,7 +66,7 @@ def without(C, points):
 def unlearned_fast(gram):
     """Return whether many folds are unlearned by default: where the whole matrix is there, of some size, and
     the dual is concave."""
-    return gram.full and gram.m <= MOST_ROWS and gram.kernel.is_definite()
+    return gram.full and gram.m <= MOST_ROWS and gram.is_definite()
 
 
 def groups_of(rounds, m):

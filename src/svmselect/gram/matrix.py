@@ -50,7 +50,8 @@ class Gram(Values):
     Parameters
     ----------
     X : array_like or sparse matrix, shape (m, d)
-        The rows. Sparse input stays sparse and is made dense by panels of at most 1,024 rows.
+        The rows. Sparse input stays sparse and is made dense by panels of at most 1,024 rows, without its
+        empty columns.
     kernel : Kernel
     dtype : {"float64", "float32"}
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a

@@ -10,8 +10,6 @@ from svmselect.kernels.rows import Rows
 
 __all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "own_rows"]
 
-MOST_FEATURES = 2**31 - 1  # limit for sparse rows: compiled code numbers their features with 32 bits
-
 
 def as_rows(X, name="X"):
     """Check a data matrix: a finite, non-empty, two-dimensional dense array or sparse matrix of numbers.
@@ -24,11 +22,6 @@ def as_rows(X, name="X"):
         raise ValueError(f"{name} must be an array of real numbers, got complex ones")
     if sparse.issparse(X):
         X = sparse.csr_array(as_csr(X, name), dtype=np.float64)
-        if X.shape[1] > MOST_FEATURES:
-            raise ValueError(f"{name} must have at most {MOST_FEATURES} features, got {X.shape[1]}")
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
         values = X.data
     else:
         try:
@@ -92,7 +85,7 @@ def far_origin(X):
 
 def _checked_origin(X, origin):
     """A point that rows may be measured from, or a ValueError; None for 0."""
-    point = np.asarray(origin, dtype=np.float64)
+    point = np.array(origin, dtype=np.float64)
     if point.shape != (X.shape[1],) or not np.isfinite(point).all():
         raise ValueError(f"origin must be {X.shape[1]} finite numbers, got {origin!r}")
     if not point.any():
@@ -161,7 +154,7 @@ class Placed:
             return self
         # moving rows to and fro rounds nothing, see far_origin
         X = self.X if self.origin is None else self.X + self.origin
-        return Placed(X, kernel, self.data.X.dtype)
+        return Placed(X, kernel, self.data.dtype)
 
     def beside(self, X, kernel, support):
         """New rows and some of these, measured from the same point: a pair of Rows; or a ValueError."""
@@ -170,6 +163,6 @@ class Placed:
             raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {self.X.shape[1]}")
         if sparse.issparse(X) != sparse.issparse(self.X):
             X = sparse.csr_array(X) if sparse.issparse(self.X) else X.toarray()
-        new = Rows(measured_from(X, self.origin))
+        new, chosen = Rows.pair(measured_from(X, self.origin), self.X[support])
         kernel.check(new)
-        return new, Rows(self.X[support])
+        return new, chosen

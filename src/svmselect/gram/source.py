@@ -18,10 +18,10 @@ def _checked_diagonal(kernel, rows):
     with np.errstate(over="ignore", invalid="ignore"):
         diagonal = kernel.diagonal(rows)
     # No value of a positive semi-definite kernel is larger than the largest on the diagonal.
-    bad = np.flatnonzero(~(diagonal <= np.finfo(rows.X.dtype).max))
+    bad = np.flatnonzero(~(diagonal <= np.finfo(rows.dtype).max))
     if bad.size:
         raise ValueError(
-            f"X is too large for {rows.X.dtype} values of {kernel!r}: that of row {bad[0]} overflows"
+            f"X is too large for {rows.dtype} values of {kernel!r}: that of row {bad[0]} overflows"
         )
     return diagonal
 
@@ -87,7 +87,7 @@ class Source:
                 at, rows = part
                 self.kernel.block(chosen, rows, out=out[:, at], slots=slots)
 
-            run(panel, self.parts, indices.size * self.m * chosen.d)
+            run(panel, self.parts, indices.size * self.m * chosen.width)
             out[slots, indices] = self.diagonal[indices]
             self.counts.own[1] += indices.size * self.m
 

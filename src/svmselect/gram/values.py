@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from svmselect.gram.definite import is_definite_on_rows
 from svmselect.kernels import Linear
 from svmselect.kernels.rows import BLOCK_ROWS, slices
 from svmselect.threads import run
@@ -57,9 +58,20 @@ class Values:
     def dear(self) -> bool:
         """Whether to compute a column again takes longer than to write it into memory that was never used;
         sums of a linear kernel need no columns."""
-        data = self._source.placed.data
-        values = data.X.nnz / data.n if data.sparse else data.d
-        return values >= DEAR_FROM and not isinstance(self.kernel, Linear)
+        return self._source.placed.data.values_per_row >= DEAR_FROM and not isinstance(self.kernel, Linear)
+
+    def is_definite(self) -> bool:
+        """Return whether the kernel is positive semi-definite; a user's function is tried on some rows."""
+        return self.kernel.is_definite() and (not self.kernel.has_function or is_definite_on_rows(self))
+
+    def check_definite(self) -> None:
+        """Raise a ValueError unless the kernel is positive semi-definite, see `is_definite`."""
+        self.kernel.check_definite()
+        if not self.is_definite():
+            raise ValueError(
+                "leave-one-out and estimates need a positive semi-definite kernel, and the kernel function "
+                "is none on these rows: use k-fold cross-validation"
+            )
 
     def block(self, rows: np.ndarray) -> np.ndarray:
         """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
@@ -124,7 +136,7 @@ class Values:
             def panel(part):
                 source.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
 
-            run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.d)
+            run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.width)
             source.counts.own[1] += places.size * rows.size
         return out.T
 
@@ -151,9 +163,13 @@ class Values:
         if out.size == 0:
             return out
         source.counts.own[0] += support.size
-        if isinstance(source.kernel, Linear) and self.dtype == np.float64 and support.size > source.rows.d:
+        if (
+            isinstance(source.kernel, Linear)
+            and self.dtype == np.float64
+            and support.size > source.rows.width
+        ):
             at = source.rows if places is None else source.rows.take(places)
-            return at.X @ (theta @ source.rows.take(support).X)
+            return at.packed @ (theta @ source.rows.take(support).packed)
         columns = self.columns
         stored = columns.holds(support)
         columns.add(support[stored], theta[stored], places, out)
@@ -172,7 +188,7 @@ class Values:
             at = source.rows.take(b if places is None else places[b])
             out[b] += source.kernel.weighted(chosen, theta, at)
 
-        run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.d)
+        run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.width)
         source.counts.own[1] += support.size * out.size
         return out
 
@@ -225,5 +241,5 @@ class Values:
         def part(b):
             out[b] = self.kernel.weighted(data_rows, theta, rows.take(b))
 
-        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.d)
+        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.width)
         return out

@@ -57,7 +57,7 @@ def _compute_blocks(source, columns, absent, progress):
             arena[places[right][new[right]], down] = values[:, new[right]].T
 
     in_place = absent.size == m and np.array_equal(places, absent)
-    run(block if in_place else block_around, pairs, m**2 // 2 * rows.d, progress)
+    run(block if in_place else block_around, pairs, m**2 // 2 * rows.width, progress)
     kept, slots = np.flatnonzero(~new), places[absent]
     if kept.size:
         arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T

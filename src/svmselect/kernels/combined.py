@@ -31,6 +31,11 @@ class _Combined(Kernel):
         """Whether all parts are, see `Kernel`."""
         return all(part.definite for part in self.parts)
 
+    @property
+    def has_function(self):
+        """Whether a part has, see `Kernel`."""
+        return any(part.has_function for part in self.parts)
+
     def check(self, rows, name="X"):
         """A ValueError if one of the kernels is not for these rows."""
         for part in self.parts:
@@ -203,6 +208,8 @@ class Custom(Kernel):
 
     function: Callable
     name: str = field(default="custom", compare=False)
+
+    has_function = True
 
     def __post_init__(self):
         if not callable(self.function):

@@ -19,20 +19,20 @@ class OfProducts(Kernel):
     """A kernel whose values follow from inner products and squared norms.
 
     A subclass has ``_finish(products, out, slots, norms, other_norms, d)``, which writes row r of the panel
-    into ``out[slots[r]]``."""
+    into ``out[slots[r]]``; a product is a sum of d terms."""
 
     def block(self, A, B, out=None, slots=None):
         """See `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         for a, b, products in product_panels(A, B):
-            self._finish(products, out[:, b], slots[a], A.norms[a], B.norms[b], A.d)
+            self._finish(products, out[:, b], slots[a], A.norms[a], B.norms[b], A.width)
         return out
 
     def weighted(self, A, weights, B):
         """See `Kernel.weighted`."""
         sums = np.zeros(B.n)
         for a, b, products in weighted_panels(A, B):
-            self._add(products, weights[a], sums[b], A.norms[a], B.norms[b], A.d)
+            self._add(products, weights[a], sums[b], A.norms[a], B.norms[b], A.width)
         return sums
 
     def _add(self, products, weights, sums, norms, other_norms, d):
@@ -273,15 +273,8 @@ class AnisotropicRBF(Kernel):
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
         """See `Kernel.block`; the rows of both are scaled anew each time."""
-        return RBF(1.0).block(self._scaled(A), self._scaled(B), out, slots)
-
-    def _scaled(self, rows):
-        factors = np.sqrt(np.array(self.gammas)).astype(rows.X.dtype)
-        if not rows.sparse:
-            return Rows(rows.X * factors)
-        scaled = rows.X.copy()
-        scaled.data = rows.X.data * factors[rows.X.indices]
-        return Rows(scaled)
+        factors = np.sqrt(np.array(self.gammas))
+        return RBF(1.0).block(A.scaled(factors), B.scaled(factors), out, slots)
 
     def diagonal(self, A: Rows) -> np.ndarray:
         """``k(x, x) = 1`` of each row: float64 of shape (n,)."""

@@ -31,6 +31,9 @@ class Kernel:
     definite : bool
         Whether the kernel is positive semi-definite for all its parameters. One that is not may be trained
         with, as in LIBSVM; leave-one-out and the estimates refuse it.
+    has_function : bool
+        Whether a user's function is part of the kernel, of which only its values tell whether it is positive
+        semi-definite; see `Gram.is_definite`.
     radius : float or None
         A bound of ``k(x, x) - k(x, z)`` over all rows; None where that depends on the rows.
 
@@ -47,6 +50,7 @@ class Kernel:
     name = "kernel"
     stationary = False
     definite = True
+    has_function = False
     radius: float | None = None
 
     @property
@@ -135,7 +139,7 @@ class Kernel:
 def target(A, B, out, slots):
     """The arguments `out` and `slots` of `Kernel.block`, given or new."""
     if out is None:
-        out = np.empty((A.n, B.n), dtype=A.X.dtype)
+        out = np.empty((A.n, B.n), dtype=A.dtype)
     return out, np.arange(A.n) if slots is None else slots
 
 

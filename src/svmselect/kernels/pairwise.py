@@ -101,7 +101,7 @@ class ChiSquared(_OfPairs):
 
     def check(self, rows: Rows, name: str = "X") -> None:
         """A ValueError for rows with a negative value."""
-        values = rows.X.data if rows.sparse else rows.X
+        values = rows.packed.data if rows.sparse else rows.packed
         least = values.min(initial=0)
         if least < 0:
             raise ValueError(f"{name} must not be negative for a chi-squared kernel, got {least:g}")

@@ -27,18 +27,66 @@ SPARSE_ROWS = 64
 ON_ARM = platform.machine() in ("aarch64", "arm64")
 
 
+def _packed(*matrices):
+    """Return CSR matrices over the columns alone that occur in one of them, and the numbers of these columns.
+
+    Parameters
+    ----------
+    *matrices : csr_array
+        In canonical format and of equally many columns.
+
+    Returns
+    -------
+    list of csr_array
+        They share values with the given ones.
+    columns : ndarray of intp, increasing
+        At least one.
+    """
+    d = matrices[0].shape[1]
+    indices = np.concatenate([X.indices for X in matrices])
+    if d <= indices.size:  # counting takes less time than sorting
+        occurs = np.zeros(d, dtype=bool)
+        occurs[indices] = True
+        columns, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[indices]
+    else:
+        columns, places = np.unique(indices, return_inverse=True)
+    columns = columns.astype(np.intp) if columns.size else np.zeros(1, dtype=np.intp)
+    ends = np.cumsum([X.indices.size for X in matrices])
+    narrow = [
+        sparse.csr_array((X.data, part, X.indptr), shape=(X.shape[0], columns.size))
+        for X, part in zip(matrices, np.split(places.astype(np.int32), ends[:-1]), strict=True)
+    ]
+    return narrow, columns
+
+
 class Rows:
     """Rows of a data set as kernels take them: of one dtype, with their squared norms.
+
+    Sparse rows are held without the columns that are empty, so that work and memory follow from their values,
+    however many columns there are.
 
     Parameters
     ----------
     X : ndarray (C order) or csr_array in canonical format, shape (n, d)
         float32 or float64. CSR rows stay so: products turn at most `PANEL_ROWS` of them dense at a time,
         fewer when these would exceed `PANEL_BYTES`.
+    columns : ndarray of intp, optional
+        For CSR rows that are over some columns alone: the number of each of their columns.
+    d : int, optional
+        Likewise, the number of features.
 
     Attributes
     ----------
-    X, n, d
+    X : ndarray or csr_array, shape (n, d)
+        The rows with all columns.
+    n, d : int
+    sparse : bool
+    dtype : numpy dtype
+    packed : ndarray or csr_array, shape (n, width)
+        The rows as products take them: CSR rows over `columns` alone.
+    width : int
+    columns : ndarray of intp, or None
+        None for dense rows.
     norms : ndarray, shape (n,), dtype of X
         ``|x|^2``, summed in long double and rounded once.
 
@@ -48,12 +96,14 @@ class Rows:
         If a squared norm is so large that a squared distance may overflow.
     """
 
-    def __init__(self, X, name="X"):
-        self.X = X
-        self.n, self.d = X.shape
+    def __init__(self, X, name="X", columns=None, d=None):
+        self.d = X.shape[1] if d is None else d
         self.sparse = sparse.issparse(X)
-        self._starts = X.indptr.astype(np.intp) if self.sparse else np.arange(self.n + 1) * self.d
-        self.norms = _panels.squared_norms(X.data if self.sparse else X.reshape(-1), self._starts)
+        if self.sparse and columns is None:
+            (X,), columns = _packed(X)
+        self._hold(X, columns)
+        starts = self._starts if self.sparse else np.arange(self.n + 1) * self.width
+        self.norms = _panels.squared_norms(X.data if self.sparse else X.reshape(-1), starts)
         # |x - z|^2 <= 2 |x|^2 + 2 |z|^2
         most = np.finfo(X.dtype).max / 4
         large = np.flatnonzero(~(self.norms <= most))
@@ -63,10 +113,27 @@ class Rows:
                 f"the squared norm of row {large[0]} exceeds {most:.3g}"
             )
 
-    @cached_property
-    def features(self):
-        """The features of the CSR values: int32."""
-        return self.X.indices.astype(np.int32, copy=False)
+    @classmethod
+    def pair(cls, X, Z):
+        """Return the Rows of two matrices, both dense or both sparse, over the same columns."""
+        if not sparse.issparse(X):
+            return cls(X), cls(Z)
+        narrow, columns = _packed(X, Z)
+        return tuple(cls(part, columns=columns, d=X.shape[1]) for part in narrow)
+
+    def _hold(self, X, columns):
+        self.packed, self.columns, self.dtype = X, columns, X.dtype
+        self.n, self.width = X.shape
+        if self.sparse:
+            self._starts = X.indptr.astype(np.intp)
+            self.features = X.indices.astype(np.int32, copy=False)
+
+    @property
+    def X(self):
+        if not self.sparse:
+            return self.packed
+        parts = self.packed.data, self.columns[self.packed.indices], self.packed.indptr
+        return sparse.csr_array(parts, shape=(self.n, self.d))
 
     @cached_property
     def groups(self):
@@ -75,43 +142,59 @@ class Rows:
             return np.arange(self.n)
         if self.sparse:
             ends = zip(self._starts[:-1], self._starts[1:], strict=True)
-            keys = [(self.X.indices[a:b].tobytes(), self.X.data[a:b].tobytes()) for a, b in ends]
+            keys = [(self.features[a:b].tobytes(), self.packed.data[a:b].tobytes()) for a, b in ends]
         else:
-            keys = [row.tobytes() for row in self.X + 0.0]  # -0.0 is 0.0
+            keys = [row.tobytes() for row in self.packed + 0.0]  # -0.0 is 0.0
         numbers = {}
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
     def take(self, rows):
-        """Some of the rows, by a slice (which shares their values) or an array of row numbers."""
+        """Return some of the rows, by a slice (which shares their values) or an array of row numbers."""
         taken = Rows.__new__(Rows)
-        taken.X = self._csr(rows) if self.sparse and isinstance(rows, slice) else self.X[rows]
-        taken.n, taken.d = taken.X.shape
-        taken.sparse = self.sparse
-        if self.sparse:
-            taken._starts = taken.X.indptr.astype(np.intp)
-        taken.norms = self.norms[rows]
+        taken.d, taken.sparse, taken.norms = self.d, self.sparse, self.norms[rows]
+        by_slice = self.sparse and isinstance(rows, slice)
+        taken._hold(self._csr(rows) if by_slice else self.packed[rows], self.columns)
         return taken
+
+    def scaled(self, factors):
+        """Return the rows with each feature times its factor, shape (d,), rounded to the type of the rows."""
+        factors = factors.astype(self.dtype)
+        if not self.sparse:
+            return Rows(self.packed * factors)
+        values = self.packed.data * factors[self.columns][self.features]
+        parts = values, self.packed.indices, self.packed.indptr
+        return Rows(sparse.csr_array(parts, shape=self.packed.shape), columns=self.columns, d=self.d)
 
     @property
     def panel_rows(self):
-        """Rows that may be made dense at a time."""
+        """The number of rows that may be made dense at a time."""
         if not self.sparse:
             return self.n
-        return min(PANEL_ROWS, max(1, PANEL_BYTES // (self.d * self.X.dtype.itemsize)))
+        return min(PANEL_ROWS, max(1, PANEL_BYTES // (self.width * self.dtype.itemsize)))
 
     def dense(self, rows):
-        """A slice of the rows as a dense array."""
+        """Return a slice of the rows as a dense array, shape (n_rows, width)."""
         if not self.sparse:
-            return self.X[rows]
-        out = np.empty((rows.stop - rows.start, self.d), dtype=self.X.dtype)
-        _panels.densify(self.X.data, self.features, self._starts, rows.start, out)
+            return self.packed[rows]
+        out = np.empty((rows.stop - rows.start, self.width), dtype=self.dtype)
+        _panels.densify(self.packed.data, self.features, self._starts, rows.start, out)
         return out
 
+    @property
+    def values_per_row(self):
+        """The mean number of stored values."""
+        return self.packed.nnz / self.n if self.sparse else self.width
+
+    @property
+    def is_thin(self):
+        """Whether a sparse product is faster than one of rows made dense."""
+        return self.sparse and self.packed.nnz < SPARSE_DENSITY * self.n * self.width
+
     def _csr(self, rows):
-        starts = self.X.indptr[rows.start : rows.stop + 1]
+        starts = self.packed.indptr[rows.start : rows.stop + 1]
         inside = slice(starts[0], starts[-1])
-        parts = self.X.data[inside], self.X.indices[inside], starts - starts[0]
-        return sparse.csr_array(parts, shape=(rows.stop - rows.start, self.d))
+        parts = self.packed.data[inside], self.packed.indices[inside], starts - starts[0]
+        return sparse.csr_array(parts, shape=(rows.stop - rows.start, self.width))
 
 
 def _multiply(left, right, products):
@@ -124,6 +207,12 @@ def _multiply(left, right, products):
         np.matmul(left, right.T, out=products)
 
 
+def _check_columns(A, B):
+    """Raise a ValueError unless two Rows are over the same columns: compiled code follows their numbers."""
+    if A.columns is not B.columns or A.width != B.width:
+        raise ValueError("rows of two matrices must be made by Rows.pair, got different columns")
+
+
 def product_panels(A, B):
     """Inner products of the rows of A and B, by panels.
 
@@ -134,21 +223,22 @@ def product_panels(A, B):
     products : ndarray, shape (len(a), len(b)), C order
         Reused for the next panel.
     """
-    itemsize = A.X.dtype.itemsize
+    _check_columns(A, B)
+    itemsize = A.dtype.itemsize
     # either may have no rows: a model without support vectors
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
     columns = max(1, min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64)))
-    sparse_product = B.sparse and B.X.nnz < SPARSE_DENSITY * B.n * B.d
-    if B.sparse and not sparse_product:
+    thin = B.is_thin
+    if B.sparse and not thin:
         columns = min(columns, B.panel_rows)
-    scratch = np.empty(rows * columns, dtype=A.X.dtype)
+    scratch = np.empty(rows * columns, dtype=A.dtype)
     for a in slices(A.n, rows):
         left = A.dense(a)
         for b in slices(B.n, columns):
             shape = a.stop - a.start, b.stop - b.start
             products = scratch[: shape[0] * shape[1]].reshape(shape)
-            if sparse_product:
-                _panels.sparse_product(B.X.data, B.features, B._starts, b.start, left, products)
+            if thin:
+                _panels.sparse_product(B.packed.data, B.features, B._starts, b.start, left, products)
             else:
                 right = B.dense(b)
                 _multiply(left, right, products)
@@ -162,10 +252,13 @@ def dense_panels(A, B):
     ------
     a, b : slice
         Rows of A and of B.
-    left, right : ndarray, shape (len(a), d) and (len(b), d), C order
+    left, right : ndarray, shape (len(a), width) and (len(b), width), C order
     """
+    _check_columns(A, B)
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
-    columns = max(1, min(B.n, B.panel_rows, max(PRODUCT_BYTES // (max(rows, B.d) * B.X.dtype.itemsize), 64)))
+    columns = max(
+        1, min(B.n, B.panel_rows, max(PRODUCT_BYTES // (max(rows, B.width) * B.dtype.itemsize), 64))
+    )
     for a in slices(A.n, rows):
         left = A.dense(a)
         for b in slices(B.n, columns):
@@ -175,16 +268,17 @@ def dense_panels(A, B):
 def weighted_panels(A, B):
     """The same for sums over the rows of A, many for each row of B: sparse rows of A times few rows of B made
     dense, without turning products round."""
-    if not (A.sparse and A.X.nnz < SPARSE_DENSITY * A.n * A.d):
+    if not A.is_thin:
         yield from product_panels(A, B)
         return
+    _check_columns(A, B)
     rows, columns = max(1, min(A.n, SPARSE_ROWS)), max(1, min(B.n, B.panel_rows, BLOCK_ROWS))
     for b in slices(B.n, columns):
         right = _panels.turned(B.dense(b))
         scratch = np.empty((rows, right.shape[1]), dtype=right.dtype)
         for a in slices(A.n, rows):
             products = scratch[: a.stop - a.start]
-            _panels.sparse_rows(A.X.data, A.features, A._starts, a.start, right, products)
+            _panels.sparse_rows(A.packed.data, A.features, A._starts, a.start, right, products)
             yield a, b, products[:, : b.stop - b.start]
 
 

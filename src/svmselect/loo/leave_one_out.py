@@ -327,7 +327,7 @@ def _check(
 ):
     """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
     y = check_labels(gram, y)
-    gram.kernel.check_definite()
+    gram.check_definite()
     C = check_bounds(gram, y, C)
     if (C == 0).any():
         raise ValueError(

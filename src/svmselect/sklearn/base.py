@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,7 +26,7 @@ from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.threshold import best_threshold
 from svmselect.sklearn.votes import decisions, libsvm_coef, winners
 
-__all__ = ["Classifier", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
+__all__ = ["Classifier", "as_given", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
 
 SHAPES = ("ovr", "ovo")
 
@@ -47,7 +48,7 @@ def _plain(X, y):
 
 
 def training_set(estimator, X, y, copy=True):
-    """X as a float64 ndarray or CSR matrix, the classes, and the number of each row's class.
+    """Return X as a float64 ndarray or canonical CSR matrix, the classes, and the number of each row's class.
 
     A copy by default: estimates are computed later, whatever becomes of the caller's array.
     """
@@ -57,20 +58,33 @@ def training_set(estimator, X, y, copy=True):
         X = np.array(X, order="C") if copy else np.ascontiguousarray(X)
     else:
         X, y = validate_data(
-            estimator, _checked(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
+            estimator, _canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
         )
-    if sparse.issparse(X) and not X.has_sorted_indices:
-        X = X.sorted_indices()
-    return X, *encoded(y)
+    return _canonical(X), *encoded(y)
+
+
+def as_given(X, y, rows, kernel):
+    """Return rows and labels as scorers get them: those that the user gave, as GridSearchCV hands them on.
+
+    Sparse matrices and kernel matrices are those of `training_set`.
+    """
+    pairwise = isinstance(kernel, str) and kernel == "precomputed"
+    X, y = indexable(X, y)
+    return rows if pairwise or sparse.issparse(X) else X, y
 
 
 def rows_to_predict(estimator, X):
-    """X as a float64 ndarray or CSR matrix with as many features as the estimator was trained on."""
-    return validate_data(estimator, _checked(X), reset=False, accept_sparse="csr", dtype=np.float64)
+    """Return X as a float64 ndarray or CSR matrix with as many features as the training rows have."""
+    X = validate_data(estimator, _canonical(X), reset=False, accept_sparse="csr", dtype=np.float64)
+    return _canonical(X)
 
 
-def _checked(X):
-    """Sparse input checked, before scikit-learn converts it; other input as it is."""
+def _canonical(X):
+    """Return sparse input as checked CSR in canonical form, other input as it is.
+
+    It comes before scikit-learn's conversions, which follow the indices, and after them: a DataFrame of
+    sparse columns is sparse only then.
+    """
     return as_csr(X) if sparse.issparse(X) else X
 
 
@@ -121,7 +135,8 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         y : array_like, shape (m,)
             Labels of any type.
         sample_weight : array_like, shape (m,), optional
-            Factors of C; 1 by default. A row of weight 0 is not trained on.
+            Factors of C; 1 by default. A row of weight 0 is not trained on. A class whose rows all have
+            weight 0 stays in `classes_` and is never predicted; two classes at least must have some weight.
 
         Returns
         -------
@@ -152,11 +167,12 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             self._calibration = Calibration(values, codes, k, weight, self.calibration_method)
         if scoring is not None:
             given = {} if sample_weight is None else {"sample_weight": weight}
-            right = LeftOut(self, self.classes_, training.X, right_values(codes, k))
-            scoring.rehearse(right, self.classes_[codes], given)
+            X, y = as_given(X, y, training.X, self.kernel)
+            right = LeftOut(self, self.classes_, X, right_values(codes, k))
+            scoring.rehearse(right, y, given)
             if scoring.needs_values:
                 raise ValueError(f"threshold is tuned by a score of labels, {self.threshold!r} wants values")
-            self.threshold_ = best_threshold(self, self.classes_, training.X, values, codes, given, scoring)
+            self.threshold_ = best_threshold(self, self.classes_, X, y, values, codes, given, scoring)
         return self
 
     def _check_switches(self):
@@ -202,7 +218,8 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._keep(X, problem, solutions)
         n_not_converged = sum(not solution.converged for solution in solutions)
         self.fit_status_ = int(n_not_converged > 0)
-        self.n_iter_ = np.array([solution.n_iter for solution in solutions])
+        self.n_iter_ = np.zeros(problem.n_pairs, dtype=np.int64)
+        self.n_iter_[[pair.number for pair in problem.pairs]] = [solution.n_iter for solution in solutions]
         if self.verbose:
             self._report(problem, solutions)
         warn_not_converged(n_not_converged, self)
@@ -220,13 +237,12 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def _keep(self, X, problem, solutions):
         """The support vectors, class by class, and what each pair makes of them."""
         codes, pairs = problem.codes, problem.pairs
-        coef = np.zeros((len(pairs), codes.size))
-        for p, (pair, solution) in enumerate(zip(pairs, solutions, strict=True)):
-            coef[p, pair.rows] = solution.alpha * pair.y
+        coef, self._b = np.zeros((problem.n_pairs, codes.size)), problem.default.copy()
+        for pair, solution in zip(pairs, solutions, strict=True):
+            coef[pair.number, pair.rows], self._b[pair.number] = solution.alpha * pair.y, solution.b
         support = np.flatnonzero(coef.any(axis=0))
         support = support[np.argsort(codes[support], kind="stable")]
         self._coef = np.ascontiguousarray(coef[:, support])
-        self._b = np.array([solution.b for solution in solutions])
         self.support_ = support.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
         self._describe(codes[support])

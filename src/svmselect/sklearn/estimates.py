@@ -13,7 +13,7 @@ from svmselect.bounds import SINGLE_FITS, Sphere, smallest_enclosing_sphere
 from svmselect.errors import weighted_share
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
-from svmselect.sklearn.kernels import check_definite, gram_of
+from svmselect.sklearn.kernels import gram_of
 from svmselect.sklearn.left_out import left_out_rows
 from svmselect.sklearn.problem import Problem, checked_weight, right_values
 from svmselect.sklearn.scoring import Scoring
@@ -100,7 +100,7 @@ class Estimates:
         metadata = {} if sample_weight is None else {"sample_weight": counts}
 
         def left_out(values):
-            return left_out_rows(self, self.classes_, codes, training.X, values, counts, blocks)()
+            return left_out_rows(self, self.classes_, codes, training.X, values, counts, blocks)
 
         scoring.rehearse(left_out(right_values(codes, self.classes_.size)), y, metadata)
         if training.left_out is None:
@@ -182,7 +182,7 @@ def _from_one_fit(declared):
 
     def compute(estimator, name):
         training = training_of(estimator, name)
-        check_definite(training.gram)
+        training.gram.check_definite()
         problem, grams = training.problem, [pair.gram(training.gram) for pair in training.problem.pairs]
         if training.exact is None:
             training.exact = [

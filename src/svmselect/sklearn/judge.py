@@ -122,10 +122,10 @@ class Judge:
             raise error
         found.failures[model, split] = error
 
-    def scored(self, found, model, split, left_out, rows):
-        """The scores by name of a LeftOut at some rows."""
+    def scored(self, found, model, split, left_out, y, metadata):
+        """Return the scores by name of a LeftOut, with the labels and the metadata of its rows."""
         try:
-            return self.scoring(left_out, self.data.y[rows], self.data.metadata_of(rows))
+            return self.scoring(left_out, y, metadata)
         except Exception as error:
             self.fail_on(found, model, split, error)
             return dict.fromkeys(self.names, self.error_score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from svmselect.sklearn.problem import checked_weight, class_weights
 
@@ -24,6 +25,9 @@ class JudgedRows:
         That of the estimator.
     metadata : dict from str to array, shape (m,)
         What scorers may ask for.
+    given_X : array_like, DataFrame or CSR matrix, shape (m, d)
+    given_y : array_like or Series, shape (m,)
+        Rows and labels as the user gave them, for scorers and splitters.
 
     Attributes
     ----------
@@ -36,8 +40,9 @@ class JudgedRows:
         "accuracy", or "weighted_accuracy" where the weights of the classes differ.
     """
 
-    def __init__(self, X, classes, codes, sample_weight, class_weight, metadata):
+    def __init__(self, X, classes, codes, sample_weight, class_weight, metadata, given_X, given_y):
         self.X, self.classes, self.codes, self.metadata = X, classes, codes, metadata
+        self.given_X, self.given_y = given_X, given_y
         self._class_weight = class_weight
         self.y, self.weight = classes[codes], checked_weight(sample_weight, codes.size)
         per_class = class_weights(class_weight, classes, codes)
@@ -47,8 +52,21 @@ class JudgedRows:
     def taken(self, rows, pairwise):
         """Some of the rows, of a kernel matrix if it is `pairwise`."""
         X = self.X[np.ix_(rows, rows)] if pairwise else self.X[rows]
-        own = X, self.classes, self.codes[rows], self.weight[rows]
-        return JudgedRows(*own, self._class_weight, self.metadata_of(rows))
+        given_X, given_y = self.given(rows)
+        return JudgedRows(
+            X,
+            self.classes,
+            self.codes[rows],
+            self.weight[rows],
+            self._class_weight,
+            self.metadata_of(rows),
+            X if pairwise else given_X,
+            given_y,
+        )
+
+    def given(self, rows):
+        """Return some of the rows and labels as the user gave them, and with their index."""
+        return _safe_indexing(self.given_X, rows), _safe_indexing(self.given_y, rows)
 
     def metadata_of(self, rows):
         """That of some rows."""

@@ -21,10 +21,10 @@ from svmselect.kernels import (
     Sigmoid,
 )
 from svmselect.kernels.rows import slices
-from svmselect.sklearn.precomputed import Precomputed, is_definite, precomputed_gram
+from svmselect.sklearn.precomputed import Precomputed, precomputed_gram
 from svmselect.threads import run
 
-__all__ = ["check_definite", "gram_of", "kernel_of", "resolved_gamma", "values_at"]
+__all__ = ["gram_of", "kernel_of", "resolved_gamma", "values_at"]
 
 # by scikit-learn's names: the kernel of some gamma, degree and coef0
 KERNELS = {
@@ -35,19 +35,17 @@ KERNELS = {
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
     "chi2": lambda gamma, degree, coef0: ChiSquared(gamma),
 }
-TRIED = 1000  # rows on which a function has to be positive semi-definite
-# A function whose eigenvalues in float32 fall below minus this, relative to the largest diagonal value, is
-# indefinite.
-INDEFINITE = 1e-4
 CROSS_VALUES = 2**18  # kernel values between new rows and support vectors at once: they stay in the cache
 
 
 def _variance(X):
-    """The variance of all values of X, zeros included."""
+    """Return the variance of all values of X, zeros included; CSR rows are in canonical form."""
     if not sparse.issparse(X):
         return float(X.var())
     size = X.shape[0] * X.shape[1]
-    return float((X.data**2).sum() / size - (X.data.sum() / size) ** 2)
+    mean = X.data.sum() / size
+    # about the mean, as for dense rows: a difference of two sums would lose the digits of values far from 0
+    return float((((X.data - mean) ** 2).sum() + (size - X.nnz) * mean**2) / size)
 
 
 def resolved_gamma(gamma, X):
@@ -103,25 +101,6 @@ def gram_of(X, kernel, memory_mb):
     return Gram(X, kernel, memory_mb=memory_mb, copy=False)
 
 
-def check_definite(gram):
-    """A ValueError unless the kernel is positive semi-definite, as far as is known: a user's function is
-    judged by its values on some rows."""
-    gram.kernel.check_definite()
-    if not _has_function(gram.kernel):
-        return
-    rows = np.linspace(0, gram.m - 1, min(gram.m, TRIED)).astype(np.intp)
-    if not is_definite(gram.block(rows).astype(np.float64), INDEFINITE):
-        raise ValueError(
-            "leave-one-out and estimates need a positive semi-definite kernel, and the kernel function is "
-            "none on these rows: use k-fold cross-validation"
-        )
-
-
-def _has_function(kernel):
-    """Whether it is a user's function, or one is part of it."""
-    return isinstance(kernel, Custom) or any(map(_has_function, getattr(kernel, "parts", ())))
-
-
 def values_at(X, kernel, support_vectors, coef):
     """``sum_i coef_pi k(x, s_i)`` at rows x, on as many threads as BLAS may use.
 
@@ -139,16 +118,16 @@ def values_at(X, kernel, support_vectors, coef):
     """
     if sparse.issparse(X) != sparse.issparse(support_vectors):
         X = sparse.csr_array(X) if sparse.issparse(support_vectors) else X.toarray()
-    if isinstance(kernel, Linear):
-        return X @ (coef @ support_vectors).T
     if not support_vectors.shape[0]:  # fits that rounding stopped before their first step
         return np.zeros((X.shape[0], len(coef)))
-    rows, support = Rows(as_rows(X)), Rows(as_rows(support_vectors))
+    rows, support = Rows.pair(as_rows(X), as_rows(support_vectors))
     kernel.check(rows)
+    if isinstance(kernel, Linear):
+        return rows.packed @ (coef @ support.packed).T
     out = np.empty((rows.n, len(coef)))
 
     def panel(part):
         np.matmul(kernel.block(rows.take(part), support), coef.T, out=out[part])
 
-    run(panel, slices(rows.n, max(1, CROSS_VALUES // support.n)), rows.n * support.n * support.d)
+    run(panel, slices(rows.n, max(1, CROSS_VALUES // support.n)), rows.n * support.n * support.width)
     return out

@@ -10,7 +10,6 @@ import numpy as np
 from svmselect.loo import leave_one_out
 from svmselect.loo.leave_one_out import EXACT
 from svmselect.path import moved_along_C
-from svmselect.sklearn.kernels import check_definite
 from svmselect.sklearn.problem import right_values
 from svmselect.svm import solve_csvc
 
@@ -75,12 +74,12 @@ def loo_path(
         If the kernel is not positive semi-definite.
     """
     gram.compute()
-    check_definite(gram)
+    gram.check_definite()
     n_pairs = len(problem.pairs)
     starts = list(starts) if starts is not None else [None] * n_pairs
     for c, C in enumerate(Cs):
         bounds = [C * problem.weight[pair.rows] for pair in problem.pairs]
-        values, trained = np.empty((2, gram.m, n_pairs))
+        values, trained = problem.empty_values(gram.m), problem.empty_values(gram.m)
         solutions, n_not_converged, given_up = [None] * n_pairs, 0, False
         if hopeless is not None:
             solutions = [
@@ -102,17 +101,17 @@ def loo_path(
                 start=starts[p],
                 progress=progress and _inner(progress, base, n_pairs * len(Cs)),
                 decision_values=decision_values,
-                give_up=hopeless and partial(_hopeless_without, hopeless, most, pair, p),
+                give_up=hopeless and partial(_hopeless_without, hopeless, most, pair),
             )
             solutions[p], given_up = loo.solution, loo.given_up
             if given_up:
                 break
-            others = np.delete(np.arange(gram.m), pair.rows)
-            values[pair.rows, p], trained[pair.rows, p] = loo.decision, loo.solution.decision
-            values[others, p] = trained[others, p] = values_at(gram, pair, loo.solution, others)
+            others, column = np.delete(np.arange(gram.m), pair.rows), pair.number
+            values[pair.rows, column], trained[pair.rows, column] = loo.decision, loo.solution.decision
+            values[others, column] = trained[others, column] = values_at(gram, pair, loo.solution, others)
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
-                most = _without(most, pair, p, loo.errors)
+                most = _without(most, pair, loo.errors)
             if progress is not None:
                 progress(base + 1 / (n_pairs * len(Cs)))
         yield None if given_up else LeftOutModel(values, trained, n_not_converged)
@@ -129,26 +128,32 @@ def _most_votes_left(gram, problem, solutions):
     Leaving a row out only lowers its own decision value towards its class. Where a value may have another
     sign by round-off, all pairs are right.
     """
-    values = np.empty((gram.m, len(problem.pairs)))
-    for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
-        others = np.delete(np.arange(gram.m), pair.rows)
-        values[pair.rows, p] = solution.decision
-        values[others, p] = values_at(gram, pair, solution, others)
+    values = _values_of(gram, problem, solutions)
     doubtful = (np.abs(values) <= CLEAR).any(axis=1)
     values[doubtful] = right_values(problem.codes[doubtful], problem.classes.size)
     return values
 
 
-def _without(values, pair, p, errors):
-    """The same where a pair is known to lose some of its rows."""
-    values = values.copy()
-    values[pair.rows[errors], p] = -pair.y[errors]
+def _values_of(gram, problem, solutions):
+    """Return the decision values of all pairs at all rows, by the solutions of the pairs that are trained."""
+    values = problem.empty_values(gram.m)
+    for pair, solution in zip(problem.pairs, solutions, strict=True):
+        others = np.delete(np.arange(gram.m), pair.rows)
+        values[pair.rows, pair.number] = solution.decision
+        values[others, pair.number] = values_at(gram, pair, solution, others)
     return values
 
 
-def _hopeless_without(hopeless, values, pair, p, errors):
-    """Whether a model can be given up of which a pair is known to lose some of its rows."""
-    return hopeless(_without(values, pair, p, errors))
+def _without(values, pair, errors):
+    """Return the values of pairs where this one is known to lose some of its rows."""
+    values = values.copy()
+    values[pair.rows[errors], pair.number] = -pair.y[errors]
+    return values
+
+
+def _hopeless_without(hopeless, values, pair, errors):
+    """Return whether a model can be given up of which a pair is known to lose some of its rows."""
+    return hopeless(_without(values, pair, errors))
 
 
 def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
@@ -171,17 +176,14 @@ def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
         None for a model that was given up.
     """
     gram.compute()
-    # A row that was not yet left out may still be right.
-    values = right_values(problem.codes, problem.classes.size)
-    trained = np.empty_like(values)
-    for p, (pair, solution) in enumerate(zip(problem.pairs, solutions, strict=True)):
-        others = np.delete(np.arange(gram.m), pair.rows)
-        trained[pair.rows, p] = solution.decision
-        values[others, p] = trained[others, p] = values_at(gram, pair, solution, others)
+    trained = _values_of(gram, problem, solutions)
+    values = trained.copy()
+    for pair in problem.pairs:
+        values[pair.rows, pair.number] = pair.y  # a row that was not yet left out may still be right
     n_not_converged = done = 0
     total = sum(pair.rows.size for pair in problem.pairs)
-    for p, pair in enumerate(problem.pairs):
-        part = pair.gram(gram)
+    for pair in problem.pairs:
+        part, p = pair.gram(gram), pair.number
         for k, row in enumerate(pair.rows):
             weight = problem.weight[pair.rows]
             weight[k] = 0

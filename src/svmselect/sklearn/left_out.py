@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _num_features
 
 from svmselect.sklearn.calibration import left_out_probabilities
 from svmselect.sklearn.votes import decisions, winners
@@ -13,7 +14,7 @@ __all__ = ["LeftOut", "left_out_rows"]
 
 
 def left_out_rows(estimator, classes, codes, X, values, weight, folds):
-    """The left-out rows of a model as scorers see them.
+    """Return the LeftOut of all rows of a model.
 
     Parameters
     ----------
@@ -21,31 +22,22 @@ def left_out_rows(estimator, classes, codes, X, values, weight, folds):
     classes : ndarray, shape (k,)
     codes : ndarray of intp, shape (m,)
         The number of each row's class.
-    X : ndarray or CSR matrix, shape (m, d)
+    X : array_like, DataFrame or CSR matrix, shape (m, d)
+        The rows as scorers get them.
     values : ndarray, shape (m, k (k - 1) / 2)
         Decision values of the pairs, by a classifier without the row.
     weight : ndarray, shape (m,)
         What rows count in a calibration.
     folds : ndarray of intp, shape (m,)
         The probabilities of each fold's rows are calibrated by the others.
-
-    Returns
-    -------
-    callable
-        ``of(rows)``: the LeftOut of some rows, an ndarray of intp; of all by default.
     """
 
     @cache
     def probabilities():
-        own, k = decisions(values, classes.size, "ovr"), classes.size
-        return left_out_probabilities(own, codes, k, weight, estimator.calibration_method, folds)
+        by_class, k = decisions(values, classes.size, "ovr"), classes.size
+        return left_out_probabilities(by_class, codes, k, weight, estimator.calibration_method, folds)
 
-    def of(rows=None):
-        if rows is None:
-            return LeftOut(estimator, classes, X, values, probabilities)
-        return LeftOut(estimator, classes, X[rows], values[rows], lambda: probabilities()[rows])
-
-    return of
+    return LeftOut(estimator, classes, X, values, probabilities)
 
 
 class LeftOut(ClassifierMixin, BaseEstimator):
@@ -56,7 +48,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
     estimator : SVC
         Its `decision_function_shape` is that of the answers.
     classes : ndarray, shape (k,)
-    X : ndarray or CSR matrix, shape (n, d)
+    X : array_like, DataFrame or CSR matrix, shape (n, d)
         The rows that it can be asked about, all at once.
     values : ndarray, shape (n, k (k - 1) / 2)
         Decision values of the pairs.
@@ -73,7 +65,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
         self.estimator, self.classes, self.X, self.values = estimator, classes, X, values
         self.probabilities = probabilities
         self.classes_ = classes
-        self.n_features_in_ = X.shape[1]
+        self.n_features_in_ = _num_features(X)
         self.asked_for_values = False
 
     def __sklearn_is_fitted__(self):

@@ -207,6 +207,9 @@ class _LeaveOneOutJudge(Judge):
         """Scores by name of a model with these decision values."""
         if self.scoring is None:
             return {"score": right}
-        data, everyone = self.data, slice(None)
-        own = self.template, data.classes, data.codes, data.X, values, data.weight
-        return self.scored(found, c, 0, left_out_rows(*own, blocks_of(data.codes))(), everyone)
+        data = self.data
+        blocks = blocks_of(data.codes)
+        left_out = left_out_rows(
+            self.template, data.classes, data.codes, data.given_X, values, data.weight, blocks
+        )
+        return self.scored(found, c, 0, left_out, data.given_y, data.metadata)

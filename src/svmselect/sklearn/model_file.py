@@ -346,7 +346,8 @@ def _classes(dtype, values):
 
 
 def _array(values, dtype=np.float64):
-    array = np.array(values, dtype=dtype)
+    with np.errstate(over="ignore"):
+        array = np.array(values, dtype=dtype)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError("not finite")
     return array

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
 
 from svmselect.gram import Gram
+from svmselect.gram.definite import is_definite
 from svmselect.kernels import Kernel
 
-__all__ = ["Precomputed", "is_definite", "precomputed_gram"]
+__all__ = ["Precomputed", "precomputed_gram"]
 
 # The two halves may differ by this, relative to the largest value: that is round-off, also of float32 values.
 ASYMMETRY = 1e-5
-# Eigenvalues may fall this far below 0, relative to the largest diagonal value, for the same reason.
+# Eigenvalues may fall this far below 0, relative to the largest value, for the same reason.
 INDEFINITE = 1e-6
 
 
@@ -71,14 +71,6 @@ class Precomputed(Kernel):
         """The value of each row number with itself."""
         a = A.X[:, 0].astype(np.intp)
         return self.K[a, a]
-
-
-def is_definite(K, negative):
-    """Whether a symmetric matrix is positive semi-definite, but for eigenvalues that are at most so negative,
-    as a share of its largest diagonal value."""
-    largest = K.diagonal().max()
-    shifted = K + negative * largest * np.eye(len(K))
-    return largest >= 0 and (largest == 0 or dpotrf(shifted, overwrite_a=True)[1] == 0)
 
 
 def precomputed_gram(kernel):

@@ -18,6 +18,8 @@ class _Pair:
 
     Attributes
     ----------
+    number : int
+        The place of the pair among all pairs of classes.
     first, second : int
         Numbers of the classes, ``first < second``.
     rows : ndarray of intp, shape (n,)
@@ -26,6 +28,7 @@ class _Pair:
         -1.0 for `first`, +1.0 for `second`.
     """
 
+    number: int
     first: int
     second: int
     rows: np.ndarray
@@ -50,26 +53,42 @@ class Problem:
 
     Attributes
     ----------
+    n_pairs : int
+        ``k (k - 1) / 2``, in the order (0, 1), (0, 2), ..., (k - 2, k - 1).
     pairs : list of _Pair
-        In the order (0, 1), (0, 2), ..., (k - 2, k - 1).
+        Those of two classes that have rows with a positive weight: the pairs to train.
+    default : ndarray, shape (n_pairs,)
+        The decision value of the pairs that are not trained, everywhere: -1 or 1 for the class that has rows,
+        so that a class without a row to train on is never predicted; 0 for pairs that are trained.
 
     Raises
     ------
     ValueError
-        If a class has no row with a positive weight.
+        If fewer than two classes have a row with a positive weight.
     """
 
     def __init__(self, classes, codes, weight):
         self.classes, self.codes, self.weight = classes, codes, weight
         trained = weight > 0
-        absent = np.flatnonzero(np.bincount(codes[trained], minlength=classes.size) == 0)
-        if absent.size:
-            label = classes.tolist()[absent[0]]
-            raise ValueError(f"each class needs a row to train on, those of {label!r} have weight zero")
-        self.pairs = []
-        for first, second in combinations(range(classes.size), 2):
+        present = np.bincount(codes[trained], minlength=classes.size) > 0
+        if np.count_nonzero(present) < 2:
+            labels = classes[present].tolist()
+            raise ValueError(
+                f"two classes need rows of a weight above zero to train on, got those of {labels!r}"
+            )
+        both = list(combinations(range(classes.size), 2))
+        self.n_pairs, self.pairs, self.default = len(both), [], np.zeros(len(both))
+        for number, (first, second) in enumerate(both):
+            if not (present[first] and present[second]):
+                self.default[number] = -1.0 if present[first] else 1.0
+                continue
             rows = np.flatnonzero(((codes == first) | (codes == second)) & trained)
-            self.pairs.append(_Pair(first, second, rows, np.where(codes[rows] == second, 1.0, -1.0)))
+            y = np.where(codes[rows] == second, 1.0, -1.0)
+            self.pairs.append(_Pair(number, first, second, rows, y))
+
+    def empty_values(self, n):
+        """Return decision values of all pairs at n rows, shape (n, n_pairs): 0 for pairs that are trained."""
+        return np.tile(self.default, (n, 1))
 
 
 def right_values(codes, k):

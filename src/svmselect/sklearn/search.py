@@ -15,7 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmselect.sklearn.base import training_set, warn_not_converged
+from svmselect.sklearn.base import as_given, training_set, warn_not_converged
 from svmselect.sklearn.calibration import check_calibration
 from svmselect.sklearn.candidates import candidates_of
 from svmselect.sklearn.choice import Choice
@@ -128,13 +128,14 @@ class Search(ClassifierMixin, BaseEstimator):
             scoring.route(_handed_on(given, routed.scorer.score))
         weight = routed.estimator.fit.get("sample_weight")
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
-        data = JudgedRows(rows, classes, codes, weight, template.class_weight, given)
+        given_X, given_y = as_given(X, y, rows, template.kernel)
+        data = JudgedRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
         if scoring is not None:
             k = classes.size
-            right = LeftOut(template, classes, rows, right_values(codes, k), lambda: np.eye(k)[codes])
-            scoring.rehearse(right, data.y, given)
+            right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
+            scoring.rehearse(right, given_y, given)
         choice = Choice(self.refit, scoring)
         options = {
             "template": template,

@@ -100,7 +100,8 @@ class SeededCV(Search):
 
     def _judge(self, data, groups, **options):
         splitter = check_cv(self.cv, data.y, classifier=True)
-        splits = [_Split(*map(_row_numbers, split)) for split in splitter.split(data.X, data.y, groups)]
+        given = splitter.split(data.given_X, data.given_y, groups)
+        splits = [_checked_split(h, *split, data.codes.size) for h, split in enumerate(given)]
         if not splits:
             raise ValueError(f"cv must give at least one split, got {self.cv!r}")
         for h, split in enumerate(splits):
@@ -239,12 +240,12 @@ class FoldJudge(Judge):
         per_class = class_weights(class_weight, data.classes[classes], codes[split.train])
         times = np.bincount(split.train, minlength=codes.size)
         problem = Problem(data.classes[classes], codes, times * data.weight * per_class[codes])
-        n_pairs = len(problem.pairs)
         rows = split.train if self.return_train_score else split.train[:0]
         models = [
-            _Held(classes, np.empty((split.test.size, n_pairs)), np.empty((rows.size, n_pairs))) for _ in left
+            _Held(classes, problem.empty_values(split.test.size), problem.empty_values(rows.size))
+            for _ in left
         ]
-        for p, pair in enumerate(problem.pairs):
+        for pair in problem.pairs:
             y = np.where(codes == pair.second, 1.0, -1.0)
             weight = np.zeros(codes.size)
             weight[pair.rows] = problem.weight[pair.rows]
@@ -256,8 +257,8 @@ class FoldJudge(Judge):
                 if isinstance(solution, Exception):
                     models[n] = solution
                 elif not isinstance(models[n], Exception):
-                    models[n].test[:, p] = solution.decision[split.test]
-                    models[n].train[:, p] = solution.decision[rows]
+                    models[n].test[:, pair.number] = solution.decision[split.test]
+                    models[n].train[:, pair.number] = solution.decision[rows]
                     found.n_not_converged[c] += not solution.converged
         return models
 
@@ -284,14 +285,15 @@ class FoldJudge(Judge):
             found = winners(values, held.classes.size, self.template.break_ties)
             right = held.classes[found] == data.codes[rows]
             return {"score": np.average(right, weights=data.error_weight[rows])}
+        X, y = data.given(rows)
         left_out = LeftOut(
             self.template,
             data.classes[held.classes],
-            data.X[rows],
+            X,
             values,
             lambda: self.probabilities(h, models, part),
         )
-        return self.scored(found, c, h, left_out, rows)
+        return self.scored(found, c, h, left_out, y, data.metadata_of(rows))
 
     def probabilities(self, h, models, part):
         """Probabilities of a split's rows, calibrated by what the other splits hold out and it does not, or
@@ -317,7 +319,17 @@ class FoldJudge(Judge):
         return left_out_probabilities(values, codes, k, data.weight[rows], method, blocks_of(codes))
 
 
-def _row_numbers(rows):
-    """A splitter's choice of rows, by their numbers or by a mask, as numbers."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+def _checked_split(h, train, test, m):
+    """Return split h of m rows by row numbers, or raise a ValueError; a splitter chooses rows as NumPy's
+    indexing does: by numbers, negative ones counted from the end, or by a mask."""
+    parts = []
+    for verb, rows in (("trains on", train), ("holds out", test)):
+        rows = np.asarray(rows)
+        try:
+            numbers = np.arange(m)[rows if rows.dtype == bool else rows.astype(np.intp)]
+        except IndexError as error:
+            raise ValueError(f"split {h} of cv {verb} rows that X does not have: {error}") from None
+        if numbers.size == 0:
+            raise ValueError(f"split {h} of cv {verb} no row")
+        parts.append(numbers)
+    return _Split(*parts)

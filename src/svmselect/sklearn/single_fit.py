@@ -47,10 +47,10 @@ def combined(declared, gram, problem, solutions, spheres=None):
         return float(
             sum(pair.rows.size * one.bound for pair, one in zip(pairs, found, strict=True)) / trained.sum()
         )
-    second_wins = np.empty((gram.m, len(pairs)), dtype=bool)
-    for p, (pair, solution, one) in enumerate(zip(pairs, solutions, found, strict=True)):
+    second_wins = problem.empty_values(gram.m) >= 0
+    for pair, solution, one in zip(pairs, solutions, found, strict=True):
         others = np.delete(np.arange(gram.m), pair.rows)
-        second_wins[others, p] = values_at(gram, pair, solution, others) >= 0
-        second_wins[pair.rows, p] = (pair.y > 0) != one.errors
+        second_wins[others, pair.number] = values_at(gram, pair, solution, others) >= 0
+        second_wins[pair.rows, pair.number] = (pair.y > 0) != one.errors
     wrong = most_votes(second_wins, problem.classes.size) != problem.codes
     return float(wrong[trained].mean())

@@ -9,14 +9,16 @@ from svmselect.sklearn.left_out import LeftOut
 __all__ = ["best_threshold"]
 
 
-def best_threshold(estimator, classes, X, values, codes, metadata, scoring):
+def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):
     """The threshold of the decision values of two classes at which a score of the left-out rows is largest.
 
     Parameters
     ----------
     estimator : SVC
     classes : ndarray, shape (2,)
-    X : ndarray or CSR matrix, shape (m, d)
+    X : array_like, DataFrame or CSR matrix, shape (m, d)
+    y : array_like or Series, shape (m,)
+        Rows and labels as scorers get them.
     values : ndarray, shape (m,)
         Left-out decision values.
     codes : ndarray of intp, shape (m,)
@@ -43,7 +45,6 @@ def best_threshold(estimator, classes, X, values, codes, metadata, scoring):
     tried = np.concatenate(
         [[distinct[0] - reach], (distinct[between] + distinct[between + 1]) / 2, [distinct[-1] + reach]]
     )
-    y = classes[codes]
     scores = np.array(
         [scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, metadata)["score"] for t in tried]
     )
