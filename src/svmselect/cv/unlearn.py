@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from svmselect.cv.replace import top
 from svmselect.cv.transition import Seed
+from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.solver.feasible import balanced
 from svmselect.svm import Solution, frozen

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
+from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.kernels import Kernel
 
