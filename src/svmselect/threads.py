@@ -58,7 +58,7 @@ class _OneThread:
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._inside: list[int] = []  # the threads inside, each as often as it entered
+        self._inside = []  # the threads inside, each as often as it entered
         self._before, self._limits = 1, None
         renew_after_fork(self)
 

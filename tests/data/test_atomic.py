@@ -27,13 +27,13 @@ def victim(tmp_path_factory):
 def test_a_file_has_the_mode_of_a_new_one(tmp_path, umask):
     former = os.umask(umask)
     try:
-        write(tmp_path / "folder" / "file")
-        write(tmp_path / "folder" / "file", b"newer")
+        write(tmp_path / "a/folder/file")
+        write(tmp_path / "a/folder/file", b"newer")
     finally:
         os.umask(former)
-    assert (tmp_path / "folder/file").read_bytes() == b"newer"
-    assert stat.S_IMODE((tmp_path / "folder/file").stat().st_mode) == 0o666 & ~umask
-    assert os.listdir(tmp_path / "folder") == ["file"]
+    assert (tmp_path / "a/folder/file").read_bytes() == b"newer"
+    assert stat.S_IMODE((tmp_path / "a/folder/file").stat().st_mode) == 0o666 & ~umask
+    assert os.listdir(tmp_path / "a/folder") == ["file"]
 
 
 @pytest.mark.parametrize("length", [1, 250, 255])
@@ -82,6 +82,11 @@ def test_a_block_that_fails_leaves_what_was_there(tmp_path, error):
         file.write(b"half")
         raise error
     assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"old"
+
+
+def test_an_error_of_another_library_keeps_its_words(tmp_path):
+    with pytest.raises(OSError, match="^the table is damaged$"), replacing(tmp_path / "file"):
+        raise OSError("the table is damaged")
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "link to a device", "standard output"])
