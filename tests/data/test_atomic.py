@@ -85,7 +85,7 @@ def test_a_block_that_fails_leaves_what_was_there(tmp_path, error):
 
 
 def test_an_error_of_another_library_keeps_its_words(tmp_path):
-    with pytest.raises(OSError, match="^the table is damaged$"), replacing(tmp_path / "file"):
+    with pytest.raises(OSError, match=r"^the table is damaged$"), replacing(tmp_path / "file"):
         raise OSError("the table is damaged")
 
 
