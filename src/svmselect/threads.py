@@ -13,6 +13,8 @@ from queue import SimpleQueue
 
 from threadpoolctl import ThreadpoolController
 
+from svmselect.forks import renew_after_fork, renewed
+
 __all__ = [
     "blas_libraries",
     "check_interrupted",
@@ -60,18 +62,26 @@ class _OneThread:
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._inside, self._before, self._limits = 0, 1, None
+        self._inside = []  # the threads inside, each as often as it entered
+        self._before, self._limits = 1, None
+        renew_after_fork(self)
+
+    def renew(self):
+        """Forget the threads that a fork left behind, in the forked process."""
+        self._lock = renewed(self._lock)
+        self._inside = [thread for thread in self._inside if thread == threading.get_ident()]
+        self._restore()
 
     def enter(self):
         """Limit BLAS; returns its former number of threads, and the limits of the calling thread alone."""
         of_process, of_thread = _by_scope()
         with self._lock:
-            if self._inside == 0:
+            if not self._inside:
                 numbers = [library["num_threads"] for library in blas_libraries().info()]
                 self._before = min(numbers, default=1)
                 self._limits = of_process.limit(limits=1) if self._before > 1 else None
                 _let_others_control(of_process)
-            self._inside += 1
+            self._inside.append(threading.get_ident())
             own = of_thread.limit(limits=1) if self._before > 1 and of_thread.lib_controllers else None
             return self._before, own
 
@@ -80,11 +90,15 @@ class _OneThread:
         with self._lock:
             if own is not None:
                 own.restore_original_limits()
-            self._inside -= 1
-            if self._inside == 0 and self._limits is not None:
-                self._limits.restore_original_limits()
-                self._limits = None
-                _let_others_control(_by_scope()[0])
+            self._inside.remove(threading.get_ident())
+            self._restore()
+
+    def _restore(self):
+        """Put the former numbers back if no thread is inside."""
+        if not self._inside and self._limits is not None:
+            self._limits.restore_original_limits()
+            self._limits = None
+            _let_others_control(_by_scope()[0])
 
 
 _one_thread = _OneThread()
@@ -174,10 +188,11 @@ def interruptible_threads() -> Iterator[None]:
     if not callable(former):
         yield
         return
-    stop = _Stop()
+    stop, thread = _Stop(), threading.get_ident()
 
     def handler(number, frame):
-        stop.asked = True
+        # in a process that another thread has forked, nobody leaves this context
+        stop.asked = threading.get_ident() == thread
         former(number, frame)
 
     _everywhere.append(stop)

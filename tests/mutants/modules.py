@@ -37,7 +37,7 @@ MODULES = {
     "kernels": (["kernels", "kernels/_panels.pyx"], ["test_kernels.py", "test_panels.py", "test_gram.py"]),
     "_retrain": (["loo/_retrain.pyx"], ["test_loo.py"]),
     "_columns": (["gram/_columns.pyx"], ["test_gram.py", "test_svm.py"]),
-    "gram": (["gram"], ["test_gram.py", SENTENCES, "test_svm.py", "test_threads.py"]),
+    "gram": (["gram"], ["test_gram.py", SENTENCES, "test_svm.py", "test_threads.py", "test_forks.py"]),
     "loo": (
         ["loo/leave_one_out.py", "loo/sufficiency.py", "unlearning/tableau.py", "unlearning/points.py"],
         ["test_ends.py", "test_tableau.py", "test_loo.py", "test_unlearn.py", "test_bounds_spans.py"],

@@ -420,21 +420,22 @@ CONFIG = [
         "franc2008.rbf.C",
         [1, 0],
         "The configuration's franc2008.rbf.C is [1, 0], which is not valid; wanted: a list "
-        "of different numbers above 0, or {first, last, count} for a geometric progression.",
+        "of different numbers above 0, or {first, last, count} for a geometric progression of at "
+        "most 1,000 values.",
     ),
     (
         "franc2008.rbf.gamma",
         {"first": 1},
         "The configuration's franc2008.rbf.gamma is {'first': 1}, which is not valid; "
         "wanted: a list of different numbers above 0, or {first, last, count} for a "
-        "geometric progression.",
+        "geometric progression of at most 1,000 values.",
     ),
     (
         "franc2008.rbf.gamma",
         {"first": 1, "last": 2, "count": 0},
         "The configuration's franc2008.rbf.gamma is {'first': 1, 'last': 2, 'count': 0}, "
         "which is not valid; wanted: a list of different numbers above 0, or {first, last, "
-        "count} for a geometric progression.",
+        "count} for a geometric progression of at most 1,000 values.",
     ),
     (
         "franc2008.figure1.log10_eps",
@@ -472,7 +473,7 @@ CONFIG = [
         "wen2017.datasets.0.seedings",
         [{"k": 1, "methods": ["cold"]}],
         "The configuration's wen2017.datasets.0.seedings.0.k is 1, which is not valid; "
-        "wanted: the number of folds (2 or more), or loo.",
+        "wanted: the number of folds (2 to 10,000), or loo.",
     ),
     (
         "wen2017.datasets.0.cells",

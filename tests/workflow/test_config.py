@@ -34,7 +34,7 @@ def properties(schema, prefix=""):
 def changed(preset, key, value):
     """A copy of a configuration with the dotted key set to a value (or removed, if the value is Ellipsis)."""
     config = copy.deepcopy(preset)
-    *path, last = key.split(".")
+    *path, last = (int(name) if name.isdigit() else name for name in key.split("."))
     place = config
     for name in path:
         place = place[name]
@@ -168,6 +168,22 @@ def test_no_definition_of_the_schemas_is_idle(root):
     assert used == {name for text in texts for name in yaml.safe_load(text).get("$defs", {})}
 
 
+def test_every_whole_number_has_a_maximum(schema):
+    """Of realisations: 1e20 a plan was made for a minute, until the memory was full."""
+
+    def unlimited(node, where):
+        if isinstance(node, list):
+            for number, part in enumerate(node):
+                yield from unlimited(part, f"{where}.{number}")
+        elif isinstance(node, dict):
+            if "integer" in node.get("type", []) and "maximum" not in node:
+                yield where
+            for name, part in node.items():
+                yield from unlimited(part, f"{where}.{name}")
+
+    assert list(unlimited(schema, "")) == []
+
+
 def test_objects_have_no_other_keys_and_lack_none_but_those_with_defaults(schema):
     """What the files of schemas leave unsaid."""
     wen = schema["properties"]["wen2017"]
@@ -216,6 +232,17 @@ def test_every_property_has_a_description(schema):
             {"first": 1},
             ["gamma is {'first': 1}", "geometric progression"],
         ),
+        ("franc2008.realisations", 10**20, ["realisations is 100000000000000000000", "at most 1,000"]),
+        ("franc2008.realisations", 1e20, ["realisations is 1e+20", "1 or more"]),
+        ("franc2008.realisations", 3.0, ["realisations is 3.0", "1 or more"]),
+        ("franc2008.realisations", True, ["realisations is True", "1 or more"]),
+        (
+            "franc2008.rbf.gamma",
+            {"first": 1, "last": 2, "count": 10**9},
+            ["'count': 1000000000", "at most 1,000 values"],
+        ),
+        ("wen2017.datasets.0.seedings.0.k", 10**9, ["k is 1000000000", "2 to 10,000"]),
+        ("bakir2004.figure3.test_rows", 10**9, ["test_rows is 1000000000", "at most 10,000,000"]),
         ("franc2008.datasets", [], ["franc2008.datasets is []", "one or more"]),
         ("franc2008.methods", [], ["franc2008.methods is []", "one or more of unlearn, standard"]),
         ("franc2008.methods", ["retrain"], ["methods.0 is 'retrain'", "unlearn, standard, proposed"]),

@@ -12,19 +12,23 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from lib.checkpoint import Checkpoint, run_points
+from lib.damage import DamagedError, set_aside_if_damaged
 from lib.rows import (
     ERROR,
     LOO_ROWS,
     OK,
     TEST_ROWS,
     Made,
+    cell_name,
     cells_to_compute,
     gather_rows,
     made_cells,
     pack_bits,
     read_cell,
+    read_cells,
     read_rows,
     unpack_bits,
     write_rows,
@@ -181,7 +185,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_its_points_run_again(tmp_path, da
     path = tmp_path / "cell.checkpoint.jsonl"
     path.write_bytes(DAMAGED[damage])
     with pytest.warns(
-        UserWarning, match=r"cell\.checkpoint\.jsonl is damaged \(.+\): it is kept as"
+        UserWarning, match=r"cell\.checkpoint\.jsonl is damaged \(.+\): .+ cell\.checkpoint\.jsonl\.damaged"
     ) as caught:
         checkpoint = Checkpoint(path, {"a": 1})
     assert len(caught) == 1 and "\n" not in str(caught[0].message)
@@ -211,6 +215,118 @@ def test_a_checkpoint_grows_by_what_is_new(tmp_path, monkeypatch):
     for C in range(20):
         checkpoint.add([C], {"status": OK, "value": C})
     assert sum("value" in str(value) for value in written) == 20
+
+
+def values_of(path):
+    """All that a file of rows says, as text."""
+    return [(own, rows.to_pylist()) for own, rows in read_cells(path).values()]
+
+
+def test_any_changed_bit_of_a_file_of_rows_is_noticed(tmp_path):
+    """With checksums of nothing, 38 % of the bits of a committed file turned into other numbers."""
+    path, rng = tmp_path / "rows.parquet", np.random.default_rng(0)
+    rows = [
+        {"dataset": "a", "errors": k, "objective": x, "error_pattern": "00" * 40, "status": OK}
+        for k, x in enumerate(rng.standard_normal(20))
+    ]
+    write_rows(path, rows, LOO_ROWS, Made("a", "p", "l"))
+    good, expected = path.read_bytes(), str(values_of(path))
+    unnoticed = 0
+    for bit in rng.choice(8 * len(good), 1500, replace=False):
+        changed = bytearray(good)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        try:
+            assert str(values_of(path)) == expected, bit
+            unnoticed += 1
+        except DamagedError as error:
+            assert str(path) in str(error) and path.with_name("rows.parquet.damaged").read_bytes() == changed
+    assert unnoticed < 40  # in the name of the checksum, and in headers of pages
+
+
+def test_pages_have_checksums_of_their_own(tmp_path):
+    """Other readers check them, and so does ours where the name of the file's checksum is damaged."""
+    path = one_cell(tmp_path, "a", range(5))
+    content = path.read_bytes().replace(b"svmselect_sha256", b"svmselect_sha255")
+    path.write_bytes(content)
+    assert len(read_rows([path])) == 5
+    path.write_bytes(content[:100] + b"~" + content[101:])
+    with pytest.raises(OSError, match="CRC"):
+        pq.ParquetFile(path, page_checksum_verification=True).read()
+    with pytest.raises(DamagedError, match="CRC"):
+        read_rows([path])
+
+
+SPOILED = {
+    "cut": lambda content: content[:100],
+    "empty": lambda content: b"",
+    "a bit of a page": lambda content: content[:60] + bytes([content[60] ^ 4]) + content[61:],
+    "a bit of the footer": lambda content: content[:-200] + bytes([content[-200] ^ 4]) + content[-199:],
+    "its last byte": lambda content: content[:-1] + b"2",
+}
+
+
+@pytest.mark.parametrize("damage", SPOILED)
+def test_a_damaged_file_of_rows_is_named_set_aside_and_computed_again(tmp_path, damage):
+    path = one_cell(tmp_path, "a", [4])
+    spoiled = SPOILED[damage](path.read_bytes())
+    path.write_bytes(spoiled)
+    with pytest.warns(UserWarning, match=rf"^{path} is damaged \(.+\): .+ a\.parquet\.damaged") as caught:
+        assert cells_to_compute(path, [Made("a", "p", "l")], any_code=True) == ["a"]
+    assert len(caught) == 1 and "\n" not in str(caught[0].message)
+    assert os.listdir(tmp_path) == ["a.parquet.damaged"]
+    assert (tmp_path / "a.parquet.damaged").read_bytes() == spoiled
+    gather_rows(tmp_path / "all.parquet", ["a"], {"a": one_cell(tmp_path, "a", [4])}, LOO_ROWS)
+    assert read_rows([tmp_path / "all.parquet"])["errors"].tolist() == [3]
+
+
+@pytest.mark.parametrize("reader", [lambda path: read_rows([path]), cell_name, read_cells])
+def test_who_needs_the_rows_of_a_damaged_file_is_told_its_name(tmp_path, reader):
+    path = one_cell(tmp_path, "a", [4])
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(DamagedError, match=f"{path} is damaged"):
+        reader(path)
+    assert os.listdir(tmp_path) == ["a.parquet.damaged"]
+
+
+def test_older_files_without_checksums_are_read_and_checked_for_what_can_be_seen(tmp_path, change_rows):
+    path = one_cell(tmp_path, "a", [4, 5])
+    change_rows(path, {"a": Made("a", "p", "l", 2)})
+    assert cell_name(path) == "a" and len(read_rows([path])) == 2
+    change_rows(path, {"a": Made("a", "p", "l", 3)})
+    with pytest.raises(DamagedError, match="its cells have other than its 2 rows"):
+        read_cells(path)
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), PermissionError(13, "Permission denied")])
+def test_what_is_no_damage_leaves_a_file_where_it_is(tmp_path, error):
+    path = one_cell(tmp_path, "a", [4])
+    with pytest.raises(type(error)), set_aside_if_damaged(path):
+        raise error
+    assert os.listdir(tmp_path) == ["a.parquet"]
+
+
+def test_a_file_with_its_checksum_that_cannot_be_read_is_not_damaged(tmp_path, monkeypatch):
+    """A newer version may have written it."""
+    path = one_cell(tmp_path, "a", [4])
+
+    def fails(*arguments, **options):
+        raise ValueError("unknown encoding")
+
+    monkeypatch.setattr(pq, "ParquetFile", fails)
+    with pytest.raises(ValueError, match=r"^unknown encoding$"):
+        read_rows([path])
+    assert os.listdir(tmp_path) == ["a.parquet"]
+
+
+def test_the_damaged_raw_folder_of_before_makes_room(tmp_path):
+    for content in ("first", "second"):
+        (tmp_path / "raw").mkdir()
+        (tmp_path / "raw/file").write_text(content)
+        with pytest.raises(DamagedError), set_aside_if_damaged(tmp_path / "raw"):
+            raise ValueError("no")
+    assert os.listdir(tmp_path) == ["raw.damaged"]
+    assert (tmp_path / "raw.damaged/file").read_text() == "second"
 
 
 def test_any_changed_byte_of_a_checkpoint_is_noticed(tmp_path):

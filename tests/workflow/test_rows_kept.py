@@ -2,6 +2,7 @@
 data, parameters or code."""
 
 import logging
+import re
 import shutil
 from copy import deepcopy
 from dataclasses import replace
@@ -161,6 +162,46 @@ def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows)
         change_rows(path, made)
     assert dry(franc) == ALL
     assert dry({**franc, "rows_of_other_code": "keep"}) == {}
+
+
+@pytest.mark.parametrize("damage", ["cut", "a bit of a page"])
+def test_damaged_rows_are_set_aside_and_computed_again(computed, franc, damage):
+    """A cut file once stopped this run and every later one, and was not named."""
+    path = "results/kept/franc2008/rows/cells.parquet"
+    file = computed.folder / path
+    before, good = read_rows([file]), file.read_bytes()
+    spoiled = good[:100] if damage == "cut" else good[:60] + bytes([good[60] ^ 4]) + good[61:]
+    file.write_bytes(spoiled)
+    run = ("--cores", "2", "--quiet", "rules", "progress", "--", path)
+    done = computed.snakemake(*run, config=franc)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(f"{path} is damaged (") == 1
+    assert file.with_name("cells.parquet.damaged").read_bytes() == spoiled
+    results = ["method", "C", "gamma", "errors", "objective", "error_pattern"]
+    assert read_rows([file])[results].equals(before[results])
+    again = computed.snakemake(*run, config=franc)
+    assert again.returncode == 0 and "is damaged" not in again.stderr
+
+
+def test_damaged_data_and_cells_are_set_aside_and_made_again(computed, franc):
+    """The run that meets them ends with a sentence that names the file; the same command again goes on."""
+    franc["franc2008"]["rbf"]["gamma"] = [0.25]
+    path = "results/kept/franc2008/rows/cells.parquet"
+    run = ("--cores", "1", "--quiet", "rules", "progress", "--", path)
+    data = computed.folder / "resources/data/titanic-table.npz"
+    data.write_bytes(data.read_bytes()[:-100])
+    done = computed.snakemake(*run, config=franc)
+    assert done.returncode == 1 and re.search(r"data/titanic-table\.npz is damaged \(.+\)", done.stderr)
+    assert data.with_name("titanic-table.npz.damaged").exists() and not data.exists()
+    done = computed.snakemake(*run, config=franc)
+    assert done.returncode == 0, done.stderr
+
+    # the file of a cell whose rows are gathered, too
+    cell = computed.folder / "results/kept/franc2008/cells/titanic-table/realisation-1/rbf-gamma0.25.parquet"
+    cell.write_bytes(cell.read_bytes()[:100])
+    done = computed.snakemake(*run, config=franc)
+    assert done.returncode == 1 and re.search(r"rbf-gamma0\.25\.parquet is damaged \(.+\)", done.stderr)
+    assert computed.snakemake(*run, config=franc).returncode == 0
 
 
 def test_cells_of_several_data_sets_share_a_job(checkout, franc):

@@ -89,7 +89,8 @@ def test_texts_are_understood(root, text, key, value):
      "realisations (1 or more) whose training parts select the models."),
     ("franc2008={linear: {C: [1, a]}}",
      "The configuration's franc2008.linear.C is ['1', 'a'], which is not valid; wanted: a list of "
-     "different numbers above 0, or {first, last, count} for a geometric progression."),
+     "different numbers above 0, or {first, last, count} for a geometric progression of at most 1,000 "
+     "values."),
     ("franc2008=1",
      "The configuration's franc2008 is 1, which is not valid; wanted: the settings of Franc, Laskov "
      "and Mueller (2008)."),

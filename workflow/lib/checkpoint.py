@@ -8,6 +8,7 @@ from pathlib import Path
 
 from svmselect.data.atomic import replacing
 
+from lib.damage import DamagedError, set_aside_if_damaged
 from lib.rows import ERROR
 
 
@@ -30,28 +31,25 @@ class Checkpoint:
         if not self.path.exists():
             return
         try:
-            lines = self.path.read_bytes().splitlines(keepends=True)
-            if len(lines) > 1 and not lines[-1].endswith(b"\n"):
-                os.truncate(self.path, sum(map(len, lines[:-1])))
-                lines.pop()
-            saved, *finished = map(_value_of, lines)
-            results = {json.dumps(point): result for point, result in finished}
-            if not all(isinstance(value, dict) for value in [saved, *results.values()]):
-                raise ValueError("it does not hold an identity and results")
-        except Exception as error:  # damage has no one kind of error
-            self._set_aside(" ".join(str(error).split()) or type(error).__name__)
+            with set_aside_if_damaged(self.path):
+                saved, results = self._read()
+        except DamagedError as error:
+            warnings.warn(str(error), stacklevel=2)
             return
         if saved == self.identity:
             self.results, self.begun = results, True
 
-    def _set_aside(self, why):
-        aside = self.path.with_name(f"{self.path.name}.damaged")
-        os.replace(self.path, aside)
-        warnings.warn(
-            f"the checkpoint {self.path} is damaged ({why}): it is kept as {aside.name}, and its points are "
-            "computed again",
-            stacklevel=3,
-        )
+    def _read(self):
+        """Return the identity of the file and its results by point, without a last line that was cut off."""
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        if len(lines) > 1 and not lines[-1].endswith(b"\n"):
+            os.truncate(self.path, sum(map(len, lines[:-1])))
+            lines.pop()
+        saved, *finished = map(_value_of, lines)
+        results = {json.dumps(point): result for point, result in finished}
+        if not all(isinstance(value, dict) for value in [saved, *results.values()]):
+            raise ValueError("it does not hold an identity and results")
+        return saved, results
 
     def get(self, point):
         """Result (dict) of a finished point (list of numbers and strings), or None."""

@@ -11,6 +11,14 @@ from jsonschema import Draft202012Validator, validators
 
 WORKFLOW = Path(__file__).resolve().parents[1]
 
+# To JSON schemas 3.0 is an integer; the functions of plans take none of these.
+Validator = validators.extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
 
 def load_schema(workflow=WORKFLOW):
     """The schema of the configuration: the keys that all papers share, and a section for each paper.
@@ -68,9 +76,9 @@ def fill_defaults(config, schema):
         for name, declared in properties.items():
             if "default" in declared:
                 instance.setdefault(name, deepcopy(declared["default"]))
-        yield from Draft202012Validator.VALIDATORS["properties"](validator, properties, instance, schema)
+        yield from Validator.VALIDATORS["properties"](validator, properties, instance, schema)
 
-    validators.extend(Draft202012Validator, {"properties": properties})(schema).validate(config)
+    validators.extend(Validator, {"properties": properties})(schema).validate(config)
 
 
 def check_config(config, schema, name="configuration"):
@@ -80,10 +88,14 @@ def check_config(config, schema, name="configuration"):
     There is one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is
     not what the schema's description asks for.
     """
-    errors = sorted(
-        Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path))
-    )
-    sentences = [_sentence(error, name) for error in errors] + list(_not_finite(config, name))
+    errors = sorted(Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path)))
+    # a value of another type may be too large as well
+    mistyped = {tuple(error.absolute_path) for error in errors if error.validator == "type"}
+    sentences = [
+        _sentence(error, name)
+        for error in errors
+        if error.validator == "type" or tuple(error.absolute_path) not in mistyped
+    ] + list(_not_finite(config, name))
     if sentences:
         raise ValueError("\n".join(dict.fromkeys(sentences)))
 
@@ -92,12 +104,12 @@ def read_texts(config, schema):
     """Read, in place, texts that stand where the schema wants another type, and numbers where it wants a
     text: Snakemake guesses what its option ``--config`` says (``preset=2026``), and all that it finds in
     braces or brackets is a text to it (``franc2008={realisations: 3}``)."""
-    for error in list(Draft202012Validator(schema).iter_errors(config)):
+    for error in list(Validator(schema).iter_errors(config)):
         if not error.absolute_path:
             continue
         number = isinstance(error.instance, int | float) and error.schema.get("type") == "string"
         value = str(error.instance) if number else _read(error.instance)
-        if Draft202012Validator(error.schema).is_valid(value):
+        if Validator(error.schema).is_valid(value):
             *parents, key = error.absolute_path
             holder = config
             for parent in parents:
@@ -143,6 +155,8 @@ def _sentence(error, name):
         valid = ", ".join(map(str, error.validator_value))
         return f"The {name}'s {where} is {error.instance!r}; the valid values are: {valid}."
     wanted = error.schema.get("description", error.message).rstrip(".")
+    if error.validator == "maximum" and f"{error.validator_value:,}" not in wanted:
+        wanted += f"; at most {error.validator_value:,}"
     return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
 
 

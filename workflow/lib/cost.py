@@ -9,7 +9,6 @@ import heapq
 import math
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import SimpleNamespace
 
 from lib.job import function_of
@@ -116,10 +115,10 @@ def seconds(path, paper, runs):
     What the process took beside the clocks of the rows, and what its rows share, is added as it was. Rows of
     before the process was timed have only the latter.
     """
-    if not Path(path).is_file():
+    if not (cells := made_cells(path)):
         return {}
     found, begin, rows = {}, 0, read_columns(path, _without_vectors)
-    for name, own in made_cells(path).items():
+    for name, own in cells.items():
         of_cell = rows.iloc[begin : begin + own.rows]
         begin += own.rows
         took = of_cell.reindex(columns=list(OWN)).fillna(0.0).sum(axis=1)

@@ -8,10 +8,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from lib.environment import commit
-from lib.rows import made_cells, rewrite_cells
+from lib.rows import read_cells, rewrite_cells
 
 OTHER = "of another commit: "  # before the library of such cells
 
@@ -19,18 +17,13 @@ OTHER = "of another commit: "  # before the library of such cells
 def forget_other_commits(path, present):
     """Mark the cells of a file of rows that have rows of another commit than the `present` one, and return
     how many these are. Their rows stay as they are."""
-    file, begin, cells, count = pq.ParquetFile(path), 0, [], 0
-    known = "commit" in file.schema_arrow.names
-    commits = (
-        file.read(columns=["commit"])["commit"].to_pylist() if known else [None] * file.metadata.num_rows
-    )
-    for own in made_cells(path).values():
-        other = set(commits[begin : begin + own.rows]) != {present}
-        begin += own.rows
+    before, cells, count = read_cells(path).values(), [], 0
+    for own, rows in before:
+        other = "commit" not in rows.column_names or set(rows["commit"].to_pylist()) != {present}
         marked = other and not own.library.startswith(OTHER)
         cells.append(replace(own, library=OTHER + own.library) if marked else own)
         count += other
-    if cells != list(made_cells(path).values()):
+    if cells != [own for own, _ in before]:
         rewrite_cells(path, cells)
     return count
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+from svmselect.data import Dataset
 
 import lib.rows
 from lib.checkpoint import Checkpoint, run_points
+from lib.damage import set_aside_if_damaged
 from lib.environment import commit, cpu_model
 from lib.library import library_id
 from lib.rows import ERROR, OK, Made, copy_cell, made_cells, read_rows, write_rows
@@ -152,7 +154,13 @@ def run_cell(cell, inputs, output, log):
     begin = time.process_time()
     function = function_of(cell["paper"], cell["run"])
     given = {stage: read_rows([path]) for stage, path in files.items()}
-    rows = job.rows(function, **cell["arguments"], **given, settings=SimpleNamespace(**settings))
+    try:
+        rows = job.rows(function, **cell["arguments"], **given, settings=SimpleNamespace(**settings))
+    except ValueError:
+        if job.data is not None:
+            with set_aside_if_damaged(job.data):
+                Dataset.load(job.data)
+        raise
     made = replace(made, cpu_s=round(time.process_time() - begin, 2))
     write_rows(output, rows, getattr(lib.rows, cell["schema"]), made)
     return checkpoint

@@ -5,7 +5,11 @@ run that failed is a row too: its status is not ``ok``, its reason says why, and
 a solver stopped early, partial.
 """
 
+import hashlib
+import io
 import json
+import warnings
+from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
@@ -14,10 +18,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from svmselect.data.atomic import replacing
 
+from lib.damage import DamagedError, set_aside_if_damaged
+
 OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
 
 # Key under which the metadata of a file list its cells.
 CELLS = b"svmselect_cells"
+
+# Key in the metadata of a file that ends with the SHA-256 of the file, taken with zeros in its place. Parquet
+# has checksums of its pages only: a changed bit elsewhere may turn a column's name into another one.
+SEAL, UNSEALED = b"svmselect_sha256=", b"0" * 64
 
 # Columns whose values are all different. Storing their bytes apart takes less room than a dictionary of them.
 ALL_DIFFERENT = ("objective", "kkt_gap", "bound")
@@ -227,11 +237,23 @@ class Made:
 
 
 def made_cells(path):
-    """The cells of a file of rows (Made) by name; an empty dict if there is no such file."""
+    """Return the cells of a file of rows (Made) by name; an empty dict if there is no such file, or it is
+    damaged, of which a warning tells."""
     if not Path(path).is_file():
         return {}
-    stored = (pq.read_metadata(path).metadata or {}).get(CELLS, b"[]")
-    return {entry[0]: Made(*entry) for entry in json.loads(stored)}
+    try:
+        with _opened(path) as file:
+            return _made(file)
+    except DamagedError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return {}
+
+
+def cell_name(path):
+    """Return the name of the cell of a file with one cell."""
+    with _opened(path) as file:
+        (name,) = _made(file)
+    return name
 
 
 def cells_to_compute(path, wanted, any_code):
@@ -255,10 +277,10 @@ def gather_rows(path, wanted, files, schema):
     schema : pyarrow.Schema
         The schema of the rows. Columns that older rows lack are null.
     """
-    kept = {} if set(wanted) <= set(files) else _cells(path, schema)
+    kept = {} if set(wanted) <= set(files) else read_cells(path, schema)
     tables, made = [], []
     for name in wanted:
-        own, rows = (_cells(files[name], schema) if name in files else kept)[name]
+        own, rows = (read_cells(files[name], schema) if name in files else kept)[name]
         tables.append(rows)
         made.append(own)
     table = pa.concat_tables(tables) if tables else schema.empty_table()
@@ -273,20 +295,21 @@ def read_rows(paths):
 
 def read_columns(path, wanted):
     """The columns of a Parquet file whose names are `wanted` (a function), as one DataFrame."""
-    file = pq.ParquetFile(path)
-    names = [name for name in dict.fromkeys(file.schema_arrow.names) if wanted(name)]
-    return file.read(columns=names).to_pandas()
+    with _opened(path) as file:
+        names = [name for name in dict.fromkeys(file.schema_arrow.names) if wanted(name)]
+        table = file.read(columns=names)
+    return table.to_pandas()
 
 
 def read_cell(path, name):
     """The rows of one cell of a file, as one DataFrame."""
-    _, rows = _cells(path)[name]
+    _, rows = read_cells(path)[name]
     return rows.to_pandas()
 
 
 def copy_cell(path, name, output, schema):
     """Put the rows of one cell of a file into a file of its own, atomically."""
-    own, rows = _cells(path, schema)[name]
+    own, rows = read_cells(path, schema)[name]
     _write(output, rows, [own])
 
 
@@ -295,33 +318,61 @@ def rewrite_cells(path, cells):
     _write(path, _read([path]), cells)
 
 
-def _cells(path, schema=None):
-    """The cells of a file by name, each with its rows as a table."""
-    table, begin, found = _read([path], schema), 0, {}
-    for name, own in made_cells(path).items():
+def read_cells(path, schema=None):
+    """Return the cells of a file (Made) by name, each with its rows as a table."""
+    with _opened(path) as file:
+        table, cells = file.read(), _made(file)
+    table, begin, found = _with_schema(table, schema), 0, {}
+    for name, own in cells.items():
         found[name] = own, table.slice(begin, own.rows)
         begin += own.rows
     return found
 
 
-def _read(paths, schema=None):
-    """The rows of files as one table; with a schema, columns that a file lacks are null."""
-    # read_table and pa.table would import pandas, which takes longer than to gather the rows of a stage
-    tables = [pq.ParquetFile(path).read().replace_schema_metadata() for path in paths]
-    if schema is not None:
-        tables = [
-            pa.Table.from_arrays(
-                [
-                    table[field.name].cast(field.type)
-                    if field.name in table.column_names
-                    else pa.nulls(len(table), field.type)
-                    for field in schema
-                ],
-                schema=schema,
-            )
-            for table in tables
-        ]
+def _read(paths):
+    """Return the rows of files as one table."""
+    tables = []
+    for path in paths:
+        with _opened(path) as file:
+            tables.append(file.read().replace_schema_metadata())
     return pa.concat_tables(tables, promote_options="default")
+
+
+def _with_schema(table, schema=None):
+    """Return a table without metadata; with a schema, columns that it lacks are null."""
+    if schema is None:
+        return table.replace_schema_metadata()
+    columns = [
+        table[field.name].cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(len(table), field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+@contextmanager
+def _opened(path):
+    """Yield a file of rows, a `pyarrow.parquet.ParquetFile`, whose bytes are those that were written. One
+    that is damaged is set aside, with a `DamagedError`; the block is to do no more than to read it."""
+    content = Path(path).read_bytes()
+    before, seal, after = content.rpartition(SEAL)
+    with set_aside_if_damaged(path):
+        if seal and hashlib.sha256(before + seal + UNSEALED + after[64:]).hexdigest().encode() != after[:64]:
+            raise ValueError(f"it does not have the SHA-256 {after[:64].decode(errors='replace')}")
+    # an older file has no seal: what cannot be read in it is damage
+    with nullcontext() if seal else set_aside_if_damaged(path):
+        # read_table would import pandas, which takes longer than to gather the rows of a stage
+        yield pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+
+
+def _made(file):
+    """Return the cells of an open file of rows (Made) by name."""
+    stored = (file.metadata.metadata or {}).get(CELLS, b"[]")
+    cells = {entry[0]: Made(*entry) for entry in json.loads(stored)}
+    if cells and sum(own.rows for own in cells.values()) != file.metadata.num_rows:
+        raise ValueError(f"its cells have other than its {file.metadata.num_rows} rows")
+    return cells
 
 
 def _write(path, table, made):
@@ -332,11 +383,16 @@ def _write(path, table, made):
         "use_byte_stream_split": [name for name in ALL_DIFFERENT if name in table.column_names],
         "write_statistics": False,
         "store_schema": False,
+        "write_page_checksum": True,
     }
-    cells = json.dumps([list(astuple(own)) for own in made])
-    with replacing(Path(path)) as file, pq.ParquetWriter(file, table.schema, **options) as writer:
+    cells, buffer = json.dumps([list(astuple(own)) for own in made]), io.BytesIO()
+    with pq.ParquetWriter(buffer, table.schema, **options) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({CELLS: cells})
+        writer.add_key_value_metadata({CELLS: cells, SEAL + UNSEALED: b""})
+    before, seal, after = buffer.getvalue().rpartition(SEAL)
+    digest = hashlib.sha256(before + seal + after).hexdigest().encode()
+    with replacing(Path(path)) as file:
+        file.write(before + seal + digest + after[64:])
 
 
 def pack_bits(errors):

@@ -2,10 +2,13 @@
 results. A run that was lost has no end; calling it again goes on, and has lines of its own."""
 
 import json
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
 from svmselect.data.atomic import replacing
+
+from lib.damage import DamagedError, set_aside_if_damaged
 
 BEGIN, END = "begin", "end"
 MADE = "all was made"  # how a run ends that is not to be called again
@@ -29,8 +32,14 @@ def runs(path):
     """
     if not Path(path).is_file():
         return []
+    try:
+        with set_aside_if_damaged(path):
+            lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    except DamagedError as error:
+        warnings.warn(str(error), stacklevel=2)
+        return []
     found = []
-    for line in map(json.loads, Path(path).read_text().splitlines()):
+    for line in lines:
         at, what, told = line.pop("at"), line.pop("what"), line
         if what == END:
             found[-1] |= {"ended": at, **told}

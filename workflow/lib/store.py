@@ -49,10 +49,13 @@ class Files:
         # other jobs may make the same copy
         descriptor, name = tempfile.mkstemp(dir=copy.parent)
         os.close(descriptor)
-        thing = self._object(path)
-        thing.set_local_path(Path(name))
-        thing.retrieve_object()
-        os.replace(name, copy)
+        try:
+            thing = self._object(path)
+            thing.set_local_path(Path(name))
+            thing.retrieve_object()
+            os.replace(name, copy)
+        finally:
+            Path(name).unlink(missing_ok=True)
         return str(copy)
 
     def _object(self, path):

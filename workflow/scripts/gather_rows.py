@@ -5,10 +5,10 @@ from pathlib import Path
 
 import lib.rows
 from lib.joblog import start_log
-from lib.rows import gather_rows, made_cells
+from lib.rows import cell_name, gather_rows
 
 log = start_log(snakemake.log[0])
-files = {next(iter(made_cells(path))): path for path in snakemake.input.rows}
+files = {cell_name(path): path for path in snakemake.input.rows}
 schema = getattr(lib.rows, snakemake.params.schema)
 kept, output = Path(snakemake.params.kept), Path(snakemake.output.rows)
 # where files are in a store, those that are kept are elsewhere

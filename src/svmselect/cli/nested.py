@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from svmselect.cli.encoding import learned
 from svmselect.cli.report import percent
+from svmselect.forks import cached_property
 from svmselect.sklearn.problem import class_weights
 from svmselect.sklearn.scoring import Scoring
 

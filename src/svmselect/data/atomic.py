@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +12,33 @@ from typing import IO
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file beside `path`, moved onto it when the block ends well and removed when it does not."""
+    """Yield a temporary file beside `path`, which is moved onto it when the block ends well, else removed.
+
+    A symbolic link at `path` is replaced by the file: nothing outside the named folder is written. The mode
+    of the file is that of a new one under the umask. A `ValueError` is raised, before anything is written,
+    for a folder, a device or a pipe.
+    """
+    if (path.exists() and not path.is_file()) or _leads_to_open_file(path):
+        raise ValueError(f"{path} is a folder, a device or a pipe, not a file that can be replaced")
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not from tempfile: its files are readable by their owner only, whatever the umask.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    # Nobody can guess the name, "x" neither follows a link nor opens what is there, and the length does not
+    # depend on that of the target. Not from tempfile, whose files are readable by their owner only.
+    temporary = path.with_name(f".svmselect-{secrets.token_hex(8)}")
     try:
-        with open(temporary, "wb") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException as error:
-        temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        with open(temporary, "xb") as file:
+            try:
+                yield file
+                file.close()  # what is buffered may not fit the disk
+                os.replace(temporary, path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(path)  # a full disk says so without a name
         raise
+
+
+def _leads_to_open_file(path: Path) -> bool:
+    """Return whether `path` is a link to a file that a process has open, such as /dev/stdout."""
+    return path.is_symlink() and path.readlink().is_relative_to("/proc")

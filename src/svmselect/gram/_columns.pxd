@@ -5,8 +5,8 @@ cdef class Columns:
     cdef readonly bint full
     cdef readonly bint single
     cdef readonly object arena
-    cdef readonly object lock
     cdef Columns _first
+    cdef object _lock
     cdef object _load
     cdef object _memory
     cdef object _counter

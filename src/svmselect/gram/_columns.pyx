@@ -11,11 +11,16 @@ Threads. A store that holds the whole matrix serves any number of threads, each 
 (`handle`) that counts its requests. Columns are written under the store's lock, and a column's slot is stored
 only after its values, with release semantics; requests read the slot with acquire semantics and take no lock,
 so that whoever sees a slot sees its values. A store that replaces columns is for one thread.
+
+Forks. A thread that writes columns may be left behind by a fork at any point. What it had published is whole;
+`renew` frees the lock and every slot without a published column.
 """
 
 import threading
 
 import numpy as np
+
+from svmselect.forks import renewed
 
 cdef extern from *:
     """
@@ -98,12 +103,12 @@ cdef class Columns:
         self._clock = 1
         self._first = first
         if first is not None:
-            self.lock, self.arena, self._memory = first.lock, first.arena, first._memory
+            self.arena, self._memory = first.arena, first._memory
             self._slot, self._row, self._used = first._slot, first._row, first._used
             self._data = first._data
             return
         n_bytes = self.capacity * self._stride
-        self.lock = threading.RLock()
+        self._lock = threading.RLock()
         self._memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
         values = self._memory.view(np.float32 if self.single else np.float64)
         self.arena = values.reshape(self.capacity, self.ld)
@@ -120,6 +125,22 @@ cdef class Columns:
             raise ValueError("a store that replaces columns is for one thread")
         return Columns(self.m, self.capacity, self.arena.dtype, self._load, counter, None,
                        self if self._first is None else self._first)
+
+    @property
+    def lock(self):
+        return self._lock if self._first is None else self._first._lock
+
+    def renew(self):
+        """Free the lock in a forked process, where no other thread goes on writing."""
+        lock = renewed(self._lock)
+        if lock is self._lock:
+            return
+        self._lock = lock
+        slot, row, used = map(np.asarray, (self._slot, self._row, self._used))
+        stored = np.flatnonzero(slot >= 0)
+        row[:] = ABSENT
+        row[slot[stored]] = stored
+        used[row < 0] = 0
 
     @property
     def requested(self):

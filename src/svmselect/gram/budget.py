@@ -9,6 +9,7 @@ import weakref
 import numpy as np
 from numpy.typing import DTypeLike
 
+from svmselect.forks import renew_after_fork, renewed
 from svmselect.gram._columns import MIN_COLUMNS, allocate, padded_length
 
 __all__ = ["Budget", "column_bytes", "matrix_mb"]
@@ -49,6 +50,11 @@ class Budget:
         self.n_bytes, self.dtype = n_bytes, dtype
         # what restrictions have, each with a weak reference to the Source of the last one in it
         self._lent, self._lock = [], threading.Lock()
+        renew_after_fork(self)
+
+    def renew(self):
+        """Free the lock in a forked process."""
+        self._lock = renewed(self._lock)
 
     @classmethod
     def of(cls, memory_mb, dtype, m):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from svmselect.forks import cached_property
 from svmselect.kernels.rows import BLOCK_ROWS, slices
 from svmselect.threads import run
 

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 
+from svmselect.forks import renew_after_fork, renewed
 from svmselect.gram._columns import MIN_COLUMNS, Columns, allocate, padded_length
 
 __all__ = ["Counts", "Store"]
@@ -17,6 +18,11 @@ class Counts:
     def __init__(self):
         self._local, self._lock = threading.local(), threading.Lock()
         self._threads, self._ended = [], np.zeros(2, dtype=np.int64)
+        renew_after_fork(self)
+
+    def renew(self):
+        """Free the lock in a forked process."""
+        self._lock = renewed(self._lock)
 
     @property
     def own(self):
@@ -73,6 +79,13 @@ class Store:
         self.memory = allocate(n_bytes) if memory is None else memory[:n_bytes]
         self._first, self._owner = None, None
         self._local, self._lock = threading.local(), threading.Lock()
+        renew_after_fork(self)
+
+    def renew(self):
+        """Free the locks in a forked process."""
+        self._lock = renewed(self._lock)
+        if self._first is not None:
+            self._first.renew()
 
     @property
     def columns(self):

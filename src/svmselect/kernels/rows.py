@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import platform
-from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 import svmselect.kernels._panels as _panels
+from svmselect.forks import cached_property
 
 __all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
 

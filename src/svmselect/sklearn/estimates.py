@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import SINGLE_FITS, Sphere, smallest_enclosing_sphere
 from svmselect.errors import weighted_share
+from svmselect.forks import cached_property
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of

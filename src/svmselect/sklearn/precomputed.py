@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.gram.definite import is_definite
 from svmselect.kernels import Kernel

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 
 from svmselect.checks import frozen
+from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import balanced, give_excess, snapped

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from svmselect.forks import cached_property
 from svmselect.kernels.rows import slices
 from svmselect.unlearning._ends import Ends, conditions, continued, random_combinations, strayed
 from svmselect.unlearning._paths import Outcome, PointPaths

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri
 
 import svmselect.unlearning._cholesky as _cholesky
+from svmselect.forks import cached_property
 from svmselect.unlearning._rows import mirror, rows_of
 
 __all__ = ["DEPENDENT", "Tableau"]

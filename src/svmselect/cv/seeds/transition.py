@@ -9,11 +9,11 @@ the largest kernel value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.solver.feasible import balanced
 
