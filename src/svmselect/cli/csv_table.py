@@ -9,15 +9,24 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from svmselect.cli.contents import first_lines
-from svmselect.cli.number import DECIMAL_COMMA, is_number
+from svmselect.cli.number import DECIMAL_COMMA, bare_numbers, is_number
 
-__all__ = ["MISSING", "Cells", "Layout", "csv_columns", "guessed_delimiter", "known_columns"]
+__all__ = [
+    "MISSING",
+    "Cells",
+    "Layout",
+    "csv_columns",
+    "guessed_delimiter",
+    "known_columns",
+    "look_alikes",
+]
 
 LABEL_NAMES = ("label", "target", "class")
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
@@ -173,14 +182,12 @@ def csv_columns(
         raise ValueError(f"{path}: every row has a missing value")
     kept = np.flatnonzero(~missing)
     rows = [cells[n] for n in kept]
-    if delimiter != ",":
-        numeric = [j for j in features if j not in categorical]
-        _read_decimal_commas(path, rows, lines[kept], numeric, doubts)
-    found = Cells(path, names, rows, lines[kept], kept + 1, features, label_column, group_column)
-    return found, categorical, int(missing.sum()), doubts
+    table = Cells(path, names, rows, lines[kept], kept + 1, features, label_column, group_column)
+    _read_marked_numbers(table, [j for j in features if j not in categorical], delimiter, doubts)
+    return table, categorical, int(missing.sum()), doubts
 
 
-def known_columns(path, text, layout, n_columns, label, header, delimiter):
+def known_columns(path, text, layout, n_columns, categorical, label, header, delimiter):
     """The columns of a table that a model was trained on.
 
     They are found by name where both tables have names, else by place: the table has either the columns that
@@ -194,6 +201,8 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
         The layout of the table that the model was trained on; None if that was no table.
     n_columns : int
         Features of such a table.
+    categorical : list of bool
+        Whether each feature of `layout` is a column of categories.
     label, header, delimiter
         As `svmselect.cli.read.read` has them.
 
@@ -229,10 +238,11 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
         raise ValueError(
             f"{path}: column {_title(names, label_column)} is a feature of the model, so it has no labels"
         )
-    if delimiter != ",":
-        _read_decimal_commas(path, cells, lines, features, doubts)
     numbers = np.arange(1, len(cells) + 1)
-    return Cells(path, names, cells, lines, numbers, features, label_column), doubts
+    table = Cells(path, names, cells, lines, numbers, features, label_column)
+    numeric = [j for j, of_words in zip(features, categorical, strict=True) if not of_words]
+    _read_marked_numbers(table, numeric, delimiter, doubts)
+    return table, doubts
 
 
 def _by_place(path, names, width, layout, n_columns, label):
@@ -398,6 +408,34 @@ def _default_label(names, width):
     """The column named like a label, if there is one, else the last."""
     likely = [j for j, name in enumerate(names or ()) if name.lower() in LABEL_NAMES]
     return likely[0] if len(likely) == 1 else width - 1
+
+
+def look_alikes(words):
+    """Return two words that differ only by case, white space or the form of characters, or None."""
+    by_form = {}
+    for word in words:
+        form = " ".join(unicodedata.normalize("NFKC", word).casefold().split())
+        if by_form.setdefault(form, word) != word:
+            return by_form[form], word
+    return None
+
+
+def _read_marked_numbers(table, numeric, delimiter, doubts):
+    """Put plain numbers, in place, for those with a decimal comma, commas of thousands or a unit."""
+    if delimiter != ",":
+        _read_decimal_commas(table.path, table.rows, table.lines, numeric, doubts)
+    for j in numeric:
+        present = [row for row in table.rows if row[j].lower() not in MISSING]
+        numbers = bare_numbers([row[j] for row in present], thousands=delimiter == ",")
+        if numbers is None:
+            continue
+        n = next(n for n, (row, number) in enumerate(zip(present, numbers, strict=True)) if row[j] != number)
+        doubts.append(
+            f"{present[n][j]!r} and the like in column {table.title(j)} are read as numbers, this one as "
+            f"{numbers[n]}"
+        )
+        for row, number in zip(present, numbers, strict=True):
+            row[j] = number
 
 
 def _read_decimal_commas(path, cells, lines, features, doubts):

@@ -1,4 +1,4 @@
-"""Probabilities as LIBSVM's models have them: a sigmoid for each pair of classes, coupled for more than two."""
+"""Probabilities of LIBSVM's models: a sigmoid for each pair of classes, coupled for more than two."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class PairwiseCoupling:
 
     Notes
     -----
-    LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and Weng, "Probability
-    estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
+    LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and Weng,
+    "Probability estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
     """
 
     shape = "ovo"  # of the decision values, see `votes.decisions`

@@ -45,8 +45,8 @@ def libsvm_text(model, zero_based=False):
 
     Notes
     -----
-    The first support vector has the first and the last feature in any case, if need be with the value 0, so that
-    a reader learns from the file how many there are, and from which number on they count.
+    The first support vector has the first and the last feature in any case, if need be with the value 0, so
+    that a reader learns from the file how many there are, and from which number on they count.
     """
     kernel = model._kernel
     found = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]

@@ -133,8 +133,8 @@ def load_model(path, n_features=None, zero_based="auto"):
     path : str or Path
         The format is told from the content.
     n_features : int, optional
-        Features of the rows, where LIBSVM has written the model: its file does not say it. By default those up
-        to the largest number that a support vector has.
+        Features of the rows, where LIBSVM has written the model: its file does not say it. By default those
+        up to the largest number that a support vector has.
     zero_based : {"auto"} or bool
         Whether number 0 of LIBSVM's file is the first feature, and not number 1; as for scikit-learn's
         ``load_svmlight_file``. By default whether a support vector has a feature 0.
@@ -144,8 +144,8 @@ def load_model(path, n_features=None, zero_based="auto"):
     SVC or NuSVC
         It predicts, and does not have the training set: its estimates are an AttributeError. From LIBSVM's
         file, C (or nu) and what else it lacks are the defaults; two classes are sorted, more keep the file's
-        order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if ``svm-train -b 1`` has
-        written the file.
+        order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if ``svm-train -b 1``
+        has written the file.
 
     Raises
     ------
