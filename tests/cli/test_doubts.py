@@ -229,3 +229,51 @@ def test_a_number_to_predict_is_doubted_or_refused(file):
         read(file("".join(f"{n % 7 / 7},{n / 9:.4f}\n" for n in range(40))))
     with pytest.raises(ValueError, match="the label holds 40 different values in 40 rows: that is no class"):
         read(file("".join(f"{n / 9:.4f} 1:{n % 7}\n" for n in range(40)), "data.libsvm"))
+
+
+@pytest.mark.parametrize(
+    ("content", "doubted"),
+    [
+        ("{y},{n},{k}\n", True),
+        ("{y},{n},{y}\n", False),
+        ("{x},{n},{k}\n", False),
+        ("{k},{n},{y}\n", False),
+        ("{y},{n},{k}\n", None),
+        ("{k},{n},{k}\n", "the same values"),
+    ],
+)
+def test_a_label_in_the_last_place_is_doubted_if_the_first_column_is_more_like_one(file, content, doubted):
+    rows = [content.format(y="pq"[n % 2], x=n % 2 / 4, n=VALUES[n, 0], k=n % 3) for n in range(12)]
+    path = file("".join(rows))
+    doubts = read(path, label="3" if doubted is None else None, header=False).doubts
+    assert sum("--label settles it" in doubt for doubt in doubts) == bool(doubted)
+    if doubted:
+        likeness = "fewer different values, 2 to 3" if doubted is True else doubted
+        assert f"column 1 has {likeness}" in doubts[0] and "column 3 is taken for the label" in doubts[0]
+        assert read(path, label="1", header=False).doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("codes", "doubted"),
+    [
+        ([-999, -999], True),
+        ([9999, 9999], True),
+        ([-999], False),
+        ([999, 998], False),
+        ([3, 3], False),
+        ([99, 99], True),
+    ],
+)
+def test_a_number_that_stands_for_a_missing_value_is_doubted(file, codes, doubted):
+    column = VALUES[:, 0].copy()
+    column[: len(codes)] = codes
+    doubts = read(file(frame(size=column).to_csv(index=False))).doubts
+    assert len(doubts) == doubted
+    if doubted:
+        assert f"{codes[0]} stands 2 times in column 'size'" in doubts[0]
+
+
+def test_codes_among_values_are_numbers(file):
+    column = np.r_[95.5, 98, 99, 99, 97, 101, 104, 99, 96, 94, 93, 92]
+    assert read(file(frame(size=column).to_csv(index=False))).doubts == ()
+    assert read(file(frame(size=np.where(CLASSES, 99, 0.5)).to_csv(index=False))).doubts == ()

@@ -142,7 +142,7 @@ def test_a_variant_is_refused_by_its_name(run, file, line, number, quoted):
         status, out, err = run(*words)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert f"rows: nearly LIBSVM text, but line {number} " in err and quoted in err
-    if row.count(",") == 2:
+    if row.count(",") == 2 and not head:
         assert read("rows", format="csv", header=False, label="1").X.shape[0] == 20
 
 

@@ -13,7 +13,7 @@ import zlib
 from itertools import islice
 from pathlib import Path
 
-__all__ = ["MAX_BYTES", "check_size", "first_lines", "text_of", "unpacked"]
+__all__ = ["MAX_BYTES", "check_no_foreigner", "check_size", "first_lines", "text_of", "unpacked"]
 
 SAMPLE = 20
 # Cells of text take several times the bytes of their file, so more would not fit into most machines.
@@ -21,6 +21,13 @@ MAX_BYTES = 2**30
 CHUNK = 2**20
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# the first bytes or words of files that are neither a table nor LIBSVM text, and what helps
+FOREIGN = {
+    rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
+    rb"\s*(\[\s*)?[{\[]": "JSON: write it as CSV",
+    rb"\s*<[!?a-zA-Z]": "HTML or XML: write it as CSV",
+    rb"\s*@relation\b": "ARFF of Weka: write it as CSV",
+}
 # the first bytes of compressed files, none of which is text
 MAGIC = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
 
@@ -55,6 +62,13 @@ def unpacked(path, max_bytes=MAX_BYTES):
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
     return raw
+
+
+def check_no_foreigner(path, raw):
+    """Raise a ValueError if the beginning of a file's bytes is that of a format that is not read."""
+    for beginning, kind in FOREIGN.items():
+        if re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf"), flags=re.IGNORECASE):
+            raise ValueError(f"{path}: looks like {kind}")
 
 
 def text_of(path, raw):

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.cli.contents import first_lines
-from svmselect.cli.number import DECIMAL_COMMA, bare_numbers, is_number
+from svmselect.cli.number import DECIMAL_COMMA, bare_numbers, is_marked_number, is_number
 
 __all__ = [
     "MISSING",
@@ -138,7 +138,7 @@ def csv_columns(
         The sentence names the table, and the line and column where there is one.
     """
     doubts = []
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, doubts)
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts)
     width = len(cells[0])
     if width < 2:
         raise ValueError(f"{path}: found one column; a label and a feature are needed (is it --delimiter?)")
@@ -154,6 +154,8 @@ def csv_columns(
         raise ValueError(f"{path}: the groups' column {_title(names, group_column)} is {what}")
     apart = {label_column, group_column, *ignored}
     features = [j for j in range(width) if j not in apart]
+    if label is None and 0 in features:
+        _doubt_label(names, cells, label_column, doubts)
     features = _without_index(names, cells, features, doubts)
     if not features:
         raise ValueError(f"{path}: no column is left for the features")
@@ -219,7 +221,7 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
     """
     doubts = []
     wanted = layout.names if layout is not None else None
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, doubts, wanted)
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts, wanted)
     width = len(cells[0])
     label_column = None if label is None else _column_of(path, label, names, width)
     if names is not None and wanted is not None:
@@ -262,7 +264,7 @@ def _by_place(path, names, width, layout, n_columns, label):
     )
 
 
-def _parsed(path, text, delimiter, header, doubts, wanted=None):
+def _parsed(path, text, delimiter, header, label, doubts, wanted=None):
     """Names or None, cells, the line of each row, and the delimiter of a table."""
     if not isinstance(text, str):
         for option, value in (("--header", header), ("--delimiter", delimiter)):
@@ -271,7 +273,7 @@ def _parsed(path, text, delimiter, header, doubts, wanted=None):
         names, cells = text
         return names, cells, np.arange(1, len(cells) + 1), ","
     delimiter = delimiter or guessed_delimiter(text)
-    return *_cells_of(path, text, delimiter, header, doubts, wanted), delimiter
+    return *_cells_of(path, text, delimiter, header, label, doubts, wanted), delimiter
 
 
 def _split(line, delimiter):
@@ -299,7 +301,7 @@ def guessed_delimiter(text):
     return best if counts[best] else None
 
 
-def _cells_of(path, text, delimiter, header, doubts, wanted):
+def _cells_of(path, text, delimiter, header, label, doubts, wanted):
     """Names of the columns or None, the cells of each row as str, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
@@ -310,6 +312,10 @@ def _cells_of(path, text, delimiter, header, doubts, wanted):
             parsed = [(reader.line_num, row) for row in reader]
         except csv.Error as error:
             raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+        last = parsed[-1][1][-1:] if parsed else []
+        if re.search("[\r\n]", "".join(last)) and text.count('"') % 2:
+            begin = parsed[-2][0] + 1 if len(parsed) > 1 else 1
+            raise ValueError(f"{path}, line {begin}: a quote that begins there is not closed")
     parsed = [(number, [cell.strip() for cell in row]) for number, row in parsed]
     parsed = [(number, row) for number, row in parsed if any(row)]
     if not parsed:
@@ -319,7 +325,7 @@ def _cells_of(path, text, delimiter, header, doubts, wanted):
         if len(row) != width:
             raise ValueError(f"{path}, line {number}: expected {width} columns, found {len(row)}")
     names = None
-    if header or (header is None and _is_header([row for _, row in parsed], doubts, wanted)):
+    if header or (header is None and _is_header([row for _, row in parsed], label, doubts, wanted)):
         names = parsed[0][1]
         parsed = parsed[1:]
     if not parsed:
@@ -327,15 +333,17 @@ def _cells_of(path, text, delimiter, header, doubts, wanted):
     return names, [row for _, row in parsed], np.array([number for number, _ in parsed])
 
 
-def _is_header(rows, doubts, wanted):
+def _is_header(rows, label, doubts, wanted):
     """Whether the first row names the columns: surely if it has names that are looked for, or if none of its
     cells is a number while others are, else by its look."""
     first, rest = rows[0], rows[1:]
+    if label in first and not is_number(label):
+        return True
     if wanted is not None and ({*wanted} <= {*first} or any(w in first and not is_number(w) for w in wanted)):
         return True
     numeric = [cell for cell in first if is_number(cell)]
     if not numeric:
-        if rest and not any(is_number(cell) for row in rest for cell in row):
+        if rest and not any(is_marked_number(cell) for row in rest for cell in row):
             doubts.append(
                 "the first line is taken for names of columns, though no cell of the table is a number; "
                 "--header or --no-header settles it"
@@ -345,7 +353,8 @@ def _is_header(rows, doubts, wanted):
         return False
     words = [j for j, cell in enumerate(first) if not is_number(cell) and cell.lower() not in MISSING]
     whole = all(re.fullmatch("[0-9]+", cell) for cell in numeric)
-    label = _default_label(first, len(first))
+    is_place = label is not None and re.fullmatch("-?[1-9][0-9]*", label) and abs(int(label)) <= len(first)
+    label = int(label) - (int(label) > 0) if is_place else _default_label(first, len(first))
     alone = all(row[label] != first[label] for row in rest)
     above_numbers = [j for j in words if all(is_number(row[j]) or row[j].lower() in MISSING for row in rest)]
     if alone and whole and len({*numeric}) == len(numeric) and above_numbers:
@@ -408,6 +417,25 @@ def _default_label(names, width):
     """The column named like a label, if there is one, else the last."""
     likely = [j for j, name in enumerate(names or ()) if name.lower() in LABEL_NAMES]
     return likely[0] if len(likely) == 1 else width - 1
+
+
+def _doubt_label(names, cells, label, doubts):
+    """Add a doubt if the last column is taken for the label by its place, and the first is more like one."""
+    if label != len(cells[0]) - 1 or (names is not None and names[label].lower() in LABEL_NAMES):
+        return
+    first, last = ({row[j] for row in cells} for j in (0, label))
+    if any(is_number(cell) and float(cell) % 1 for cell in first):
+        return
+    likeness = None
+    if 2 <= len(first) < len(last) and 2 * len(first) <= len(cells):
+        likeness = f"fewer different values, {len(first)} to {len(last)}"
+    elif len(first) > 2 and first == last:  # two values are often 0 and 1 everywhere
+        likeness = "the same values, as features without a label would"
+    if likeness is not None:
+        doubts.append(
+            f"column {_title(names, label)} is taken for the label since it is the last one, and column "
+            f"{_title(names, 0)} has {likeness}; --label settles it"
+        )
 
 
 def look_alikes(words):

@@ -24,6 +24,8 @@ ID_ROWS = 8
 ID_SIZE, ID_SHARE = 1e5, 0.9
 ID_NAME = re.compile(r"(.*[\s_.-])?[iI][dD]|.*[a-z]I[dD]")
 NOT_FINITE = {"inf", "infinity"}
+# numbers that stand for a missing value where no other is near
+MISSING_CODES = {99, 999, 9999, 99999, 999999}
 
 
 @dataclass(frozen=True)
@@ -317,6 +319,12 @@ def _column(cells, j, categorical, impute, doubts):
 def _numeric_column(cells, j, values, impute, doubts):
     """Column j of the cells, which holds these numbers."""
     _doubt_id(cells, j, _likeness_to_id(values), doubts)
+    for code in (values.min(), values.max()):
+        if _is_missing_code(values, code):
+            doubts.append(
+                f"{code:.0f} stands {np.count_nonzero(values == code)} times in column {cells.title(j)}, far "
+                "from all other values, as for a missing one; it is taken for a number"
+            )
     # half of each, since their sum may overflow
     return Column(None, float(np.median(values / 2) * 2) if impute else None)
 
@@ -396,6 +404,14 @@ def _likeness_to_id(column):
     if np.median(np.abs(column)) >= ID_SIZE and n_different >= ID_SHARE * column.size:
         return "a large whole number in each row, of which nearly no two are equal"
     return None
+
+
+def _is_missing_code(values, code):
+    """Return whether a value is one that often means a missing value, repeated and far from all others."""
+    others = values[values != code]
+    if abs(code) not in MISSING_CODES or values.size - others.size < 2 or np.unique(others).size < 3:
+        return False
+    return np.abs(others - code).min() > np.ptp(others)
 
 
 def counted(n, one, more):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import MAX_BYTES, text_of, unpacked
+from svmselect.cli.contents import MAX_BYTES, check_no_foreigner, text_of, unpacked
 from svmselect.cli.csv_table import MISSING, Cells, csv_columns, known_columns, look_alikes
 from svmselect.cli.encoding import Column, Encoding, learned
 from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
@@ -221,6 +221,8 @@ def _opened(path, format, max_bytes):
     raw = unpacked(path, max_bytes)
     if format == "auto" and raw.startswith(MAGIC):
         return parquet_cells(path, raw, max_bytes), "csv"
+    if format == "auto":
+        check_no_foreigner(path, raw)
     text = text_of(path, raw)
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
