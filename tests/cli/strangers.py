@@ -445,13 +445,13 @@ def mirror_rows(folder):
     for path in mirror_files(folder):
         name = path.relative_to(folder).as_posix()
         try:
-            found = read(path)
+            data = read(path)
         except ValueError as error:
             rows.append((name, REFUSED, str(error).replace(str(path), "FILE")))
         else:
-            m, d = found.X.shape
-            did = f"{m} rows, {d} features, {len({*found.labels.tolist()})} classes"
-            rows.append((name, did, "; ".join([f"label: {found.label_column}", *found.doubts])))
+            m, d = data.X.shape
+            did = f"{m} rows, {d} features, {len({*data.labels.tolist()})} classes"
+            rows.append((name, did, "; ".join([f"label: {data.label_column}", *data.doubts])))
     return rows
 
 

@@ -117,7 +117,7 @@ def test_the_same_libsvm_text_in_other_clothes(run, file, content):
             "a,s\n" + "".join(f"{n % 7},{n * 1.5}\n" for n in range(120)),
             "bad, column 's' holds 120 different",
         ),
-        ('a,b,s\n"1,2,x\n3,4,y\n', "bad, line 3: expected 3 columns, found 1"),
+        ('a,b,s\n"1,2,x\n3,4,y\n', "bad, line 2: a quote that begins there is not closed"),
         ("1 -1:2\n-1 2:1\n", "bad, line 1: the first feature is 0, got -1"),
         ("1 0:2\n-1 2:1 2:1\n", "bad, line 2: features must increase, and 2 comes after 2"),
         ("1 1:2\n-1 3:1 2:1\n", "bad, line 2: features must increase, and 2 comes after 3"),

@@ -188,9 +188,9 @@ def test_marked_numbers_are_read_with_a_remark(file, words, numbers):
     rows = read_rows(path, table.encoding)
     np.testing.assert_array_equal(rows.X, table.X)
     assert rows.doubts == [doubt]
-    of_words = read(path, categorical=["price"])
-    assert of_words.encoding.columns[3].categories == tuple(sorted(words)) and of_words.doubts == ()
-    assert read_rows(path, of_words.encoding).doubts == []
+    as_words = read(path, categorical=["price"])
+    assert as_words.encoding.columns[3].categories == tuple(sorted(words)) and as_words.doubts == ()
+    assert read_rows(path, as_words.encoding).doubts == []
 
 
 @pytest.mark.parametrize("words", [["50%", "0.5"], ["$1", "€2"], ["1,5", "2.5"], ["1,000", "1,5.0"]])

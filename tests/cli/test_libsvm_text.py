@@ -162,5 +162,5 @@ def test_a_table_with_colons_is_a_table(file, text):
 def test_the_text_of_a_variant_can_be_repaired(file):
     """What the sentence asks for is read."""
     expected = read(file("1 1:0.5 3:2\n0 1:0.5 3:2\n"))
-    found = read(file("1,1:0.5,3:2\n0,1:0.5,3:2\n".replace(",", " ")))
-    np.testing.assert_array_equal(found.X.toarray(), expected.X.toarray())
+    result = read(file("1,1:0.5,3:2\n0,1:0.5,3:2\n".replace(",", " ")))
+    np.testing.assert_array_equal(result.X.toarray(), expected.X.toarray())

@@ -85,10 +85,10 @@ def test_a_file_of_the_mirror_in_other_clothes(file, name, mark):
             for row, label in zip(X.tolist(), expected.labels, strict=True)
         )
     for clothing, content in strangers.clothes(text, ",").items():
-        found = read(file(content, "rows"), **options)
-        np.testing.assert_array_equal(found.X, X, err_msg=clothing)
-        assert found.labels.tolist() == expected.labels.tolist()
-        assert mark is None or found.doubts == expected.doubts
+        result = read(file(content, "rows"), **options)
+        np.testing.assert_array_equal(result.X, X, err_msg=clothing)
+        assert result.labels.tolist() == expected.labels.tolist()
+        assert mark is None or result.doubts == expected.doubts
 
 
 def test_a_file_of_another_format_is_named_whatever_its_name(file):

@@ -437,9 +437,9 @@ def test_coupled_probabilities(k):
     rng = np.random.default_rng(k)
     A, B = -rng.uniform(0.5, 2, k * (k - 1) // 2), rng.normal(size=k * (k - 1) // 2) / 5
     values = rng.normal(size=(40, k * (k - 1) // 2))
-    found = PairwiseCoupling(A, B)(values)
-    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
-    for row, p in zip(values, found, strict=True):
+    computed = PairwiseCoupling(A, B)(values)
+    np.testing.assert_allclose(computed.sum(axis=1), 1, rtol=1e-12)
+    for row, p in zip(values, computed, strict=True):
         r = np.zeros((k, k))
         r[np.triu_indices(k, 1)] = 1 / (1 + np.exp(A * row + B))
         r += np.tril(1 - r.T, -1)
@@ -459,6 +459,6 @@ def test_probabilities_are_those_of_libsvm(k, order, libsvm, tmp_path):
     columns = np.array(head.split()[1:], dtype=int)
     expected = np.array([line.split()[1:] for line in lines], dtype=float)
     model = load_model(tmp_path / "model")
-    found = model.predict_proba(X)[:, [model.classes_.tolist().index(label) for label in columns]]
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
+    computed = model.predict_proba(X)[:, [model.classes_.tolist().index(label) for label in columns]]
+    np.testing.assert_allclose(computed, expected, rtol=1e-4)
     assert np.ptp(expected, axis=0).min() > 0.3

@@ -242,7 +242,7 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
         )
     numbers = np.arange(1, len(cells) + 1)
     table = Cells(path, names, cells, lines, numbers, features, label_column)
-    numeric = [j for j, of_words in zip(features, categorical, strict=True) if not of_words]
+    numeric = [j for j, is_words in zip(features, categorical, strict=True) if not is_words]
     _read_marked_numbers(table, numeric, delimiter, doubts)
     return table, doubts
 

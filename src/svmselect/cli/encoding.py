@@ -408,10 +408,10 @@ def _likeness_to_id(column):
 
 def _is_missing_code(values, code):
     """Return whether a value is one that often means a missing value, repeated and far from all others."""
-    others = values[values != code]
-    if abs(code) not in MISSING_CODES or values.size - others.size < 2 or np.unique(others).size < 3:
+    rest = values[values != code]
+    if abs(code) not in MISSING_CODES or values.size - rest.size < 2 or np.unique(rest).size < 3:
         return False
-    return np.abs(others - code).min() > np.ptp(others)
+    return np.abs(rest - code).min() > np.ptp(rest)
 
 
 def counted(n, one, more):

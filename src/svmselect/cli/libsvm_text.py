@@ -101,7 +101,7 @@ def libsvm_rows(path, text, zero_based=None):
     except Exception as error:  # the reader has no one kind of error for malformed text
         fault = _fault(text, lowest)
         if fault is None:
-            raise ValueError(f"{path}: not LIBSVM text ({error})") from None
+            raise ValueError(f"{path}: not LIBSVM text ({' '.join(str(error).split())})") from None
         raise ValueError(f"{path}, {fault}") from None
     if labels.size == 0:
         raise ValueError(f"{path}: no row of data")

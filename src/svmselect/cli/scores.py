@@ -106,10 +106,10 @@ def check_score(option, name, y, positive=None):
         scoring.rehearse(right, y, None)
     except (ValueError, TypeError) as error:
         named = ", ".join(map(name_of, classes.tolist()))
-        others = [f"{name}_macro"] if f"{name}_macro" in get_scorer_names() else []
+        fitting = [f"{name}_macro"] if f"{name}_macro" in get_scorer_names() else []
         if classes.size == 2 and name in OF_ONE_CLASS and positive is None:
-            others.append(f"{name} with --positive {name_of(classes[1])}")
-        other = f"; {' or '.join(others)} is" if others else ""
+            fitting.append(f"{name} with --positive {name_of(classes[1])}")
+        other = f"; {' or '.join(fitting)} is" if fitting else ""
         raise ValueError(f"{option} {name} is not for the classes {named}{other}: {error}") from None
     return scoring
 

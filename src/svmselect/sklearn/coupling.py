@@ -37,7 +37,7 @@ class PairwiseCoupling:
         # of two classes the value is positive for the second
         values = -values[:, None] if values.ndim == 1 else values
         first = np.clip(expit(-(self.probA * values + self.probB)), LEAST, 1 - LEAST)
-        return coupled(first)
+        return _coupled(first)
 
     @property
     def points(self):
@@ -45,7 +45,7 @@ class PairwiseCoupling:
         return {"probA": self.probA.tolist(), "probB": self.probB.tolist()}
 
 
-def coupled(first):
+def _coupled(first):
     """Return the probabilities of k classes that agree best with those of the pairs.
 
     Parameters
