@@ -117,9 +117,9 @@ def test_the_same_libsvm_text_in_other_clothes(run, file, content):
             "a,s\n" + "".join(f"{n % 7},{n * 1.5}\n" for n in range(120)),
             "bad, column 's' holds 120 different",
         ),
-        ('a,b,s\n"1,2,x\n3,4,y\n', "bad, line 3: expected 3 columns, found 1"),
-        ("1 -1:2\n-1 2:1\n", "bad, line 1: the first feature is 1, got -1"),
-        ("1 0:2\n-1 1:1\n", "bad, line 1: the first feature is 1, got 0"),
+        ('a,b,s\n"1,2,x\n3,4,y\n', "bad, line 2: a quote that begins there is not closed"),
+        ("1 -1:2\n-1 2:1\n", "bad, line 1: the first feature is 0, got -1"),
+        ("1 0:2\n-1 2:1 2:1\n", "bad, line 2: features must increase, and 2 comes after 2"),
         ("1 1:2\n-1 3:1 2:1\n", "bad, line 2: features must increase, and 2 comes after 3"),
         ("1 1:2\n-1 3:1 3:1\n", "bad, line 2: features must increase, and 3 comes after 3"),
         ("1 1:2\n-1 2:x\n", "bad, line 2: '2:x' is not a feature and its value, as 3:0.5 is"),
@@ -175,7 +175,10 @@ def test_wrong_options_are_a_sentence(refused, words, sentence):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--scoring", "f1"), "--scoring f1 is not for the classes x, y; f1_macro is: pos_label=1 is not a"),
+        (
+            ("--scoring", "f1"),
+            "--scoring f1 is not for the classes x, y; f1_macro or f1 with --positive y is: ",
+        ),
         (("--scoring", "r2"), "--scoring r2 is not for the classes x, y: "),
         (("--scoring", "nope"), "--scoring must be a name of sklearn.metrics.get_scorer_names()"),
         (("--plot", "surface.xyz"), "--plot takes a file that ends in .pdf, .svg, .png, got 'surface.xyz'"),
@@ -331,7 +334,7 @@ def test_new_rows_of_another_form(run, file, content, last, remark):
         ),
         ("a,b,c,s\n1,2,3,q\n", "new.csv: no label, such as 'q', is a class of the model (x, y)"),
         ("", "new.csv: the file is empty"),
-        ("1 4:1\n", "new.csv: found a feature 4, and the model was trained on 3"),
+        ("1 0:1\n", "new.csv, line 1: the first feature is 1, got 0; --zero-based counts from 0"),
     ],
     ids=lambda value: repr(value)[:40],
 )
@@ -387,3 +390,41 @@ def test_values_of_every_size(run, file):
         for scale in (1e-150, 1.0, 1e150)
     ]
     assert said[0] == said[1] == said[2] and np.isfinite(said[0])
+
+
+ESCAPE = "n\x1b[31mX\x07\u202e"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("predict", "strange.json", "plain.csv"),
+        ("predict", "strange.json", "strange.csv"),
+        ("predict", "strange.json", "strange.csv", "--decision-values"),
+        ("predict", f"{ESCAPE}.json", "plain.csv"),
+        ("predict", "m.json", "strange.csv"),
+        ("loo", "strange.csv"),
+        ("loo", f"{ESCAPE}.csv"),
+        ("loo", "strange.csv", "--label", ESCAPE),
+        ("loo", "plain.csv", "--C", ESCAPE),
+        ("loo", "plain.csv", ESCAPE),
+        ("loo", "plain.csv", "--scoring", ESCAPE),
+        ("loo", "plain.csv", "--scoring", "f1", "--positive", ESCAPE),
+        ("select", "strange.csv", "--C", "1", "--gamma", "1", "--save", f"{ESCAPE}.json"),
+        ("datasets", "add", "strange.csv"),
+        ("datasets", "add", "strange.csv", "--title", ESCAPE),
+        ("datasets", "fetch", ESCAPE),
+    ],
+    ids=repr,
+)
+def test_no_terminal_obeys_the_text_of_a_file(run, file, words):
+    """Names of classes, columns and files, and words of the command line, are printed as escapes."""
+    file(PLAIN.replace(",x", f",{ESCAPE}").replace("a,", f"{ESCAPE},", 1), "strange.csv")
+    run("train", "plain.csv", "--save", "m.json")
+    run("train", "strange.csv", "--save", "strange.json")
+    _, out, err = run(*words)
+    assert "Traceback" not in err and (out or err)
+    for text in (out, err):
+        assert all(c.isprintable() for c in text.replace("\n", "")), text
+    if words == ("predict", "strange.json", "strange.csv"):
+        assert out.splitlines()[0] in ("y", "n\\x1b[31mX\\x07\\u202e") and "\\x1b[31m" in out

@@ -8,8 +8,15 @@ import json
 import numpy as np
 import pytest
 from estimators.problems import blobs
-from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import StratifiedKFold
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    f1_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from svmselect.sklearn import SVC, LOOSearchCV, load_model
 
@@ -96,7 +103,7 @@ def test_a_threshold(rows, run):
         (("--threshold", "roc_auc"), "--threshold is tuned by a score of predicted classes, and roc_auc is"),
         (
             ("--threshold", "f1"),
-            "--threshold f1 is not for the classes ill, well; f1_macro is: pos_label=1 is",
+            "--threshold f1 is not for the classes ill, well; f1_macro or f1 with --positive well is: ",
         ),
         (("--save-as", "libsvm", "--threshold", "accuracy"), "--threshold accuracy is nothing that LIBSVM's"),
         (("--save-as", "libsvm", "--calibration", "sigmoid"), "--calibration sigmoid is nothing that"),
@@ -213,3 +220,89 @@ def test_jobs_change_nothing_but_the_time(rows, run, by):
     status, _, err = run("select", "rows.csv", "--kernel", "sigmoid", "--by", by, "--jobs", 2)
     assert status == (2 if by == "loo" else 0)
     assert ("positive semi-definite kernel, and Sigmoid" in err) == (by == "loo")
+
+
+@pytest.mark.parametrize("positive", ["ill", "well"])
+def test_a_score_of_one_class(rows, run, positive):
+    X, y = rows
+    model = SVC(0.3, gamma=0.1).fit(X, y)
+    words = ("rows.csv", "--C", 0.3, "--gamma", 0.1, "--positive", positive, "--scoring")
+    for name, metric in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
+        said = json.loads(run("loo", *words, name, "--json")[1])
+        assert said["score"] == metric(y, model.loo_predictions_, pos_label=positive)
+        assert said["positive"] == positive
+    values = model.leave_one_out(decision_values=True) is not None and model.loo_decision_
+    expected = average_precision_score(y == positive, values if positive == "well" else -values)
+    said = json.loads(run("loo", *words, "average_precision", "--json")[1])
+    assert said["score"] == pytest.approx(expected, rel=1e-12)
+    assert f"leave-one-out f1 of {positive}" in run("loo", *words, "f1")[1]
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    scorer = make_scorer(f1_score, pos_label=positive)
+    expected = cross_val_score(SVC(0.3, gamma=0.1), X, y, cv=folds, scoring=scorer).mean()
+    assert json.loads(run("cv", *words, "f1", "--json")[1])["score"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_selection_by_a_score_of_one_class(rows, run, searched):
+    X, y = rows
+    words = ("select", "rows.csv", "--C", "0.1,1,10", "--gamma", "0.01,0.1", "--scoring", "f1")
+    more = ("--positive", "ill", "--outer", 2, "--jobs", 2, "--json")
+    said = json.loads(run(*words, *more)[1])
+    search = searched(
+        X, y, {"C": [0.1, 1, 10], "gamma": [0.01, 0.1]}, scoring=make_scorer(f1_score, pos_label="ill")
+    )
+    assert said["score"] == pytest.approx(search.best_score_) and said["C"] == search.best_params_["C"]
+    assert len(said["outer_scores"]) == 2 and said["measure"] == "3-fold f1 of ill"
+
+
+@pytest.mark.parametrize("command", ["train", "select"])
+def test_a_threshold_by_a_score_of_one_class(rows, run, command):
+    X, y = rows
+    grid = ("--C", 0.3, "--gamma", 0.1)
+    words = (command, "rows.csv", "--save", "m.json", *grid, "--threshold", "f1", "--positive", "ill")
+    said = json.loads(run(*words, "--json")[1])
+    model = SVC(0.3, gamma=0.1, threshold=make_scorer(f1_score, pos_label="ill")).fit(X, y)
+    assert said["threshold"] == model.threshold_ != 0 and said["threshold_scoring"] == "f1 of ill"
+    loaded = load_model("m.json")
+    assert loaded.predict(X).tolist() == model.predict(X).tolist()
+    with pytest.raises(ValueError, match="'f1 of ill'"):
+        loaded.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--positive", "ill"), "--positive ill is for scores of one class, average_precision, f1"),
+        (("--positive", "ill", "--scoring", "accuracy"), "--positive ill is for scores of one class"),
+        (("--positive", "sick", "--scoring", "f1"), "--positive sick is none of the classes ill, well"),
+    ],
+)
+def test_a_class_that_is_not_needed_or_not_there_is_a_sentence(rows, run, words, sentence):
+    for command in ("loo", "cv", "select"):
+        status, out, err = run(command, "rows.csv", *words)
+        assert (status, out, err.count("\n")) == (2, "", 1) and sentence in err
+
+
+def test_a_number_as_the_class_that_a_score_is_of(run, tmp_path):
+    X, y = blobs(4, m=60, k=2)
+    write(tmp_path / "rows.csv", X, 2 * y + 2)
+    model = SVC().fit(X, 2 * y + 2)
+    for positive in ("4", "4.0", "+4"):
+        said = json.loads(run("loo", "rows.csv", "--scoring", "f1", "--positive", positive, "--json")[1])
+        assert said["score"] == f1_score(2 * y + 2, model.loo_predictions_, pos_label=4)
+
+
+@pytest.mark.parametrize(("gamma", "constant"), [(1e-9, "well"), (0.1, None)])
+@pytest.mark.parametrize("command", ["loo", "train", "select"])
+def test_a_constant_model_is_called_so(rows, run, command, gamma, constant):
+    words = (
+        command,
+        "rows.csv",
+        "--C",
+        1,
+        "--gamma",
+        gamma,
+        *(("--save", "m") if command == "train" else ()),
+    )
+    assert json.loads(run(*words, "--json")[1])["constant"] == constant
+    remark = "the model is constant: it gives every row the class well"
+    assert (remark in run(*words)[1].splitlines()) == (constant is not None)

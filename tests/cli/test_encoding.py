@@ -94,7 +94,17 @@ DAMAGES = [
     lambda parts: parts["layout"].update(label_place="0"),
     lambda parts: parts["layout"].update(names=["a", "b"]),
     lambda parts: parts["layout"].update(names=["a", "a", "b"]),
+    lambda parts: parts.update(zero_based=1),
 ]
+
+
+def test_an_encoding_of_before_counts_from_1(file):
+    encoding = read(file("1 0:2\n-1 1:3\n")).encoding
+    assert encoding.zero_based
+    parts = encoding.as_dict()
+    assert Encoding.from_dict(parts, 2).zero_based
+    del parts["zero_based"]
+    assert not Encoding.from_dict(parts, 2).zero_based
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

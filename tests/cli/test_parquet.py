@@ -60,6 +60,11 @@ def test_standard_input(file):
         (packed(FRAME), {"delimiter": ";"}, "--delimiter is for CSV files, and this one is Parquet"),
         (packed(FRAME), {"header": False}, "--header is for CSV files, and this one is Parquet"),
         (packed(FRAME), {"format": "csv"}, "not a text file in UTF-8"),
+        (
+            packed(pd.DataFrame({"a": np.zeros(10**5), "y": np.zeros(10**5)})),
+            {"max_bytes": 10**5},
+            "has more than 100000 bytes, unpacked",
+        ),
         (packed(FRAME.assign(city=[[1]] * 6)), {}, "column 'city': a value of type list is neither a number"),
         (packed(FRAME.assign(city=[b"x"] * 6)), {}, "column 'city': a value of type bytes is neither"),
     ],

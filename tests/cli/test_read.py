@@ -6,6 +6,7 @@ import io
 import lzma
 import os
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -190,7 +191,8 @@ def test_libsvm(file):
         (PLAIN, {"ignore": ["age", "weight"]}, "no column is left for the features"),
         ("1,2,0\n3,4,1\n", {"label": "y"}, "there is no column 'y' \\(the columns have no names\\)"),
         ("a,a,y\n1,2,0\n3,4,1\n", {"label": "a"}, "2 columns are named 'a'; give a number"),
-        ("1 1:2\n-1 0:3\n", {}, "data.csv, line 2: the first feature is 1, got 0"),
+        ("1 1:2\n-1 0:3\n", {"zero_based": False}, "data.csv, line 2: the first feature is 1, got 0"),
+        (PLAIN, {"zero_based": True}, "--zero-based is for LIBSVM text, and this one is a table"),
         ("1 1:2\n-1 1:nan\n", {}, "row 2: the value of feature 1 is not finite"),
         ("1 1:2\nnan 1:3\n", {}, "row 2: the label must be a number below 2\\^53 in size, got nan"),
         ("9007199254740993 1:2\n1 1:3\n", {}, "row 1: the label must be a number below 2"),
@@ -225,6 +227,30 @@ def test_damaged_compression(file):
             ) as caught:
                 read(file(content, f"data.csv{ending}"))
             assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", PACKERS)
+def test_no_more_is_unpacked_than_is_allowed(file, ending):
+    path = file(PACKERS[ending](bytes(2 * 10**8)), f"data.csv{ending}")
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"has more than 1000000 bytes, unpacked; --max-bytes"):
+            read(path, max_bytes=10**6)
+        assert tracemalloc.get_traced_memory()[1] < 5 * 10**7  # xz has a dictionary of 8 MB
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_size_of_a_file_is_limited_packed_or_not(file, monkeypatch):
+    many = (PLAIN + "28,55,yes\n" * 100).encode()
+    size = len(many)
+    for content in (many, gzip.compress(many)):
+        assert read(file(content), max_bytes=size).labels.size == 103
+        with pytest.raises(ValueError, match=f"has more than {size - 1} bytes"):
+            read(file(content), max_bytes=size - 1)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PLAIN.encode())))
+    with pytest.raises(ValueError, match="-: has more than 9 bytes"):
+        read("-", max_bytes=9)
 
 
 def test_standard_input(monkeypatch):

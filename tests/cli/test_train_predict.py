@@ -166,15 +166,11 @@ def test_libsvm_text(run, tmp_path, save_as):
     unlabelled.write_text("0 1:1\n0 2:1\n")
     status, out, err = run("predict", "model", unlabelled)
     assert status == 0 and len(out.splitlines()) == 2 and "every label is 0, which is no class" in err
-    if save_as == "libsvm":
-        with_more = tmp_path / "d"
-        with_more.write_text("1 1:1 9:3\n")
-        assert run("predict", "model", with_more)[0] == 0
-        if shutil.which("svm-predict"):
-            for rows in (test, unlabelled, with_more):
-                subprocess.run(["svm-predict", rows, "model", "out"], check=True, capture_output=True)
-                said = [line for line in run("predict", "model", rows)[1].splitlines() if "error" not in line]
-                assert said == (tmp_path / "out").read_text().split()
+    if save_as == "libsvm" and shutil.which("svm-predict"):
+        for rows in (test, unlabelled):
+            subprocess.run(["svm-predict", rows, "model", "out"], check=True, capture_output=True)
+            said = [line for line in run("predict", "model", rows)[1].splitlines() if "error" not in line]
+            assert said == (tmp_path / "out").read_text().split()
 
 
 def test_a_model_of_libsvm_takes_a_table(run, tmp_path):

@@ -165,6 +165,7 @@ EXAMPLES = {
     "--output": "models.csv",
     "--groups": "height",
     "--threshold": "balanced_accuracy",
+    "--positive": "1",
 }
 
 
@@ -182,7 +183,7 @@ def options(command):
 
 # this file has a header, and is of one format
 WRONG = {
-    "header.csv": {("--no-header",), ("--format", "libsvm")},
+    "header.csv": {("--no-header",), ("--format", "libsvm"), ("--zero-based",)},
     "rows.libsvm": {("--no-header",), ("--format", "csv")},
 }
 # these rows have negative values, and a sigmoid kernel has no exact leave-one-out
@@ -200,6 +201,8 @@ def test_every_option_of_the_help_works(command, kind, files, run):
     for words in tried:
         more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
         more += ("--by", "cv") if command == "select" and words[0] == "--groups" else ()
+        if words[0] == "--positive":
+            more += ("--threshold" if command == "train" else "--scoring", "f1")
         assert run(command, files[kind], *words, *more, *NEEDED.get(command, ()))
 
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from svmselect import RBF, AnisotropicRBF, Linear, Polynomial
 from svmselect.sklearn import SVC, EditedSVC, NuSVC, load_model, save_model
+from svmselect.sklearn.coupling import PairwiseCoupling
 from svmselect.sklearn.model_file import content_hash
 
 MODELS = [
@@ -127,6 +128,8 @@ def test_what_cannot_be_saved(tmp_path):
         save_model(SVC(kernel="laplacian").fit(X, y), tmp_path / "model", "libsvm")
     with pytest.raises(ValueError, match="format must be 'json' or 'libsvm', got 'onnx'"):
         save_model(model, tmp_path / "model", "onnx")
+    with pytest.raises(ValueError, match="zero_based is for format='libsvm', got format='json'"):
+        save_model(SVC().fit(X, y), tmp_path / "model", zero_based=True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -332,7 +335,7 @@ def test_a_model_of_libsvm_by_hand(tmp_path):
         ("nr_sv 1 1", "nr_sv 3 -1", "that is cut off or damaged"),
         ("nr_class 2", "nr_class 3", "that is cut off or damaged"),
         ("3:1", "3:1e999", "that is cut off or damaged"),
-        ("2:1", "0:1", "that is cut off or damaged"),
+        ("2:1", "-1:1", "that is cut off or damaged"),
         ("1:0.5 3:1", "3:1 1:0.5", "that is cut off or damaged"),
         ("2:1", "99999999999:1", "that is cut off or damaged"),
         ("-1 2:1", "2:1", "that is cut off or damaged"),
@@ -345,3 +348,119 @@ def test_a_model_of_libsvm_that_cannot_be_read(old, new, sentence, tmp_path):
     with pytest.raises(ValueError) as caught:
         load_model(path)
     assert str(caught.value).startswith(f"{path}: ") and str(caught.value).endswith(sentence)
+
+
+ROWS = np.array([[0.1, 0.2, 0.3], [-1, 0.5, 2]])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        MODEL.replace("\n", "\r\n"),
+        MODEL.replace("\n", "\r"),
+        MODEL.rstrip("\n"),
+        MODEL.replace("\n", "\r\n").rstrip(),
+        re.sub(r"(?<=:1)$", " ", MODEL, flags=re.MULTILINE).rstrip("\n"),
+        "\ufeff" + MODEL,
+        re.sub(r"(\d):", lambda m: f"{int(m[1]) - 1}:", MODEL),
+    ],
+    ids=["crlf", "cr", "no end", "crlf, no end", "LIBSVM's spaces, no end", "mark", "from 0"],
+)
+def test_a_model_of_libsvm_in_other_clothes(content, tmp_path):
+    (tmp_path / "plain").write_text(MODEL)
+    (tmp_path / "other").write_bytes(content.encode())
+    model, other = (load_model(tmp_path / name) for name in ("plain", "other"))
+    np.testing.assert_array_equal(other.decision_function(ROWS), model.decision_function(ROWS))
+
+
+def test_features_of_libsvm_from_0_or_1(tmp_path):
+    """Features 0 and 3 are 0 in all support vectors of a file by another program."""
+    path = tmp_path / "model"
+    path.write_text(MODEL.replace(" 3:1", " 2:1").replace(" 2:1", " 2:4"))
+    first, second = load_model(path, 4), load_model(path, 4, zero_based=True)
+    np.testing.assert_array_equal(np.flatnonzero(first.support_vectors_.toarray().any(axis=0)), [0, 1])
+    np.testing.assert_array_equal(np.flatnonzero(second.support_vectors_.toarray().any(axis=0)), [1, 2])
+    path.write_text(MODEL.replace("2:1", "0:1"))
+    assert load_model(path).n_features_in_ == 4
+    with pytest.raises(ValueError, match="has a feature 0, and zero_based is False"):
+        load_model(path, zero_based=False)
+    with pytest.raises(ValueError, match="has a feature 3, and the rows have 3"):
+        load_model(path, 3)
+    with pytest.raises(ValueError, match="zero_based must be True, False or 'auto', got 2"):
+        load_model(path, zero_based=2)
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_a_file_for_libsvm_tells_how_many_features_there_are(zero_based, tmp_path):
+    X, y = problem(2, "sparse")
+    X = sparse.hstack([np.zeros((80, 1)), X, np.zeros((80, 2))], format="csr")
+    model = SVC(gamma=0.3).fit(X, y)
+    save_model(model, tmp_path / "model", "libsvm", zero_based=zero_based)
+    loaded = load_model(tmp_path / "model")
+    assert loaded.n_features_in_ == 6
+    np.testing.assert_allclose(loaded.decision_function(X), model.decision_function(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("labels", [[1, -1], [-1, 1]])
+def test_probabilities_of_a_model_of_libsvm_by_hand(labels, tmp_path):
+    path = tmp_path / "model"
+    text = MODEL.replace("label 1 -1", f"label {labels[0]} {labels[1]}\nprobA -1.5\nprobB 0.25")
+    path.write_text(text)
+    model = load_model(path)
+    (tmp_path / "plain").write_text(MODEL)
+    value = load_model(tmp_path / "plain").decision_function(ROWS)  # positive for the file's first class
+    p = 1 / (1 + np.exp(-1.5 * value + 0.25))
+    order = np.argsort(labels)
+    np.testing.assert_allclose(model.predict_proba(ROWS), np.column_stack([p, 1 - p])[:, order], rtol=1e-12)
+    for format in ("json", "libsvm"):
+        save_model(model, tmp_path / "again", format)
+        again = load_model(tmp_path / "again").predict_proba(ROWS)
+        np.testing.assert_allclose(again, model.predict_proba(ROWS), rtol=1e-12)
+    for damage in ("probA -1.5\n", "probA -1.5 2\nprobB 1 2\n", "probA x\nprobB 1\n"):
+        path.write_text(re.sub("probA.*\nprobB.*\n", damage, text))
+        with pytest.raises(ValueError, match="that is cut off or damaged"):
+            load_model(path)
+    with pytest.raises(AttributeError):
+        load_model(tmp_path / "plain").predict_proba(ROWS)
+    # another fit is without them
+    assert not hasattr(model.fit(ROWS, [0, 1]), "predict_proba")
+
+
+def coupled_by_definition(r):
+    """Probabilities that minimise the sum over pairs of ``(r[j, i] p[i] - r[i, j] p[j])^2``, to round-off."""
+    k = len(r)
+    Q = -r * r.T + np.diag((r**2).sum(axis=0))
+    system = np.block([[Q, np.ones((k, 1))], [np.ones((1, k)), np.zeros((1, 1))]])
+    return np.linalg.solve(system, np.r_[np.zeros(k), 1])[:k]
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_coupled_probabilities(k):
+    rng = np.random.default_rng(k)
+    A, B = -rng.uniform(0.5, 2, k * (k - 1) // 2), rng.normal(size=k * (k - 1) // 2) / 5
+    values = rng.normal(size=(40, k * (k - 1) // 2))
+    computed = PairwiseCoupling(A, B)(values)
+    np.testing.assert_allclose(computed.sum(axis=1), 1, rtol=1e-12)
+    for row, p in zip(values, computed, strict=True):
+        r = np.zeros((k, k))
+        r[np.triu_indices(k, 1)] = 1 / (1 + np.exp(A * row + B))
+        r += np.tril(1 - r.T, -1)
+        np.testing.assert_allclose(p, coupled_by_definition(r), atol=0.01)  # LIBSVM stops at 0.005 / k
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("order", [1, -1])
+def test_probabilities_are_those_of_libsvm(k, order, libsvm, tmp_path):
+    X, y = problem(k, "dense")
+    rows = np.argsort(y, kind="stable")[::order]  # LIBSVM's classes are in the order of the rows
+    for name, part in (("train", rows), ("new", np.arange(80))):
+        dump_svmlight_file(X[part], y[part], str(tmp_path / name), zero_based=False)
+    libsvm("svm-train", "-b", 1, "-g", 0.05, tmp_path / "train", tmp_path / "model")
+    libsvm("svm-predict", "-b", 1, tmp_path / "new", tmp_path / "model", tmp_path / "out")
+    head, *lines = (tmp_path / "out").read_text().splitlines()
+    columns = np.array(head.split()[1:], dtype=int)
+    expected = np.array([line.split()[1:] for line in lines], dtype=float)
+    model = load_model(tmp_path / "model")
+    computed = model.predict_proba(X)[:, [model.classes_.tolist().index(label) for label in columns]]
+    np.testing.assert_allclose(computed, expected, rtol=1e-4)
+    assert np.ptp(expected, axis=0).min() > 0.3

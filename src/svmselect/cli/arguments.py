@@ -7,13 +7,22 @@ import math
 import re
 from importlib.metadata import version
 
+from svmselect.cli.contents import MAX_BYTES
 from svmselect.cli.number import is_number
+from svmselect.cli.report import visible
 
 __all__ = ["parser"]
 
 # These are the names in svmselect.sklearn.kernels, which is not imported here because that takes seconds.
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors repeat the words of a command line so that no terminal obeys them."""
+
+    def error(self, message):
+        super().error(visible(message))
 
 
 def parser(commands):
@@ -24,7 +33,7 @@ def parser(commands):
     commands : dict from str to callable
         What runs each command: ``run(arguments)``.
     """
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="svmselect",
         description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
         epilog="Files are CSV tables or LIBSVM text, plain or packed by gzip, bzip2 or xz, or Parquet files; "
@@ -108,6 +117,7 @@ def parser(commands):
     _file_options(train)
     _save_options(train, required=True)
     _decision_options(train)
+    _positive_option(train)
     _model_options(train)
 
     predict = _command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
@@ -132,6 +142,7 @@ def parser(commands):
         "--ignore", action="append", default=[], metavar="COLUMN", help="neither feature nor label"
     )
     add.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
+    _size_option(add)
     add.add_argument(
         "--missing",
         default="?",
@@ -200,12 +211,30 @@ def _table_options(part, label):
         help="between columns, or 'tab' (default: told from the first line)",
     )
     group.add_argument(
+        "--zero-based",
+        action="store_true",
+        default=None,
+        help="the first feature of LIBSVM text is number 0 (default: if there is a feature 0; to predict, if "
+        "it was so in training)",
+    )
+    _size_option(group)
+    group.add_argument(
         "--strict",
         action="store_true",
         help="refuse a file of which something must be guessed that may be wrong, where else a remark says "
         "what was decided",
     )
     return group
+
+
+def _size_option(part):
+    part.add_argument(
+        "--max-bytes",
+        type=_count,
+        default=MAX_BYTES,
+        metavar="N",
+        help=f"refuse a file of more than N bytes, unpacked (default {MAX_BYTES})",
+    )
 
 
 def _predict_options(part):
@@ -225,7 +254,8 @@ def _predict_options(part):
     part.add_argument(
         "--probabilities",
         action="store_true",
-        help="of each class, beside the classes, by a model that was saved with --calibration",
+        help="of each class, beside the classes, by a model that was saved with --calibration or by "
+        "svm-train -b 1",
     )
     part.add_argument("--json", action="store_true", help="JSON instead of lines")
     part.add_argument("--quiet", action="store_true", help="no progress bar (there is none)")
@@ -266,6 +296,15 @@ def _decision_options(part):
         metavar="SCORE",
         help="of two classes: predict the second one from the decision value on at which this score of the "
         "left-out rows is largest, as balanced_accuracy (default: from 0 on)",
+    )
+
+
+def _positive_option(part):
+    part.add_argument(
+        "--positive",
+        metavar="CLASS",
+        help="the class that the score is of, where it is of one: average_precision, f1, jaccard, precision "
+        "or recall (default: the class called 1)",
     )
 
 
@@ -323,6 +362,7 @@ def _scoring_option(part, what):
         metavar="NAME",
         help=f"a score by its name in scikit-learn, as balanced_accuracy, f1_macro or roc_auc: {what}",
     )
+    _positive_option(part)
 
 
 def _fold_options(part, default):

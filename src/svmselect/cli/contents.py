@@ -13,23 +13,35 @@ import zlib
 from itertools import islice
 from pathlib import Path
 
-__all__ = ["first_lines", "text_of", "unpacked"]
+__all__ = ["MAX_BYTES", "check_no_foreigner", "check_size", "first_lines", "text_of", "unpacked"]
 
 SAMPLE = 20
+# Cells of text take several times the bytes of their file, so more would not fit into most machines.
+MAX_BYTES = 2**30
+CHUNK = 2**20
 
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# the first bytes or words of files that are neither a table nor LIBSVM text, and what helps
+FOREIGN = {
+    rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
+    rb"\s*(\[\s*)?[{\[]": "JSON: write it as CSV",
+    rb"\s*<[!?a-zA-Z]": "HTML or XML: write it as CSV",
+    rb"\s*@relation\b": "ARFF of Weka: write it as CSV",
+}
 # the first bytes of compressed files, none of which is text
 MAGIC = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
 
 
-def unpacked(path):
-    """Read a file.
+def unpacked(path, max_bytes=MAX_BYTES):
+    """Return the bytes of a file, unpacked.
 
     Parameters
     ----------
     path : str or Path
         A file or a pipe; "-" is standard input. What is compressed with gzip, bzip2 or xz, by the end of its
         name or by its first bytes, is unpacked.
+    max_bytes : int
+        The most that it may have, packed or not. No more is ever held, however much is packed.
 
     Returns
     -------
@@ -38,18 +50,25 @@ def unpacked(path):
     Raises
     ------
     ValueError
-        There is no such file, or it cannot be read or unpacked.
+        There is no such file, it has more bytes, or it cannot be read or unpacked.
     """
-    raw = _bytes_of(path)
+    raw = _bytes_of(path, max_bytes)
     found = [ending for ending, magic in MAGIC.items() if re.match(magic, raw)]
     ending = Path(path).suffix if Path(path).suffix in OPENERS else found[0] if found else None
     if ending is not None:
         try:
             with OPENERS[ending](io.BytesIO(raw)) as file:
-                raw = file.read()
+                raw = _limited(file, path, max_bytes)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
     return raw
+
+
+def check_no_foreigner(path, raw):
+    """Raise a ValueError if the beginning of a file's bytes is that of a format that is not read."""
+    for beginning, kind in FOREIGN.items():
+        if re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf"), flags=re.IGNORECASE):
+            raise ValueError(f"{path}: looks like {kind}")
 
 
 def text_of(path, raw):
@@ -64,14 +83,34 @@ def text_of(path, raw):
     return text
 
 
-def _bytes_of(path):
+def check_size(path, n_bytes, max_bytes):
+    """Raise a ValueError if a file has more bytes, unpacked, than are allowed."""
+    if n_bytes > max_bytes:
+        raise ValueError(
+            f"{path}: has more than {max_bytes} bytes, unpacked; --max-bytes allows more where the memory is "
+            "there"
+        )
+
+
+def _limited(file, path, max_bytes):
+    """Return what a binary file holds, without reading much more than is allowed."""
+    parts, size = [], 0
+    while part := file.read(CHUNK):
+        size += len(part)
+        check_size(path, size, max_bytes)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _bytes_of(path, max_bytes):
     if str(path) == "-":
-        return sys.stdin.buffer.read()
+        return _limited(sys.stdin.buffer, path, max_bytes)
     path = Path(path)
     try:
         mode = path.stat().st_mode
         if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
-            return path.read_bytes()
+            with path.open("rb") as file:
+                return _limited(file, path, max_bytes)
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{path}: there is no such file") from None
     except OSError as error:

@@ -9,15 +9,24 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from svmselect.cli.contents import first_lines
-from svmselect.cli.number import DECIMAL_COMMA, is_number
+from svmselect.cli.number import DECIMAL_COMMA, bare_numbers, is_marked_number, is_number
 
-__all__ = ["MISSING", "Cells", "Layout", "csv_columns", "guessed_delimiter", "known_columns"]
+__all__ = [
+    "MISSING",
+    "Cells",
+    "Layout",
+    "csv_columns",
+    "guessed_delimiter",
+    "known_columns",
+    "look_alikes",
+]
 
 LABEL_NAMES = ("label", "target", "class")
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
@@ -129,7 +138,7 @@ def csv_columns(
         The sentence names the table, and the line and column where there is one.
     """
     doubts = []
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, doubts)
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts)
     width = len(cells[0])
     if width < 2:
         raise ValueError(f"{path}: found one column; a label and a feature are needed (is it --delimiter?)")
@@ -145,6 +154,8 @@ def csv_columns(
         raise ValueError(f"{path}: the groups' column {_title(names, group_column)} is {what}")
     apart = {label_column, group_column, *ignored}
     features = [j for j in range(width) if j not in apart]
+    if label is None and 0 in features:
+        _doubt_label(names, cells, label_column, doubts)
     features = _without_index(names, cells, features, doubts)
     if not features:
         raise ValueError(f"{path}: no column is left for the features")
@@ -173,14 +184,12 @@ def csv_columns(
         raise ValueError(f"{path}: every row has a missing value")
     kept = np.flatnonzero(~missing)
     rows = [cells[n] for n in kept]
-    if delimiter != ",":
-        numeric = [j for j in features if j not in categorical]
-        _read_decimal_commas(path, rows, lines[kept], numeric, doubts)
-    found = Cells(path, names, rows, lines[kept], kept + 1, features, label_column, group_column)
-    return found, categorical, int(missing.sum()), doubts
+    table = Cells(path, names, rows, lines[kept], kept + 1, features, label_column, group_column)
+    _read_marked_numbers(table, [j for j in features if j not in categorical], delimiter, doubts)
+    return table, categorical, int(missing.sum()), doubts
 
 
-def known_columns(path, text, layout, n_columns, label, header, delimiter):
+def known_columns(path, text, layout, n_columns, categorical, label, header, delimiter):
     """The columns of a table that a model was trained on.
 
     They are found by name where both tables have names, else by place: the table has either the columns that
@@ -194,6 +203,8 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
         The layout of the table that the model was trained on; None if that was no table.
     n_columns : int
         Features of such a table.
+    categorical : list of bool
+        Whether each feature of `layout` is a column of categories.
     label, header, delimiter
         As `svmselect.cli.read.read` has them.
 
@@ -210,7 +221,7 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
     """
     doubts = []
     wanted = layout.names if layout is not None else None
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, doubts, wanted)
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts, wanted)
     width = len(cells[0])
     label_column = None if label is None else _column_of(path, label, names, width)
     if names is not None and wanted is not None:
@@ -229,10 +240,11 @@ def known_columns(path, text, layout, n_columns, label, header, delimiter):
         raise ValueError(
             f"{path}: column {_title(names, label_column)} is a feature of the model, so it has no labels"
         )
-    if delimiter != ",":
-        _read_decimal_commas(path, cells, lines, features, doubts)
     numbers = np.arange(1, len(cells) + 1)
-    return Cells(path, names, cells, lines, numbers, features, label_column), doubts
+    table = Cells(path, names, cells, lines, numbers, features, label_column)
+    numeric = [j for j, is_words in zip(features, categorical, strict=True) if not is_words]
+    _read_marked_numbers(table, numeric, delimiter, doubts)
+    return table, doubts
 
 
 def _by_place(path, names, width, layout, n_columns, label):
@@ -252,7 +264,7 @@ def _by_place(path, names, width, layout, n_columns, label):
     )
 
 
-def _parsed(path, text, delimiter, header, doubts, wanted=None):
+def _parsed(path, text, delimiter, header, label, doubts, wanted=None):
     """Names or None, cells, the line of each row, and the delimiter of a table."""
     if not isinstance(text, str):
         for option, value in (("--header", header), ("--delimiter", delimiter)):
@@ -261,7 +273,7 @@ def _parsed(path, text, delimiter, header, doubts, wanted=None):
         names, cells = text
         return names, cells, np.arange(1, len(cells) + 1), ","
     delimiter = delimiter or guessed_delimiter(text)
-    return *_cells_of(path, text, delimiter, header, doubts, wanted), delimiter
+    return *_cells_of(path, text, delimiter, header, label, doubts, wanted), delimiter
 
 
 def _split(line, delimiter):
@@ -289,7 +301,7 @@ def guessed_delimiter(text):
     return best if counts[best] else None
 
 
-def _cells_of(path, text, delimiter, header, doubts, wanted):
+def _cells_of(path, text, delimiter, header, label, doubts, wanted):
     """Names of the columns or None, the cells of each row as str, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
@@ -300,6 +312,10 @@ def _cells_of(path, text, delimiter, header, doubts, wanted):
             parsed = [(reader.line_num, row) for row in reader]
         except csv.Error as error:
             raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+        last = parsed[-1][1][-1:] if parsed else []
+        if re.search("[\r\n]", "".join(last)) and text.count('"') % 2:
+            begin = parsed[-2][0] + 1 if len(parsed) > 1 else 1
+            raise ValueError(f"{path}, line {begin}: a quote that begins there is not closed")
     parsed = [(number, [cell.strip() for cell in row]) for number, row in parsed]
     parsed = [(number, row) for number, row in parsed if any(row)]
     if not parsed:
@@ -309,7 +325,7 @@ def _cells_of(path, text, delimiter, header, doubts, wanted):
         if len(row) != width:
             raise ValueError(f"{path}, line {number}: expected {width} columns, found {len(row)}")
     names = None
-    if header or (header is None and _is_header([row for _, row in parsed], doubts, wanted)):
+    if header or (header is None and _is_header([row for _, row in parsed], label, doubts, wanted)):
         names = parsed[0][1]
         parsed = parsed[1:]
     if not parsed:
@@ -317,15 +333,17 @@ def _cells_of(path, text, delimiter, header, doubts, wanted):
     return names, [row for _, row in parsed], np.array([number for number, _ in parsed])
 
 
-def _is_header(rows, doubts, wanted):
+def _is_header(rows, label, doubts, wanted):
     """Whether the first row names the columns: surely if it has names that are looked for, or if none of its
     cells is a number while others are, else by its look."""
     first, rest = rows[0], rows[1:]
+    if label in first and not is_number(label):
+        return True
     if wanted is not None and ({*wanted} <= {*first} or any(w in first and not is_number(w) for w in wanted)):
         return True
     numeric = [cell for cell in first if is_number(cell)]
     if not numeric:
-        if rest and not any(is_number(cell) for row in rest for cell in row):
+        if rest and not any(is_marked_number(cell) for row in rest for cell in row):
             doubts.append(
                 "the first line is taken for names of columns, though no cell of the table is a number; "
                 "--header or --no-header settles it"
@@ -335,7 +353,8 @@ def _is_header(rows, doubts, wanted):
         return False
     words = [j for j, cell in enumerate(first) if not is_number(cell) and cell.lower() not in MISSING]
     whole = all(re.fullmatch("[0-9]+", cell) for cell in numeric)
-    label = _default_label(first, len(first))
+    is_place = label is not None and re.fullmatch("-?[1-9][0-9]*", label) and abs(int(label)) <= len(first)
+    label = int(label) - (int(label) > 0) if is_place else _default_label(first, len(first))
     alone = all(row[label] != first[label] for row in rest)
     above_numbers = [j for j in words if all(is_number(row[j]) or row[j].lower() in MISSING for row in rest)]
     if alone and whole and len({*numeric}) == len(numeric) and above_numbers:
@@ -398,6 +417,53 @@ def _default_label(names, width):
     """The column named like a label, if there is one, else the last."""
     likely = [j for j, name in enumerate(names or ()) if name.lower() in LABEL_NAMES]
     return likely[0] if len(likely) == 1 else width - 1
+
+
+def _doubt_label(names, cells, label, doubts):
+    """Add a doubt if the last column is taken for the label by its place, and the first is more like one."""
+    if label != len(cells[0]) - 1 or (names is not None and names[label].lower() in LABEL_NAMES):
+        return
+    first, last = ({row[j] for row in cells} for j in (0, label))
+    if any(is_number(cell) and float(cell) % 1 for cell in first):
+        return
+    likeness = None
+    if 2 <= len(first) < len(last) and 2 * len(first) <= len(cells):
+        likeness = f"fewer different values, {len(first)} to {len(last)}"
+    elif len(first) > 2 and first == last:  # two values are often 0 and 1 everywhere
+        likeness = "the same values, as features without a label would"
+    if likeness is not None:
+        doubts.append(
+            f"column {_title(names, label)} is taken for the label since it is the last one, and column "
+            f"{_title(names, 0)} has {likeness}; --label settles it"
+        )
+
+
+def look_alikes(words):
+    """Return two words that differ only by case, white space or the form of characters, or None."""
+    by_form = {}
+    for word in words:
+        form = " ".join(unicodedata.normalize("NFKC", word).casefold().split())
+        if by_form.setdefault(form, word) != word:
+            return by_form[form], word
+    return None
+
+
+def _read_marked_numbers(table, numeric, delimiter, doubts):
+    """Put plain numbers, in place, for those with a decimal comma, commas of thousands or a unit."""
+    if delimiter != ",":
+        _read_decimal_commas(table.path, table.rows, table.lines, numeric, doubts)
+    for j in numeric:
+        present = [row for row in table.rows if row[j].lower() not in MISSING]
+        numbers = bare_numbers([row[j] for row in present], thousands=delimiter == ",")
+        if numbers is None:
+            continue
+        n = next(n for n, (row, number) in enumerate(zip(present, numbers, strict=True)) if row[j] != number)
+        doubts.append(
+            f"{present[n][j]!r} and the like in column {table.title(j)} are read as numbers, this one as "
+            f"{numbers[n]}"
+        )
+        for row, number in zip(present, numbers, strict=True):
+            row[j] = number
 
 
 def _read_decimal_commas(path, cells, lines, features, doubts):

@@ -3,13 +3,14 @@ applied to the rows that it predicts."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.csv_table import MISSING, Cells, Layout
+from svmselect.cli.csv_table import MISSING, Cells, Layout, look_alikes
 from svmselect.cli.number import is_number
 from svmselect.data.prepare import standardise as standardised
 
@@ -19,7 +20,12 @@ MOST_CATEGORIES = 50
 # From this many rows on, a column of increasing whole numbers is taken for row numbers: by chance, only one
 # column in 8! = 40,320 is increasing.
 ID_ROWS = 8
+# Whole numbers from here on, of which nearly no two are equal, are rather given than measured.
+ID_SIZE, ID_SHARE = 1e5, 0.9
+ID_NAME = re.compile(r"(.*[\s_.-])?[iI][dD]|.*[a-z]I[dD]")
 NOT_FINITE = {"inf", "infinity"}
+# numbers that stand for a missing value where no other is near
+MISSING_CODES = {99, 999, 9999, 99999, 999999}
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class Encoding:
         One for each feature of `layout`.
     mean, deviation : ndarray, shape (n_features,), or None
         What is subtracted from features, and what they are divided by; None where they stay as they are.
+    zero_based : bool
+        Whether LIBSVM text counts the features from 0.
     """
 
     n_features: int
@@ -59,6 +67,7 @@ class Encoding:
     columns: tuple[Column, ...] = ()
     mean: np.ndarray | None = None
     deviation: np.ndarray | None = None
+    zero_based: bool = False
 
     @property
     def is_plain(self):
@@ -80,7 +89,7 @@ class Encoding:
         ----------
         raw : Cells or CSR matrix
         doubts : list of str
-            Gets a sentence if there are categories that are not known.
+            Gets a sentence if there are categories, or features of LIBSVM text, that are not known.
 
         Returns
         -------
@@ -89,9 +98,9 @@ class Encoding:
         Raises
         ------
         ValueError
-            A cell is no number, or is missing and has no substitute; more features than the model has.
+            A cell is no number, or is missing and has no substitute.
         """
-        X = self._of_cells(raw, doubts) if isinstance(raw, Cells) else self._of_numbers(raw)
+        X = self._of_cells(raw, doubts) if isinstance(raw, Cells) else self._of_numbers(raw, doubts)
         if self.mean is None:
             return X
         with np.errstate(over="ignore"):
@@ -100,13 +109,20 @@ class Encoding:
             raise ValueError(f"feature {np.argwhere(~np.isfinite(X))[0][1] + 1} overflows when standardised")
         return X
 
-    def _of_numbers(self, X):
+    def _of_numbers(self, X, doubts):
         if any(column.categories is not None for column in self.columns):
             raise ValueError(
                 "the model was trained on columns of categories, which LIBSVM text does not have"
             )
         if X.shape[1] > self.n_features:
-            raise ValueError(f"found a feature {X.shape[1]}, and the model was trained on {self.n_features}")
+            rows, surplus = X[:, self.n_features :].nonzero()
+            if rows.size:
+                first = self.n_features + surplus.min() + (0 if self.zero_based else 1)
+                doubts.append(
+                    f"{counted(np.unique(rows).size, 'row has', 'rows have')} features that the model was "
+                    f"not trained on, such as {first}: they count nothing"
+                )
+            X = X[:, : self.n_features]
         return scipy.sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
 
     def _of_cells(self, cells, doubts):
@@ -152,6 +168,7 @@ class Encoding:
             "columns": [{"categories": column.categories, "fill": column.fill} for column in self.columns],
             "mean": None if self.mean is None else self.mean.tolist(),
             "deviation": None if self.deviation is None else self.deviation.tolist(),
+            "zero_based": self.zero_based,
         }
 
     @classmethod
@@ -175,7 +192,9 @@ class Encoding:
                 parts["layout"]["width"],
             )
             moments = [parts[key] and np.array(parts[key], dtype=np.float64) for key in ("mean", "deviation")]
-            encoding = cls(parts["n_features"], layout, columns, *moments)
+            # files of before say nothing of it, and counted from 1
+            zero_based = parts.get("zero_based", False)
+            encoding = cls(parts["n_features"], layout, columns, *moments, zero_based)
             encoding._check(n_features)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
             raise ValueError("its encoding is damaged") from None
@@ -185,6 +204,7 @@ class Encoding:
         """A ValueError unless the parts are of the right types and fit each other."""
         made = self.is_category.size
         right = self.n_features == n_features == made and (self.mean is None) == (self.deviation is None)
+        right = right and isinstance(self.zero_based, bool)
         if self.mean is not None:
             right = right and self.mean.shape == self.deviation.shape == (n_features,)
             right = right and np.isfinite(self.mean).all() and np.isfinite(self.deviation).all()
@@ -214,7 +234,7 @@ def _strings(words):
     return None if words is None else tuple(words)
 
 
-def learned(raw, categorical, impute, standardise, doubts):
+def learned(raw, categorical, impute, standardise, doubts, zero_based=False):
     """The encoding of the rows that a model is trained on.
 
     Parameters
@@ -229,6 +249,8 @@ def learned(raw, categorical, impute, standardise, doubts):
         Whether columns of numbers get mean 0 and deviation 1 (n - 1); features of categories stay 0 and 1.
     doubts : list of str
         Gets a sentence for each column that is taken for categories without being named, or looks like an id.
+    zero_based : bool
+        Whether the LIBSVM text that the rows are of counts its features from 0.
 
     Returns
     -------
@@ -244,7 +266,7 @@ def learned(raw, categorical, impute, standardise, doubts):
         width = sum(1 if column.categories is None else len(column.categories) for column in columns)
         encoding = Encoding(width, raw.layout, columns)
     else:
-        encoding = Encoding(raw.shape[1])
+        encoding = Encoding(raw.shape[1], zero_based=zero_based)
     if not standardise:
         return encoding
     X = encoding.applied(raw, [])
@@ -285,16 +307,24 @@ def _column(cells, j, categorical, impute, doubts):
             f"column {title} has no number: its {counted(len(categories), 'category', 'categories')} in "
             f"{len(words)} rows become features that are 0 or 1, as --categorical {title} says"
         )
+        every = len(counts) == len(words) >= ID_ROWS
+        _doubt_id(cells, j, "another category in every row" if every else None, doubts)
+    if alike := look_alikes(categories):
+        doubts.append(
+            f"{alike[0]!r} and {alike[1]!r} in column {title} are two categories, though they look alike"
+        )
     return Column(categories, max(categories, key=counts.get) if impute else None)
 
 
 def _numeric_column(cells, j, values, impute, doubts):
     """Column j of the cells, which holds these numbers."""
-    if _is_like_an_id(values):
-        doubts.append(
-            f"column {cells.title(j)} has another whole number in every row, as an id or a row number "
-            f"does; it is taken for a feature, and --ignore {cells.title(j)} leaves it out"
-        )
+    _doubt_id(cells, j, _likeness_to_id(values), doubts)
+    for code in (values.min(), values.max()):
+        if _is_missing_code(values, code):
+            doubts.append(
+                f"{code:.0f} stands {np.count_nonzero(values == code)} times in column {cells.title(j)}, far "
+                "from all other values, as for a missing one; it is taken for a number"
+            )
     # half of each, since their sum may overflow
     return Column(None, float(np.median(values / 2) * 2) if impute else None)
 
@@ -352,14 +382,36 @@ def _numbers_of(cells, j, words, training=False):
     raise ValueError(f"{cells.path}, line {cells.lines[n]}, column {title}: {words[n]!r} is not finite")
 
 
-def _is_like_an_id(column):
-    """Whether a feature has different whole numbers that increase, decrease, or are all those of a range."""
+def _doubt_id(cells, j, likeness, doubts):
+    """Add a doubt if column j of the cells has the name of an id, or values like those of one."""
+    if likeness is None and cells.names is not None and ID_NAME.fullmatch(cells.names[j]):
+        likeness = "the name of an id"
+    if likeness is not None:
+        doubts.append(
+            f"column {cells.title(j)} has {likeness}, as an id or a row number does; it is taken for a "
+            f"feature, and --ignore {cells.title(j)} leaves it out"
+        )
+
+
+def _likeness_to_id(column):
+    """Return what a column of numbers has in common with ids, or None."""
     if column.size < ID_ROWS or not (column == np.floor(column)).all():
+        return None
+    steps, n_different = np.diff(column), np.unique(column).size
+    in_order = (steps > 0).all() or (steps < 0).all()
+    if in_order or (n_different == column.size and np.ptp(column) == column.size - 1):
+        return "another whole number in every row"
+    if np.median(np.abs(column)) >= ID_SIZE and n_different >= ID_SHARE * column.size:
+        return "a large whole number in each row, of which nearly no two are equal"
+    return None
+
+
+def _is_missing_code(values, code):
+    """Return whether a value is one that often means a missing value, repeated and far from all others."""
+    rest = values[values != code]
+    if abs(code) not in MISSING_CODES or values.size - rest.size < 2 or np.unique(rest).size < 3:
         return False
-    steps = np.diff(column)
-    if (steps > 0).all() or (steps < 0).all():
-        return True
-    return np.ptp(column) == column.size - 1 and np.unique(column).size == column.size
+    return np.abs(rest - code).min() > np.ptp(rest)
 
 
 def counted(n, one, more):

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from svmselect.cli.models import classifier
-from svmselect.cli.scores import check_name, check_threshold
+from svmselect.cli.scores import check_name, check_positive, check_threshold, score_name, scorer_for
 from svmselect.sklearn import save_model
 
-__all__ = ["check_groups", "check_options", "check_saving", "kept", "kept_facts", "kept_rows", "save"]
+__all__ = [
+    "check_groups",
+    "check_options",
+    "check_saving",
+    "fit_kept",
+    "kept",
+    "kept_facts",
+    "kept_rows",
+    "save",
+]
 
 
 def check_options(arguments):
     """A ValueError, before the file is read, for options that cannot go together."""
     check_name("--threshold", arguments.threshold)
+    check_positive(arguments)
     for option in ("calibration", "threshold"):
         if arguments.kernel == "sigmoid" and getattr(arguments, option):
             raise ValueError(f"--{option} goes by leave-one-out, which --kernel sigmoid does not have")
@@ -38,7 +48,7 @@ def check_groups(arguments):
 def check_saving(arguments, data):
     """A ValueError, before anything is trained, where a threshold cannot be tuned, or the format cannot hold
     the encoding."""
-    check_threshold(arguments.threshold, data.labels)
+    check_threshold(arguments.threshold, data.labels, arguments.positive)
     if arguments.save and arguments.save_as == "libsvm" and not data.encoding.is_plain:
         raise ValueError(
             "LIBSVM's model file cannot hold categories, imputed values or standardised features: save the "
@@ -55,6 +65,15 @@ def kept(arguments, calibrated=False, **parameters):
         threshold=arguments.threshold,
         **parameters,
     )
+
+
+def fit_kept(model, arguments, X, y):
+    """Train an SVC of `kept`, and return it.
+
+    Its `threshold` becomes the score's name, which says of which class the score is and can be saved.
+    """
+    model.set_params(threshold=scorer_for(arguments.threshold, arguments.positive, y)).fit(X, y)
+    return model.set_params(threshold=score_name(arguments.threshold, arguments.positive))
 
 
 def kept_facts(model):
@@ -79,5 +98,7 @@ def kept_rows(model, arguments):
 
 def save(model, data, arguments):
     """Write the model where --save says."""
-    encoding = None if arguments.save_as == "libsvm" else data.encoding.as_dict()
-    save_model(model, arguments.save, arguments.save_as, encoding)
+    if arguments.save_as == "libsvm":
+        save_model(model, arguments.save, "libsvm", zero_based=data.encoding.zero_based)
+    else:
+        save_model(model, arguments.save, "json", data.encoding.as_dict())

@@ -7,17 +7,12 @@ import numpy as np
 from svmselect.cli.encoding import counted
 from svmselect.cli.number import is_number
 
-__all__ = ["codes_of", "name_of", "printable"]
+__all__ = ["codes_of", "name_of"]
 
 
 def name_of(label):
     """A class for people: whole numbers without a point."""
     return f"{label:.0f}" if isinstance(label, float) else str(label)
-
-
-def printable(label):
-    """A text without what would move the cursor or change the colours of a terminal."""
-    return label if label.isprintable() else repr(label)
 
 
 def codes_of(labels, classes, path, doubts):

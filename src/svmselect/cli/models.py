@@ -10,17 +10,28 @@ import scipy.sparse
 from svmselect.bounds import SINGLE_FITS
 from svmselect.cli.figures import check_plotting
 from svmselect.cli.folds import folds_of
-from svmselect.cli.labels import name_of, printable
+from svmselect.cli.labels import name_of
 from svmselect.cli.left_out import left_out_rows
 from svmselect.cli.page import write_page
 from svmselect.cli.read import read
 from svmselect.cli.report import percent, show, table, warn
-from svmselect.cli.scores import check_name, check_score
+from svmselect.cli.scores import check_name, check_positive, check_score, score_name, scorer_for
 from svmselect.sklearn import SVC, SeededCV
 from svmselect.sklearn.kernels import resolved_gamma
 from svmselect.sklearn.progress import progress_bar
 
-__all__ = ["classifier", "cv", "described", "heading", "judged", "load", "loo", "span"]
+__all__ = [
+    "classifier",
+    "constant_class",
+    "constant_remark",
+    "cv",
+    "described",
+    "heading",
+    "judged",
+    "load",
+    "loo",
+    "span",
+]
 
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 
@@ -40,6 +51,8 @@ def load(arguments):
         arguments.impute,
         arguments.standardise,
         getattr(arguments, "groups", None),
+        arguments.zero_based,
+        arguments.max_bytes,
     )
     for doubt in data.doubts:
         warn(doubt)
@@ -74,7 +87,7 @@ def load(arguments):
 
 def heading(facts, model):
     """The first lines of every report."""
-    classes = ", ".join(f"{printable(label)} ({n})" for label, n in facts["classes"].items())
+    classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
     groups = f"; {facts['groups']} groups" if "groups" in facts else ""
     return [
         f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; classes {classes}; "
@@ -124,13 +137,25 @@ def described(model, X):
     return parameters, "SVM: " + ", ".join(words)
 
 
+def constant_class(predicted):
+    """Return the name of the class that all rows are given, or None where they are given several."""
+    return name_of(predicted.tolist()[0]) if (predicted == predicted[0]).all() else None
+
+
+def constant_remark(predicted):
+    """Return a line that names the class that all rows are given; none where they are given several."""
+    label = constant_class(predicted)
+    return [] if label is None else [f"the model is constant: it gives every row the class {label}"]
+
+
 def loo(arguments):
     """Exact leave-one-out error of one model."""
     check_name("--scoring", arguments.scoring)
+    check_positive(arguments)
     check_plotting(None, arguments.report)
     X, data, facts = load(arguments)
     y = data.labels
-    check_score("--scoring", arguments.scoring, y)
+    check_score("--scoring", arguments.scoring, y, arguments.positive)
     model = judged(arguments, C=arguments.C, gamma=arguments.gamma)
     begin = time.perf_counter()
     model.fit(X, y)
@@ -138,48 +163,55 @@ def loo(arguments):
         with progress_bar(1, not arguments.quiet) as report:
             model.leave_one_out(report, decision_values=bool(arguments.report))
     wrong = np.flatnonzero(model.loo_predictions_ != y)
-    score = model.loo_score(arguments.scoring) if arguments.scoring else None
+    scorer = scorer_for(arguments.scoring, arguments.positive, y)
+    score = model.loo_score(scorer) if arguments.scoring else None
     seconds = time.perf_counter() - begin
     parameters, line = described(model, X)
-    training_error = float(np.mean(model.predict(X) != y))
+    predicted = model.predict(X)
+    training_error = float(np.mean(predicted != y))
+    shown_score = score_name(arguments.scoring, arguments.positive)
     result = {
         **facts,
         **parameters,
         "loo_error": model.loo_error_,
         "weighted_loo_error": model.weighted_loo_error_,
         "scoring": arguments.scoring,
+        "positive": arguments.positive,
         "score": score,
         "loo_errors": wrong.size,
         "misclassified_rows": data.numbers[wrong],
         "training_error": training_error,
+        "constant": constant_class(predicted),
         "support_vectors": model.support_.size,
         "seconds": seconds,
     }
     rows = [
         ("leave-one-out error", percent(model.loo_error_), f"{wrong.size} of {y.size} rows"),
         *([("weighted by class", percent(model.weighted_loo_error_), "")] if arguments.balanced else []),
-        *([(f"leave-one-out {arguments.scoring}", f"{score:.6g}", "")] if arguments.scoring else []),
+        *([(f"leave-one-out {shown_score}", f"{score:.6g}", "")] if arguments.scoring else []),
         ("training error", percent(training_error), ""),
         ("support vectors", str(model.support_.size), ""),
         ("time", f"{seconds:.2f} s", ""),
     ]
     if arguments.report:
         numbers = [(name, value) for name, value, _ in rows[:-1]]
-        write_page(arguments, facts, [line], numbers, left_out_rows(model, y), model, data)
-    show(result, arguments.json, heading(facts, line) + table(rows))
+        lines = [line, *constant_remark(predicted)]
+        write_page(arguments, facts, lines, numbers, left_out_rows(model, y), model, data)
+    show(result, arguments.json, heading(facts, line) + table(rows) + constant_remark(predicted))
 
 
 def cv(arguments):
     """k-fold cross-validation error of one model."""
     check_name("--scoring", arguments.scoring)
+    check_positive(arguments)
     X, data, facts = load(arguments)
     y = data.labels
-    check_score("--scoring", arguments.scoring, y)
+    check_score("--scoring", arguments.scoring, y, arguments.positive)
     model = judged(arguments, C=arguments.C, gamma=arguments.gamma)
     folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
     names = {"accuracy": "accuracy", "balanced": "balanced_accuracy"}
     if arguments.scoring:
-        names["score"] = arguments.scoring
+        names["score"] = scorer_for(arguments.scoring, arguments.positive, y)
     search = SeededCV(
         model,
         {"C": [arguments.C]},
@@ -193,6 +225,7 @@ def cv(arguments):
     errors = 1 - np.array([found[f"split{h}_test_accuracy"][0] for h in range(search.n_splits_)])
     weighted = 1 - float(found["mean_test_balanced"][0])
     score = float(found["mean_test_score"][0]) if arguments.scoring else None
+    shown_score = score_name(arguments.scoring, arguments.positive)
     parameters, line = described(model, X)
     result = {
         **facts,
@@ -204,13 +237,14 @@ def cv(arguments):
         "fold_errors": errors,
         "weighted_cv_error": weighted if arguments.balanced else errors.mean(),
         "scoring": arguments.scoring,
+        "positive": arguments.positive,
         "score": score,
         "seconds": search.search_time_,
     }
     rows = [
         (f"{search.n_splits_}-fold error", percent(errors.mean())),
         *([("weighted by class", percent(weighted))] if arguments.balanced else []),
-        *([(f"{search.n_splits_}-fold {arguments.scoring}", f"{score:.6g}")] if arguments.scoring else []),
+        *([(f"{search.n_splits_}-fold {shown_score}", f"{score:.6g}")] if arguments.scoring else []),
         ("deviation over the folds", percent(errors.std())),
         ("worst fold", percent(errors.max())),
         ("time", f"{search.search_time_:.2f} s"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from svmselect.cli.encoding import learned
 from svmselect.cli.report import percent
+from svmselect.cli.scores import score_name, scorer_for
 from svmselect.forks import cached_property
 from svmselect.sklearn.problem import class_weights
 from svmselect.sklearn.scoring import Scoring
@@ -42,10 +43,12 @@ class Outer:
 
     def __init__(self, arguments, data, folds, choose, by):
         y = data.labels
-        self.n_folds, self.scoring, self.by = arguments.outer, arguments.scoring, by
+        self.n_folds, self.by = arguments.outer, by
+        self.scoring = score_name(arguments.scoring, arguments.positive)
         self.labels, self.scores = y, []
         self.wrong, self.fold = np.zeros(y.size, dtype=bool), np.zeros(y.size, dtype=np.intp)
-        scoring = None if self.scoring is None else Scoring(self.scoring)
+        scorer = scorer_for(arguments.scoring, arguments.positive, y)
+        scoring = None if scorer is None else Scoring(scorer)
         for h, (train, held_out) in enumerate(folds):
             X, others = _encoded_apart(data, train, held_out, arguments)
             model = choose(arguments, X, y[train], None if data.groups is None else data.groups[train])

@@ -6,6 +6,8 @@ import io
 from datetime import date, datetime, time
 from decimal import Decimal
 
+from svmselect.cli.contents import MAX_BYTES, check_size
+
 __all__ = ["MAGIC", "parquet_cells"]
 
 MAGIC = b"PAR1"
@@ -13,7 +15,7 @@ MAGIC = b"PAR1"
 KINDS = (str, bool, int, float, Decimal, date, datetime, time)
 
 
-def parquet_cells(path, raw):
+def parquet_cells(path, raw, max_bytes=MAX_BYTES):
     """Names of the columns, and rows of cells as text.
 
     Parameters
@@ -21,6 +23,8 @@ def parquet_cells(path, raw):
     path : str or Path
         What errors call the file.
     raw : bytes
+    max_bytes : int
+        The most that the file may have, unpacked, where each value counts as one byte at least.
 
     Returns
     -------
@@ -31,7 +35,8 @@ def parquet_cells(path, raw):
     Raises
     ------
     ValueError
-        pyarrow is not installed, the file is damaged, or a column holds something else than numbers and text.
+        pyarrow is not installed, the file is damaged or too large, or a column holds something else than
+        numbers and text.
     """
     try:
         import pyarrow
@@ -41,6 +46,10 @@ def parquet_cells(path, raw):
             f"{path}: a Parquet file, which needs pyarrow: install it, or write CSV instead"
         ) from None
     try:
+        facts = pyarrow.parquet.ParquetFile(io.BytesIO(raw)).metadata
+        n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
+        # a column of one value takes no bytes, and its cells do
+        check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
         table = pyarrow.parquet.read_table(io.BytesIO(raw))
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None

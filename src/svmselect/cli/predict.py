@@ -10,9 +10,9 @@ import numpy as np
 
 from svmselect.cli.csv_table import Layout
 from svmselect.cli.encoding import Column, Encoding, counted
-from svmselect.cli.labels import codes_of, name_of, printable
+from svmselect.cli.labels import codes_of, name_of
 from svmselect.cli.read import read_rows
-from svmselect.cli.report import percent, show, warn
+from svmselect.cli.report import percent, show, visible, warn
 from svmselect.data.atomic import replacing
 from svmselect.sklearn.model_file import read_model
 
@@ -23,11 +23,11 @@ JSON_KEYS = {"decision value": "decision_values", "probability": "probabilities"
 
 def predict(arguments):
     """Classes of a file's rows by a saved model, and the share of errors where there are labels."""
-    saved = read_model(arguments.model)
+    saved = read_model(arguments.model, zero_based=arguments.zero_based or "auto")
     model, encoding = saved.model, encoding_of(saved, arguments.model)
-    if arguments.probabilities and getattr(model, "calibration", None) is None:
-        raise ValueError(f"{arguments.model}: the model has no probabilities: train it with --calibration")
-    from_libsvm = saved.format == "libsvm"
+    if arguments.probabilities and not hasattr(model, "predict_proba"):
+        how = "svm-train -b 1 gives it some" if saved.format == "libsvm" else "train it with --calibration"
+        raise ValueError(f"{arguments.model}: the model has no probabilities: {how}")
     rows = read_rows(
         arguments.file,
         encoding,
@@ -35,10 +35,9 @@ def predict(arguments):
         arguments.label,
         arguments.header,
         arguments.delimiter,
-        wider=from_libsvm,
+        arguments.zero_based,
+        arguments.max_bytes,
     )
-    if rows.X.shape[1] > encoding.n_features:  # features in which all support vectors are 0
-        model = read_model(arguments.model, rows.X.shape[1]).model
     vars(model).pop("feature_names_in_", None)  # the rows have no names any more
     doubts = list(rows.doubts)
     codes = None if rows.labels is None else codes_of(rows.labels, model.classes_, arguments.file, doubts)
@@ -77,7 +76,7 @@ def predict(arguments):
         result["predictions"] = names
         result["classes"] = [name_of(label) for label in model.classes_.tolist()]
         result |= {JSON_KEYS[what]: found for what, found in beside.items()}
-        lines = [*_table_of([printable(name) for name in names], beside), *lines]
+        lines = [*_table_of([visible(name) for name in names], beside), *lines]
     show(result, arguments.json, lines)
 
 
@@ -96,7 +95,7 @@ def encoding_of(saved, path):
             raise ValueError(f"{path}: {error}") from None
     names = vars(model).get("feature_names_in_")
     if names is None or len({*names}) < d:
-        return Encoding(d)
+        return Encoding(d, zero_based=saved.zero_based)
     return Encoding(d, Layout(tuple(names), tuple(range(d)), None, d, d + 1), (Column(),) * d)
 
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import first_lines, text_of, unpacked
-from svmselect.cli.csv_table import MISSING, Cells, csv_columns, known_columns
-from svmselect.cli.encoding import Encoding, learned
+from svmselect.cli.contents import MAX_BYTES, check_no_foreigner, text_of, unpacked
+from svmselect.cli.csv_table import MISSING, Cells, csv_columns, known_columns, look_alikes
+from svmselect.cli.encoding import Column, Encoding, learned
+from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
 from svmselect.cli.number import is_number
 from svmselect.cli.parquet_table import MAGIC, parquet_cells
-from svmselect.data.formats import parse_libsvm
 
 __all__ = ["Table", "read", "read_rows"]
 
-LIBSVM_LINE = re.compile(r"\s*[^\s,;:#]+(\s+qid:[0-9]+)?(?P<features>(\s+[+-]?[0-9]+:\S+)*)\s*(#.*)?")
 MOST_CLASSES = 50
-# Limit for LIBSVM text: rows are made dense one at a time, and a row of this size takes 1 GB.
-MOST_FEATURES = 2**27
 EXACT = 2**53  # from here on float64 has not every whole number
 
 
@@ -94,6 +89,8 @@ def read(
     impute=False,
     standardise=False,
     groups=None,
+    zero_based=None,
+    max_bytes=MAX_BYTES,
 ):
     """Read a file to train on.
 
@@ -124,6 +121,11 @@ def read(
         Give every column of numbers mean 0 and deviation 1.
     groups : str, optional
         Column of a CSV file, neither feature nor label, that names the group of each row.
+    zero_based : bool, optional
+        Whether the first feature of LIBSVM text is number 0; by default, with a doubt, if a row has a
+        feature 0.
+    max_bytes : int
+        The most bytes that the file may have, unpacked.
 
     Returns
     -------
@@ -134,8 +136,10 @@ def read(
     ValueError
         The sentence names the file, and the line and column where there is one.
     """
-    text, format = _opened(path, format)
+    text, format = _opened(path, format, max_bytes)
     if format == "csv":
+        _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
+        zero_based = False
         raw, categorical, dropped, doubts = csv_columns(
             path, text, label, ignore, header, delimiter, drop_missing, categorical, impute, groups
         )
@@ -143,12 +147,13 @@ def read(
         labels = _csv_labels(raw.column(raw.label), f"{path}, {column}", column, of_labels)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
-        _refuse(path, {**options, "--categorical": categorical, "--impute": impute, "--groups": groups})
-        raw, labels, doubts = _libsvm_columns(path, text)
+        options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
+        _refuse(path, "CSV files", "LIBSVM text", options)
+        raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based)
         column, dropped, of_labels = "first of each line", 0, []
         numbers, groups = np.arange(1, labels.size + 1), None
     try:
-        encoding = learned(raw, categorical, impute, standardise, doubts)
+        encoding = learned(raw, categorical, impute, standardise, doubts, zero_based)
     except ValueError as error:
         raise ValueError(_placed(path, error)) from None
     doubts += of_labels
@@ -159,17 +164,26 @@ def read(
     return Table(X, numbers, labels, column, dropped, encoding, raw, names, tuple(doubts))
 
 
-def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=None, wider=False):
+def read_rows(
+    path,
+    encoding,
+    format="auto",
+    label=None,
+    header=None,
+    delimiter=None,
+    zero_based=None,
+    max_bytes=MAX_BYTES,
+):
     """Read a file for a model that is there.
 
     Parameters
     ----------
-    path, format, label, header, delimiter
+    path, format, label, header, delimiter, max_bytes
         See `read`.
     encoding : Encoding
         The encoding that the model was trained with.
-    wider : bool
-        Take features of LIBSVM text that the model does not have.
+    zero_based : bool, optional
+        Whether number 0 of LIBSVM text is the model's first feature; by default if it was so in training.
 
     Returns
     -------
@@ -180,17 +194,21 @@ def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=
     ValueError
         The sentence names the file, and the line and column where there is one.
     """
-    text, format = _opened(path, format)
+    text, format = _opened(path, format, max_bytes)
     if format == "csv":
-        n_columns = len(encoding.columns) or encoding.n_features
-        raw, doubts = known_columns(path, text, encoding.layout, n_columns, label, header, delimiter)
+        _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
+        columns = encoding.columns or [Column()] * encoding.n_features
+        categorical = [column.categories is not None for column in columns]
+        raw, doubts = known_columns(
+            path, text, encoding.layout, len(columns), categorical, label, header, delimiter
+        )
         labels = None if raw.label is None else raw.column(raw.label)
         column = None if raw.label is None else f"column {raw.title(raw.label)}"
     else:
-        _refuse(path, {"--label": label, "--delimiter": delimiter})
-        (raw, labels), doubts, column = _libsvm_rows(path, text), [], "first of each line"
-        if wider and raw.shape[1] > encoding.n_features:
-            encoding = replace(encoding, n_features=raw.shape[1])
+        _refuse(path, "CSV files", "LIBSVM text", {"--label": label, "--delimiter": delimiter})
+        zero_based = encoding.zero_based if zero_based is None else zero_based
+        raw, labels, _ = libsvm_rows(path, text, zero_based)
+        doubts, column = [], "first of each line"
     try:
         X = encoding.applied(raw, doubts)
     except ValueError as error:
@@ -198,25 +216,28 @@ def read_rows(path, encoding, format="auto", label=None, header=None, delimiter=
     return _Rows(X, labels, column, doubts)
 
 
-def _opened(path, format):
-    """The text of a file, or the cells of a Parquet file, and its format."""
-    raw = unpacked(path)
+def _opened(path, format, max_bytes):
+    """Return the text of a file, or the cells of a Parquet file, and its format."""
+    raw = unpacked(path, max_bytes)
     if format == "auto" and raw.startswith(MAGIC):
-        return parquet_cells(path, raw), "csv"
+        return parquet_cells(path, raw, max_bytes), "csv"
+    if format == "auto":
+        check_no_foreigner(path, raw)
     text = text_of(path, raw)
-    lines = first_lines(text)
-    if not lines:
+    if not text.strip():
         raise ValueError(f"{path}: the file is empty")
     if format == "auto":
-        format = "libsvm" if _is_libsvm(lines) else "csv"
+        format = "libsvm" if is_libsvm(text) else "csv"
+        if format == "csv":
+            check_no_variant(path, text)
     return text, format
 
 
-def _refuse(path, options):
-    """A ValueError if options are given that LIBSVM text has no use for."""
+def _refuse(path, kind, other, options):
+    """Raise a ValueError if an option is given that is for another kind of file than this one."""
     for option, value in options.items():
         if value:
-            raise ValueError(f"{path}: {option} is for CSV files, and this one is LIBSVM text")
+            raise ValueError(f"{path}: {option} is for {kind}, and this one is {other}")
 
 
 def _placed(path, error):
@@ -224,62 +245,9 @@ def _placed(path, error):
     return str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
 
 
-def _is_libsvm(lines):
-    """Whether lines are a label and pairs of an index and a value, one pair in all at least."""
-    found = [LIBSVM_LINE.fullmatch(line.strip()) for line in lines if not line.lstrip().startswith("#")]
-    if not found or found[0] is None:
-        return False
-    # what comes after a first line with pairs is an error of the file where it is something else
-    return found[0]["features"] != "" or (all(found) and any(match["features"] for match in found))
-
-
-def _libsvm_rows(path, text):
-    """Features and labels of LIBSVM text."""
-    try:
-        X, labels = parse_libsvm(io.BytesIO(text.encode()), None, str(path))
-    except ValueError:
-        fault = _libsvm_fault(text)
-        if fault is None:
-            raise
-        raise ValueError(f"{path}, {fault}") from None
-    if labels.size == 0:
-        raise ValueError(f"{path}: no row of data")
-    if X.shape[1] > MOST_FEATURES:
-        raise ValueError(f"{path}, {_libsvm_fault(text)}")
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    if bad.size:
-        row = np.searchsorted(X.indptr, bad[0], side="right")
-        raise ValueError(f"{path}, row {row}: the value of feature {X.indices[bad[0]] + 1} is not finite")
-    return X, labels
-
-
-def _libsvm_fault(text):
-    """The first thing that is wrong with LIBSVM text, and its line; or None."""
-    for number, line in enumerate(io.StringIO(text, newline=None), 1):
-        label, *pairs = line.partition("#")[0].split() or ["0"]
-        if not is_number(label):
-            return f"line {number}: the label {label!r} is not a number, as LIBSVM text has it"
-        last = 0
-        for pair in (pair for pair in pairs if not pair.startswith("qid:")):
-            index, _, value = pair.partition(":")
-            if not re.fullmatch("[+-]?[0-9]+", index) or not is_number(value):
-                return f"line {number}: {pair!r} is not a feature and its value, as 3:0.5 is"
-            if int(index) < 1:
-                return f"line {number}: the first feature is 1, got {index}"
-            if int(index) <= last:
-                return f"line {number}: features must increase, and {index} comes after {last}"
-            last = int(index)
-            if last > MOST_FEATURES:
-                return (
-                    f"line {number}: feature {index} is beyond the {MOST_FEATURES} that a row may have here; "
-                    "number the features that occur"
-                )
-    return None
-
-
-def _libsvm_columns(path, text):
-    """Features, labels and doubts of LIBSVM text to train on."""
-    X, labels = _libsvm_rows(path, text)
+def _libsvm_columns(path, text, zero_based):
+    """Return features, labels, whether features count from 0, and doubts of LIBSVM text to train on."""
+    X, labels, from_zero = libsvm_rows(path, text, zero_based)
     if X.shape[1] == 0:
         raise ValueError(f"{path}: no row has a feature")
     bad = np.flatnonzero(~(np.abs(labels) < EXACT))
@@ -289,10 +257,12 @@ def _libsvm_columns(path, text):
             f"{labels[bad[0]]:.17g}"
         )
     doubts = []
+    if from_zero and not zero_based:
+        doubts.append("features count from 0, since there is a feature 0, as --zero-based says")
     fraction = labels[labels != np.floor(labels)]
     _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts)
     # scikit-learn takes fractions for a target of regression
-    return X, labels.astype(str) if fraction.size else labels, doubts
+    return X, labels.astype(str) if fraction.size else labels, from_zero, doubts
 
 
 def _csv_labels(words, where, column, doubts):
@@ -302,6 +272,11 @@ def _csv_labels(words, where, column, doubts):
     for word, count in zip(kinds, counts, strict=True):
         if word.lower() in MISSING:
             doubts.append(f"the label {str(word)!r} of {count} rows in {column} is taken for a class")
+    if alike := look_alikes(kinds.tolist()):
+        doubts.append(
+            f"the labels {alike[0]!r} and {alike[1]!r} in {column} are taken for two classes, though they "
+            "look alike"
+        )
     if not all(is_number(word) for word in kinds):
         _check_classes(labels, False, where, column, doubts)
         return labels

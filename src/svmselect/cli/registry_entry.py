@@ -26,11 +26,15 @@ REALISATIONS = 10
 
 def add(arguments):
     """Print the entry, after a data set was prepared by it that has the rows of the file."""
-    raw = unpacked(arguments.file)
+    raw = unpacked(arguments.file, arguments.max_bytes)
     if raw.startswith(MAGIC):
         raise ValueError(f"{arguments.file}: a Parquet file, which the registry does not read: write CSV")
     data = read(
-        arguments.file, label=arguments.label, ignore=arguments.ignore, drop_missing=arguments.drop_missing
+        arguments.file,
+        label=arguments.label,
+        ignore=arguments.ignore,
+        drop_missing=arguments.drop_missing,
+        max_bytes=arguments.max_bytes,
     )
     for doubt in data.doubts:
         warn(doubt)
@@ -38,7 +42,7 @@ def add(arguments):
     entry = _entry_of(arguments, raw, data, name)
     _check(entry, raw, data, name, arguments.file)
     text = yaml.safe_dump({name: entry}, sort_keys=False, allow_unicode=True, width=100)
-    show({name: entry}, arguments.json, [text.rstrip()])
+    show({name: entry}, arguments.json, text.rstrip().split("\n"))
 
 
 def _entry_of(arguments, raw, data, name):

@@ -8,12 +8,24 @@ import sys
 
 import numpy as np
 
-__all__ = ["percent", "show", "table", "text", "warn"]
+__all__ = ["percent", "show", "table", "text", "visible", "warn"]
 
 
 def show(result, as_json, lines):
-    """Print a result: as JSON, or the lines for people."""
-    print(json.dumps(_plain(result), indent=1, allow_nan=False) if as_json else "\n".join(lines))
+    """Print a result: as JSON, which is ASCII, or the lines for people."""
+    if as_json:
+        print(json.dumps(_plain(result), indent=1, allow_nan=False))
+    else:
+        print("\n".join(map(visible, lines)))
+
+
+def visible(text):
+    """Return a text in which every character that is not printed has become an escape such as ``\\x1b``.
+
+    Names of files, columns and classes are a stranger's: they must not move the cursor, change the colours or
+    the title of a terminal, or begin another line.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _plain(value):
@@ -61,5 +73,5 @@ def percent(share):
 
 
 def warn(sentence):
-    """A remark on standard error."""
-    print(f"svmselect: {sentence}", file=sys.stderr)
+    """Print a remark on standard error."""
+    print(f"svmselect: {visible(str(sentence))}", file=sys.stderr)

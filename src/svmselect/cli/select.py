@@ -11,13 +11,30 @@ import numpy as np
 from svmselect.cli.encoding import counted
 from svmselect.cli.figures import check_plotting, plot, surface
 from svmselect.cli.folds import folds_of
-from svmselect.cli.kept import check_groups, check_options, check_saving, kept, kept_facts, kept_rows, save
+from svmselect.cli.kept import (
+    check_groups,
+    check_options,
+    check_saving,
+    fit_kept,
+    kept,
+    kept_facts,
+    kept_rows,
+    save,
+)
 from svmselect.cli.left_out import held_out_rows, left_out_rows
-from svmselect.cli.models import described, heading, judged, load
+from svmselect.cli.models import (
+    classifier,
+    constant_class,
+    constant_remark,
+    described,
+    heading,
+    judged,
+    load,
+)
 from svmselect.cli.nested import Outer
 from svmselect.cli.page import write_page
 from svmselect.cli.report import percent, show, table, text
-from svmselect.cli.scores import check_name, check_score
+from svmselect.cli.scores import check_name, check_score, score_name, scorer_for
 from svmselect.data.atomic import replacing
 from svmselect.sklearn import LOOSearchCV, SeededCV
 from svmselect.sklearn.candidates import default_grid
@@ -35,7 +52,7 @@ def select(arguments):
         raise ValueError("--gamma is for kernels that have one, got --kernel linear")
     X, data, facts = load(arguments)
     y = data.labels
-    check_score("--scoring", arguments.scoring, y)
+    check_score("--scoring", arguments.scoring, y, arguments.positive)
     check_saving(arguments, data)
     outer_folds = []
     if arguments.outer:
@@ -79,10 +96,15 @@ def select(arguments):
     elif len(models) > 1:
         remarks.append(f"{optimistic}: --outer 5 measures the selection as a whole")
     if arguments.save or arguments.report or arguments.calibration or arguments.threshold:
-        model.fit(X, y)
+        fit_kept(model, arguments, X, y)
+        predicted = model.predict(X)
         result |= kept_facts(model)
         about = kept_rows(model, arguments)
         numbers += [(name, f"{value}, {what}" if what else value) for name, value, what in about]
+    else:
+        predicted = classifier(arguments, **search.best_params_).fit(X, y).predict(X)
+    result["constant"] = constant_class(predicted)
+    remarks += constant_remark(predicted)
     if arguments.save:
         save(model, data, arguments)
         result["model"] = arguments.save
@@ -99,7 +121,7 @@ def select(arguments):
             left_out = held_out_rows(model, X, y, folds)
         at = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{at}", percent(left_out.error)))
-        numbers.append(("training error", percent(np.mean(model.predict(X) != y))))
+        numbers.append(("training error", percent(np.mean(predicted != y))))
         about_all = (search, models, measure, key)
         write_page(arguments, facts, [best, *remarks], numbers, left_out, model, data, about_all)
     lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
@@ -116,7 +138,7 @@ def _searched(arguments, X, y, groups, verbose):
     if arguments.gamma:
         grid["gamma"] = arguments.gamma
     options = {
-        "scoring": arguments.scoring,
+        "scoring": scorer_for(arguments.scoring, arguments.positive, y),
         "refit": False,
         "n_jobs": arguments.jobs,
         "error_score": "raise",
@@ -135,7 +157,7 @@ def _measured(arguments, search):
     method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
     scores = search.cv_results_["mean_test_score"]
     if arguments.scoring:
-        return "score", f"{method} {arguments.scoring}", scores
+        return "score", f"{method} {score_name(arguments.scoring, arguments.positive)}", scores
     if search.scoring_ == "weighted_accuracy":
         return "error", f"{method} error weighted by class", 1 - scores
     exact = arguments.by == "loo" and search.scoring_ == "accuracy"
@@ -145,7 +167,7 @@ def _measured(arguments, search):
 def _chosen(arguments, X, y, groups):
     """The best model of the grid, trained on these rows alone."""
     search = _searched(arguments, X, y, groups, False)
-    return kept(arguments, bool(arguments.scoring), **search.best_params_).fit(X, y)
+    return fit_kept(kept(arguments, bool(arguments.scoring), **search.best_params_), arguments, X, y)
 
 
 def _write_models(path, names, key, models):

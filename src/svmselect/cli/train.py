@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from svmselect.cli.kept import check_options, check_saving, kept, kept_facts, kept_rows, save
-from svmselect.cli.models import described, heading, load
+from svmselect.cli.kept import check_options, check_saving, fit_kept, kept, kept_facts, kept_rows, save
+from svmselect.cli.models import constant_class, constant_remark, described, heading, load
 from svmselect.cli.report import percent, show, table
 
 __all__ = ["train"]
@@ -20,16 +20,18 @@ def train(arguments):
     y = data.labels
     check_saving(arguments, data)
     begin = time.perf_counter()
-    model = kept(arguments, C=arguments.C, gamma=arguments.gamma).fit(X, y)
+    model = fit_kept(kept(arguments, C=arguments.C, gamma=arguments.gamma), arguments, X, y)
     seconds = time.perf_counter() - begin
     parameters, line = described(model, X)
-    wrong = np.count_nonzero(model.predict(X) != y)
+    predicted = model.predict(X)
+    wrong = np.count_nonzero(predicted != y)
     save(model, data, arguments)
     result = {
         **facts,
         **parameters,
         **kept_facts(model),
         "training_error": wrong / y.size,
+        "constant": constant_class(predicted),
         "support_vectors": model.support_.size,
         "model": arguments.save,
         "seconds": seconds,
@@ -40,4 +42,4 @@ def train(arguments):
         *kept_rows(model, arguments),
         ("time", f"{seconds:.2f} s", ""),
     ]
-    show(result, arguments.json, heading(facts, line) + table(rows))
+    show(result, arguments.json, heading(facts, line) + table(rows) + constant_remark(predicted))

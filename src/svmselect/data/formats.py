@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -88,40 +88,15 @@ def _read_libsvm(
 
 
 def _libsvm_file(path: Path, features: int, where: str) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
-    with open(path, "rb") as file:
-        return parse_libsvm(file, features, _at(where, path))
-
-
-def parse_libsvm(
-    file: IO[bytes], features: int | None, at: str
-) -> tuple[scipy.sparse.csr_matrix, np.ndarray]:
-    """Rows and labels of LIBSVM text.
-
-    Parameters
-    ----------
-    file : binary file
-    features : int or None
-        How many there are; by default the largest index.
-    at : str
-        What an error starts with.
-
-    Returns
-    -------
-    X : csr_matrix, shape (m, features), float64
-    labels : ndarray, shape (m,), float64
-
-    Raises
-    ------
-    ValueError
-        It is not LIBSVM text, or an index is 0 or larger than `features`.
-    """
+    """Return the rows, shape (m, features), and the labels of a file, or raise a ValueError."""
     from sklearn.datasets import load_svmlight_file  # here, because it takes two seconds to import
 
     try:
-        X, labels = load_svmlight_file(file, n_features=features, dtype=np.float64, zero_based=False)
+        with open(path, "rb") as file:
+            X, labels = load_svmlight_file(file, n_features=features, dtype=np.float64, zero_based=False)
         return as_csr(X), labels
     except Exception as error:  # the reader has no one kind of error for malformed text
-        raise ValueError(f"{at}: not LIBSVM text ({_one_line(error)})") from error
+        raise _malformed(where, path, "LIBSVM text", error) from error
 
 
 def _read_table(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:

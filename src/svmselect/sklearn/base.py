@@ -154,6 +154,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._train(X, y, sample_weight)
         k = len(self.classes_)
         self.threshold_ = 0.0
+        vars(self).pop("_calibration", None)  # that of another fit, or of a file
         if self.calibration is None and scoring is None:
             return self
         if scoring is not None and k > 2:
@@ -310,9 +311,12 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         values = self._pair_values(X)
         return self.classes_[winners(values, len(self.classes_), self.break_ties, self.threshold_)]
 
-    @available_if(lambda self: self.calibration is not None)
+    def _has_probabilities(self):
+        return self.calibration is not None or "_calibration" in vars(self)
+
+    @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probabilities of the classes, with ``calibration="loo"``.
+        """Probabilities of the classes, with ``calibration="loo"`` or of LIBSVM's file of a model.
 
         Parameters
         ----------
@@ -325,9 +329,9 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             In the order of `classes_`; the most probable class need not be that of `predict`.
         """
         values = self._pair_values(X)
-        return self._calibration(decisions(values, len(self.classes_), "ovr"))
+        return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))
 
-    @available_if(lambda self: self.calibration is not None)
+    @available_if(_has_probabilities)
     def predict_log_proba(self, X):
         """Their logarithms, shape (n, k); see `predict_proba`."""
         with np.errstate(divide="ignore"):

@@ -56,6 +56,8 @@ class Calibration:
     for each class, and the probabilities of a row are divided by their sum.
     """
 
+    shape = "ovr"  # of the decision values, see `votes.decisions`
+
     def __init__(self, values, codes, k, weight, method):
         fit = sigmoid if method == "sigmoid" else isotonic
         counted = weight > 0

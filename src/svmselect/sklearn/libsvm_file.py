@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
+from svmselect.sklearn.coupling import PairwiseCoupling
 from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.svc import SVC
 from svmselect.sklearn.votes import libsvm_coef, pairwise_coef
@@ -28,8 +29,25 @@ MOST_LABEL = 2**31 - 1  # LIBSVM's labels are C's int
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-def libsvm_text(model):
-    """The file of a fitted SVC or NuSVC, with 17 digits for every number; a ValueError where it cannot be."""
+def libsvm_text(model, zero_based=False):
+    """Return the file of a fitted SVC or NuSVC, with 17 digits for every number.
+
+    Parameters
+    ----------
+    model : SVC or NuSVC
+    zero_based : bool
+        Whether the first feature is number 0, and not 1.
+
+    Raises
+    ------
+    ValueError
+        The format cannot hold the model.
+
+    Notes
+    -----
+    The first support vector has the first and the last feature in any case, if need be with the value 0, so
+    that a reader learns from the file how many there are, and from which number on they count.
+    """
     kernel = model._kernel
     found = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
     if not found:
@@ -47,7 +65,8 @@ def libsvm_text(model):
         raise ValueError(
             f"LIBSVM's model file cannot hold the threshold {model.threshold_!r}: save the model as json"
         )
-    if vars(model).get("_calibration") is not None:
+    calibration = vars(model).get("_calibration")
+    if not isinstance(calibration, PairwiseCoupling | None):
         raise ValueError(
             "LIBSVM's model file cannot hold the calibration of left-out values: save the model as json"
         )
@@ -63,14 +82,20 @@ def libsvm_text(model):
         f"total_sv {codes.size}",
         f"rho {_numbers(rho)}",
         f"label {' '.join(str(int(label)) for label in model.classes_)}",
+        *(f"{key} {_numbers(values)}" for key, values in (calibration.points if calibration else {}).items()),
         f"nr_sv {' '.join(map(str, model.n_support_))}",
         "SV",
     ]
-    rows = sparse.csr_array(model.support_vectors_)
+    rows = sparse.csr_array(model.support_vectors_, copy=True)
+    rows.sum_duplicates()
+    first = 0 if zero_based else 1
     for n, of_pairs in enumerate(coef.T):
         part = slice(rows.indptr[n], rows.indptr[n + 1])
-        pairs = zip(rows.indices[part], rows.data[part], strict=True)
-        lines.append(" ".join([_numbers(of_pairs), *(f"{j + 1}:{value:.17g}" for j, value in pairs)]) + " ")
+        values = dict(zip(rows.indices[part].tolist(), rows.data[part], strict=True))
+        if n == 0:
+            values = {0: 0.0, model.n_features_in_ - 1: 0.0} | values
+        pairs = (f"{j + first}:{value:.17g}" for j, value in sorted(values.items()))
+        lines.append(" ".join([_numbers(of_pairs), *pairs]) + " ")
     return "\n".join(lines) + "\n"
 
 
@@ -78,28 +103,35 @@ def _numbers(values):
     return " ".join(f"{value:.17g}" for value in values)
 
 
-def libsvm_model(text, n_features=None):
-    """The parts of a model that LIBSVM has written.
+def libsvm_model(text, n_features=None, zero_based="auto"):
+    """Return the parts of a model that LIBSVM has written.
 
     Parameters
     ----------
     text : str
     n_features : int, optional
-        By default the largest index of a support vector.
+        By default those up to the largest number that a support vector has.
+    zero_based : {"auto"} or bool
+        Whether the first feature is number 0, and not 1; by default whether a support vector has a feature 0.
 
     Returns
     -------
-    dict
+    parts : dict
         `estimator` (not fitted), `kernel`, `classes`, `n_features`, `support_vectors`, `n_support`, `coef`
         and `b` of pairs, which are positive for their second class.
+    calibration : PairwiseCoupling or None
+    zero_based : bool
 
     Raises
     ------
     ValueError
         It is of another type of model or kernel, cut off or damaged.
     """
+    if not (zero_based == "auto" or isinstance(zero_based, bool)):
+        raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
+    text = re.sub("\r\n?", "\n", text)
     head, mark, body = text.partition("\nSV\n")
-    keys = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
+    keys = dict(line.split(" ", 1) for line in head.split("\n") if " " in line)
     for key, known in (("svm_type", TYPES), ("kernel_type", KERNELS)):
         word = keys.get(key, "").strip()
         if word and word not in known:
@@ -114,25 +146,42 @@ def libsvm_model(text, n_features=None):
         labels = np.array(keys["label"].split(), dtype=np.int64)
         n_support = np.array(keys["nr_sv"].split(), dtype=np.int64)
         k, n = labels.size, int(n_support.sum())
-        lines = body.splitlines()
+        lines = body.split("\n")
+        if lines[-1] == "":
+            lines.pop()
+        elif any(line.endswith(" ") for line in lines) and not lines[-1].endswith(" "):
+            # LIBSVM puts a space after every number: the last one is cut off
+            raise ValueError("end")
         rho = np.array(_floats(keys["rho"].split()))
         if (int(keys["nr_class"]), int(keys["total_sv"]), len(lines)) != (k, n, n) or (n_support < 0).any():
             raise ValueError("sizes")
-        if n_support.size != k or rho.size != k * (k - 1) // 2 or not body.endswith("\n"):
+        probs = [np.array(_floats(keys[key].split())) for key in ("probA", "probB") if key in keys]
+        if n_support.size != k or any(part.size != k * (k - 1) // 2 for part in [rho, *probs]):
             raise ValueError("sizes")
+        calibration = PairwiseCoupling(*probs) if probs else None
         coef, rows = _support_vectors(lines, k)
         svm_type = TYPES[keys["svm_type"].strip()]
-    except (KeyError, ValueError, OverflowError, IndexError):
+    except (KeyError, ValueError, TypeError, OverflowError, IndexError):
         raise ValueError("a model of LIBSVM that is cut off or damaged") from None
+    has_feature_0 = bool((rows.indices == 0).any())
+    if has_feature_0 and zero_based is False:
+        raise ValueError("a support vector has a feature 0, and zero_based is False")
+    zero_based = has_feature_0 if zero_based == "auto" else zero_based
+    if not zero_based:
+        shape = n, max(rows.shape[1] - 1, 1)
+        rows = sparse.csr_matrix((rows.data, rows.indices - 1, rows.indptr), shape=shape)
     n_features = rows.shape[1] if n_features is None else n_features
     if rows.shape[1] > n_features:
-        raise ValueError(f"a support vector has a feature {rows.shape[1]}, and the rows have {n_features}")
+        number = rows.shape[1] - 1 if zero_based else rows.shape[1]
+        raise ValueError(f"a support vector has a feature {number}, and the rows have {n_features}")
     rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(n, n_features))
     coef, b = pairwise_coef(coef, np.repeat(np.arange(k), n_support)), rho
     if k == 2 and labels[0] > labels[1]:  # the other class is the second
         order = np.r_[n_support[0] : n, 0 : n_support[0]]
         labels, n_support, rows, coef, b = labels[::-1], n_support[::-1], rows[order], -coef[:, order], -b
-    return {
+        if calibration is not None:
+            calibration = PairwiseCoupling(calibration.probA, -calibration.probB)
+    parts = {
         "estimator": svm_type(kernel=name, **parameters),
         "kernel": kind(**parameters),
         "classes": labels,
@@ -142,10 +191,11 @@ def libsvm_model(text, n_features=None):
         "coef": coef,
         "b": b,
     }
+    return parts, calibration, zero_based
 
 
 def _support_vectors(lines, k):
-    """Coefficients in LIBSVM's layout, and rows as CSR."""
+    """Return coefficients in LIBSVM's layout, and rows as CSR, whose first column is feature 0."""
     coef, data, indices, indptr = [], [], [], [0]
     for line in lines:
         words = line.split()
@@ -154,9 +204,9 @@ def _support_vectors(lines, k):
             raise ValueError("coefficients")
         pairs = [word.split(":") for word in words[k - 1 :]]
         numbers = [int(index) for index, _ in pairs]
-        if numbers and (numbers[0] < 1 or any(a >= b for a, b in pairwise(numbers))):
+        if numbers and (numbers[0] < 0 or any(a >= b for a, b in pairwise(numbers))):
             raise ValueError("indices")
-        indices += [number - 1 for number in numbers]
+        indices += numbers
         data += _floats([value for _, value in pairs])
         indptr.append(len(indices))
     if indices and max(indices) >= MOST_LABEL:

@@ -29,6 +29,7 @@ from svmselect.kernels import (
     Sum,
 )
 from svmselect.sklearn.calibration import Calibration
+from svmselect.sklearn.coupling import PairwiseCoupling
 from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
 from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.svc import SVC
@@ -56,14 +57,17 @@ class _SavedModel:
     format : {"json", "libsvm"}
     encoding : dict or None
         How the rows of a file become those of the model, for who has written it.
+    zero_based : bool
+        Whether a file of LIBSVM counts its features from 0.
     """
 
     model: SVC | NuSVC
     format: str
     encoding: dict[str, Any] | None = None
+    zero_based: bool = False
 
 
-def save_model(model, path, format="json", encoding=None):
+def save_model(model, path, format="json", encoding=None, zero_based=False):
     """Write a trained classifier to a file, which appears complete or not at all.
 
     Parameters
@@ -75,9 +79,11 @@ def save_model(model, path, format="json", encoding=None):
         "json" keeps everything that predicting needs, digit for digit: a model that is loaded predicts the
         same decision values to the last bit. "libsvm" is the model file of ``svm-train``, which
         ``svm-predict`` reads; it has no C, no weights, no names of features, no labels but whole numbers,
-        and no calibration or threshold.
+        and no calibration by left-out rows or threshold.
     encoding : dict, optional
         Values that JSON can hold; they are kept beside the model, in the format "json" alone.
+    zero_based : bool
+        Whether the format "libsvm" numbers the features from 0, as the rows for ``svm-predict`` must then.
 
     Raises
     ------
@@ -110,14 +116,16 @@ def save_model(model, path, format="json", encoding=None):
             raise ValueError(
                 "LIBSVM's model file cannot hold an encoding of the rows: save the model as json"
             )
-        content = libsvm_text(model)
+        content = libsvm_text(model, zero_based)
+    elif zero_based:
+        raise ValueError(f"zero_based is for format='libsvm', got format={format!r}")
     else:
         content = _json_text(model, encoding)
     with replacing(Path(path)) as file:
         file.write(content.encode())
 
 
-def load_model(path, n_features=None):
+def load_model(path, n_features=None, zero_based="auto"):
     """Read a classifier that `save_model`, the command ``svmselect`` or LIBSVM's ``svm-train`` has written.
 
     Parameters
@@ -125,15 +133,19 @@ def load_model(path, n_features=None):
     path : str or Path
         The format is told from the content.
     n_features : int, optional
-        Features of the rows, where LIBSVM has written the model: its file does not say it. By default the
-        largest that a support vector has.
+        Features of the rows, where LIBSVM has written the model: its file does not say it. By default those
+        up to the largest number that a support vector has.
+    zero_based : {"auto"} or bool
+        Whether number 0 of LIBSVM's file is the first feature, and not number 1; as for scikit-learn's
+        ``load_svmlight_file``. By default whether a support vector has a feature 0.
 
     Returns
     -------
     SVC or NuSVC
         It predicts, and does not have the training set: its estimates are an AttributeError. From LIBSVM's
         file, C (or nu) and what else it lacks are the defaults; two classes are sorted, more keep the file's
-        order, since ties of votes go to the first.
+        order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if ``svm-train -b 1``
+        has written the file.
 
     Raises
     ------
@@ -157,13 +169,13 @@ def load_model(path, n_features=None):
     >>> load_model(path).predict(X[:2])
     array([0, 0])
     """
-    return read_model(path, n_features).model
+    return read_model(path, n_features, zero_based).model
 
 
-def read_model(path, n_features=None):
+def read_model(path, n_features=None, zero_based="auto"):
     """The same with what else the file holds: a `_SavedModel`."""
     try:
-        text = Path(path).read_bytes().decode()
+        text = Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise ValueError(f"{path}: there is no such file") from None
     except OSError as error:
@@ -174,7 +186,11 @@ def read_model(path, n_features=None):
         if text.lstrip().startswith("{"):
             return _read_json(text)
         if text.startswith("svm_type "):
-            return _SavedModel(_restored(**libsvm_model(text, n_features)), "libsvm")
+            parts, calibration, zero_based = libsvm_model(text, n_features, zero_based)
+            model = _restored(**parts)
+            if calibration is not None:
+                model._calibration = calibration
+            return _SavedModel(model, "libsvm", zero_based=zero_based)
         raise ValueError("neither a model of svmselect nor one of LIBSVM")
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -316,7 +332,12 @@ def _read_json(text):
 def _read_decisions(model, threshold, calibration):
     """Set the threshold and the calibration of a classifier."""
     model.threshold_ = float(_array(threshold))
-    if calibration is not None:
+    if isinstance(calibration, dict):
+        probs = _array(calibration["probA"]), _array(calibration["probB"])
+        if any(part.shape != model._b.shape for part in probs):
+            raise ValueError("calibration")
+        model._calibration = PairwiseCoupling(*probs)
+    elif calibration is not None:
         if len(calibration) != (1 if model.classes_.size == 2 else model.classes_.size):
             raise ValueError("calibration")
         for part in calibration:
