@@ -18,7 +18,7 @@ from svmselect.unlearning._rows import SLACK, round_off, rows_of
 from svmselect.unlearning.points import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
 
-__all__ = ["FoldEnds", "FoldStart", "FoldsUnlearning"]
+__all__ = ["FoldStart", "FoldsUnlearning"]
 
 # Rounding may leave this much of the variables' sum, relative to the sum of their absolute values.
 UNBALANCED = 1e-12
@@ -26,7 +26,7 @@ UNBALANCED = 1e-12
 MOST_OPEN = 500
 
 
-class FoldEnds(NamedTuple):
+class _FoldEnds(NamedTuple):
     """Solutions without some points, as the Gram matrix has them: one row for each set of points that left.
 
     Attributes
@@ -113,12 +113,12 @@ class FoldsUnlearning:
 
         Returns
         -------
-        FoldEnds
+        _FoldEnds
         """
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
         reached, n_events = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
-        ends = FoldEnds(theta, f, *np.zeros((3, n)), reached, n_events)
+        ends = _FoldEnds(theta, f, *np.zeros((3, n)), reached, n_events)
         for j, points in enumerate(sets):
             ends.theta[j, points] = 0
         # where only points leave that are no SVs, the solution stays
@@ -227,7 +227,7 @@ class FoldStart:
         return paths
 
     def leave(self, sets, rows, ends):
-        """Let each of some sets of points leave, and fill in these rows of the `FoldEnds`."""
+        """Let each of some sets of points leave, and fill in these rows of the `_FoldEnds`."""
         tableau = self.tableau
         sets = [tableau.number[points] for points in sets]
         largest = np.array([np.abs(self.theta[points]).max() for points in sets])
