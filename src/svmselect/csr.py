@@ -47,11 +47,11 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
         return _canonical(_rebuilt(X).tocsr())
     if kind == "coo":
         for axis, (coords, size) in enumerate(zip((X.row, X.col), X.shape, strict=True)):
-            what = ("row", "column")[axis]
-            _check_integers(coords, f"{what} numbers", name)
+            role = ("row", "column")[axis]
+            _check_integers(coords, f"{role} numbers", name)
             if coords.size != np.size(X.data):
-                raise _broken(name, f"{np.size(X.data)} values and {coords.size} {what} numbers")
-            _check_range(coords, size, what, name)
+                raise _broken(name, f"{np.size(X.data)} values and {coords.size} {role} numbers")
+            _check_range(coords, size, role, name)
         return _canonical(X.tocsr())
     try:
         if kind == "dia":
@@ -108,18 +108,18 @@ def _check_compressed(X, name):
     _check_range(X.indices[: pointers[-1]], shape[1], along, name)
 
 
-def _check_integers(numbers, what, name):
+def _check_integers(numbers, role, name):
     if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise _broken(name, f"its {what} are not a list of integers")
+        raise _broken(name, f"its {role} are not a list of integers")
 
 
-def _check_range(numbers, size, what, name):
+def _check_range(numbers, size, role, name):
     """A ValueError unless all numbers are from 0 to size - 1."""
     if numbers.size:
         for number in (int(numbers.min()), int(numbers.max())):
             if not 0 <= number < size:
-                raise _broken(name, f"{what} {number} of {size} (they count from 0)")
+                raise _broken(name, f"{role} {number} of {size} (they count from 0)")
 
 
-def _broken(name, what):
-    return ValueError(f"{name} is not a valid sparse matrix: {what}")
+def _broken(name, fault):
+    return ValueError(f"{name} is not a valid sparse matrix: {fault}")

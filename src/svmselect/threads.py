@@ -74,22 +74,26 @@ class _OneThread:
 
     def enter(self):
         """Limit BLAS; returns its former number of threads, and the limits of the calling thread alone."""
-        of_process, of_thread = _by_scope()
+        process_libraries, thread_libraries = _by_scope()
         with self._lock:
             if not self._inside:
                 numbers = [library["num_threads"] for library in blas_libraries().info()]
                 self._before = min(numbers, default=1)
-                self._limits = of_process.limit(limits=1) if self._before > 1 else None
-                _let_others_control(of_process)
+                self._limits = process_libraries.limit(limits=1) if self._before > 1 else None
+                _let_others_control(process_libraries)
             self._inside.append(threading.get_ident())
-            own = of_thread.limit(limits=1) if self._before > 1 and of_thread.lib_controllers else None
-            return self._before, own
+            thread_limits = (
+                thread_libraries.limit(limits=1)
+                if self._before > 1 and thread_libraries.lib_controllers
+                else None
+            )
+            return self._before, thread_limits
 
-    def leave(self, own):
+    def leave(self, thread_limits):
         """Undo what `enter` did, of which `own` are the limits of the calling thread."""
         with self._lock:
-            if own is not None:
-                own.restore_original_limits()
+            if thread_limits is not None:
+                thread_limits.restore_original_limits()
             self._inside.remove(threading.get_ident())
             self._restore()
 
@@ -114,13 +118,13 @@ def one_blas_thread():
     if _allowed.get() is not None:
         yield
         return
-    threads, own = _one_thread.enter()
+    threads, thread_limits = _one_thread.enter()
     token = _allowed.set(threads)
     try:
         yield
     finally:
         _allowed.reset(token)
-        _one_thread.leave(own)
+        _one_thread.leave(thread_limits)
 
 
 @one_blas_thread()
@@ -226,11 +230,11 @@ def run(function, tasks, work, progress=None):
         _allowed.set(1)
         _stops.set((*_stops.get(), stop))
         check_interrupted()
-        _, own = _one_thread.enter()
+        _, thread_limits = _one_thread.enter()
         try:
             function(task)
         finally:
-            _one_thread.leave(own)
+            _one_thread.leave(thread_limits)
 
     with ThreadPoolExecutor(threads) as pool:
         try:

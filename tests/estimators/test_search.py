@@ -13,8 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, Stratified
 from threadpoolctl import threadpool_limits
 
 from svmselect.sklearn import SVC, BaggedSVC, LOOSearchCV, NuSVC, SeededCV
-from svmselect.sklearn.judge import Judge
-from svmselect.sklearn.judged import Found
+from svmselect.sklearn.evaluate import CandidateScores, Evaluator
 
 # not in order, a value twice, and kernels with parameters of their own
 GRID = [
@@ -153,21 +152,21 @@ def test_threads_share_the_kernels_and_find_the_same(search, monkeypatch):
     grid = {"C": [0.5, 5.0], "gamma": [0.05, 0.2, 0.8], "kernel": ["rbf", "laplacian"]}
     monkeypatch.setattr("svmselect.threads.WORK_FOR_THREADS", 1)
     workers = set()
-    of_kernel = Judge.of_kernel
+    evaluate_kernel = Evaluator.evaluate_kernel
 
     def noted(self, *args):
         workers.add(threading.get_ident())
-        return of_kernel(self, *args)
+        return evaluate_kernel(self, *args)
 
     takers = set()
-    take = Found.take
+    take = CandidateScores.take
 
     def taken(self, *args):
         takers.add(threading.get_ident())
         return take(self, *args)
 
-    monkeypatch.setattr(Judge, "of_kernel", noted)
-    monkeypatch.setattr(Found, "take", taken)
+    monkeypatch.setattr(Evaluator, "evaluate_kernel", noted)
+    monkeypatch.setattr(CandidateScores, "take", taken)
     scores = []
     for threads in (1, 2):
         workers.clear()

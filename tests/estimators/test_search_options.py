@@ -23,7 +23,7 @@ from sklearn.model_selection import (
 )
 
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
-from svmselect.sklearn.seeded_cv import FoldJudge
+from svmselect.sklearn.seeded_cv import FoldEvaluator
 
 GRID = {"C": [10.0, 0.3, 1.0], "gamma": [0.7, 0.05]}
 M = 48
@@ -94,11 +94,11 @@ def test_the_compiled_grid_and_split_by_split_are_one(monkeypatch):
     X, y = problem(2)
     options = {"scoring": ["roc_auc", "accuracy"], "refit": "roc_auc"}
     by_grid = SeededCV(SVC(tol=1e-7), GRID, **options).fit(X, y)
-    assert FoldJudge.folds_of_a_grid is not None
-    monkeypatch.setattr(FoldJudge, "by_grid", None)
+    assert FoldEvaluator.folds_of_a_grid is not None
+    monkeypatch.setattr(FoldEvaluator, "by_grid", None)
     with pytest.raises(ValueError, match="'NoneType' object is not callable"):
         SeededCV(SVC(tol=1e-7), GRID, **options).fit(X, y)
-    monkeypatch.setattr(FoldJudge, "folds_of_a_grid", lambda self, class_weight: None)
+    monkeypatch.setattr(FoldEvaluator, "folds_of_a_grid", lambda self, class_weight: None)
     by_split = SeededCV(SVC(tol=1e-7), GRID, **options).fit(X, y)
     assert_scores_are_equal(by_grid, by_split)
 

@@ -31,8 +31,8 @@ def span_exists(y, C, inbound, bounded):
     """Whether ``Lambda_p`` of each in-bound SV is not empty (Sarafis et al. 2018, Lemma 1): bool, shape
     (n,)."""
     balance = y[bounded] @ C[bounded]
-    own = {label: C[inbound][y[inbound] == label].sum() + label * balance for label in (-1, 1)}
-    rest = np.where(y[inbound] > 0, own[1], own[-1]) - C[inbound]
+    room_of_class = {label: C[inbound][y[inbound] == label].sum() + label * balance for label in (-1, 1)}
+    rest = np.where(y[inbound] > 0, room_of_class[1], room_of_class[-1]) - C[inbound]
     return rest >= -ROUND_OFF * (C[inbound].sum() + C[bounded].sum())
 
 

@@ -19,7 +19,7 @@ __all__ = [
     "check_estimate",
     "counted",
     "n_training",
-    "of_support_vectors",
+    "spread_over_points",
     "support_sets",
 ]
 
@@ -121,7 +121,7 @@ def counted(errors, solution):
     return {"error": float(np.count_nonzero(errors) / n_training(solution)), "errors": frozen(errors)}
 
 
-def of_support_vectors(values, support, m):
+def spread_over_points(values, support, m):
     """Values of the support vectors as a read-only array of shape (m,), NaN elsewhere."""
     everywhere = np.full(m, np.nan)
     everywhere[support] = values

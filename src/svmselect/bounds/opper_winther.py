@@ -13,7 +13,7 @@ from svmselect.bounds.estimate import (
     SingleFit,
     check_estimate,
     counted,
-    of_support_vectors,
+    spread_over_points,
     support_sets,
 )
 from svmselect.bounds.hull import squared_distances
@@ -105,7 +105,7 @@ def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
     errors[support] = solution.alpha[support] * squared_distance >= (y * solution.decision)[support]
     return OpperWinther(
         **counted(errors, solution),
-        squared_distance=of_support_vectors(squared_distance, support, gram.m),
+        squared_distance=spread_over_points(squared_distance, support, gram.m),
         n_dependent=n_dependent,
         cpu_s=time.process_time() - begin,
     )

@@ -195,14 +195,14 @@ def rescaled_radius_margin(gram: Gram, y: ArrayLike, solution: Solution) -> Resc
     means = K.mean(axis=0)
     K = K - means - means[:, None] + means.mean()
     values, vectors = eigh(K, overwrite_a=True)
-    kept = values > points.size * np.finfo(np.float64).eps * values[-1]
-    values, vectors = values[kept], vectors[:, kept]
+    significant = values > points.size * np.finfo(np.float64).eps * values[-1]
+    values, vectors = values[significant], vectors[:, significant]
     theta = (y * solution.alpha)[points]
     rescaled = float((values**2 * (vectors**2).max(axis=0, initial=0)) @ (theta @ vectors) ** 2)
     return RescaledRadiusMargin(
         bound=rescaled / points.size,
         rescaled=rescaled,
-        rank=int(np.count_nonzero(kept)),
+        rank=int(np.count_nonzero(significant)),
         cpu_s=time.process_time() - begin,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from svmselect.bounds.boxed_span import span_exists, squared_boxed_spans
-from svmselect.bounds.estimate import SingleFit, check_estimate, n_training, of_support_vectors, support_sets
+from svmselect.bounds.estimate import SingleFit, check_estimate, n_training, spread_over_points, support_sets
 from svmselect.bounds.sphere import Sphere, check_sphere
 from svmselect.checks import check_options
 from svmselect.gram import Gram
@@ -133,7 +133,7 @@ def span_bound(
     total = span * (np.maximum(sphere.diameter, C[those] ** -0.5) @ alpha[those])
     return SpanBound(
         bound=float((total + n_empty + bounded.size) / n_training(solution)),
-        squared_span=of_support_vectors(squared_span, inbound, gram.m),
+        squared_span=spread_over_points(squared_span, inbound, gram.m),
         span=span,
         diameter=sphere.diameter,
         n_empty=n_empty,

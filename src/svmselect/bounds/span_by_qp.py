@@ -63,15 +63,15 @@ def span_by_qp(
     """
     limit = check_options(tol, "wss2", max_iter, gram.m)
     check_points(gram, np.atleast_1d(p))
-    others = np.setdiff1d(check_points(gram, inbound), p)
-    if not others.size:
+    rest = np.setdiff1d(check_points(gram, inbound), p)
+    if not rest.size:
         raise ValueError(f"the span of row {p} needs an in-bound support vector other than it, got none")
-    part = gram.restricted(np.union1d(others, p)).compute()
-    at = int(np.searchsorted(others, p))
+    part = gram.restricted(np.union1d(rest, p)).compute()
+    place = int(np.searchsorted(rest, p))
     dual = Dual(part, np.zeros(part.m))
-    start, high = np.full(part.m, 1 / others.size), np.full(part.m, FAR)
+    start, high = np.full(part.m, 1 / rest.size), np.full(part.m, FAR)
     low = -high
-    low[at] = high[at] = start[at] = -1
+    low[place] = high[place] = start[place] = -1
     dual.confine(low, high, start)
     _active_set.solve(dual, "wss2", tol, limit)
     return 2 * dual.state()[3]

@@ -13,7 +13,7 @@ from svmselect.bounds.estimate import (
     SingleFit,
     check_estimate,
     counted,
-    of_support_vectors,
+    spread_over_points,
     support_sets,
 )
 from svmselect.bounds.hull import squared_distances
@@ -115,7 +115,7 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     errors[support] = solution.alpha[support] * squared_span >= (y * solution.decision)[support]
     return SpanRule(
         **counted(errors, solution),
-        squared_span=of_support_vectors(squared_span, support, gram.m),
+        squared_span=spread_over_points(squared_span, support, gram.m),
         n_without_span=int(np.count_nonzero(np.isinf(squared_span))),
         n_dependent=n_dependent,
         cpu_s=time.process_time() - begin,

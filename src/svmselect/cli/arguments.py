@@ -164,8 +164,8 @@ def parser(commands):
     return top
 
 
-def _command(parts, commands, name, what, key=None):
-    part = parts.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+def _command(parts, commands, name, summary, key=None):
+    part = parts.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
     part.set_defaults(run=commands[key or name])
     return part
 
@@ -356,11 +356,11 @@ def _common_model_options(part):
     )
 
 
-def _scoring_option(part, what):
+def _scoring_option(part, summary):
     part.add_argument(
         "--scoring",
         metavar="NAME",
-        help=f"a score by its name in scikit-learn, as balanced_accuracy, f1_macro or roc_auc: {what}",
+        help=f"a score by its name in scikit-learn, as balanced_accuracy, f1_macro or roc_auc: {summary}",
     )
     _positive_option(part)
 

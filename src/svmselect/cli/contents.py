@@ -53,8 +53,8 @@ def unpacked(path, max_bytes=MAX_BYTES):
         There is no such file, it has more bytes, or it cannot be read or unpacked.
     """
     raw = _bytes_of(path, max_bytes)
-    found = [ending for ending, magic in MAGIC.items() if re.match(magic, raw)]
-    ending = Path(path).suffix if Path(path).suffix in OPENERS else found[0] if found else None
+    endings = [ending for ending, magic in MAGIC.items() if re.match(magic, raw)]
+    ending = Path(path).suffix if Path(path).suffix in OPENERS else endings[0] if endings else None
     if ending is not None:
         try:
             with OPENERS[ending](io.BytesIO(raw)) as file:

@@ -150,8 +150,8 @@ def csv_columns(
         raise ValueError(f"{path}: the label's column {_title(names, label_column)} cannot be ignored")
     group_column = None if groups is None else _column_of(path, groups, names, width)
     if group_column is not None and group_column in {label_column, *ignored}:
-        what = "the label's" if group_column == label_column else "an ignored one"
-        raise ValueError(f"{path}: the groups' column {_title(names, group_column)} is {what}")
+        role = "the label's" if group_column == label_column else "an ignored one"
+        raise ValueError(f"{path}: the groups' column {_title(names, group_column)} is {role}")
     apart = {label_column, group_column, *ignored}
     features = [j for j in range(width) if j not in apart]
     if label is None and 0 in features:
@@ -182,9 +182,9 @@ def csv_columns(
         )
     if missing.all():
         raise ValueError(f"{path}: every row has a missing value")
-    kept = np.flatnonzero(~missing)
-    rows = [cells[n] for n in kept]
-    table = Cells(path, names, rows, lines[kept], kept + 1, features, label_column, group_column)
+    complete = np.flatnonzero(~missing)
+    rows = [cells[n] for n in complete]
+    table = Cells(path, names, rows, lines[complete], complete + 1, features, label_column, group_column)
     _read_marked_numbers(table, [j for j in features if j not in categorical], delimiter, doubts)
     return table, categorical, int(missing.sum()), doubts
 
@@ -220,18 +220,18 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
         A column is not there, or the table has too few or too many.
     """
     doubts = []
-    wanted = layout.names if layout is not None else None
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts, wanted)
+    model_names = layout.names if layout is not None else None
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts, model_names)
     width = len(cells[0])
     label_column = None if label is None else _column_of(path, label, names, width)
-    if names is not None and wanted is not None:
-        if absent := [name for name in wanted if name not in names]:
-            others = f", nor {len(absent) - 1} others," if len(absent) > 1 else ","
+    if names is not None and model_names is not None:
+        if absent := [name for name in model_names if name not in names]:
+            more = f", nor {len(absent) - 1} others," if len(absent) > 1 else ","
             raise ValueError(
-                f"{path}: there is no column {absent[0]!r}{others} which the model was trained on "
+                f"{path}: there is no column {absent[0]!r}{more} which the model was trained on "
                 f"(found {', '.join(map(repr, names))})"
             )
-        features = [_column_of(path, name, names, width) for name in wanted]
+        features = [_column_of(path, name, names, width) for name in model_names]
         if label_column is None and layout.label_name in names:
             label_column = names.index(layout.label_name)
     else:
@@ -264,7 +264,7 @@ def _by_place(path, names, width, layout, n_columns, label):
     )
 
 
-def _parsed(path, text, delimiter, header, label, doubts, wanted=None):
+def _parsed(path, text, delimiter, header, label, doubts, model_names=None):
     """Names or None, cells, the line of each row, and the delimiter of a table."""
     if not isinstance(text, str):
         for option, value in (("--header", header), ("--delimiter", delimiter)):
@@ -273,7 +273,7 @@ def _parsed(path, text, delimiter, header, label, doubts, wanted=None):
         names, cells = text
         return names, cells, np.arange(1, len(cells) + 1), ","
     delimiter = delimiter or guessed_delimiter(text)
-    return *_cells_of(path, text, delimiter, header, label, doubts, wanted), delimiter
+    return *_cells_of(path, text, delimiter, header, label, doubts, model_names), delimiter
 
 
 def _split(line, delimiter):
@@ -301,7 +301,7 @@ def guessed_delimiter(text):
     return best if counts[best] else None
 
 
-def _cells_of(path, text, delimiter, header, label, doubts, wanted):
+def _cells_of(path, text, delimiter, header, label, doubts, model_names):
     """Names of the columns or None, the cells of each row as str, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
@@ -325,7 +325,7 @@ def _cells_of(path, text, delimiter, header, label, doubts, wanted):
         if len(row) != width:
             raise ValueError(f"{path}, line {number}: expected {width} columns, found {len(row)}")
     names = None
-    if header or (header is None and _is_header([row for _, row in parsed], label, doubts, wanted)):
+    if header or (header is None and _is_header([row for _, row in parsed], label, doubts, model_names)):
         names = parsed[0][1]
         parsed = parsed[1:]
     if not parsed:
@@ -333,14 +333,16 @@ def _cells_of(path, text, delimiter, header, label, doubts, wanted):
     return names, [row for _, row in parsed], np.array([number for number, _ in parsed])
 
 
-def _is_header(rows, label, doubts, wanted):
+def _is_header(rows, label, doubts, model_names):
     """Whether the first row names the columns: surely if it has names that are looked for, or if none of its
     cells is a number while others are, else by its look."""
     first, rest = rows[0], rows[1:]
     if label in first and not is_number(label):
         return True
-    if wanted is not None and ({*wanted} <= {*first} or any(w in first and not is_number(w) for w in wanted)):
-        return True
+    if model_names is not None:
+        named = [name for name in model_names if name in first]
+        if len(named) == len(model_names) or not all(map(is_number, named)):
+            return True
     numeric = [cell for cell in first if is_number(cell)]
     if not numeric:
         if rest and not any(is_marked_number(cell) for row in rest for cell in row):
@@ -409,8 +411,8 @@ def _column_of(path, column, names, width):
         if 1 <= abs(number) <= width:
             return number - 1 if number > 0 else width + number
         raise ValueError(f"{path}: there is no column {number}, the columns are 1 to {width}")
-    found = f"found {', '.join(map(repr, names))}" if names is not None else "the columns have no names"
-    raise ValueError(f"{path}: there is no column {column!r} ({found})")
+    description = f"found {', '.join(map(repr, names))}" if names is not None else "the columns have no names"
+    raise ValueError(f"{path}: there is no column {column!r} ({description})")
 
 
 def _default_label(names, width):

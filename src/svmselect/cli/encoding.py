@@ -202,8 +202,8 @@ class Encoding:
 
     def _check(self, n_features):
         """A ValueError unless the parts are of the right types and fit each other."""
-        made = self.is_category.size
-        right = self.n_features == n_features == made and (self.mean is None) == (self.deviation is None)
+        n_columns = self.is_category.size
+        right = self.n_features == n_features == n_columns and (self.mean is None) == (self.deviation is None)
         right = right and isinstance(self.zero_based, bool)
         if self.mean is not None:
             right = right and self.mean.shape == self.deviation.shape == (n_features,)

@@ -20,15 +20,15 @@ def codes_of(labels, classes, path, doubts):
 
     None if no row has one. A ValueError if no label is known: the file means something else by them.
     """
-    of_text = classes.dtype.kind not in "iuf"
-    numbers = {(str(label) if of_text else float(label)): k for k, label in enumerate(classes.tolist())}
+    are_text = classes.dtype.kind not in "iuf"
+    numbers = {(str(label) if are_text else float(label)): k for k, label in enumerate(classes.tolist())}
     if isinstance(labels, np.ndarray):
         words = [name_of(value) if value == np.floor(value) else str(value) for value in labels.tolist()]
     else:
         words = labels
 
     def key(word):
-        return word if of_text else float(word) if is_number(word) else None
+        return word if are_text else float(word) if is_number(word) else None
 
     codes = np.array([-2 if word == "" else numbers.get(key(word), -1) for word in words])
     if (codes == -2).all():

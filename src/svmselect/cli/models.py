@@ -26,8 +26,8 @@ __all__ = [
     "constant_remark",
     "cv",
     "described",
+    "evaluated_model",
     "heading",
-    "judged",
     "load",
     "loo",
     "span",
@@ -110,7 +110,7 @@ def classifier(arguments, **parameters):
     )
 
 
-def judged(arguments, **parameters):
+def evaluated_model(arguments, **parameters):
     """The same with probabilities for --scoring, which may ask for them."""
     return classifier(
         arguments,
@@ -156,7 +156,7 @@ def loo(arguments):
     X, data, facts = load(arguments)
     y = data.labels
     check_score("--scoring", arguments.scoring, y, arguments.positive)
-    model = judged(arguments, C=arguments.C, gamma=arguments.gamma)
+    model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
     begin = time.perf_counter()
     model.fit(X, y)
     if not arguments.scoring:  # else training has left each row out
@@ -207,7 +207,7 @@ def cv(arguments):
     X, data, facts = load(arguments)
     y = data.labels
     check_score("--scoring", arguments.scoring, y, arguments.positive)
-    model = judged(arguments, C=arguments.C, gamma=arguments.gamma)
+    model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
     folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
     names = {"accuracy": "accuracy", "balanced": "balanced_accuracy"}
     if arguments.scoring:
@@ -221,10 +221,10 @@ def cv(arguments):
         error_score="raise",
         verbose=not arguments.quiet,
     )
-    found = search.fit(X, y).cv_results_
-    errors = 1 - np.array([found[f"split{h}_test_accuracy"][0] for h in range(search.n_splits_)])
-    weighted = 1 - float(found["mean_test_balanced"][0])
-    score = float(found["mean_test_score"][0]) if arguments.scoring else None
+    results = search.fit(X, y).cv_results_
+    errors = 1 - np.array([results[f"split{h}_test_accuracy"][0] for h in range(search.n_splits_)])
+    weighted = 1 - float(results["mean_test_balanced"][0])
+    score = float(results["mean_test_score"][0]) if arguments.scoring else None
     shown_score = score_name(arguments.scoring, arguments.positive)
     parameters, line = described(model, X)
     result = {

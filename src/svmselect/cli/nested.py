@@ -50,12 +50,12 @@ class Outer:
         scorer = scorer_for(arguments.scoring, arguments.positive, y)
         scoring = None if scorer is None else Scoring(scorer)
         for h, (train, held_out) in enumerate(folds):
-            X, others = _encoded_apart(data, train, held_out, arguments)
+            X, X_held_out = _encoded_apart(data, train, held_out, arguments)
             model = choose(arguments, X, y[train], None if data.groups is None else data.groups[train])
             self.fold[held_out] = h
-            self.wrong[held_out] = model.predict(others) != y[held_out]
+            self.wrong[held_out] = model.predict(X_held_out) != y[held_out]
             if scoring is not None:
-                self.scores.append(scoring.of_estimator(model, others, y[held_out], "score"))
+                self.scores.append(scoring.score_estimator(model, X_held_out, y[held_out], "score"))
 
     @cached_property
     def weighted_error(self):
@@ -101,10 +101,10 @@ def _encoded_apart(data, train, held_out, arguments):
     """Features of training rows, and of others by the encoding that the training rows give."""
     known = data.encoding
     if known.layout is None:
-        raw, others, categorical = data.raw[train], data.raw[held_out], set()
+        raw, raw_held_out, categorical = data.raw[train], data.raw[held_out], set()
     else:
-        raw, others = data.raw.take(train), data.raw.take(held_out)
+        raw, raw_held_out = data.raw.take(train), data.raw.take(held_out)
         pairs = zip(known.layout.places, known.columns, strict=True)
         categorical = {j for j, column in pairs if column.categories is not None}
     encoding = learned(raw, categorical, arguments.impute, arguments.standardise, [])
-    return encoding.applied(raw, []), encoding.applied(others, [])
+    return encoding.applied(raw, []), encoding.applied(raw_held_out, [])

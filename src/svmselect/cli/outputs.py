@@ -13,7 +13,7 @@ WRITTEN = ("save", "output", "report", "plot")
 def check_outputs(arguments):
     """A ValueError, before anything is read, for a file that would be lost, or a path that is no file."""
     given = vars(arguments)
-    taken = {Path(given[name]).resolve(): what for name, what in READ.items() if given.get(name, "-") != "-"}
+    taken = {Path(given[name]).resolve(): role for name, role in READ.items() if given.get(name, "-") != "-"}
     for name in WRITTEN:
         path = given.get(name)
         if path is None:

@@ -88,9 +88,10 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
         parts += ["<h2>All models</h2>", figure]
         parts += ["<details><summary>The same as a table</summary>"]
         parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
-    of_two = len(facts["classes"]) == 2
+    is_binary = len(facts["classes"]) == 2
     alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
-    parts += [f"<h2>{left_out.method.capitalize()} margins</h2>", MARGIN_OF_TWO if of_two else MARGIN_OF_MORE]
+    parts.append(f"<h2>{left_out.method.capitalize()} margins</h2>")
+    parts.append(MARGIN_OF_TWO if is_binary else MARGIN_OF_MORE)
     parts += [_drawn(histogram(left_out), "margins", alternative)]
     parts += ["<h2>Misclassified rows</h2>", _misclassified(left_out, data)]
     parts += ["<h2>Support vectors</h2>", _support_vectors(model, data)]
@@ -138,8 +139,8 @@ def _support_vectors(model, data):
     rows = []
     ends = np.cumsum(model.n_support_)
     for label, end, n in zip(model.classes_, ends, model.n_support_, strict=True):
-        of_class = data.numbers[model.support_[end - n : end]]
-        listed = ", ".join(map(str, of_class[:MOST_ROWS]))
+        rows_of_class = data.numbers[model.support_[end - n : end]]
+        listed = ", ".join(map(str, rows_of_class[:MOST_ROWS]))
         rows.append((name_of(label), int(n), listed + (", ..." if n > MOST_ROWS else "")))
     return _table("By class", ("class", "number", "rows of data"), rows)
 

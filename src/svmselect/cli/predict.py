@@ -75,7 +75,7 @@ def predict(arguments):
         names = [name_of(label) for label in predicted.tolist()]
         result["predictions"] = names
         result["classes"] = [name_of(label) for label in model.classes_.tolist()]
-        result |= {JSON_KEYS[what]: found for what, found in beside.items()}
+        result |= {JSON_KEYS[quantity]: values for quantity, values in beside.items()}
         lines = [*_table_of([visible(name) for name in names], beside), *lines]
     show(result, arguments.json, lines)
 
@@ -101,7 +101,7 @@ def encoding_of(saved, path):
 
 def _columns_of(names, beside):
     """Rows of cells: the class, and what stands beside it, every number in full."""
-    columns = [found if found.ndim == 2 else found[:, None] for found in beside.values()]
+    columns = [values if values.ndim == 2 else values[:, None] for values in beside.values()]
     numbers = np.column_stack(columns).tolist() if columns else [[] for _ in names]
     return [[name, *map(repr, row)] for name, row in zip(names, numbers, strict=True)]
 
@@ -120,9 +120,9 @@ def _table_of(names, beside):
 def _write(path, predicted, beside, classes):
     """A CSV file with a header, complete or not at all."""
     header = ["predicted"]
-    for what, found in beside.items():
-        of_classes = [f"{what} of {name_of(label)}" for label in classes.tolist()]
-        header += [what] if found.ndim == 1 else of_classes
+    for quantity, values in beside.items():
+        columns_of_classes = [f"{quantity} of {name_of(label)}" for label in classes.tolist()]
+        header += [quantity] if values.ndim == 1 else columns_of_classes
     rows = _columns_of([name_of(label) for label in predicted.tolist()], beside)
     with replacing(path) as file:
         file.write(_csv_text([header, *rows]).encode())

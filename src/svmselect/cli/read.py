@@ -143,20 +143,20 @@ def read(
         raw, categorical, dropped, doubts = csv_columns(
             path, text, label, ignore, header, delimiter, drop_missing, categorical, impute, groups
         )
-        column, numbers, of_labels = f"column {raw.title(raw.label)}", raw.numbers, []
-        labels = _csv_labels(raw.column(raw.label), f"{path}, {column}", column, of_labels)
+        column, numbers, label_doubts = f"column {raw.title(raw.label)}", raw.numbers, []
+        labels = _csv_labels(raw.column(raw.label), f"{path}, {column}", column, label_doubts)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
         options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
         _refuse(path, "CSV files", "LIBSVM text", options)
         raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based)
-        column, dropped, of_labels = "first of each line", 0, []
+        column, dropped, label_doubts = "first of each line", 0, []
         numbers, groups = np.arange(1, labels.size + 1), None
     try:
         encoding = learned(raw, categorical, impute, standardise, doubts, zero_based)
     except ValueError as error:
         raise ValueError(_placed(path, error)) from None
-    doubts += of_labels
+    doubts += label_doubts
     if strict and doubts:
         raise ValueError(f"{path}: {doubts[0]} (refused by --strict)")
     X = encoding.applied(raw, [])
@@ -302,11 +302,11 @@ def _check_classes(labels, fractions, where, column, doubts):
     if kinds.size < 2:
         only = f"{labels[0]:g}" if labels.dtype.kind == "f" else repr(str(labels[0]))
         raise ValueError(f"{where} holds one class only: {only}")
-    what = f"holds {kinds.size} different values in {labels.size} rows"
+    finding = f"holds {kinds.size} different values in {labels.size} rows"
     if (kinds.size > MOST_CLASSES or (fractions and kinds.size > 2)) and 2 * kinds.size > labels.size:
-        raise ValueError(f"{where} {what}: that is no class label (see --label)")
+        raise ValueError(f"{where} {finding}: that is no class label (see --label)")
     if kinds.size > MOST_CLASSES or fractions:
         doubts.append(
-            f"{column} {what}{', and fractions among them' if fractions else ''}: each is taken for a class, "
-            "not for a number to predict"
+            f"{column} {finding}{', and fractions among them' if fractions else ''}: each is taken for a "
+            "class, not for a number to predict"
         )

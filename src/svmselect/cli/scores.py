@@ -99,8 +99,9 @@ def check_score(option, name, y, positive=None):
     if name is None:
         return None
     classes, codes = np.unique(y, return_inverse=True)
-    own = np.eye(classes.size)[codes]
-    right = LeftOut(SVC(calibration="loo"), classes, own, right_values(codes, classes.size), lambda: own)
+    is_class = np.eye(classes.size)[codes]
+    values = right_values(codes, classes.size)
+    right = LeftOut(SVC(calibration="loo"), classes, is_class, values, lambda: is_class)
     scoring = Scoring(scorer_for(name, positive, y))
     try:
         scoring.rehearse(right, y, None)

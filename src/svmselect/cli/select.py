@@ -11,29 +11,29 @@ import numpy as np
 from svmselect.cli.encoding import counted
 from svmselect.cli.figures import check_plotting, plot, surface
 from svmselect.cli.folds import folds_of
-from svmselect.cli.kept import (
-    check_groups,
-    check_options,
-    check_saving,
-    fit_kept,
-    kept,
-    kept_facts,
-    kept_rows,
-    save,
-)
 from svmselect.cli.left_out import held_out_rows, left_out_rows
 from svmselect.cli.models import (
     classifier,
     constant_class,
     constant_remark,
     described,
+    evaluated_model,
     heading,
-    judged,
     load,
 )
 from svmselect.cli.nested import Outer
 from svmselect.cli.page import write_page
 from svmselect.cli.report import percent, show, table, text
+from svmselect.cli.saving import (
+    check_groups,
+    check_options,
+    check_saving,
+    configured_model,
+    fit_saved,
+    save,
+    saved_facts,
+    saved_rows,
+)
 from svmselect.cli.scores import check_name, check_score, score_name, scorer_for
 from svmselect.data.atomic import replacing
 from svmselect.sklearn import LOOSearchCV, SeededCV
@@ -62,7 +62,7 @@ def select(arguments):
     rank = search.cv_results_["rank_test_score"]
     models = [{**search.cv_results_["params"][n], key: values[n]} for n in np.argsort(rank, kind="stable")]
     tied = int(np.count_nonzero(rank == 1))
-    model = kept(arguments, **search.best_params_)
+    model = configured_model(arguments, **search.best_params_)
     parameters, line = described(model, X)
     result = {
         **facts,
@@ -82,12 +82,12 @@ def select(arguments):
     names = sorted(search.param_grid)
     rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
     least = text(shown(values[search.best_index_]))
-    of_all = counted(len(models), "model", "models")
-    best = f"Best of {of_all} by {measure}, {least}: {line.removeprefix('SVM: ')}"
+    all_models = counted(len(models), "model", "models")
+    best = f"Best of {all_models} by {measure}, {least}: {line.removeprefix('SVM: ')}"
     remarks, numbers, about = [], [(measure, least)], []
     if tied > 1:
         remarks.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
-    optimistic = f"{least}, the best {measure} of {of_all}, is optimistic"
+    optimistic = f"{least}, the best {measure} of {all_models}, is optimistic"
     if arguments.outer:
         outer = Outer(arguments, data, outer_folds, _chosen, search.scoring_)
         result |= outer.facts
@@ -96,11 +96,11 @@ def select(arguments):
     elif len(models) > 1:
         remarks.append(f"{optimistic}: --outer 5 measures the selection as a whole")
     if arguments.save or arguments.report or arguments.calibration or arguments.threshold:
-        fit_kept(model, arguments, X, y)
+        fit_saved(model, arguments, X, y)
         predicted = model.predict(X)
-        result |= kept_facts(model)
-        about = kept_rows(model, arguments)
-        numbers += [(name, f"{value}, {what}" if what else value) for name, value, what in about]
+        result |= saved_facts(model)
+        about = saved_rows(model, arguments)
+        numbers += [(name, f"{value}, {remark}" if remark else value) for name, value, remark in about]
     else:
         predicted = classifier(arguments, **search.best_params_).fit(X, y).predict(X)
     result["constant"] = constant_class(predicted)
@@ -119,8 +119,8 @@ def select(arguments):
         else:
             folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
             left_out = held_out_rows(model, X, y, folds)
-        at = " at the threshold" if model.threshold else ""
-        numbers.append((f"{left_out.method} error of the chosen model{at}", percent(left_out.error)))
+        condition = " at the threshold" if model.threshold else ""
+        numbers.append((f"{left_out.method} error of the chosen model{condition}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(predicted != y))))
         about_all = (search, models, measure, key)
         write_page(arguments, facts, [best, *remarks], numbers, left_out, model, data, about_all)
@@ -131,7 +131,7 @@ def select(arguments):
 
 def _searched(arguments, X, y, groups, verbose):
     """The search of the options, after its fit."""
-    model = judged(arguments)
+    model = evaluated_model(arguments)
     grid = default_grid(model.kernel, X)
     if arguments.C:
         grid["C"] = arguments.C
@@ -167,7 +167,9 @@ def _measured(arguments, search):
 def _chosen(arguments, X, y, groups):
     """The best model of the grid, trained on these rows alone."""
     search = _searched(arguments, X, y, groups, False)
-    return fit_kept(kept(arguments, bool(arguments.scoring), **search.best_params_), arguments, X, y)
+    return fit_saved(
+        configured_model(arguments, bool(arguments.scoring), **search.best_params_), arguments, X, y
+    )
 
 
 def _write_models(path, names, key, models):

@@ -6,9 +6,17 @@ import time
 
 import numpy as np
 
-from svmselect.cli.kept import check_options, check_saving, fit_kept, kept, kept_facts, kept_rows, save
 from svmselect.cli.models import constant_class, constant_remark, described, heading, load
 from svmselect.cli.report import percent, show, table
+from svmselect.cli.saving import (
+    check_options,
+    check_saving,
+    configured_model,
+    fit_saved,
+    save,
+    saved_facts,
+    saved_rows,
+)
 
 __all__ = ["train"]
 
@@ -20,7 +28,7 @@ def train(arguments):
     y = data.labels
     check_saving(arguments, data)
     begin = time.perf_counter()
-    model = fit_kept(kept(arguments, C=arguments.C, gamma=arguments.gamma), arguments, X, y)
+    model = fit_saved(configured_model(arguments, C=arguments.C, gamma=arguments.gamma), arguments, X, y)
     seconds = time.perf_counter() - begin
     parameters, line = described(model, X)
     predicted = model.predict(X)
@@ -29,7 +37,7 @@ def train(arguments):
     result = {
         **facts,
         **parameters,
-        **kept_facts(model),
+        **saved_facts(model),
         "training_error": wrong / y.size,
         "constant": constant_class(predicted),
         "support_vectors": model.support_.size,
@@ -39,7 +47,7 @@ def train(arguments):
     rows = [
         ("training error", percent(wrong / y.size), f"{wrong} of {y.size} rows"),
         ("support vectors", str(model.support_.size), ""),
-        *kept_rows(model, arguments),
+        *saved_rows(model, arguments),
         ("time", f"{seconds:.2f} s", ""),
     ]
     show(result, arguments.json, heading(facts, line) + table(rows) + constant_remark(predicted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -190,12 +191,12 @@ def bagging(
     work = WORK_PER_FIT * len(values) * sum(subset.size**2 for subset in subsets)
     run(stage, range(len(subsets)), work, progress)
     errors = _outside_errors(y, decision, subsets) if len(values) > 1 else np.full(1, np.nan)
-    feasible = [all(value in own for own in svms) for value in values]
+    feasible = [all(value in svms_of_subset for svms_of_subset in svms) for value in values]
     if not any(feasible):
         raise ValueError(f"no nu of {values} is feasible and leaves a margin on every subset")
     best = int(np.where(feasible, np.nan_to_num(errors), np.inf).argmin())
     return Bagging(
-        svms=tuple(own[values[best]] for own in svms),
+        svms=tuple(svms_of_subset[values[best]] for svms_of_subset in svms),
         subsets=tuple(subsets),
         validation=held_out,
         decision=frozen(decision[best]),
@@ -232,17 +233,9 @@ def _draw_subsets(y, rows, n_subsets, subset_size, rng):
         subsets = [frozen_rows(rows[parts == part]) for part in range(n_subsets)]
     else:
         classes = [rows[y[rows] == label] for label in (-1, 1)]
-        subsets = [
-            frozen_rows(
-                np.concatenate(
-                    [
-                        rng.choice(own, min(subset_size // 2, own.size), replace=False, shuffle=False)
-                        for own in classes
-                    ]
-                )
-            )
-            for _ in range(n_subsets)
-        ]
+        sizes = [min(subset_size // 2, members.size) for members in classes]
+        draw = partial(rng.choice, replace=False, shuffle=False)
+        subsets = [frozen_rows(np.concatenate(list(map(draw, classes, sizes)))) for _ in range(n_subsets)]
     for number, subset in enumerate(subsets):
         if np.unique(y[subset]).size < 2:
             raise ValueError(

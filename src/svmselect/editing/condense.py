@@ -57,7 +57,7 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
     X, y = check_data(X, y)
     order = np.random.default_rng(seed).permutation(y.size)
     X, y = X[order], y[order]
-    kept, member = [0], np.zeros(y.size, dtype=bool)
+    store, member = [0], np.zeros(y.size, dtype=bool)
     member[0] = True
     distance, label = np.full(y.size, np.inf), np.zeros(y.size)
     blocks = slices(y.size, BLOCK)
@@ -66,28 +66,28 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
     # a pass without an addition may begin at any block
     while unchanged < len(blocks):
         for number, block in enumerate(blocks):
-            news = kept[compared[number] :]
+            news = store[compared[number] :]
             if news:
                 _to_nearest(X[block], X[news], y[news], distance[block], label[block])
-            compared[number] = len(kept)
+            compared[number] = len(store)
             added = _additions(X[block], y[block], member[block], distance[block], label[block])
-            kept += [block.start + i for i in added]
+            store += [block.start + i for i in added]
             member[[block.start + i for i in added]] = True
             # this block knows its own additions
-            compared[number] = len(kept)
+            compared[number] = len(store)
             unchanged = 0 if added else unchanged + 1
             if unchanged == len(blocks):
                 break
-    return frozen_rows(order[kept])
+    return frozen_rows(order[store])
 
 
-def _to_nearest(X, others, labels, distance, label):
+def _to_nearest(X, references, labels, distance, label):
     """Update in place the distance to, and the label of, the nearest point."""
     from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
 
-    found, which = NearestNeighbors(n_neighbors=1).fit(others).kneighbors(X)
-    nearer = found[:, 0] < (1 - EQUAL) * distance
-    distance[nearer], label[nearer] = found[nearer, 0], labels[which[nearer, 0]]
+    distances, which = NearestNeighbors(n_neighbors=1).fit(references).kneighbors(X)
+    nearer = distances[:, 0] < (1 - EQUAL) * distance
+    distance[nearer], label[nearer] = distances[nearer, 0], labels[which[nearer, 0]]
 
 
 def _additions(X, y, member, distance, label):

@@ -216,26 +216,26 @@ def edit(y, decision, validation, balance):
     inside[validation] = False
     wrong = inside & (mean + variance < 0)
     recognised = inside & (mean - variance > 1)
-    kept = inside & ~wrong & ~recognised
+    remaining = inside & ~wrong & ~recognised
     reinserted = np.zeros(y.size, dtype=bool)
     if balance:
-        counts = {label: np.count_nonzero(kept & (y == label)) for label in (-1, 1)}
-        wanted = max(*counts.values(), 1)
+        counts = {label: np.count_nonzero(remaining & (y == label)) for label in (-1, 1)}
+        target_count = max(*counts.values(), 1)
         for label, count in counts.items():
             candidates = np.flatnonzero(recognised & (y == label))
             nearest = np.argsort((mean - variance)[candidates], kind="stable")
-            reinserted[candidates[nearest[: wanted - count]]] = True
-        kept |= reinserted
+            reinserted[candidates[nearest[: target_count - count]]] = True
+        remaining |= reinserted
     for label in (-1, 1):
-        own = inside & (y == label)
-        if not kept[own].any():
-            wrong[own] = recognised[own] = False
-            kept[own] = True
+        of_this_class = inside & (y == label)
+        if not remaining[of_this_class].any():
+            wrong[of_this_class] = recognised[of_this_class] = False
+            remaining[of_this_class] = True
     return {
         "mean": frozen(mean),
         "variance": frozen(variance),
         "misclassified": frozen(wrong),
         "recognised": frozen(recognised),
         "reinserted": frozen(reinserted),
-        "rows": frozen_rows(np.flatnonzero(kept)),
+        "rows": frozen_rows(np.flatnonzero(remaining)),
     }

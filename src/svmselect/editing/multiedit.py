@@ -58,18 +58,18 @@ def multiedit(
     rows, unchanged = np.arange(y.size), 0
     while unchanged < patience and rows.size >= parts:
         divided = np.array_split(rng.permutation(rows), parts)
-        kept = [
+        remaining = [
             part[_nearest_label(X[part], X[other], y[other]) == y[part]]
             for part, other in zip(divided, [*divided[1:], divided[0]], strict=True)
         ]
-        before, rows = rows.size, np.concatenate(kept)
+        before, rows = rows.size, np.concatenate(remaining)
         unchanged = unchanged + 1 if rows.size == before else 0
     return frozen_rows(rows)
 
 
-def _nearest_label(X, others, labels):
+def _nearest_label(X, references, labels):
     """Label of the nearest of some other points, for each row."""
     from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
 
-    which = NearestNeighbors(n_neighbors=1).fit(others).kneighbors(X, return_distance=False)
+    which = NearestNeighbors(n_neighbors=1).fit(references).kneighbors(X, return_distance=False)
     return labels[which[:, 0]]

@@ -335,8 +335,8 @@ def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formul
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)
     if len(held_out) == 0 and (tune_threshold or len(values) > 1):
-        what = "a threshold" if tune_threshold else f"one of {len(values)} values of {formulation}"
-        raise ValueError(f"to choose {what} needs points held out, got none")
+        goal = "a threshold" if tune_threshold else f"one of {len(values)} values of {formulation}"
+        raise ValueError(f"to choose {goal} needs points held out, got none")
     X_held_out, labels = X[held_out], y[held_out]
     errors, fits = np.full(len(values), np.nan), []
     for svm in train(X, y, kernel, values, rows, formulation, **options):

@@ -57,7 +57,7 @@ class Budget:
         self._lock = renewed(self._lock)
 
     @classmethod
-    def of(cls, memory_mb, dtype, m):
+    def for_matrix(cls, memory_mb, dtype, m):
         """The budget that a user asks for, for a matrix of m rows; or a ValueError."""
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
             raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
@@ -82,15 +82,15 @@ class Budget:
     def lend(self, source, n_bytes):
         """Memory for a restriction with this source: some that none uses any more, else new."""
         with self._lock:
-            found, kept = None, []
+            lent, unused = None, []
             for memory, user in self._lent:
-                if user() is None and memory.nbytes >= n_bytes and found is None:
-                    found = memory
+                if user() is None and memory.nbytes >= n_bytes and lent is None:
+                    lent = memory
                 elif user() is not None or memory.nbytes >= n_bytes:
-                    kept.append((memory, user))
+                    unused.append((memory, user))
             # Idle memory that is too small is given back before more is asked for.
-            self._lent, memory = kept, None
-            if found is None:
-                found = allocate(n_bytes)
-            kept.append((found, weakref.ref(source)))
-            return found
+            self._lent, memory = unused, None
+            if lent is None:
+                lent = allocate(n_bytes)
+            unused.append((lent, weakref.ref(source)))
+            return lent

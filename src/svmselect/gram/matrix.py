@@ -23,12 +23,12 @@ __all__ = ["Gram"]
 def _check_dtype(dtype):
     """The type of a Gram matrix, or a ValueError."""
     try:
-        found = None if dtype is None else np.dtype(dtype)
+        numpy_dtype = None if dtype is None else np.dtype(dtype)
     except TypeError:
-        found = None
-    if found not in (np.float32, np.float64):
+        numpy_dtype = None
+    if numpy_dtype not in (np.float32, np.float64):
         raise ValueError(f"dtype must be 'float64' or 'float32', got {dtype!r}")
-    return found
+    return numpy_dtype
 
 
 def _as_kernel(kernel):
@@ -134,12 +134,12 @@ class Gram(Values):
     ):
         kernel, dtype = _as_kernel(kernel), _check_dtype(dtype)
         X = own_rows(X) if copy else adopted_rows(X)
-        budget = Budget.of(memory_mb, dtype, X.shape[0])
+        budget = Budget.for_matrix(memory_mb, dtype, X.shape[0])
         source = Source(Placed(X, kernel, dtype, origin), None, kernel, Counts())
         self._open(source, budget, budget.capacity(source.m))
 
     @classmethod
-    def _of(cls, source, budget, capacity, memory=None):
+    def _with_source(cls, source, budget, capacity, memory=None):
         """The Gram matrix of a source."""
         gram = cls.__new__(cls)
         gram._open(source, budget, capacity, memory)
@@ -251,7 +251,7 @@ class Gram(Values):
         former, n_bytes = self._source, self._budget.n_bytes
         room = int(n_bytes / 2**20 // matrix_mb(self.m, self.dtype))
         sources = [Source(former.placed, None, self.kernel, former.counts) for _ in range(min(n, room) - 1)]
-        return [self, *(self._of(source, Budget(n_bytes, self.dtype), self.m) for source in sources)]
+        return [self, *(self._with_source(source, Budget(n_bytes, self.dtype), self.m) for source in sources)]
 
     def aside(self, n_bytes: int) -> Gram:
         """The same matrix with a store of its own, for columns that this one is not to keep.
@@ -271,7 +271,7 @@ class Gram(Values):
         source = Source(former.placed, former.numbers, self.kernel, former.counts, above)
         n_bytes = min(n_bytes, self._budget.n_bytes // 4)
         capacity = max(n_bytes // column_bytes(self.m, self.dtype), MIN_COLUMNS)
-        return self._of(source, Budget(self._budget.n_bytes, self.dtype), capacity)
+        return self._with_source(source, Budget(self._budget.n_bytes, self.dtype), capacity)
 
     def _rest(self):
         """The budget of a restriction."""
@@ -307,14 +307,14 @@ class Gram(Values):
         ValueError
             If ``rows`` is empty, not increasing, or out of range.
         """
-        kept = self._kept
-        if keep and kept is not None and np.array_equal(kept[0], rows):
-            return kept[1]
+        restriction = self._kept
+        if keep and restriction is not None and np.array_equal(restriction[0], rows):
+            return restriction[1]
         source = self._source.part(rows, self._store)
         budget = self._rest()
         capacity = min(source.m, max(budget.capacity(source.m), MIN_COLUMNS))
         memory = self._budget.lend(source, capacity * column_bytes(source.m, self.dtype))
-        part = self._of(source, budget, capacity, memory)
+        part = self._with_source(source, budget, capacity, memory)
         if keep:
             self._kept = np.array(rows), part
         return part

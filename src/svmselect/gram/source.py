@@ -83,12 +83,12 @@ class Source:
             chosen = self.rows.take(indices)
 
             def panel(part):
-                at, rows = part
-                self.kernel.block(chosen, rows, out=out[:, at], slots=slots)
+                places, rows = part
+                self.kernel.block(chosen, rows, out=out[:, places], slots=slots)
 
             run(panel, self.parts, indices.size * self.m * chosen.width)
             out[slots, indices] = self.diagonal[indices]
-            self.counts.own[1] += indices.size * self.m
+            self.counts.calling_thread[1] += indices.size * self.m
 
     def part(self, rows, store):
         """The source of the matrix of some rows, which looks first in the store of this one; or a
@@ -104,7 +104,7 @@ class Source:
         ):
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         rows = rows.astype(np.intp)
-        above = [(store, rows), *((other, there[rows]) for other, there in self.above)]
+        above = [(store, rows), *((other, places[rows]) for other, places in self.above)]
         numbers = rows if self.numbers is None else self.numbers[rows]
         return Source(self.placed, numbers, self.kernel, self.counts, above)
 

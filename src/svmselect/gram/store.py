@@ -25,16 +25,16 @@ class Counts:
         self._lock = renewed(self._lock)
 
     @property
-    def own(self):
+    def calling_thread(self):
         """The counts of the calling thread: int64, shape (2,), to be added to."""
         try:
             return self._local.counts
         except AttributeError:
             self._local.counts = counts = np.zeros(2, dtype=np.int64)
         with self._lock:
-            for thread, of_thread in self._threads:
+            for thread, last_counts in self._threads:
                 if not thread.is_alive():
-                    self._ended += of_thread
+                    self._ended += last_counts
             self._threads = [pair for pair in self._threads if pair[0].is_alive()]
             self._threads.append((threading.current_thread(), counts))
         return counts
@@ -93,7 +93,7 @@ class Store:
         try:
             return self._local.columns
         except AttributeError:
-            self._local.columns = columns = self._open(self.source.counts.own[:1])
+            self._local.columns = columns = self._open(self.source.counts.calling_thread[:1])
         return columns
 
     def _open(self, counter):

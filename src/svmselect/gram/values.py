@@ -43,7 +43,7 @@ class Values:
     @property
     def thread_counts(self) -> tuple[int, int]:
         """`columns_requested` and `kernel_values` of the calling thread alone: (int, int)."""
-        return tuple(self._source.counts.own.tolist())
+        return tuple(self._source.counts.calling_thread.tolist())
 
     @property
     def row_groups(self) -> np.ndarray:
@@ -122,13 +122,13 @@ class Values:
             raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
         source = self._source
         out = np.empty((columns.size, rows.size), dtype=self.dtype)
-        source.counts.own[0] += columns.size
+        source.counts.calling_thread[0] += columns.size
         places = np.arange(columns.size)
-        above = [(other, there[columns], there[rows]) for other, there in source.above]
-        for where, wanted, at in [(self._store, columns, rows), *above]:
-            kept = where.columns
-            stored = kept.holds(wanted[places])
-            kept.gather(wanted[places[stored]], at, out, places[stored])
+        above = [(other, positions[columns], positions[rows]) for other, positions in source.above]
+        for where, requested, positions in [(self._store, columns, rows), *above]:
+            columns_there = where.columns
+            stored = columns_there.holds(requested[places])
+            columns_there.gather(requested[places[stored]], positions, out, places[stored])
             places = places[~stored]
         if places.size and rows.size:
             chosen = source.rows.take(columns[places])
@@ -137,7 +137,7 @@ class Values:
                 source.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
 
             run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.width)
-            source.counts.own[1] += places.size * rows.size
+            source.counts.calling_thread[1] += places.size * rows.size
         return out.T
 
     def product(self, support: np.ndarray, theta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
@@ -162,34 +162,34 @@ class Values:
         out = np.zeros(source.m if places is None else places.size)
         if out.size == 0:
             return out
-        source.counts.own[0] += support.size
+        source.counts.calling_thread[0] += support.size
         if (
             isinstance(source.kernel, Linear)
             and self.dtype == np.float64
             and support.size > source.rows.width
         ):
-            at = source.rows if places is None else source.rows.take(places)
-            return at.packed @ (theta @ source.rows.take(support).packed)
+            right = source.rows if places is None else source.rows.take(places)
+            return right.packed @ (theta @ source.rows.take(support).packed)
         columns = self.columns
         stored = columns.holds(support)
         columns.add(support[stored], theta[stored], places, out)
         support, theta = support[~stored], theta[~stored]
         rows = np.arange(source.m) if places is None else places
-        for other, there in source.above:
+        for other, positions in source.above:
             columns = other.columns
-            stored = columns.holds(there[support])
-            columns.add(there[support[stored]], theta[stored], there[rows], out)
+            stored = columns.holds(positions[support])
+            columns.add(positions[support[stored]], theta[stored], positions[rows], out)
             support, theta = support[~stored], theta[~stored]
         if support.size == 0:
             return out
         chosen = source.rows.take(support)
 
         def part(b):
-            at = source.rows.take(b if places is None else places[b])
-            out[b] += source.kernel.weighted(chosen, theta, at)
+            right = source.rows.take(b if places is None else places[b])
+            out[b] += source.kernel.weighted(chosen, theta, right)
 
         run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.width)
-        source.counts.own[1] += support.size * out.size
+        source.counts.calling_thread[1] += support.size * out.size
         return out
 
     def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:

@@ -58,11 +58,11 @@ def _compute_blocks(source, columns, absent, progress):
 
     in_place = absent.size == m and np.array_equal(places, absent)
     run(block if in_place else block_around, pairs, m**2 // 2 * rows.width, progress)
-    kept, slots = np.flatnonzero(~new), places[absent]
-    if kept.size:
-        arena[np.ix_(slots, kept)] = arena[np.ix_(places[kept], absent)].T
+    present, slots = np.flatnonzero(~new), places[absent]
+    if present.size:
+        arena[np.ix_(slots, present)] = arena[np.ix_(places[present], absent)].T
     arena[slots, absent] = source.diagonal[absent]
-    source.counts.own[1] += sum((p.stop - p.start) * (q.stop - q.start) for p, q in pairs)
+    source.counts.calling_thread[1] += sum((p.stop - p.start) * (q.stop - q.start) for p, q in pairs)
     columns.publish(absent, slots)
 
 
@@ -82,5 +82,5 @@ def row_minima(source):
         some = source.rows.take(a)
         for b in parts:
             np.minimum(least[a], source.kernel.block(some, source.rows.take(b)).min(axis=1), out=least[a])
-    source.counts.own[1] += source.m**2
+    source.counts.calling_thread[1] += source.m**2
     return least

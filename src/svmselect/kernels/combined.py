@@ -48,7 +48,7 @@ class _Combined(Kernel):
         for kernel in kernels:
             parts += kernel.parts if isinstance(kernel, cls) else (kernel,)
             weights += cls._weights(kernel)
-        return cls._made(parts, weights)
+        return cls._create(parts, weights)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Sum(_Combined):
         return kernel.weights if isinstance(kernel, Sum) else (1.0,)
 
     @staticmethod
-    def _made(parts, weights):
+    def _create(parts, weights):
         return Sum(tuple(parts), tuple(weights))
 
     def block(
@@ -155,7 +155,7 @@ class Product(_Combined):
         return ()
 
     @staticmethod
-    def _made(parts, weights):
+    def _create(parts, weights):
         return Product(tuple(parts))
 
     def block(

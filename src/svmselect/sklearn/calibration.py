@@ -90,14 +90,14 @@ class Calibration:
     @classmethod
     def from_points(cls, points):
         """The calibration of `points`."""
-        made = cls.__new__(cls)
-        made._maps = [
+        calibration = cls.__new__(cls)
+        calibration._maps = [
             isotonic(*map(np.array, parts), None)
             if isinstance(parts[0], list)
             else Sigmoid(*map(float, parts))
             for parts in points
         ]
-        return made
+        return calibration
 
 
 class Sigmoid:
@@ -165,6 +165,6 @@ def left_out_probabilities(values, codes, k, weight, method, blocks):
     p = np.empty((codes.size, k))
     for block in range(blocks.max() + 1):
         inside = blocks == block
-        others = ~inside if blocks.max() > 0 else inside
-        p[inside] = Calibration(values[others], codes[others], k, weight[others], method)(values[inside])
+        outside = ~inside if blocks.max() > 0 else inside
+        p[inside] = Calibration(values[outside], codes[outside], k, weight[outside], method)(values[inside])
     return p

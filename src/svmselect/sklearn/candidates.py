@@ -43,7 +43,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     param_grid : dict, list of dict or None
     template : SVC or NuSVC
         What a model has where it has nothing of its own.
-    data : JudgedRows
+    data : EvaluationRows
     n_candidates : int, optional
         Models to draw from the grid, which may then hold distributions; by default all are taken.
     rng : numpy.random.RandomState, optional
@@ -97,10 +97,10 @@ def by_kernel(candidates, template, X):
     """
     groups = {}
     for number, candidate in enumerate(candidates):
-        own = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
-        given = isinstance(own["kernel"], str) and own["kernel"] == "precomputed"
+        parameters = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
+        given = isinstance(parameters["kernel"], str) and parameters["kernel"] == "precomputed"
         weight = candidate.get("class_weight", template.class_weight)
-        parts = groups.setdefault("precomputed" if given else kernel_of(X=X, **own), {})
+        parts = groups.setdefault("precomputed" if given else kernel_of(X=X, **parameters), {})
         key = frozenset(weight.items()) if isinstance(weight, dict) else weight
         parts.setdefault(key, (weight, []))[1].append(number)
     return [

@@ -43,7 +43,7 @@ class Choice:
                 f"callable or False, got {refit!r}"
             )
 
-    def of(self, results):
+    def applied_to(self, results):
         """What is known of the best model, as attributes of the search.
 
         Parameters

@@ -118,15 +118,15 @@ class SearchDisplay:
         varied = [name for name in models.names if len(models.distinct(name)) > 1]
         if kind is None:
             kind = "surface" if len(varied) > 1 else "curve"
-        wanted = [name for name in (x, y) if name is not None]
-        for name in wanted:
+        shown_names = [name for name in (x, y) if name is not None]
+        for name in shown_names:
             if name not in models.names:
                 raise ValueError(
                     f"x and y must be parameters of the grid, {', '.join(models.names)}, got {name!r}"
                 )
         n_axes = 2 if kind == "surface" else 1
-        rest = sorted((name for name in varied if name not in wanted), key=_order_of)
-        names = (wanted + rest or models.names)[:n_axes]
+        rest = sorted((name for name in varied if name not in shown_names), key=_order_of)
+        names = (shown_names + rest or models.names)[:n_axes]
         if len(names) < n_axes:
             raise ValueError(f"a {kind} needs {n_axes} parameters with several values, the grid has {varied}")
         return models.display(cls, kind, names).plot(ax)
@@ -188,7 +188,7 @@ class SearchDisplay:
                 (ax.set_yticks, self.coordinates[1], 0),
             ):
                 set_ticks(range(len(values)), [_text_of(value) for value in values], rotation=turned)
-            place = [values.index(at) for values, at in zip(self.coordinates, self.chosen, strict=False)]
+            place = [values.index(x) for values, x in zip(self.coordinates, self.chosen, strict=False)]
         else:
             image = ax.scatter(*self.coordinates, c=self.values, edgecolors="0.4", linewidths=0.5, **colours)
             for axis, values in zip((ax.set_xscale, ax.set_yscale), self.coordinates, strict=True):
@@ -202,11 +202,11 @@ class SearchDisplay:
     def _draw_curve(self, ax):
         (values,) = self.coordinates
         numeric = all(isinstance(value, numbers.Real) for value in values)
-        at = values if numeric else list(range(len(values)))
-        ax.plot(at, self.values, "o-", color="tab:blue", label="rows left out")
+        positions = values if numeric else list(range(len(values)))
+        ax.plot(positions, self.values, "o-", color="tab:blue", label="rows left out")
         if self.spread is not None:
             ax.fill_between(
-                at,
+                positions,
                 self.values - self.spread,
                 self.values + self.spread,
                 color="tab:blue",
@@ -214,12 +214,12 @@ class SearchDisplay:
                 label="standard error",
             )
         if self.train is not None:
-            ax.plot(at, self.train, "s--", color="0.4", fillstyle="none", label="rows trained on")
-        ax.plot(at[values.index(self.chosen[0])], self.chosen[-1], "*", markersize=14, **CHOSEN)
+            ax.plot(positions, self.train, "s--", color="0.4", fillstyle="none", label="rows trained on")
+        ax.plot(positions[values.index(self.chosen[0])], self.chosen[-1], "*", markersize=14, **CHOSEN)
         if numeric:
             ax.set_xscale(_scale_of(values))
         else:
-            ax.set_xticks(at, [_text_of(value) for value in values])
+            ax.set_xticks(positions, [_text_of(value) for value in values])
         ax.set(xlabel=self.names[0], ylabel=self.label)
         ax.legend(frameon=False)
 
@@ -281,11 +281,11 @@ class _Models:
 
     def distinct(self, name):
         """The values of a parameter, increasing where they are numbers."""
-        found = []
+        distinct = []
         for model in self.params:
-            if name in model and model[name] not in found:
-                found.append(model[name])
-        return sorted(found) if all(isinstance(value, numbers.Real) for value in found) else found
+            if name in model and model[name] not in distinct:
+                distinct.append(model[name])
+        return sorted(distinct) if all(isinstance(value, numbers.Real) for value in distinct) else distinct
 
     def shown(self, kind):
         """Mean scores, or errors in percent, of all models."""
@@ -307,9 +307,9 @@ class _Models:
         if self.best not in alike:
             raise ValueError(f"the chosen model has no {' and '.join(names)}: {chosen}")
         values = self.shown("test")
-        at = tuple(chosen[name] for name in names), values[self.best]
+        best_point = tuple(chosen[name] for name in names), values[self.best]
         coordinates = [self.distinct(name) for name in names]
-        parts = {"names": names, "chosen": (*at[0], at[1])}
+        parts = {"names": names, "chosen": (*best_point[0], best_point[1])}
         n_cells = np.prod([len(distinct) for distinct in coordinates])
         if kind == "surface" and n_cells > 2 * len(alike):  # no grid
             coordinates = [[self.params[n][name] for n in alike] for name in names]

@@ -29,9 +29,9 @@ def rows_of_rounds(n_models, factor, m, least):
     -------
     list of int
     """
-    wanted = math.floor(math.log(n_models, factor) + 1e-9)
+    n_possible = math.floor(math.log(n_models, factor) + 1e-9)
     possible = math.floor(math.log(max(m / least, 1), factor) + 1e-9)
-    n = min(wanted, possible)
+    n = min(n_possible, possible)
     return [round(m / factor ** (n - r)) for r in range(n + 1)]
 
 
@@ -51,9 +51,9 @@ def nested_order(codes, rng):
     order = rng.permutation(codes.size)
     place = np.empty(codes.size)
     for code in np.unique(codes):
-        own = order[codes[order] == code]
-        place[own] = (np.arange(own.size) + 0.5) / own.size
-        place[own[:LEAST_OF_A_CLASS]] = -1
+        rows_of_class = order[codes[order] == code]
+        place[rows_of_class] = (np.arange(rows_of_class.size) + 0.5) / rows_of_class.size
+        place[rows_of_class[:LEAST_OF_A_CLASS]] = -1
     return order[np.argsort(place[order], kind="stable")]
 
 

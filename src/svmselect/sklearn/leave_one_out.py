@@ -106,9 +106,9 @@ def loo_path(
             solutions[p], given_up = loo.solution, loo.given_up
             if given_up:
                 break
-            others, column = np.delete(np.arange(gram.m), pair.rows), pair.number
+            rest, column = np.delete(np.arange(gram.m), pair.rows), pair.number
             values[pair.rows, column], trained[pair.rows, column] = loo.decision, loo.solution.decision
-            values[others, column] = trained[others, column] = values_at(gram, pair, loo.solution, others)
+            values[rest, column] = trained[rest, column] = values_at(gram, pair, loo.solution, rest)
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
                 most = _without(most, pair, loo.errors)
@@ -138,9 +138,9 @@ def _values_of(gram, problem, solutions):
     """Return the decision values of all pairs at all rows, by the solutions of the pairs that are trained."""
     values = problem.empty_values(gram.m)
     for pair, solution in zip(problem.pairs, solutions, strict=True):
-        others = np.delete(np.arange(gram.m), pair.rows)
+        rest = np.delete(np.arange(gram.m), pair.rows)
         values[pair.rows, pair.number] = solution.decision
-        values[others, pair.number] = values_at(gram, pair, solution, others)
+        values[rest, pair.number] = values_at(gram, pair, solution, rest)
     return values
 
 

@@ -49,12 +49,12 @@ def libsvm_text(model, zero_based=False):
     that a reader learns from the file how many there are, and from which number on they count.
     """
     kernel = model._kernel
-    found = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
-    if not found:
+    matches = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
+    if not matches:
         raise ValueError(
             f"a model with the kernel {model.kernel!r} cannot be saved as libsvm: save the model as json"
         )
-    ((name, keys),) = found
+    ((name, keys),) = matches
     for label in model.classes_.tolist():
         if isinstance(label, bool | str) or label != math.floor(label) or abs(label) > MOST_LABEL:
             raise ValueError(
@@ -89,13 +89,13 @@ def libsvm_text(model, zero_based=False):
     rows = sparse.csr_array(model.support_vectors_, copy=True)
     rows.sum_duplicates()
     first = 0 if zero_based else 1
-    for n, of_pairs in enumerate(coef.T):
+    for n, coefficients in enumerate(coef.T):
         part = slice(rows.indptr[n], rows.indptr[n + 1])
         values = dict(zip(rows.indices[part].tolist(), rows.data[part], strict=True))
         if n == 0:
             values = {0: 0.0, model.n_features_in_ - 1: 0.0} | values
         pairs = (f"{j + first}:{value:.17g}" for j, value in sorted(values.items()))
-        lines.append(" ".join([_numbers(of_pairs), *pairs]) + " ")
+        lines.append(" ".join([_numbers(coefficients), *pairs]) + " ")
     return "\n".join(lines) + "\n"
 
 

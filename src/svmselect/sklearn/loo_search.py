@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from svmselect.sklearn.calibration import blocks_of
-from svmselect.sklearn.judge import Judge
+from svmselect.sklearn.evaluate import Evaluator
 from svmselect.sklearn.left_out import left_out_rows
 from svmselect.sklearn.problem import Problem, class_weights
 from svmselect.sklearn.search import Search
@@ -147,15 +147,15 @@ class LOOSearchCV(Search):
     def loo_error_(self):
         return float(self.cv_results_["loo_error"][self.best_index_])
 
-    def _judge(self, data, groups, **options):
+    def _evaluator(self, data, groups, **options):
         if groups is not None:
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        return _LeaveOneOutJudge(data, **options)
+        return _LeaveOneOutEvaluator(data, **options)
 
 
-class _LeaveOneOutJudge(Judge):
+class _LeaveOneOutEvaluator(Evaluator):
     """Scores of left-out rows: one for each row by default, a single one for all of them by a scorer."""
 
     n_splits = 1
@@ -164,35 +164,35 @@ class _LeaveOneOutJudge(Judge):
     def n_scores(self):
         return self.data.codes.size if self.scoring is None else 1
 
-    def judge(self, found, gram, class_weight, values, progress):
-        """See `Judge`."""
+    def evaluate(self, scores, gram, class_weight, values, progress):
+        """Fill in the scores by leave-one-out of models with increasing C or nu."""
         data = self.data
         per_class = class_weights(class_weight, data.classes, data.codes)
         problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
-        found.columns["loo_error"] = np.full(found.n, np.nan)
+        scores.columns["loo_error"] = np.full(scores.n, np.nan)
         options = {"hopeless": self.is_hopeless_by} if self.stop_early else {}
         models = self.template.left_out_models(gram, problem, values, self.exact, progress, **options)
-        for c in range(found.n):
+        for c in range(scores.n):
             begin = time.perf_counter()
             model = next(models)
-            found.fit_time[c] = time.perf_counter() - begin
+            scores.fit_time[c] = time.perf_counter() - begin
             if isinstance(model, Exception):
-                self.fail(found, c, model)
+                self.fail(scores, c, model)
                 continue
             if model is None:
-                self.stop(found, c)
+                self.stop(scores, c)
                 continue
-            found.n_not_converged[c] = model.n_not_converged
+            scores.n_not_converged[c] = model.n_not_converged
             begin = time.perf_counter()
             right = winners(model.values, data.classes.size, self.template.break_ties) == data.codes
-            found.columns["loo_error"][c] = np.mean(~right)
-            found.put(found.test, c, self.scores_of(found, c, model.values, right))
+            scores.columns["loo_error"][c] = np.mean(~right)
+            scores.put(scores.test, c, self.scores_of(scores, c, model.values, right))
             if self.stop_early:
                 self.least = min(self.least, self.error_of(~right))
-            found.score_time[c] = time.perf_counter() - begin
+            scores.score_time[c] = time.perf_counter() - begin
             if self.return_train_score:
                 right = winners(model.trained, data.classes.size, self.template.break_ties) == data.codes
-                found.put(found.train, c, self.scores_of(found, c, model.trained, right))
+                scores.put(scores.train, c, self.scores_of(scores, c, model.trained, right))
 
     def error_of(self, wrong):
         """The share of the weight of the rows."""
@@ -203,7 +203,7 @@ class _LeaveOneOutJudge(Judge):
         wrong = winners(values, self.data.classes.size) != self.data.codes
         return self.is_hopeless(self.error_of(wrong))
 
-    def scores_of(self, found, c, values, right):
+    def scores_of(self, scores, c, values, right):
         """Scores by name of a model with these decision values."""
         if self.scoring is None:
             return {"score": right}
@@ -212,4 +212,4 @@ class _LeaveOneOutJudge(Judge):
         left_out = left_out_rows(
             self.template, data.classes, data.codes, data.given_X, values, data.weight, blocks
         )
-        return self.scored(found, c, 0, left_out, data.given_y, data.metadata)
+        return self.scored(scores, c, 0, left_out, data.given_y, data.metadata)

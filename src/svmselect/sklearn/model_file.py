@@ -291,8 +291,8 @@ def _read_json(text):
     number = content.get("version")
     if number != VERSION:
         newer = isinstance(number, int) and number > VERSION
-        what = "written by a newer svmselect, " if newer else ""
-        raise ValueError(f"{what}of version {number!r} of the format, and this one reads {VERSION}")
+        origin = "written by a newer svmselect, " if newer else ""
+        raise ValueError(f"{origin}of version {number!r} of the format, and this one reads {VERSION}")
     if content.get("sha256") != content_hash(content):
         raise ValueError("the file is damaged: its content is not what was written")
     try:
@@ -413,7 +413,7 @@ def _restored(
         ((n,) if support is None else support.shape, (n,)),
         ((k,) if class_weight is None else class_weight.shape, (k,)),
     ]
-    if any(found != expected for found, expected in shapes):
+    if any(shape != expected for shape, expected in shapes):
         raise ValueError("the file is damaged: its parts do not fit each other")
     if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
         raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")

@@ -125,11 +125,11 @@ class NuSVC(Classifier):
             If nu is infeasible without a row, or leaves no margin.
         """
         training = training_of(self, "leave_one_out")
-        found = self._without_each_row(
+        model = self._without_each_row(
             training.gram, training.problem, training.value, training.solutions, progress
         )
-        warn_not_converged(found.n_not_converged, self)
-        self.left_out(found.values, decision_values)
+        warn_not_converged(model.n_not_converged, self)
+        self.left_out(model.values, decision_values)
         return self.loo_predictions_
 
     def _without_each_row(self, gram, problem, nu, solutions, progress, hopeless=None):

@@ -115,25 +115,25 @@ class Scoring:
         """
         scores = {}
         for name, scorer in self._scorers.items():
-            found = scorer(left_out, left_out.X, y, **self._options(name, metadata or {}))
-            scores |= found if isinstance(found, Mapping) else {name: found}
+            score = scorer(left_out, left_out.X, y, **self._options(name, metadata or {}))
+            scores |= score if isinstance(score, Mapping) else {name: score}
         for name, value in scores.items():
             if not isinstance(value, float | int | np.number):
                 raise ValueError(f"the scorer {name!r} must return a number, got {value!r}")
         return {name: float(value) for name, value in scores.items()}
 
     def _options(self, name, metadata):
-        return {own: metadata[key] for own, key in self._takes[name].items() if key in metadata}
+        return {parameter: metadata[key] for parameter, key in self._takes[name].items() if key in metadata}
 
-    def of_estimator(self, estimator, X, y, name, metadata=None):
+    def score_estimator(self, estimator, X, y, name, metadata=None):
         """The score of this name of a fitted estimator."""
-        for own, scorer in self._scorers.items():
-            if own == name or name not in self._scorers:
-                found = scorer(estimator, X, y, **self._options(own, metadata or {}))
-                if own == name:
-                    return float(found)
-                if name in found:
-                    return float(found[name])
+        for score_name, scorer in self._scorers.items():
+            if score_name == name or name not in self._scorers:
+                score = scorer(estimator, X, y, **self._options(score_name, metadata or {}))
+                if score_name == name:
+                    return float(score)
+                if name in score:
+                    return float(score[name])
         raise KeyError(name)
 
 

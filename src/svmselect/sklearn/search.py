@@ -19,9 +19,8 @@ from svmselect.sklearn.base import as_given, training_set, warn_not_converged
 from svmselect.sklearn.calibration import check_calibration
 from svmselect.sklearn.candidates import candidates_of
 from svmselect.sklearn.choice import Choice
+from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
 from svmselect.sklearn.halving import LEAST_OF_A_CLASS, nested_order, rows_of_rounds
-from svmselect.sklearn.judged import JudgedRows
-from svmselect.sklearn.judged_models import judged
 from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.problem import right_values
@@ -44,8 +43,8 @@ def _has_probabilities(search):
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C or nu, the kernel and its parameters, and class weights, on shared Gram matrices.
 
-    A subclass has a method ``_judge(data, groups, **options)``, which returns a Judge; `groups` is what the
-    user gave, `options` are those of Judge.
+    A subclass has a method ``_evaluator(data, groups, **options)``, which returns an Evaluator; `groups` is
+    what the user gave, `options` are those of Evaluator.
     """
 
     _named_splits = True
@@ -129,7 +128,7 @@ class Search(ClassifierMixin, BaseEstimator):
         weight = routed.estimator.fit.get("sample_weight")
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
         given_X, given_y = as_given(X, y, rows, template.kernel)
-        data = JudgedRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
+        data = EvaluationRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
         if scoring is not None:
@@ -156,7 +155,7 @@ class Search(ClassifierMixin, BaseEstimator):
         self.cv_results_ = ranked(rounds)
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
             self.__dict__.pop(name, None)
-        self.__dict__.update(choice.of(self.cv_results_))
+        self.__dict__.update(choice.applied_to(self.cv_results_))
         if self.refit:
             begin = time.perf_counter()
             self.best_estimator_ = clone(template).set_params(**self.best_params_)
@@ -166,39 +165,40 @@ class Search(ClassifierMixin, BaseEstimator):
 
     def _rounds(self, data, groups, candidates, by, options, rng):
         """The columns of the models, of each round; without `factor` there is one, of all rows."""
-        judge = self._judge(data, groups, **options)
+        evaluator = self._evaluator(data, groups, **options)
         if self.factor is None:
-            return [self._columns(judge, candidates)]
-        splits = judge.n_splits if self._named_splits else SPLITS
+            return [self._columns(evaluator, candidates)]
+        splits = evaluator.n_splits if self._named_splits else SPLITS
         least = LEAST_OF_A_CLASS * data.classes.size * splits
         sizes = rows_of_rounds(len(candidates), self.factor, data.codes.size, least)
         order, rounds = nested_order(data.codes, rng), []
-        pairwise = isinstance(judge.template.kernel, str) and judge.template.kernel == "precomputed"
+        pairwise = isinstance(evaluator.template.kernel, str) and evaluator.template.kernel == "precomputed"
         for number, size in enumerate(sizes):
             if size < data.codes.size:
                 rows = np.sort(order[:size])
-                own = data.taken(rows, pairwise)
-                judge = self._judge(own, None if groups is None else groups[rows], **options)
+                sample = data.taken(rows, pairwise)
+                evaluator = self._evaluator(sample, None if groups is None else groups[rows], **options)
             else:
-                judge = self._judge(data, groups, **options)
-            columns = self._columns(judge, candidates)
+                evaluator = self._evaluator(data, groups, **options)
+            columns = self._columns(evaluator, candidates)
             columns["iter"] = np.full(len(candidates), number)
             columns["n_resources"] = np.full(len(candidates), size)
             rounds.append(columns)
-            kept = math.ceil(len(candidates) / self.factor)
-            best = np.argsort(ranks(columns[f"mean_test_{by}"]), kind="stable")[:kept]
+            n_remaining = math.ceil(len(candidates) / self.factor)
+            best = np.argsort(ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
             candidates = [candidates[n] for n in np.sort(best)]
         return rounds
 
-    def _columns(self, judge, candidates):
-        """What is found of some models, as columns of `cv_results_`."""
-        found = judged(judge, candidates, self.n_jobs, self.verbose)
-        warn_failed(found, self.error_score)
-        exact = judge.exact and not self._named_splits
-        tol = judge.template.left_out_tol(True) if exact else judge.template.tol
-        warn_not_converged(int(found.n_not_converged.sum()), judge.template, tol)
-        by_row = judge.scoring is None and not self._named_splits
-        return columns_of(found, candidates, self._named_splits, judge.data.error_weight if by_row else None)
+    def _columns(self, evaluator, candidates):
+        """Return the scores of some models as columns of `cv_results_`."""
+        scores = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
+        warn_failed(scores, self.error_score)
+        exact = evaluator.exact and not self._named_splits
+        tol = evaluator.template.left_out_tol(True) if exact else evaluator.template.tol
+        warn_not_converged(int(scores.n_not_converged.sum()), evaluator.template, tol)
+        by_row = evaluator.scoring is None and not self._named_splits
+        weight = evaluator.data.error_weight if by_row else None
+        return columns_of(scores, candidates, self._named_splits, weight)
 
     def _check_shortcuts(self, by, template):
         """A ValueError for a bad `factor` or `stop_early`."""
@@ -232,8 +232,8 @@ class Search(ClassifierMixin, BaseEstimator):
                 f"{method}() got {sorted(unknown)[0]!r}, which is handed on with "
                 "sklearn.set_config(enable_metadata_routing=True) only"
             )
-        own = {name: {name: given[name]} for name in given}
-        weight, groups = own.get("sample_weight", {}), own.get("groups", {})
+        requests = {name: {name: given[name]} for name in given}
+        weight, groups = requests.get("sample_weight", {}), requests.get("groups", {})
         return Bunch(estimator=Bunch(fit=weight, score=weight), splitter=Bunch(split=groups))
 
     def _best(self):
@@ -266,9 +266,9 @@ class Search(ClassifierMixin, BaseEstimator):
             return best.score(X, y, **routed.estimator.score)
         name = self.refit if isinstance(self.refit, str) else self._scoring.names[0]
         if not routing_enabled():
-            return self._scoring.of_estimator(best, X, y, name)
+            return self._scoring.score_estimator(best, X, y, name)
         self._scoring.route(_handed_on(given, routed.scorer.score))
-        return self._scoring.of_estimator(best, X, y, name, given)
+        return self._scoring.score_estimator(best, X, y, name, given)
 
     def predict(self, X):
         """Labels by the best model; see `SVC.predict`."""

@@ -11,14 +11,14 @@ from sklearn.model_selection import check_cv
 from svmselect.cv import cross_validate_grid
 from svmselect.sklearn.base import step_limit
 from svmselect.sklearn.calibration import Calibration, blocks_of, left_out_probabilities
-from svmselect.sklearn.judge import Judge
+from svmselect.sklearn.evaluate import Evaluator
 from svmselect.sklearn.left_out import LeftOut
 from svmselect.sklearn.problem import Problem, class_weights
 from svmselect.sklearn.search import Search
 from svmselect.sklearn.svc import SVC
 from svmselect.sklearn.votes import decisions, winners
 
-__all__ = ["FoldJudge", "SeededCV"]
+__all__ = ["FoldEvaluator", "SeededCV"]
 
 
 class SeededCV(Search):
@@ -98,7 +98,7 @@ class SeededCV(Search):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _judge(self, data, groups, **options):
+    def _evaluator(self, data, groups, **options):
         splitter = check_cv(self.cv, data.y, classifier=True)
         given = splitter.split(data.given_X, data.given_y, groups)
         splits = [_checked_split(h, *split, data.codes.size) for h, split in enumerate(given)]
@@ -108,17 +108,17 @@ class SeededCV(Search):
             if not data.weight[split.test].any():
                 raise ValueError(f"fold {h} of cv holds out rows of weight zero only")
         self.n_splits_ = len(splits)
-        return FoldJudge(splits, data=data, **options)
+        return FoldEvaluator(splits, data=data, **options)
 
 
 class _Split(NamedTuple):
-    """Numbers of the rows to train on, where one may come several times, and of the rows to judge."""
+    """Numbers of the rows to train on, where one may come several times, and of the rows held out."""
 
     train: np.ndarray
     test: np.ndarray
 
 
-class _Held(NamedTuple):
+class _SplitValues(NamedTuple):
     """Decision values of the pairs by a model of a split.
 
     Attributes
@@ -134,30 +134,30 @@ class _Held(NamedTuple):
     train: np.ndarray | None
 
 
-class FoldJudge(Judge):
+class FoldEvaluator(Evaluator):
     """Scores on splits.
 
     Parameters
     ----------
     splits : list of _Split
     **options
-        What `Judge` takes.
+        Arguments of `Evaluator`.
     """
 
     def __init__(self, splits, **options):
         super().__init__(**options)
         self.splits, self.n_splits, self.n_scores = splits, len(splits), len(splits)
 
-    def judge(self, found, gram, class_weight, values, progress):
-        """See `Judge`."""
+    def evaluate(self, scores, gram, class_weight, values, progress):
+        """Fill in the scores by folds of models with increasing C or nu."""
         folds = self.folds_of_a_grid(class_weight)
         if folds is not None:
-            models = self.by_grid(found, gram, folds, values)
+            models = self.by_grid(scores, gram, folds, values)
         else:
-            models = self.by_split(found, gram, class_weight, values, progress)
-        for c, of_splits in enumerate(models):
-            if not found.done[c]:
-                self.score(found, c, of_splits)
+            models = self.by_split(scores, gram, class_weight, values, progress)
+        for c, split_models in enumerate(models):
+            if not scores.done[c]:
+                self.score(scores, c, split_models)
 
     def folds_of_a_grid(self, class_weight):
         """The fold of each row where `cross_validate_grid` trains these models, else None: two classes, no
@@ -181,8 +181,8 @@ class FoldJudge(Judge):
             return folds
         return None
 
-    def by_grid(self, found, gram, folds, Cs):
-        """The _Held of each model on each split, by one call for all of them."""
+    def by_grid(self, scores, gram, folds, Cs):
+        """Return the _SplitValues of each model on each split, by one call for all of them."""
         begin = time.perf_counter()
         grid = cross_validate_grid(
             gram,
@@ -193,35 +193,36 @@ class FoldJudge(Judge):
             max_iter=step_limit(self.template.max_iter),
             decision_values=True,
         )
-        found.fit_time[:] = (time.perf_counter() - begin) / found.fit_time.size
-        found.n_not_converged[:] = np.count_nonzero(~grid.converged[0], axis=1)
+        scores.fit_time[:] = (time.perf_counter() - begin) / scores.fit_time.size
+        scores.n_not_converged[:] = np.count_nonzero(~grid.converged[0], axis=1)
         both = np.arange(2)
         return [
-            [_Held(both, of_C[split.test, None], None) for split in self.splits] for of_C in grid.decision[0]
+            [_SplitValues(both, values[split.test, None], None) for split in self.splits]
+            for values in grid.decision[0]
         ]
 
-    def by_split(self, found, gram, class_weight, values, progress):
+    def by_split(self, scores, gram, class_weight, values, progress):
         """The same split by split; None where a model cannot be trained, or was given up."""
         models = [[None] * self.n_splits for _ in values]
         # The models that are not given up, and the sums of their errors.
         left, errors = np.arange(len(values)), np.zeros(len(values))
         for h, split in enumerate(self.splits):
             try:
-                trained = self.trained(found, gram, class_weight, values, h, split, left)
+                trained = self.trained(scores, gram, class_weight, values, h, split, left)
             except Exception as error:
                 trained = [error] * left.size
             for c, one in zip(left, trained, strict=True):
                 if isinstance(one, Exception):
-                    self.fail_on(found, c, h, one)
+                    self.fail_on(scores, c, h, one)
                     errors[c] = np.nan  # its score may be any
                 else:
                     models[c][h] = one
                     if self.stop_early:
-                        errors[c] += 1 - self.scores_of(found, c, h, models[c], "test")["score"]
+                        errors[c] += 1 - self.scores_of(scores, c, h, models[c], "test")["score"]
             if self.stop_early:
                 hopeless = self.is_hopeless(errors[left] / self.n_splits)
                 for c in left[hopeless]:
-                    self.stop(found, c)
+                    self.stop(scores, c)
                 left = left[~hopeless]
             if progress is not None:
                 progress((h + 1) / self.n_splits)
@@ -229,8 +230,8 @@ class FoldJudge(Judge):
             self.least = np.nanmin([self.least, *errors[left] / self.n_splits])
         return models
 
-    def trained(self, found, gram, class_weight, values, h, split, left):
-        """The _Held of each model that is left on a split, or the error that it is."""
+    def trained(self, scores, gram, class_weight, values, h, split, left):
+        """Return the _SplitValues of each remaining model on a split, or the error that its fit raised."""
         data = self.data
         classes = np.unique(data.codes[split.train])
         if classes.size < 2:
@@ -242,7 +243,7 @@ class FoldJudge(Judge):
         problem = Problem(data.classes[classes], codes, times * data.weight * per_class[codes])
         rows = split.train if self.return_train_score else split.train[:0]
         models = [
-            _Held(classes, problem.empty_values(split.test.size), problem.empty_values(rows.size))
+            _SplitValues(classes, problem.empty_values(split.test.size), problem.empty_values(rows.size))
             for _ in left
         ]
         for pair in problem.pairs:
@@ -253,37 +254,37 @@ class FoldJudge(Judge):
             for n, c in enumerate(left):
                 begin = time.perf_counter()
                 solution = next(fits)
-                found.fit_time[c, h] += time.perf_counter() - begin
+                scores.fit_time[c, h] += time.perf_counter() - begin
                 if isinstance(solution, Exception):
                     models[n] = solution
                 elif not isinstance(models[n], Exception):
                     models[n].test[:, pair.number] = solution.decision[split.test]
                     models[n].train[:, pair.number] = solution.decision[rows]
-                    found.n_not_converged[c] += not solution.converged
+                    scores.n_not_converged[c] += not solution.converged
         return models
 
-    def score(self, found, c, models):
-        """Find the scores of a model from its _Held on each split."""
-        for table, part in ((found.test, "test"), (found.train, "train")):
+    def score(self, scores, c, models):
+        """Find the scores of a model from its _SplitValues on each split."""
+        for table, part in ((scores.test, "test"), (scores.train, "train")):
             if part == "train" and not self.return_train_score:
                 continue
-            scores = {name: np.full(self.n_splits, np.nan) for name in self.names}
+            by_name = {name: np.full(self.n_splits, np.nan) for name in self.names}
             for h, held in enumerate(models):
                 begin = time.perf_counter()
-                own = self.scores_of(found, c, h, models, part) if held is not None else None
+                part_scores = self.scores_of(scores, c, h, models, part) if held is not None else None
                 for name in self.names:
-                    scores[name][h] = self.error_score if own is None else own[name]
+                    by_name[name][h] = self.error_score if part_scores is None else part_scores[name]
                 if part == "test":
-                    found.score_time[c, h] = time.perf_counter() - begin
-            found.put(table, c, scores)
+                    scores.score_time[c, h] = time.perf_counter() - begin
+            scores.put(table, c, by_name)
 
-    def scores_of(self, found, c, h, models, part):
-        """Scores by name at the rows of a split to judge, or to train on."""
+    def scores_of(self, scores, c, h, models, part):
+        """Return scores by name at the rows that a split holds out, or trains on."""
         data, held = self.data, models[h]
         rows, values = getattr(self.splits[h], part), getattr(held, part)
         if self.scoring is None:
-            found = winners(values, held.classes.size, self.template.break_ties)
-            right = held.classes[found] == data.codes[rows]
+            predicted = winners(values, held.classes.size, self.template.break_ties)
+            right = held.classes[predicted] == data.codes[rows]
             return {"score": np.average(right, weights=data.error_weight[rows])}
         X, y = data.given(rows)
         left_out = LeftOut(
@@ -293,28 +294,28 @@ class FoldJudge(Judge):
             values,
             lambda: self.probabilities(h, models, part),
         )
-        return self.scored(found, c, h, left_out, y, data.metadata_of(rows))
+        return self.scored(scores, c, h, left_out, y, data.metadata_of(rows))
 
     def probabilities(self, h, models, part):
-        """Probabilities of a split's rows, calibrated by what the other splits hold out and it does not, or
-        by parts of its own rows where no other split holds out any."""
+        """Return probabilities of a split's rows, calibrated on the rows that only other splits hold out, or
+        on parts of its own rows where there are none."""
         data, held, k = self.data, models[h], self.data.classes.size
         if held.classes.size < k:
             raise ValueError(f"probabilities need all {k} classes in every split, split {h} lacks one")
         values, rows = decisions(getattr(held, part), k, "ovr"), getattr(self.splits[h], part)
-        own = np.zeros(data.codes.size, dtype=bool)
-        own[self.splits[h].test] = True
-        seen, there = [], []
+        in_training = np.zeros(data.codes.size, dtype=bool)
+        in_training[self.splits[h].test] = True
+        seen, decision_blocks = [], []
         for other, split in zip(models, self.splits, strict=True):
             if other is not None and other.classes.size == k:
-                kept = ~own[split.test]
-                seen.append(split.test[kept])
-                there.append(decisions(other.test[kept], k, "ovr"))
+                unseen = ~in_training[split.test]
+                seen.append(split.test[unseen])
+                decision_blocks.append(decisions(other.test[unseen], k, "ovr"))
         seen = np.concatenate(seen)
         method = self.template.calibration_method
         if np.unique(data.codes[seen]).size == k:
-            calibration = Calibration(np.concatenate(there), data.codes[seen], k, data.weight[seen], method)
-            return calibration(values)
+            held_out = np.concatenate(decision_blocks)
+            return Calibration(held_out, data.codes[seen], k, data.weight[seen], method)(values)
         codes = data.codes[rows]
         return left_out_probabilities(values, codes, k, data.weight[rows], method, blocks_of(codes))
 

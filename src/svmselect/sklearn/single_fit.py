@@ -39,18 +39,17 @@ def combined(declared, gram, problem, solutions, spheres=None):
     """
     pairs, trained = problem.pairs, problem.weight > 0
     spheres = [None] * len(pairs) if spheres is None else spheres
-    found = [
+    estimates = [
         declared.of(pair.gram(gram), pair.y, solution, sphere)
         for pair, solution, sphere in zip(pairs, solutions, spheres, strict=True)
     ]
     if declared.is_bound:
-        return float(
-            sum(pair.rows.size * one.bound for pair, one in zip(pairs, found, strict=True)) / trained.sum()
-        )
+        bounds = [pair.rows.size * one.bound for pair, one in zip(pairs, estimates, strict=True)]
+        return float(sum(bounds) / trained.sum())
     second_wins = problem.empty_values(gram.m) >= 0
-    for pair, solution, one in zip(pairs, solutions, found, strict=True):
-        others = np.delete(np.arange(gram.m), pair.rows)
-        second_wins[others, pair.number] = values_at(gram, pair, solution, others) >= 0
+    for pair, solution, one in zip(pairs, solutions, estimates, strict=True):
+        rest = np.delete(np.arange(gram.m), pair.rows)
+        second_wins[rest, pair.number] = values_at(gram, pair, solution, rest) >= 0
         second_wins[pair.rows, pair.number] = (pair.y > 0) != one.errors
     wrong = most_votes(second_wins, problem.classes.size) != problem.codes
     return float(wrong[trained].mean())

@@ -199,11 +199,11 @@ class SVC(Classifier):
         training = training_of(self, "leave_one_out")
         starts = [solution.alpha for solution in training.solutions]
         decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
-        (found,) = self.left_out_models(
+        (model,) = self.left_out_models(
             training.gram, training.problem, [float(training.value)], decision_values, progress, starts
         )
-        warn_not_converged(found.n_not_converged, self, self.left_out_tol(decision_values))
-        self.left_out(found.values, decision_values)
+        warn_not_converged(model.n_not_converged, self, self.left_out_tol(decision_values))
+        self.left_out(model.values, decision_values)
         return self.loo_predictions_
 
     def left_out_tol(self, decision_values):

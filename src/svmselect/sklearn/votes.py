@@ -118,10 +118,10 @@ def margins(values, codes):
     """
     if values.ndim == 1:
         return np.where(codes == 1, values, -values)
-    at = np.arange(codes.size), codes
-    others = values.copy()
-    others[at] = -np.inf
-    return values[at] - others.max(axis=1)
+    true_class = np.arange(codes.size), codes
+    without_true = values.copy()
+    without_true[true_class] = -np.inf
+    return values[true_class] - without_true.max(axis=1)
 
 
 def libsvm_coef(coef, codes):

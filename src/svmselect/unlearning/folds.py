@@ -134,14 +134,14 @@ class FoldsUnlearning:
                 for start, value in (("start_up", 1), ("start_down", -1))
                 if (sign == value).any()
             ]
-            starts = [(getattr(self, start), these) for start, these in starts]
+            starts = [(getattr(self, start), rows) for start, rows in starts]
             # where SVs leave that balance each other, the others may stay as they are
             stay = going[sign == 0]
             change = ends.theta[stay] - self.theta
             moved = np.flatnonzero(change.any(axis=0))
             ends.f[stay] += change[:, moved] @ rows_of(self.gram, moved, np.arange(m))
-        for start, these in starts:
-            start.leave([sets[j] for j in these], these, ends)
+        for start, rows in starts:
+            start.leave([sets[j] for j in rows], rows, ends)
         self.check_ends(sets, ends)
         return ends
 

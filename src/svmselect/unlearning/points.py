@@ -35,7 +35,7 @@ UNBALANCED, UNBALANCED_VALUE = 100 * SLACK, 0.01 * SLACK
 OFF = 1e-9
 
 
-def unlearn_points(full, y, points, kept, progress, stop=True):
+def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     """Return decision values of left-out points, each by its path from the solution of all points.
 
     Parameters
@@ -80,7 +80,7 @@ def unlearn_points(full, y, points, kept, progress, stop=True):
             )
     for tableau, b, places in starts:
         start = PointStart(tableau, y, theta, f + b, lo, hi, gap)
-        decision[places], outcome[places] = start.decide(points[places], kept[places], progress, stop)
+        decision[places], outcome[places] = start.decide(points[places], bounds_left[places], progress, stop)
     return decision, outcome
 
 
@@ -170,19 +170,19 @@ class PointStart:
         """Products of the Gram matrix and the combinations, where known."""
         return np.full_like(self.combinations, np.nan)
 
-    def certain_at_once(self, points, kept, x, bend):
+    def certain_at_once(self, points, bounds_left, x, bend):
         """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,)."""
         tableau = self.tableau
         g = np.where(np.arange(self.y.size) < tableau.s, 0, self.g)
         boxes = self.theta, g, self.lo, self.hi, self.g_slack
         width = np.minimum(self.hi - self.lo, 2 * np.abs(self.theta).max())[: tableau.s].sum()
-        most = (np.abs(self.theta[points]) - kept).max()
+        most = (np.abs(self.theta[points]) - bounds_left).max()
         donors = [donors_of(tableau, sign, *boxes, most) for sign in (1, -1)]
         return certain_at_once(
-            points, kept, x, bend, self.y, *boxes, tableau.diagonal, self.gap * width, donors
+            points, bounds_left, x, bend, self.y, *boxes, tableau.diagonal, self.gap * width, donors
         )
 
-    def decide(self, points, kept, progress, stop):
+    def decide(self, points, bounds_left, progress, stop):
         """Return decision values and outcomes of `unlearn_points`, for the points of this tableau."""
         tableau, m = self.tableau, self.y.size
         points = tableau.number[points]
@@ -191,14 +191,14 @@ class PointStart:
         size = max(FEW, KEPT_VALUES // m)
         for begin in range(0, points.size, size):
             part = points[begin : begin + size]
-            stays = kept[begin : begin + size]
+            stays = bounds_left[begin : begin + size]
             # The responses of these points, or of all where that costs less than a second call for those that
             # paths meet.
-            known, at = (np.arange(m), part) if m <= FEW else (part, slice(None))
+            known, chosen = (np.arange(m), part) if m <= FEW else (part, slice(None))
             x, b, bend = tableau.response(known)
             certain = np.zeros(part.size, dtype=bool)
             if stop and points.size > FEW_PATHS:
-                certain = self.certain_at_once(part, stays, x[at], bend[at])
+                certain = self.certain_at_once(part, stays, x[chosen], bend[chosen])
             rest = np.flatnonzero(~certain)
             if progress is not None and certain.any():
                 progress(part.size - rest.size)
@@ -230,12 +230,12 @@ class PointStart:
             self.products[new[part]] = rows @ self.combinations
         return strayed(self.ends, n, self.theta, self.g, self.combinations, self.products)
 
-    def conditions(self, points, kept):
+    def conditions(self, points, bounds_left):
         """Return what `_ends.conditions` does, for these ends."""
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
-        return conditions(points, kept, *boxes, self.ends, self.unit)
+        return conditions(points, bounds_left, *boxes, self.ends, self.unit)
 
-    def check_ends(self, points, kept, stop=True):
+    def check_ends(self, points, bounds_left, stop=True):
         """What the ends of paths say, held against the Gram matrix.
 
         Parameters
@@ -272,7 +272,7 @@ class PointStart:
             ends.g[doubtful] = self.g + self.tableau.times_gram(ends.theta[doubtful] - self.theta)
             going = doubtful[ends.room[doubtful] > 0]
             ends.rate[going] = self.tableau.times_gram(ends.direction[going])
-        gap, noise, b, width = self.conditions(points, kept)
+        gap, noise, b, width = self.conditions(points, bounds_left)
         decision = ends.g[np.arange(n), points] + self.y[points] + b
         margin = self.y[points] * decision
         bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)

@@ -44,13 +44,13 @@ class Tableau:
         Size of S.
     """
 
-    def __init__(self, gram, inbound, others=None, threshold=True):
+    def __init__(self, gram, inbound, outside_points=None, threshold=True):
         self.gram = gram
-        if others is None:
+        if outside_points is None:
             outside = np.ones(gram.m, dtype=bool)
             outside[inbound] = False
-            others = np.flatnonzero(outside)
-        order = np.concatenate([inbound, others])
+            outside_points = np.flatnonzero(outside)
+        order = np.concatenate([inbound, outside_points])
         rows = rows_of(gram, inbound, order)
         self.threshold = threshold
         # The shift is as large as the diagonal: a smaller one would make points near the first pivot's look
@@ -154,16 +154,16 @@ class Tableau:
         """The columns of some points, from their responses: one row for each, of all points that matter."""
         columns = np.empty((points.size, self.order.size))
         columns[:, : self.s] = x
-        others = columns[:, self.s :]
-        np.matmul(x, self.rows_of_others, out=others)
-        others += b[:, None]
+        other_rows = columns[:, self.s :]
+        np.matmul(x, self.rows_of_others, out=other_rows)
+        other_rows += b[:, None]
         outside = np.flatnonzero(points >= self.s)
-        others[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
+        other_rows[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
         return columns
 
     def times_gram(self, values):
         """The product of the rows of an array of shape (n, m) with the Gram matrix."""
-        others = self.s + np.flatnonzero(values[:, self.s :].any(axis=0))
+        reached = self.s + np.flatnonzero(values[:, self.s :].any(axis=0))
         product = values[:, : self.s] @ self.rows
-        product += values[:, others] @ rows_of(self.gram, self.order[others], self.order)
+        product += values[:, reached] @ rows_of(self.gram, self.order[reached], self.order)
         return product

@@ -128,8 +128,8 @@ class Path:
         aim = np.where(self.y > 0, self.hi, self.lo)
         direction = np.where(self.moving, aim - self.theta, 0.0)
         direction[self.leaving] = -self.theta[self.leaving]
-        others, tied = np.flatnonzero(direction), np.flatnonzero(self.tied)
-        d_f = self.gram.product(others, direction[others])
+        driven, tied = np.flatnonzero(direction), np.flatnonzero(self.tied)
+        d_f = self.gram.product(driven, direction[driven])
         eta = 1.0
         if not self.exact:
             eta = self.long_step(d_f)
@@ -157,9 +157,9 @@ class Path:
 
     def move(self, change, d_f):
         """Change the variables, cut off at their bounds, and f; `d_f` belongs to the uncut change."""
-        wanted = self.theta + change
-        self.theta = np.clip(wanted, self.lo, self.hi)
-        cut = self.theta - wanted
+        target = self.theta + change
+        self.theta = np.clip(target, self.lo, self.hi)
+        cut = self.theta - target
         over = np.flatnonzero(np.abs(cut) > SNAP * (self.hi - self.lo))
         self.f = self.f + d_f + self.gram.product(over, cut[over])
 

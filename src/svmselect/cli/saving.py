@@ -10,11 +10,11 @@ __all__ = [
     "check_groups",
     "check_options",
     "check_saving",
-    "fit_kept",
-    "kept",
-    "kept_facts",
-    "kept_rows",
+    "configured_model",
+    "fit_saved",
     "save",
+    "saved_facts",
+    "saved_rows",
 ]
 
 
@@ -35,9 +35,9 @@ def check_options(arguments):
 
 def check_groups(arguments):
     """A ValueError, before the file is read, where --groups would not be heeded."""
-    asked = [("--by loo", arguments.by == "loo")]
-    asked += [(f"--{name}", getattr(arguments, name)) for name in ("calibration", "threshold")]
-    for option, given in asked:
+    options = [("--by loo", arguments.by == "loo")]
+    options += [(f"--{name}", getattr(arguments, name)) for name in ("calibration", "threshold")]
+    for option, given in options:
         if arguments.groups and given:
             raise ValueError(
                 f"{option} leaves out single rows, and the others of their group would stay: it cannot go "
@@ -56,7 +56,7 @@ def check_saving(arguments, data):
         )
 
 
-def kept(arguments, calibrated=False, **parameters):
+def configured_model(arguments, calibrated=False, **parameters):
     """The SVC of the options as it is kept; `calibrated` gives it probabilities in any case."""
     return classifier(
         arguments,
@@ -67,8 +67,8 @@ def kept(arguments, calibrated=False, **parameters):
     )
 
 
-def fit_kept(model, arguments, X, y):
-    """Train an SVC of `kept`, and return it.
+def fit_saved(model, arguments, X, y):
+    """Train an SVC of `configured_model`, and return it.
 
     Its `threshold` becomes the score's name, which says of which class the score is and can be saved.
     """
@@ -76,7 +76,7 @@ def fit_kept(model, arguments, X, y):
     return model.set_params(threshold=score_name(arguments.threshold, arguments.positive))
 
 
-def kept_facts(model):
+def saved_facts(model):
     """What a trained model decides by, for JSON."""
     return {
         "calibration": model.calibration_method if model.calibration else None,
@@ -85,14 +85,14 @@ def kept_facts(model):
     }
 
 
-def kept_rows(model, arguments):
+def saved_rows(model, arguments):
     """The same and where it is saved, as rows of a table."""
     rows = []
     if model.calibration:
         rows.append(("probabilities", model.calibration_method, "calibrated on left-out decision values"))
     if model.threshold:
-        what = f"decision value with the best {model.threshold} of left-out rows"
-        rows.append(("threshold", f"{model.threshold_:.6g}", what))
+        quantity = f"decision value with the best {model.threshold} of left-out rows"
+        rows.append(("threshold", f"{model.threshold_:.6g}", quantity))
     return rows + ([("saved", arguments.save, "")] if arguments.save else [])
 
 
