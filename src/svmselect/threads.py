@@ -73,7 +73,7 @@ class _OneThread:
         self._restore()
 
     def enter(self):
-        """Limit BLAS; returns its former number of threads, and the limits of the calling thread alone."""
+        """Limit BLAS; return its former number of threads, and the limits of the calling thread alone."""
         process_libraries, thread_libraries = _by_scope()
         with self._lock:
             if not self._inside:
@@ -90,7 +90,7 @@ class _OneThread:
             return self._before, thread_limits
 
     def leave(self, thread_limits):
-        """Undo what `enter` did, of which `own` are the limits of the calling thread."""
+        """Undo what `enter` did, given the limits of the calling thread that it returned."""
         with self._lock:
             if thread_limits is not None:
                 thread_limits.restore_original_limits()

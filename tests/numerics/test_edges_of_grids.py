@@ -104,9 +104,10 @@ def check(X, y, kernel, C):
             assert errors == pytest.approx(expected.mean(), abs=1e-12), name
 
 
-@pytest.mark.parametrize("seed", range(40))
+# the last one once left a support vector 2e-12 C off its bound, which fixed a threshold
+@pytest.mark.parametrize("seed", [*([seed, 2026] for seed in range(40)), [26112026, 756]], ids=str)
 def test_every_way_gives_the_errors_of_retraining(seed):
-    check(*nearly_balanced(np.random.default_rng([seed, 2026])))
+    check(*nearly_balanced(np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e-3, 0.01, 0.1, 0.4])

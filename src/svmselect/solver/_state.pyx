@@ -288,15 +288,19 @@ cdef class State:
         self.select()
 
     cdef int refresh(self) except -1:
-        """Compute f again from theta, and take the round-off of the steps out of theta's sum."""
+        """Compute f again from theta, and take the round-off of the steps out of theta's sum.
+
+        The variable with most room takes it. If it misses its bound by just as much, it goes there: it would
+        pass for in-bound, and fix a threshold that is an interval.
+        """
         theta, lo, hi = self.view(self.theta).copy(), self.view(self.lo), self.view(self.hi)
         for rows, total in self.totals:
-            part = theta[rows]
+            part, least, most = theta[rows], lo[rows], hi[rows]
             drift = total - fsum(part[part != 0])
-            room = np.minimum(hi[rows] - part, part - lo[rows])
+            room = np.minimum(most - part, part - least)
             t = room.argmax()
-            if abs(drift) < room[t]:
-                part[t] += drift
+            if room[t] > 0 and abs(drift) <= room[t] + SNAP * (most[t] - least[t]):
+                part[t] = min(max(part[t] + drift, least[t]), most[t])
                 theta[rows] = part
         self.seed(theta)
         return 0
