@@ -129,7 +129,7 @@ def one_blas_thread():
 
 @one_blas_thread()
 def thread_count():
-    """How many threads `run` may use."""
+    """Return how many threads `run` may use."""
     return _allowed.get()
 
 

@@ -99,8 +99,8 @@ def spans_by_path(part, y, alpha, C, points, tol):
 
 
 def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
-    """The same by SMO and the active-set method, from the convex combination by which Sarafis et al. prove
-    their Lemma 1; and the number of those that ran out of steps."""
+    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps. Each
+    starts from the convex combination by which Sarafis et al. prove their Lemma 1."""
     squared_span, n_not_converged = np.empty(points.size), 0
     if points.size == 0:
         return squared_span, n_not_converged

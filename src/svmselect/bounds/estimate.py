@@ -1,4 +1,4 @@
-"""What the estimates that count training points have in common."""
+"""Base of the estimates that count training points."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class SingleFit:
     needs_sphere: bool = False
 
     def of(self, gram: Gram, y: ArrayLike, solution: Solution, sphere: Any = None) -> Any:
-        """What `compute` returns; a sphere that is known is not found again."""
+        """Return the estimate; a smallest sphere that is given is not computed again."""
         return self.compute(gram, y, solution, **({"sphere": sphere} if self.needs_sphere else {}))
 
 

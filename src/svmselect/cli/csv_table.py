@@ -34,7 +34,7 @@ MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a table has its features and its label, so that they are found in other tables.
+    """The places of features and label in a table, by which they are found in other tables.
 
     Attributes
     ----------

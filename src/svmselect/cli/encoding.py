@@ -30,7 +30,7 @@ MISSING_CODES = {99, 999, 9999, 99999, 999999}
 
 @dataclass(frozen=True)
 class Column:
-    """What becomes of a column of a table.
+    """The features that a column of a table becomes.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the rows of a file become the rows of a model.
+    """The map from rows of a file to rows of a model.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Encoding:
         return X
 
     def as_dict(self):
-        """The same as JSON's types."""
+        """Return the encoding in JSON's types."""
         layout = self.layout and {
             "names": self.layout.names,
             "places": self.layout.places,
@@ -282,7 +282,7 @@ def learned(raw, categorical, impute, standardise, doubts, zero_based=False):
 
 
 def _column(cells, j, categorical, impute, doubts):
-    """What becomes of column j of the cells."""
+    """Return the Column that column j of the cells becomes."""
     title = cells.title(j)
     words = cells.column(j)
     values = None if categorical else _finite_numbers(words)

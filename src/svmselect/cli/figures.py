@@ -27,7 +27,7 @@ def check_plotting(plot, report):
 
 
 def surface(search):
-    """What a search found of its models: a surface over C and gamma, or a curve along the one that varies.
+    """Draw the scores of a search's models: a surface over C and gamma, or a curve along the one that varies.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the classifiers that a row took no part in say of it: the rows' margins and the misclassified rows."""
+"""Margins of rows, and misclassified rows, by classifiers that were trained without them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def left_out_rows(model, y):
 
 
 def held_out_rows(model, X, y, folds):
-    """The same by the classifiers without the fold of a row."""
+    """Return margins and misclassified rows by the classifiers trained without each row's fold."""
     plain = clone(model).set_params(calibration=None, threshold=None)
     values = cross_val_predict(plain, X, y, cv=folds, method="decision_function")
     predicted = None if values.ndim == 1 else cross_val_predict(plain, X, y, cv=folds)

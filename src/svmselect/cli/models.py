@@ -111,7 +111,7 @@ def classifier(arguments, **parameters):
 
 
 def evaluated_model(arguments, **parameters):
-    """The same with probabilities for --scoring, which may ask for them."""
+    """Return the SVC of the options; it has probabilities if --scoring may ask for them."""
     return classifier(
         arguments,
         calibration="loo" if arguments.scoring else None,

@@ -65,7 +65,7 @@ class Outer:
 
     @property
     def facts(self):
-        """The same for JSON."""
+        """The errors and scores of the outer folds, for JSON."""
         return {
             "outer_folds": self.n_folds,
             "outer_error": self.wrong.mean(),
@@ -80,7 +80,7 @@ class Outer:
 
     @property
     def row(self):
-        """What is measured, and its value for people."""
+        """Name and value of the measure, for people."""
         if self.scores:
             return f"{self.scoring} of the whole selection", f"{np.mean(self.scores):.6g}"
         if self.by == "weighted_accuracy":
@@ -89,7 +89,7 @@ class Outer:
 
     @property
     def sentence(self):
-        """The same, and how it was counted."""
+        """Name and value of the measure, and how it was counted."""
         if self.scores:
             how = f"mean of {self.n_folds} outer folds, {min(self.scores):.6g} to {max(self.scores):.6g}"
         else:

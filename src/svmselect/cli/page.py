@@ -135,7 +135,7 @@ def _misclassified(left_out, data):
 
 
 def _support_vectors(model, data):
-    """How many there are of each class, and which."""
+    """Return a table of the support vectors of each class: their number and their rows."""
     rows = []
     ends = np.cumsum(model.n_support_)
     for label, end, n in zip(model.classes_, ends, model.n_support_, strict=True):

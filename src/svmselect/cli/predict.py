@@ -81,7 +81,7 @@ def predict(arguments):
 
 
 def encoding_of(saved, path):
-    """How the rows of a file become those of the model."""
+    """Return the Encoding that turns the rows of a file into those of the model."""
     model = saved.model
     d = model.n_features_in_
     if model.kernel == "precomputed":

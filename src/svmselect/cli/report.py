@@ -1,4 +1,4 @@
-"""What a command prints: a table for people, or JSON."""
+"""The output of a command: a table for people, or JSON."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def visible(text):
 
 
 def _plain(value):
-    """The same with Python's own types only; a number that is not finite is None."""
+    """Return a value in Python's own types only; a number that is not finite becomes None."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -77,7 +77,7 @@ def fit_saved(model, arguments, X, y):
 
 
 def saved_facts(model):
-    """What a trained model decides by, for JSON."""
+    """Return calibration and threshold of a trained model, for JSON."""
     return {
         "calibration": model.calibration_method if model.calibration else None,
         "threshold_scoring": model.threshold,
@@ -86,7 +86,7 @@ def saved_facts(model):
 
 
 def saved_rows(model, arguments):
-    """The same and where it is saved, as rows of a table."""
+    """Return calibration, threshold and file of a trained model as rows of a table."""
     rows = []
     if model.calibration:
         rows.append(("probabilities", model.calibration_method, "calibrated on left-out decision values"))

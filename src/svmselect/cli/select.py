@@ -153,7 +153,7 @@ def _searched(arguments, X, y, groups, verbose):
 
 
 def _measured(arguments, search):
-    """What a search chose by: its name in results, its name for people, and its values."""
+    """Return the measure that a search chose by: its name in results, its name for people, and its values."""
     method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
     scores = search.cv_results_["mean_test_score"]
     if arguments.scoring:

@@ -274,7 +274,7 @@ def cross_validate(
 
 
 class _Cost(NamedTuple):
-    """What a seed or a fit has cost: CPU time in seconds, Gram columns and kernel values."""
+    """The cost of a seed or a fit: CPU time in seconds, Gram columns and kernel values."""
 
     cpu_s: float = 0.0
     columns: int = 0

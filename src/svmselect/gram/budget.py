@@ -71,7 +71,7 @@ class Budget:
         return budget
 
     def capacity(self, m):
-        """How many columns of m rows it holds."""
+        """Return how many columns of m rows the budget holds."""
         return self.n_bytes // column_bytes(m, self.dtype)
 
     def rest(self, taken):

@@ -254,7 +254,7 @@ class Gram(Values):
         return [self, *(self._with_source(source, Budget(n_bytes, self.dtype), self.m) for source in sources)]
 
     def aside(self, n_bytes: int) -> Gram:
-        """The same matrix with a store of its own, for columns that this one is not to keep.
+        """Return this matrix with another store, for columns that are not to be stored in this one.
 
         Parameters
         ----------

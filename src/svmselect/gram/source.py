@@ -1,4 +1,4 @@
-"""Where the columns of a Gram matrix come from."""
+"""Sources of the columns of a Gram matrix."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _checked_diagonal(kernel, rows):
 
 
 class Source:
-    """Where the columns of one Gram matrix come from: matrices of more rows that store them, else the kernel.
+    """The source of a Gram matrix's columns: matrices of more rows that store them, else the kernel.
 
     Parameters
     ----------
@@ -109,5 +109,5 @@ class Source:
         return Source(self.placed, numbers, self.kernel, self.counts, above)
 
     def beside(self, X, support):
-        """See `Placed.beside`."""
+        """Return kernel values of new rows and some of the matrix' rows, as `Placed.beside`."""
         return self.placed.beside(X, self.kernel, support if self.numbers is None else self.numbers[support])

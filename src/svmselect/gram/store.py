@@ -1,4 +1,4 @@
-"""Where the columns of a Gram matrix are kept, and who counts them."""
+"""Storage of the columns of a Gram matrix, and counts of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Counts:
 
 
 class Store:
-    """Where the columns of a matrix are kept, and what each thread sees of it.
+    """Storage of the columns of a matrix, for all threads or for each of them.
 
     The whole matrix, where it fits, is stored once for all threads. Fewer columns are replaced as they are
     used, so there each thread has a store of its own. The first thread that asks has the whole capacity, and

@@ -19,7 +19,7 @@ DEAR_FROM = 250  # with this many values in a row, a column is dear to compute
 
 
 class Values:
-    """What can be asked of a kernel matrix whoever decides on its memory: its values and what they cost.
+    """The read-only interface of a kernel matrix, independent of how its columns are stored.
 
     Parameters
     ----------

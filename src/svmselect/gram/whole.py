@@ -47,7 +47,7 @@ def _compute_blocks(source, columns, absent, progress):
             _panels.transpose(arena[down, right], arena[right, down])
 
     def block_around(pair):
-        """The same beside columns that are stored already, wherever, and perhaps in use."""
+        """Compute a block beside columns that are stored already, wherever, and perhaps in use."""
         down, right = pair
         values = kernel.block(rows.take(down), rows.take(right))
         if down == right:

@@ -19,7 +19,7 @@ ASYMMETRIC = 1e-5
 
 
 class _Combined(Kernel):
-    """What sums and products share."""
+    """Base of sums and products of kernels."""
 
     @property
     def stationary(self):
@@ -111,7 +111,7 @@ class Sum(_Combined):
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """See `Kernel.block`."""
+        """Compute a block of kernel values; see `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         total = sum(weight * part.block(A, B) for part, weight in zip(self.parts, self.weights, strict=True))
         out[slots] = total
@@ -161,7 +161,7 @@ class Product(_Combined):
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """See `Kernel.block`."""
+        """Compute a block of kernel values; see `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         values = self.parts[0].block(A, B)
         for part in self.parts[1:]:
@@ -230,7 +230,7 @@ class Custom(Kernel):
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """See `Kernel.block`."""
+        """Compute a block of kernel values; see `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         values = self.function(A.X.astype(np.float64), B.X.astype(np.float64))
         values = values.toarray() if sparse.issparse(values) else np.asarray(values)

@@ -22,14 +22,14 @@ class OfProducts(Kernel):
     into ``out[slots[r]]``; a product is a sum of d terms."""
 
     def block(self, A, B, out=None, slots=None):
-        """See `Kernel.block`."""
+        """Compute a block of kernel values; see `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         for a, b, products in product_panels(A, B):
             self._finish(products, out[:, b], slots[a], A.norms[a], B.norms[b], A.width)
         return out
 
     def weighted(self, A, weights, B):
-        """See `Kernel.weighted`."""
+        """Compute weighted sums of kernel values; see `Kernel.weighted`."""
         sums = np.zeros(B.n)
         for a, b, products in weighted_panels(A, B):
             self._add(products, weights[a], sums[b], A.norms[a], B.norms[b], A.width)
@@ -272,7 +272,7 @@ class AnisotropicRBF(Kernel):
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """See `Kernel.block`; the rows of both are scaled anew each time."""
+        """Compute a block of kernel values as `Kernel.block`, of rows that are scaled each time."""
         factors = np.sqrt(np.array(self.gammas))
         return RBF(1.0).block(A.scaled(factors), B.scaled(factors), out, slots)
 

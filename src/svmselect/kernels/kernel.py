@@ -1,4 +1,4 @@
-"""What a kernel is to a Gram matrix."""
+"""The interface of kernels."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class _OfPairs(Kernel):
         positive(self.gamma, "gamma")
 
     def block(self, A, B, out=None, slots=None):
-        """See `Kernel.block`."""
+        """Compute a block of kernel values; see `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         for a, b, left, right in dense_panels(A, B):
             turned = np.empty((right.shape[1], right.shape[0]), dtype=right.dtype)

@@ -266,8 +266,8 @@ def dense_panels(A, B):
 
 
 def weighted_panels(A, B):
-    """The same for sums over the rows of A, many for each row of B: sparse rows of A times few rows of B made
-    dense, without turning products round."""
+    """Yield panels for sums over the rows of A, many for each row of B: sparse rows of A times few rows of B
+    made dense, without turning products round."""
     if not A.is_thin:
         yield from product_panels(A, B)
         return

@@ -1,4 +1,4 @@
-"""What the classifiers share: fitting a problem per pair of classes, and predicting."""
+"""Base of the classifiers: it fits a problem per pair of classes, and predicts."""
 
 from __future__ import annotations
 
@@ -333,6 +333,6 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):
-        """Their logarithms, shape (n, k); see `predict_proba`."""
+        """Return logarithms of `predict_proba`, shape (n, k)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

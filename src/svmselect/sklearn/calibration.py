@@ -78,8 +78,8 @@ class Calibration:
 
     @property
     def points(self):
-        """What each map is made of, as lists: slope and offset of a sigmoid, or values and probabilities
-        where a monotone function bends."""
+        """The numbers that define each map, as lists: slope and offset of a sigmoid, or values and
+        probabilities where a monotone function bends."""
         return [
             [to_p.slope, to_p.offset]
             if isinstance(to_p, Sigmoid)

@@ -88,7 +88,8 @@ def value_of(candidate, template):
 
 
 def by_kernel(candidates, template, X):
-    """What shares a Gram matrix, and in it what shares a path along C.
+    """Return the candidates by kernel, which share a Gram matrix, and in it by weights, which share a path
+    along C.
 
     Returns
     -------

@@ -44,7 +44,7 @@ class Choice:
             )
 
     def applied_to(self, results):
-        """What is known of the best model, as attributes of the search.
+        """Return the best model and its score as attributes of the search.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ CHOSEN = {"color": "tab:red", "label": "chosen"}
 
 
 class SearchDisplay:
-    """What a search has found, as a picture; made by `from_search`.
+    """A picture of a search's scores; made by `from_search`.
 
     Parameters
     ----------

@@ -17,7 +17,8 @@ SUBSETS = 5  # Bakir, Bottou and Weston's s
 
 
 class _BinarySVC(ClassifierMixin, BaseEstimator):
-    """What the classifiers share: labels, the kernel, and predictions of ``classifier_``."""
+    """Base of the classifiers of edited training sets: labels, the kernel, and predictions of
+    ``classifier_``."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -57,7 +58,7 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return self
 
     def _n_subsets(self, y):
-        """How many subsets are drawn: `n_subsets`, or no more than the smaller class has rows."""
+        """Return how many subsets are drawn: `n_subsets`, or no more than the smaller class has rows."""
         if self.n_subsets is not None:
             return self.n_subsets
         return min(SUBSETS, np.count_nonzero(y > 0), np.count_nonzero(y < 0))

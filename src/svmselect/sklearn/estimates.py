@@ -26,7 +26,7 @@ __all__ = ["Estimates", "Training", "training_of"]
 
 @dataclass
 class Training:
-    """What `fit` leaves for the estimates.
+    """The results of `fit` from which estimates are computed.
 
     Attributes
     ----------

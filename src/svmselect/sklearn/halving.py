@@ -12,7 +12,7 @@ LEAST_OF_A_CLASS = 2  # rows that the first round has of each class, and of each
 
 
 def rows_of_rounds(n_models, factor, m, least):
-    """How many rows each round has.
+    """Return the number of rows of each round.
 
     Parameters
     ----------

@@ -39,10 +39,10 @@ class LeftOutModel(NamedTuple):
 def loo_path(
     gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False, hopeless=None
 ):
-    """What the classifiers of all pairs, trained without a row, say of it, for every row and every C.
+    """Yield left-out decision values of every row for each pair of classes, one model for each C.
 
     Leaving out a row of a class changes the problems of the pairs with this class, whose values are those of
-    their own leave-one-out; the other pairs say what they do with all rows. Weights stay those of all rows.
+    their own leave-one-out; the other pairs have the values of all rows. Weights stay those of all rows.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def _hopeless_without(hopeless, values, pair, errors):
 
 
 def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
-    """As `loo_path` for one model of any kind, by training without each row.
+    """Return left-out decision values for one model of any kind, by training without each row.
 
     Parameters
     ----------

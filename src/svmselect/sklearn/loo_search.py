@@ -199,7 +199,7 @@ class _LeaveOneOutEvaluator(Evaluator):
         return np.average(wrong, weights=self.data.error_weight)
 
     def is_hopeless_by(self, values):
-        """The same by values of the pairs that are right wherever they may be."""
+        """Return whether the model is hopeless even if every undecided row counts as correct."""
         wrong = winners(values, self.data.classes.size) != self.data.codes
         return self.is_hopeless(self.error_of(wrong))
 

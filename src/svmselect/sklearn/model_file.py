@@ -49,7 +49,7 @@ LABELS = {"i": "number", "u": "number", "f": "number", "b": "number", "U": "text
 
 @dataclass(frozen=True)
 class _SavedModel:
-    """What a file holds.
+    """The content of a model file.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ def load_model(path, n_features=None, zero_based="auto"):
 
 
 def read_model(path, n_features=None, zero_based="auto"):
-    """The same with what else the file holds: a `_SavedModel`."""
+    """Read a model and the rest of its file, as a `_SavedModel`."""
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -109,7 +109,7 @@ def encoded(y):
 
 
 def two_values(y):
-    """What `np.unique` finds, without sorting, where labels are numbers of two values; else None."""
+    """Return the two values of labels that are numbers, and codes, without sorting; None for other labels."""
     if y.dtype.kind not in "biuf" or y.size == 0:
         return None
     low, high = y.min(), y.max()

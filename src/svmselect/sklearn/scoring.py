@@ -1,4 +1,4 @@
-"""What a search judges its models by: scorers as scikit-learn has them, asked about left-out rows."""
+"""Scorers as scikit-learn has them, applied to left-out rows."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Scoring:
         self.names, self.needs_values = list(named), True
 
     def get_metadata_routing(self):
-        """What each scorer asks for; see scikit-learn's guide to metadata routing."""
+        """Return the metadata that each scorer asks for; see scikit-learn's guide to metadata routing."""
         mapping = MethodMapping().add(caller="score", callee="score")
         return MetadataRouter(owner=self).add(**self._scorers, method_mapping=mapping)
 

@@ -1,4 +1,4 @@
-"""What the searches over C and gamma share."""
+"""Base of the searches over C and gamma."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Search(ClassifierMixin, BaseEstimator):
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def get_metadata_routing(self):
-        """Who is handed what is given to `fit` and `score`; see scikit-learn's guide to metadata routing.
+        """Return the router of metadata of `fit` and `score`; see scikit-learn's guide to metadata routing.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class Search(ClassifierMixin, BaseEstimator):
         return router
 
     def _template(self):
-        """What all models have in common, or a ValueError."""
+        """Return the estimator whose parameters all models share; raise a ValueError for another kind."""
         template = SVC() if self.estimator is None else self.estimator
         if not isinstance(template, SVC | NuSVC):
             raise ValueError(
@@ -223,7 +223,7 @@ class Search(ClassifierMixin, BaseEstimator):
             raise ValueError(f"error_score must be 'raise' or a number, got {score!r}")
 
     def _routed(self, method, given):
-        """What the estimator, the splitter and the scorers are handed by `fit` or `score`."""
+        """Return the metadata that `fit` or `score` passes to the estimator, the splitter and the scorers."""
         if routing_enabled():
             return process_routing(self, method, **given)
         unknown = given.keys() - {"sample_weight", "groups"}
@@ -285,10 +285,10 @@ class Search(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X):
-        """Their logarithms."""
+        """Return logarithms of `predict_proba`."""
         return self._best().predict_log_proba(X)
 
 
 def _handed_on(given, routed):
-    """What of all that is given is handed on, by the names that it was given."""
+    """Return the metadata that routing passes on, under the caller's names."""
     return {name: value for name, value in given.items() if any(value is one for one in routed.values())}

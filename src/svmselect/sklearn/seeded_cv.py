@@ -202,7 +202,7 @@ class FoldEvaluator(Evaluator):
         ]
 
     def by_split(self, scores, gram, class_weight, values, progress):
-        """The same split by split; None where a model cannot be trained, or was given up."""
+        """Return the _SplitValues of each model, split by split; None if it failed or was given up."""
         models = [[None] * self.n_splits for _ in values]
         # The models that are not given up, and the sums of their errors.
         left, errors = np.arange(len(values)), np.zeros(len(values))

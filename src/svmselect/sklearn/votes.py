@@ -61,7 +61,7 @@ def winners(values, k, break_ties=False, threshold=0.0):
 
 
 def decisions(values, k, shape):
-    """What `decision_function` returns.
+    """Return decision values in the shape of `decision_function`.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _scores(values, k):
 
 
 def margins(values, codes):
-    """How far the class of each row is ahead of all others.
+    """Return by how much the class of each row is ahead of all other classes.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def margins(values, codes):
 
 
 def libsvm_coef(coef, codes):
-    """What pairs make of support vectors, in LIBSVM's layout.
+    """Return the coefficients of support vectors in LIBSVM's layout.
 
     Parameters
     ----------

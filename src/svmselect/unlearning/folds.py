@@ -258,7 +258,7 @@ class FoldStart:
         ends.f[np.ix_(rows, tableau.order)] = f
 
     def base(self, sets, pulls):
-        """What the points outside S do that are driven: to every g while nothing follows, and to all points
+        """Return the rates that driven points outside S cause: of every g while S is fixed, and of all points
         while S follows; shape (n, m) each. The second is the sum of their columns of the tableau."""
         tableau, s = self.tableau, self.tableau.s
         direct, total = np.zeros((len(sets), self.theta.size)), np.zeros(len(sets))

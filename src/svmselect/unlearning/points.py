@@ -219,7 +219,7 @@ class PointStart:
         return decision, outcome
 
     def strayed(self, n):
-        """See `_ends.strayed`, for the first n ends."""
+        """Return by how much the first n ends are off the Gram matrix; see `_ends.strayed`."""
         s = self.tableau.s
         if np.isnan(self.products[0, 0]):
             self.products[:s] = self.tableau.rows @ self.combinations
@@ -236,7 +236,7 @@ class PointStart:
         return conditions(points, bounds_left, *boxes, self.ends, self.unit)
 
     def check_ends(self, points, bounds_left, stop=True):
-        """What the ends of paths say, held against the Gram matrix.
+        """Return the decision values at the ends of paths, and whether the Gram matrix confirms them.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What all paths from one solution share: its tableau, by columns."""
+"""The tableau of a solution, by columns: all paths from the solution share it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Tableau:
 
     @cached_property
     def threshold_column(self):
-        """What theta_S and g of the others do per unit of the sum of theta, shape (n,)."""
+        """Rates of theta_S and of the other g per unit of the sum of theta, shape (n,)."""
         x = self.ones / self.total
         return np.concatenate([x, x @ self.rows_of_others + (self.shift - 1 / self.total)])
 

@@ -249,7 +249,7 @@ def solve_directly(K, pull, total):
 
 
 def constrained_cg(product, pull, total, unit):
-    """The same by conjugate gradients on the vectors of one sum, from equal variables.
+    """Solve the system by conjugate gradients on the vectors of one sum, from equal variables.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ __all__ = ["Seed", "Transition"]
 
 
 class Seed(NamedTuple):
-    """Where a fit starts, and what finding it took.
+    """Variables from which a fit starts, and the work of computing them.
 
     Attributes
     ----------
