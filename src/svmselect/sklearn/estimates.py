@@ -63,14 +63,48 @@ class Training:
 
 
 class Estimates:
-    """Attributes that appear when they are asked for; fitting and displaying do not compute them."""
+    """Attributes that are computed when they are first asked for; fitting and displaying do not compute them.
 
-    def __getattr__(self, name):
-        if name not in ON_DEMAND:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = ON_DEMAND[name](self, name)
-        setattr(self, name, value)
-        return value
+    Each needs the training set, which a copy or a pickle does not hold. `loo_score` and
+    `left_out_margins` take as long as `loo_decision_` unless that is known.
+    """
+
+    @cached_property
+    def coef_(self):
+        """Coefficients of the features, of a linear kernel: sums over the support vectors."""
+        check_is_fitted(self)
+        if not isinstance(self._kernel, Linear):
+            raise AttributeError(f"coef_ is for kernel='linear', got {self.kernel!r}")
+        weights = self._weights()
+        return weights if len(self.classes_) == 2 else -weights
+
+    @cached_property
+    def loo_predictions_(self):
+        """The class of each row by the classifier without it, shape (m,): exact leave-one-out, of signs."""
+        training_of(self, "loo_predictions_")
+        return self.leave_one_out()
+
+    @cached_property
+    def loo_decision_(self):
+        """Decision values of each row by the classifier without it: exact leave-one-out, of values, which
+        takes longer than signs."""
+        training_of(self, "loo_decision_")
+        self.leave_one_out(decision_values=True)
+        return self.__dict__["loo_decision_"]
+
+    @cached_property
+    def loo_error_(self):
+        """Share of rows that the classifier without them misclassifies; computes `loo_predictions_`."""
+        codes = training_of(self, "loo_error_").problem.codes
+        return float(np.mean(self.loo_predictions_ != self.classes_[codes]))
+
+    @cached_property
+    def weighted_loo_error_(self):
+        """Weight of the rows that the classifier without them misclassifies, over that of all rows; computes
+        `loo_predictions_`."""
+        problem = training_of(self, "weighted_loo_error_").problem
+        wrong = self.loo_predictions_ != self.classes_[problem.codes]
+        return float(weighted_share(wrong, problem.weight))
 
     def loo_score(self, scoring, sample_weight=None):
         """The score of the left-out rows: each is judged by the classifier trained without it.
@@ -136,7 +170,7 @@ class Estimates:
 
 
 def training_of(estimator, name):
-    """The Training of a fitted estimator, or an AttributeError."""
+    """Return the Training of a fitted estimator; raise an AttributeError where there is none."""
     check_is_fitted(estimator)
     training = estimator.__dict__.get("_training")
     if training is None:
@@ -147,60 +181,31 @@ def training_of(estimator, name):
     return training
 
 
-def _coef(estimator, name):
-    check_is_fitted(estimator)
-    if not isinstance(estimator._kernel, Linear):
-        raise AttributeError(f"{name} is for kernel='linear', got {estimator.kernel!r}")
-    weights = estimator._weights()
-    return weights if len(estimator.classes_) == 2 else -weights
+def _estimate_of(declared):
+    """Return an estimate from one fit as an attribute that is computed when it is first asked for."""
+    name = f"{declared.key}_"
 
-
-def _loo_predictions(estimator, name):
-    training_of(estimator, name)
-    return estimator.leave_one_out()
-
-
-def _loo_decision(estimator, name):
-    training_of(estimator, name)
-    estimator.leave_one_out(decision_values=True)
-    return estimator.loo_decision_
-
-
-def _loo_error(estimator, name):
-    codes = training_of(estimator, name).problem.codes
-    return float(np.mean(estimator.loo_predictions_ != estimator.classes_[codes]))
-
-
-def _weighted_loo_error(estimator, name):
-    problem = training_of(estimator, name).problem
-    wrong = estimator.loo_predictions_ != estimator.classes_[problem.codes]
-    return float(weighted_share(wrong, problem.weight))
-
-
-def _from_one_fit(declared):
-    """A single-fit estimate that is computed when it is asked for."""
-
-    def compute(estimator, name):
-        training = training_of(estimator, name)
+    def estimate(self):
+        training = training_of(self, name)
         training.gram.check_definite()
         problem, grams = training.problem, [pair.gram(training.gram) for pair in training.problem.pairs]
         if training.exact is None:
             training.exact = [
-                estimator.exact_solution(gram, pair, solution)
+                self.exact_solution(gram, pair, solution)
                 for gram, pair, solution in zip(grams, problem.pairs, training.solutions, strict=True)
             ]
         if declared.needs_sphere and training.spheres is None:
             training.spheres = [smallest_enclosing_sphere(gram) for gram in grams]
         return combined(declared, training.gram, problem, training.exact, training.spheres)
 
-    return compute
+    estimate.__doc__ = (
+        f"""The {declared.name}, from the fit alone; see `svmselect.{declared.compute.__name__}`."""
+    )
+    attribute = cached_property(estimate)
+    attribute.__set_name__(Estimates, name)
+    return attribute
 
 
-ON_DEMAND = {
-    "coef_": _coef,
-    "loo_predictions_": _loo_predictions,
-    "loo_decision_": _loo_decision,
-    "loo_error_": _loo_error,
-    "weighted_loo_error_": _weighted_loo_error,
-    **{f"{declared.key}_": _from_one_fit(declared) for declared in SINGLE_FITS},
-}
+for _declared in SINGLE_FITS:
+    setattr(Estimates, f"{_declared.key}_", _estimate_of(_declared))
+ON_DEMAND = [name for name, value in vars(Estimates).items() if isinstance(value, cached_property)]
