@@ -111,8 +111,8 @@ class SVC(Classifier):
 
     Notes
     -----
-    Without a row, all support vectors may be bounded, and any threshold of an interval is optimal. Leave-one-out
-    takes its midpoint, as retraining does here and in LIBSVM.
+    Without a row, all support vectors may be bounded, and any threshold of an interval is optimal.
+    Leave-one-out takes its midpoint, as retraining does here and in LIBSVM.
 
     A pickle, or a copy, does not hold the training set: estimates that were not asked for before are an
     AttributeError there.
