@@ -75,7 +75,7 @@ cdef class BlockedDual(Dual):
                 return LIMIT
             rounding = self.gap_bound() - self.gap()
             if self.gap() <= rounding:  # nobody can tell what is left of it
-                if self.stale == 0:
+                if self.steps_since_refresh == 0:
                     return STUCK
                 self.refresh()
                 continue
@@ -94,7 +94,7 @@ cdef class BlockedDual(Dual):
 
     cdef bint blurred(self, double tol) noexcept nogil:
         """Whether f is not what theta says: here it is computed afresh whenever it has changed."""
-        return self.stale > 0 or Dual.blurred(self, tol)
+        return self.steps_since_refresh > 0 or Dual.blurred(self, tol)
 
     cdef object choose(self, kept):
         """The rows of the next block, increasing: those that violate most, the maximal violating pair among
@@ -151,7 +151,7 @@ cdef class BlockedDual(Dual):
         theta[at] = after[moved]
         for t, d in zip(at, change, strict=True):
             self.lose(t, self.theta[t] - d, d)
-        self.stale += moved.size
+        self.steps_since_refresh += moved.size
         self.update_sets()
         self.select()
         return moved.size

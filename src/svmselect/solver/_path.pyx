@@ -82,11 +82,11 @@ cdef class PathDual(Dual):
                         self.shift(t, self.goal[t] - self.theta[t])
                 n_bounded = 0
         if n_bounded > 0:
-            self.inherited = growth * self.drift()
+            self.rounding_before = growth * self.drift()
             for t in range(self.m):
                 self.f[t] = growth * (self.f[t] + self.p[t]) - self.p[t]
                 self.theta[t] *= growth
-            self.lost = self.stale = 0
+            self.rounding_of_steps = self.steps_since_refresh = 0
         self.C = C
         self.update_sets()
         self.select()
@@ -104,7 +104,7 @@ cdef class PathDual(Dual):
         vec_axpy(self.columns.single, self.n, self.f, d, self.columns.get(t))
         self.theta[t] = before + d
         self.lose(t, before, d)
-        self.stale += 1
+        self.steps_since_refresh += 1
         return 0
 
     cdef int fit(self, int rule, double tol, long long steps) except -1 nogil:

@@ -88,7 +88,7 @@ cdef class Dual(State):
         self.update(d, Ki, -d, Kj, single)
         self.lose(i, before_i, d)
         self.lose(j, before_j, -d)
-        self.stale += 1
+        self.steps_since_refresh += 1
         self.n_iter += 1
         self.work += self.n
         if self.work > WORK_PER_CHECK:
@@ -186,12 +186,12 @@ cdef class Dual(State):
         part.shrunk = True
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
         part.n_iter = self.n_iter
-        part.lost, part.stale, part.inherited = self.lost, self.stale, self.inherited
+        part.copy_rounding(self)
         part.update_sets()
         part.select()
         part.descend(rule, tol, last)
         self.n_iter = part.n_iter
-        self.lost, self.stale = part.lost, part.stale
+        self.rounding_of_steps, self.steps_since_refresh = part.rounding_of_steps, part.steps_since_refresh
         # f elsewhere follows from the thetas that changed
         theta = self.view(self.theta)
         change = part.view(part.theta) - theta[rows]

@@ -51,15 +51,16 @@ cdef class State:
     # the scale of the kernel: its largest diagonal value, and the least curvature that a pair is given
     cdef double largest, least_curvature
     # since f was computed from theta: what rounding took of the steps, times sqrt(K_tt), and their number
-    cdef double lost
-    cdef long long stale
-    cdef double inherited       # round-off that f had before
+    cdef double rounding_of_steps
+    cdef long long steps_since_refresh
+    cdef double rounding_before  # round-off that f had when it was last refreshed
     cdef double total           # the sum that theta has to have
     # the best seen of fresh gradients, and how many in a row were no better
     cdef double best_gap, best_value
     cdef int idle
 
     cdef void copy_from(self, State other) noexcept nogil
+    cdef void copy_rounding(self, State other) noexcept nogil
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil
     cdef void set_theta(self, Py_ssize_t t, double value) noexcept nogil
     cdef void exclude(self, Py_ssize_t t) noexcept nogil

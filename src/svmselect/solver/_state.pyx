@@ -93,7 +93,7 @@ cdef class State:
         self.largest = gram.diagonal.max()
         # a kernel that is zero everywhere has no scale: steps then go to the next bound
         self.least_curvature = VEC_MIN_CURVATURE * self.largest if self.largest > 0 else 1e-300
-        self.lost = self.stale = self.inherited = 0
+        self.rounding_of_steps = self.steps_since_refresh = self.rounding_before = 0
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.totals = [(slice(None), 0.0)]
 
@@ -103,9 +103,14 @@ cdef class State:
         memcpy(self.lo, other.lo, 2 * self.n * sizeof(double))
         memcpy(self.up, other.up, 2 * self.n // 8)
         self.pair = other.pair
-        self.lost, self.stale, self.inherited = other.lost, other.stale, other.inherited
+        self.copy_rounding(other)
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.n_iter = 0
+
+    cdef void copy_rounding(self, State other) noexcept nogil:
+        """Take over what rounding may have done to another state's f."""
+        self.rounding_of_steps, self.steps_since_refresh = other.rounding_of_steps, other.steps_since_refresh
+        self.rounding_before = other.rounding_before
 
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil:
         self.lo[t] = lo
@@ -136,12 +141,12 @@ cdef class State:
         vec_axpy(self.columns.single, self.n, self.f, d, self.columns.get(t))
         self.set_theta(t, before + d)
         self.lose(t, before, d)
-        self.stale += 1
+        self.steps_since_refresh += 1
         return 0
 
     cdef void lose(self, Py_ssize_t t, double before, double d) noexcept nogil:
         """Count what rounding takes when f moves by d and theta_t by as much of it as it can."""
-        self.lost += (EPS * fabs(d) + fabs(self.theta[t] - before - d)) * sqrt(self.diagonal[t])
+        self.rounding_of_steps += (EPS * fabs(d) + fabs(self.theta[t] - before - d)) * sqrt(self.diagonal[t])
 
     cdef void select(self) noexcept nogil:
         """Maximal violating pair of the present f."""
@@ -163,11 +168,12 @@ cdef class State:
         products, of adding them, and of adding the step to theta."""
         cdef Py_ssize_t t
         cdef double most = 0
-        if self.stale == 0:
-            return self.inherited
+        if self.steps_since_refresh == 0:
+            return self.rounding_before
         for t in range(self.m):
             most = max(most, fabs(self.f[t]))
-        return self.inherited + self.lost * sqrt(self.largest) + EPS * self.stale * most
+        most *= EPS * self.steps_since_refresh
+        return self.rounding_before + self.rounding_of_steps * sqrt(self.largest) + most
 
     cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil:
         """The largest M+ - M- that f may have without its round-off: that of the last steps, and that of f
@@ -274,10 +280,10 @@ cdef class State:
         `known` is (theta, f, round-off of f) of this problem's kernel and linear term, whatever its boxes: f
         is then computed from where the variables differ, if that is less work than from all of them.
         """
-        origin, f, self.inherited = 0.0, -self._buffer[2, :self.m], 0
-        self.lost = self.stale = 0
+        origin, f, self.rounding_before = 0.0, -self._buffer[2, :self.m], 0
+        self.rounding_of_steps = self.steps_since_refresh = 0
         if known is not None and np.count_nonzero(theta != known[0]) < np.count_nonzero(theta):
-            origin, f, self.inherited = known
+            origin, f, self.rounding_before = known
         change = theta - origin
         moved = np.flatnonzero(change)
         self._buffer[0, :self.m] = theta

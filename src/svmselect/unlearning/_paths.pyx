@@ -463,20 +463,20 @@ cdef class PointPaths(Path):
         Columns of the tableau sum up to what they should relative to their own size alone, and those of
         nearly dependent points nearly cancel.
         """
-        cdef double lost = self.theta[r] - theta_r, largest = 0
+        cdef double missing = self.theta[r] - theta_r, largest = 0
         cdef Py_ssize_t t, n_inside = 0
         for t in range(self.m):
             n_inside += self.inside[t]
             largest = max(largest, fabs(self.theta[t]))
             if t != r:
-                lost += self.theta[t] - (self.z[t] if self.inside[t] else self.parked[t])
-        if fabs(lost) <= UNNOTICED * largest or n_inside == 0:
+                missing += self.theta[t] - (self.z[t] if self.inside[t] else self.parked[t])
+        if fabs(missing) <= UNNOTICED * largest or n_inside == 0:
             return True
         if self.threshold_column is None:
             with gil:
                 self.threshold_column = self.tableau.threshold_column
         for t in range(self.m):
-            self.base[t] = lost * self.threshold_column[t]
+            self.base[t] = missing * self.threshold_column[t]
         self.pull[r] = 0
         if not self.direction():
             return False
