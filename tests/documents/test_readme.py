@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 from checkouts import ROOT
-from documents.fences import documents
+from documents.fences import SHELL, blocks, documents
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
@@ -32,6 +32,12 @@ def tables(text):
         for table in SyntaxTreeNode(parsed(text)).children
         if table.type == "table"
     ]
+
+
+def test_continuous_integration_calls_its_commands():
+    shell = [block for block in blocks() if block.document == "README.md" and block.language in SHELL]
+    assert {"make", "make test"} <= {line for block in shell for line in block.text.splitlines()}
+    assert {"run", "run test"} <= set((ROOT / ".ci/run").read_text().splitlines())
 
 
 @pytest.fixture(scope="module")
