@@ -282,6 +282,7 @@ def columns(folder):
     frame.assign(state=np.array(["ill", "well"])[y])[:36].to_parquet(folder / "measurements.parquet")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch):
     """In a shell, from each kind of file to a saved model, a page, predictions and their error."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

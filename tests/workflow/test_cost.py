@@ -95,6 +95,7 @@ def test_sums_and_verdicts():
     )
 
 
+@pytest.mark.slow
 def test_a_run_begins_with_what_it_costs_and_the_program_says_what_is_left(checkout, root):
     target = f"{FOLDER}/cells/{CELLS[0]}.parquet"
     done = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)
@@ -193,6 +194,7 @@ def test_what_no_clock_has_is_forecast_too(plan, tmp_path):
         assert seconds(path, "franc2008", runs) == {CELLS[0]: expected}
 
 
+@pytest.mark.slow
 def test_long_cells_start_first(checkout):
     target = f"{FOLDER}/rows/cells.parquet"
     done = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)

@@ -150,6 +150,7 @@ def test_a_pattern_of_no_cell_is_a_sentence():
     )
 
 
+@pytest.mark.slow
 def test_cells_are_computed_again_and_compared(computed, franc, change_rows):
     results = computed.folder / "results/kept/franc2008"
     kept = results / "rows/cells.parquet"
