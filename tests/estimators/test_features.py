@@ -244,6 +244,7 @@ def test_categories_and_missing_values_in_a_saved_model(run):
     assert len(run("predict", "m.json", "mixed.csv").splitlines()) == 61
 
 
+@pytest.mark.slow
 def test_every_kind_of_file_gives_the_same_error(run):
     dump_svmlight_file(X, y, "rows.libsvm", zero_based=False)
     pd.read_csv("rows.csv").to_parquet("rows.parquet")

@@ -28,6 +28,8 @@ from svmselect import (
     span_rule,
 )
 
+pytestmark = pytest.mark.slow
+
 SIZES = [2, 7, 16, 33, 64, 130]
 
 
