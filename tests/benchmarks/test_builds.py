@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import svmselect
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_old_build_is_measured_beside_a_new_one(benchmarks, tmp_path):

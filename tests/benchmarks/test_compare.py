@@ -56,6 +56,7 @@ def test_peers_agree(measured):
     assert all(float(row["test_accuracy"]) > 0.5 and int(row["n_sv"]) > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_every_program_says_how_it_is_called(benchmarks):
     programs = [path for path in sorted(benchmarks.glob("*.py")) if "ArgumentParser(" in path.read_text()]
     assert len(programs) > 10

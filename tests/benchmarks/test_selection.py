@@ -133,6 +133,7 @@ def test_losses_of_left_out_rows():
     assert found["loo_log"] == pytest.approx(-model.loo_score("neg_log_loss"), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_program_writes_every_model_once(benchmarks, mirror, tmp_path):
     output = tmp_path / "selection.csv"
     command = [sys.executable, benchmarks / "selection.py", "--output", output]

@@ -224,10 +224,7 @@ def test_a_score_of_probabilities(data, run, command):
 def test_an_unknown_score_is_one_sentence(data, run, command):
     status, out, err = run(command, data[0], "--scoring", "ballanced")
     assert (status, out) == (2, "")
-    assert err == (
-        "svmselect: error: --scoring must be a name of sklearn.metrics.get_scorer_names(), such as "
-        "balanced_accuracy, f1 or roc_auc, got 'ballanced'\n"
-    )
+    assert "--scoring" in err and "'ballanced'" in err and err.count("\n") == 1
 
 
 def test_three_classes(tmp_path, run):

@@ -78,7 +78,7 @@ def test_a_model_without_probabilities(rows, run):
     run("train", "rows.csv", "--save", "m.json")
     status, out, err = run("predict", "m.json", "rows.csv", "--probabilities")
     assert (status, out) == (2, "")
-    assert err == "svmselect: error: m.json: the model has no probabilities: train it with --calibration\n"
+    assert "m.json" in err and "--calibration" in err and err.count("\n") == 1
 
 
 def test_a_threshold(rows, run):

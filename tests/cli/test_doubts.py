@@ -57,9 +57,8 @@ def test_an_index_in_another_order_is_left_out_too(file):
 def test_an_unnamed_column_that_is_no_index_is_a_feature(file):
     table = read(file(frame().set_index("a").rename_axis(None).to_csv()))
     np.testing.assert_array_equal(table.X, VALUES)
-    assert table.doubts == (
-        "the first column has no name; it is taken for a feature, and --ignore 1 leaves it out",
-    )
+    (doubt,) = table.doubts
+    assert "--ignore 1" in doubt
 
 
 def test_two_doubts_of_pandas_at_once(file):

@@ -144,11 +144,9 @@ def test_what_cannot_be_encoded_is_one_sentence(file, content, options, sentence
 def test_a_column_of_words_is_doubted_unless_it_is_named(file):
     path = file(HEADER + ROWS)
     table = read(path, impute=True)
-    assert table.doubts == (
-        "column 'city' has no number: its 3 categories in 5 rows become features that are 0 or 1, as "
-        "--categorical 'city' says",
-    )
-    with pytest.raises(ValueError, match=r"column 'city' has no number.*refused by --strict"):
+    (doubt,) = table.doubts
+    assert "column 'city'" in doubt and "3 categories" in doubt and "--categorical 'city'" in doubt
+    with pytest.raises(ValueError, match=r"column 'city'.*--strict"):
         read(path, impute=True, strict=True)
     assert read(path, **CATEGORICAL, strict=True).doubts == ()
     # without a number anywhere, the first line may be a row

@@ -57,11 +57,13 @@ def test_the_documented_table_is_what_the_command_does(rows):
     assert printed()[: len(rows)] == [*rows.values()]
 
 
+@pytest.mark.slow
 @needs_mirror
 def test_the_documented_table_has_the_files_of_the_mirror(rows):
     assert printed()[len(rows) :] == strangers.mirror_rows(MIRROR)
 
 
+@pytest.mark.slow
 @needs_mirror
 @pytest.mark.parametrize(
     ("name", "mark"),

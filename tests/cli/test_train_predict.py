@@ -443,6 +443,7 @@ def test_a_page_by_folds_shows_rows_that_were_held_out(run, tmp_path, k):
     assert "<h2>4-fold margins</h2>" in text and ("less the largest of the other classes" in text) == (k == 3)
 
 
+@pytest.mark.slow
 def test_a_page_fits_a_phone(mixed, run, tmp_path):
     """Chromium lays the page out no wider than the screen."""
     program = chromium()

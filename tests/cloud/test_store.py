@@ -11,6 +11,8 @@ from documents.test_blocks import STORED, on_small_data
 from lib.rows import read_rows
 from same import assert_same_results
 
+pytestmark = pytest.mark.slow
+
 TINY = {
     "preset": "tiny",
     "papers": ["franc2008"],

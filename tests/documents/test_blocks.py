@@ -63,6 +63,7 @@ def test_every_command_is_run_or_has_a_reason():
     assert {words_without_variables(line)[0].split("/")[-1] for line in left} == run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", words_of("make"), ids=" ".join)
 def test_make_knows_what_to_do(words):
     """A dry run: what the targets do, continuous integration runs."""
@@ -82,6 +83,7 @@ STORED = [words for words in words_of("snakemake") if "--default-storage-prefix"
 PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *PREPARING, *VERIFYING, *STORED]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", DRAWN, ids=" ".join)
 def test_snakemake_draws_from_the_committed_rows(words, tmp_path):
     """A dry run in a checkout that has the rows alone: no cell is computed, no data set asked for."""
@@ -94,6 +96,7 @@ def test_snakemake_draws_from_the_committed_rows(words, tmp_path):
     assert not re.search(r"_run_|^rule (?:download|prepare)_data", done.stdout, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", PLANNED, ids=" ".join)
 def test_snakemake_plans_what_is_asked_for(words, tmp_path):
     """A dry run on one small data set, with a folder for every variable that the documents export."""
@@ -119,6 +122,7 @@ def on_small_data(words):
     return (*words[:after], small, *words[after:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", VERIFYING, ids=" ".join)
 def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
     done = Checkout(tmp_path).snakemake("--dry-run", *on_small_data(words))
@@ -129,6 +133,7 @@ def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
 COSTING = [words for words in words_of("python") if "lib.cost" in words]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", COSTING, ids=" ".join)
 def test_a_program_says_what_is_left(words):
     """Of the committed rows: nothing, or what is newer than they are."""
@@ -140,6 +145,7 @@ def test_a_program_says_what_is_left(words):
     assert re.search(r"^together: (?:cells: \d+,|nothing to compute)", done.stdout, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [own for own in words_of("python") if own not in COSTING], ids=" ".join)
 def test_a_cell_runs_without_snakemake(words, tmp_path):
     """On the data that the command beside it prepares."""

@@ -19,6 +19,7 @@ import pytest
 from documents.fences import SHELL, blocks, commands, inline
 from estimators.problems import blobs
 from sklearn.datasets import dump_svmlight_file
+from slow import slow
 
 from svmselect.cli.arguments import parser
 from svmselect.cli.main import COMMANDS, main
@@ -126,7 +127,15 @@ def test_gzip_is_documented_and_so_is_every_command():
     assert all(words.count("FILE") == 1 for words in documented())
 
 
-@pytest.mark.parametrize("words", documented(), ids=" ".join)
+def draws(words):
+    """Return whether a command draws figures, which takes seconds for each kind of file."""
+    return not {"--report", "--plot"}.isdisjoint(words)
+
+
+QUICK = [words for words in documented() if not draws(words)]
+
+
+@pytest.mark.parametrize("words", [*QUICK, *slow(*filter(draws, documented()))], ids=" ".join)
 def test_a_documented_command_says_the_same_of_every_kind_of_file(words, files, run):
     def call(kind):
         return [files[kind] if word == "FILE" else word for word in words if word != "--json"]
@@ -190,7 +199,7 @@ WRONG = {
 REFUSED = {("--kernel", "chi2"): OF_FILES, ("--kernel", "sigmoid"): ("loo", "span", "select")}
 
 
-@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("kind", ["header.csv", *slow("rows.libsvm")])
 @pytest.mark.parametrize("command", OF_FILES)
 def test_every_option_of_the_help_works(command, kind, files, run):
     tried = [words for words in options(command) if words[0] not in ("-h", "--help")]
@@ -282,6 +291,7 @@ def columns(folder):
     frame.assign(state=np.array(["ill", "well"])[y])[:36].to_parquet(folder / "measurements.parquet")
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch):
     """In a shell, from each kind of file to a saved model, a page, predictions and their error."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

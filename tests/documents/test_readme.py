@@ -1,17 +1,14 @@
-"""The README: its size, its picture, and that what it and the page on speed say is what the files say."""
+"""The numbers of the README and of the page on speed are those of the result files."""
 
 import re
 
 import pandas as pd
 import pytest
 from checkouts import ROOT
-from documents.fences import documents
+from documents.fences import SHELL, blocks, documents
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
-MOST_WORDS = 1000
-CODE_BY_LINE = 60
-FIRST_SCREEN = 30
 BENCHMARKS, PAPER = ROOT / "benchmarks/results", ROOT / "results/paper"
 
 
@@ -22,16 +19,6 @@ def readme():
 
 def parsed(text):
     return MarkdownIt().enable("table").parse(text)
-
-
-def words_outside_code(text):
-    """Words of a text without its fenced blocks; bars of tables, dashes and the like are none."""
-    lines = text.splitlines()
-    for token in parsed(text):
-        if token.type == "fence":
-            first, last = token.map
-            lines[first:last] = [""] * (last - first)
-    return [word for word in " ".join(lines).split() if re.search(r"\w", word)]
 
 
 def tables(text):
@@ -47,26 +34,10 @@ def tables(text):
     ]
 
 
-def test_words_are_counted_outside_code():
-    text = "# One\n\ntwo, three\n\n```\nno word here\n```\n\n| four | - |\n|---|---|\n| five `six` | |\n"
-    assert words_outside_code(text) == ["One", "two,", "three", "four", "five", "`six`"]
-
-
-def test_it_is_short(readme):
-    assert len(words_outside_code(readme)) <= MOST_WORDS
-
-
-def test_code_comes_early(readme):
-    first = next(token for token in parsed(readme) if token.type == "fence")
-    assert first.map[0] + 1 <= CODE_BY_LINE
-
-
-def test_a_described_picture_is_on_the_first_screen(readme):
-    top = "\n".join(readme.splitlines()[:FIRST_SCREEN])
-    pictures = [child for token in parsed(top) for child in token.children or () if child.type == "image"]
-    assert len(pictures) == 1
-    assert (ROOT / pictures[0].attrs["src"]).suffix in (".svg", ".png")
-    assert len(pictures[0].content.split()) > 20
+def test_continuous_integration_calls_its_commands():
+    shell = [block for block in blocks() if block.document == "README.md" and block.language in SHELL]
+    assert {"make", "make test"} <= {line for block in shell for line in block.text.splitlines()}
+    assert {"run", "run test"} <= set((ROOT / ".ci/run").read_text().splitlines())
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ import sys
 import pytest
 from checkouts import ROOT
 
+pytestmark = pytest.mark.slow
+
 # built in seconds, without examples and the API
 PAGES = ("index", "reproduction/index", "reproduction/chapelle1999", "how_it_works", "command_line")
 EXTENSIONS = "command_help,dark,mathml,myst_parser,numpydoc,reproduction,sphinx.ext.autodoc"

@@ -133,6 +133,7 @@ def test_around_a_classifier(name):
             np.testing.assert_allclose(values, right, atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", [SeededCV, LOOSearchCV])
 @pytest.mark.parametrize(
     "name",
@@ -201,6 +202,7 @@ def test_a_class_without_weight_is_never_predicted(estimator):
         assert by_class.shape == (240, 4) and (by_class[:, 1] < by_class.max(axis=1) - 0.5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [SVC(gamma=0.3), NuSVC(0.2, gamma=0.3)], ids=str)
 def test_estimates_with_a_class_without_weight(estimator):
     """Its rows are wrong, whatever is left out; all other numbers are those without them."""

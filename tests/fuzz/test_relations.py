@@ -9,6 +9,7 @@ from fuzz.methods import METHODS
 from hypothesis import HealthCheck, Phase, given, settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_drawn(method):
     @settings(

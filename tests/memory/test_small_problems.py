@@ -1,7 +1,7 @@
 """Small problems through every compiled module, in sizes around those of vectors, blocks and caches.
 
 `make test-memory` runs them on a build with gcc's address and undefined-behaviour sanitizers and Cython's
-checks of bounds; `make test` on the usual one.
+checks of bounds; `make test-slow` on the usual one.
 """
 
 import os
@@ -27,6 +27,8 @@ from svmselect import (
     span_bound,
     span_rule,
 )
+
+pytestmark = pytest.mark.slow
 
 SIZES = [2, 7, 16, 33, 64, 130]
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numerics.problems import KINDS, kkt_gap, nasty, solve_qp, two_classes
 from scipy import sparse
 from sklearn.svm import SVC
+from slow import slow
 
 from svmselect import RBF, Gram, Linear, solve_csvc, solve_path, svm
 from svmselect.gram import values as gram_values
@@ -65,7 +66,7 @@ def test_nasty_problems_are_solved(seed, kind, m, C, kernel, size, single, per_r
         assert solution.n_iter >= limit or gap <= max(off, tol)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [*slow(2), 3, *slow(8), 64])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.2)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 def test_agrees_with_libsvm(kernel, C, size):
@@ -196,6 +197,7 @@ def test_columns_of_many_features_are_computed_once(csr, monkeypatch):
     assert not Gram(X, Linear()).dear
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.1)])
 def test_many_rows(kernel):
     """More rows than the threshold, with the blocks that users get."""
@@ -226,6 +228,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_blocks():
     """The matrix would take 1,800 MB, and its support vectors' columns 1,100."""
     found = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)

@@ -167,6 +167,7 @@ def test_equality_35_where_the_support_vectors_stay_the_same(kernel, C, weighted
     assert abs(rule.error - loo.error) < 0.1
 
 
+@pytest.mark.slow
 def test_the_rule_is_close_to_leave_one_out_on_real_data(real_data):
     for name in ("breast-cancer", "heart", "diabetis", "banana"):
         data = real_data(name)

@@ -302,6 +302,7 @@ def test_bad_input_is_named(arguments, sentence):
 class TestPublishedIterations:
     """Iterations at k = 10 that Wen et al. (2017), Table 1, print."""
 
+    @pytest.mark.slow
     def test_madelon(self, real_data):
         data = real_data("madelon")
         gram = Gram(data.X, RBF(0.7071)).compute()

@@ -66,6 +66,7 @@ for memory_mb in (2048, 4):
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory_mb", [2048, 0.04])
 def test_a_gram_matrix_whose_kernel_is_being_computed(memory_mb):
     run(f"""
@@ -92,6 +93,7 @@ in_child(columns)
 """)
 
 
+@pytest.mark.slow
 def test_columns_that_were_half_published():
     """A slot that is taken and holds no column is free again, so that all columns find room."""
     run("""
@@ -140,6 +142,7 @@ in_child(lambda: solve_csvc(gram.restricted(np.arange(1, 60)), y[1:], 1.0))
 """)
 
 
+@pytest.mark.slow
 def test_a_value_that_another_thread_is_computing():
     run("""
 from svmselect.forks import cached_property
@@ -164,6 +167,7 @@ in_child(ask)
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [False, True])
 def test_the_limit_of_blas_ends_with_the_threads_that_set_it(inside):
     run(f"""
@@ -211,6 +215,7 @@ in_child(nested)
 """)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_process_that_another_thread_forked_stops_one_fit():
     run("""
 from svmselect import interruptible_threads

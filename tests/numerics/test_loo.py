@@ -320,6 +320,7 @@ def test_bad_input_is_named(arguments, sentence):
         leave_one_out(gram, **{"y": [1, -1, 1, -1], "C": 1.0, **arguments})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IDA)
 @pytest.mark.filterwarnings("ignore:Solver terminated early:sklearn.exceptions.ConvergenceWarning")
 def test_errors_are_those_of_libsvm_on_real_data(real_data, name):

@@ -319,10 +319,12 @@ class TestPublishedIterationCounts:
         gram = Gram(dataset.X[keep], RBF(gamma), dtype="float32", memory_mb=memory_mb)
         return solve_csvc(gram, dataset.y[keep], C, active_set=False)
 
+    @pytest.mark.slow
     def test_madelon_takes_900_steps(self, real_data):
         solution = self.solve(real_data("madelon"), 1.0, 0.7071, 100)
         assert solution.converged and solution.n_iter == 900
 
+    @pytest.mark.slow
     def test_adult(self, real_data):
         solution = self.solve(real_data("adult"), 100.0, 0.5, 4000)
         assert solution.converged and solution.n_iter == pytest.approx(39_757, rel=0.02)
@@ -334,6 +336,7 @@ class TestPublishedIterationCounts:
         theirs = SVC(C=2182.0, gamma=0.2).fit(data.X[keep], data.y[keep])
         assert solution.n_iter == pytest.approx(theirs.n_iter_[0], rel=0.02)
 
+    @pytest.mark.slow
     def test_webdata(self, real_data):
         solution = self.solve(real_data("webdata"), 64.0, 7.8125, 9000)
         assert solution.converged and solution.n_iter == pytest.approx(78_321, rel=0.02)

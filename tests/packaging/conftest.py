@@ -1,6 +1,7 @@
 """What the packaging tests share: the project's root folder and its parsed metadata."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -12,6 +13,14 @@ from packaging.utils import canonicalize_name
 @pytest.fixture(scope="session")
 def root() -> Path:
     return Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def targets(root: Path) -> set[str]:
+    """Names of the targets of make that `make help-all` lists."""
+    command = ["make", "-s", "help-all"]
+    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"^make (\S+) ", listed, flags=re.MULTILINE))
 
 
 @pytest.fixture(scope="session")

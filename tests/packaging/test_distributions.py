@@ -21,6 +21,8 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+pytestmark = pytest.mark.slow
+
 # without the tests' own environment
 PLAIN = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SVMSELECT_MIRROR")}
 

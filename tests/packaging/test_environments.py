@@ -63,11 +63,11 @@ def test_python_versions_are_the_same_everywhere(
     assert in_conda == python_versions
     in_wheels = [f"cp{version.replace('.', '')}-*" for version in python_versions]
     assert pyproject["tool"]["cibuildwheel"]["build"] == in_wheels
-    assert f"--python-version {oldest} " in (root / "Makefile").read_text()
+    assert f"--python-version {oldest} " in (root / "more.mk").read_text()
     assert f"Python {oldest} to {newest}" in (root / "CONTRIBUTING.md").read_text()
 
 
 def test_makefile_locks_every_group(root: Path, locked_groups: dict[str, list[str]]) -> None:
-    recipe = (root / "Makefile").read_text().split("\nlock: ")[1]
+    recipe = (root / "more.mk").read_text().split("\nlock: ")[1]
     groups = re.search(r"\$\(addprefix --group ,([a-z ]+)\)", recipe)[1].split()
     assert sorted(groups) == sorted(locked_groups)

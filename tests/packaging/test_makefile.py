@@ -49,7 +49,7 @@ def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Pat
     assert said("results/mine")[2] == f"Every table and figure on one page: {page} (make open PAGE={page})"
 
 
-@pytest.mark.parametrize("target", ["report", "figures"])
+@pytest.mark.parametrize("target", ["all", "figures"])
 def test_make_says_it_last(root: Path, target: str) -> None:
     commands = make(root, "-n", "-o", ".venv/.library", target).stdout.splitlines()
     assert "workflow/made.py results/" in commands[-1]

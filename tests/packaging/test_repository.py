@@ -109,16 +109,11 @@ def test_citation_names_the_five_papers(citation: dict) -> None:
     assert all(paper["title"] and paper["type"] for paper in references)
 
 
-def test_every_documented_make_target_is_in_help(root: Path, tracked: dict[str, str]) -> None:
-    listed = subprocess.run(
-        ["make", "-s", "help"], cwd=root, check=True, capture_output=True, text=True
-    ).stdout
-    helped = set(re.findall(r"^make (\S+) ", listed, flags=re.MULTILINE))
-    declared = set(re.findall(r"^\.PHONY: (\S+)$", tracked["Makefile"], flags=re.MULTILINE))
+def test_every_documented_make_target_is_listed(tracked: dict[str, str], targets: set[str]) -> None:
+    makefiles = "\n".join(tracked[name] for name in ("Makefile", "tests/Makefile", "more.mk"))
+    assert targets == set(re.findall(r"^\.PHONY: (\S+)$", makefiles, flags=re.MULTILINE))
     documents = "\n".join(text for name, text in tracked.items() if name.endswith((".md", ".yaml", ".yml")))
-    documented = set(re.findall(r"(?:`|run: )make ([a-z0-9-]+)", documents))
-    assert helped == declared
-    assert documented <= helped
+    assert set(re.findall(r"(?:`|run: )make ([a-z0-9-]+)", documents)) <= targets
 
 
 def test_codemeta_says_what_the_citation_and_the_project_say(

@@ -10,6 +10,8 @@ import yaml
 from checkouts import ROOT, planned
 from lib.rows import OK, read_rows
 
+pytestmark = pytest.mark.slow
+
 CHAPELLE = {
     "tol": 1e-3,
     "width": {"dataset": "iris-versicolor", "realisations": 1, "C": 10, "log_sigma": [0, 1]},

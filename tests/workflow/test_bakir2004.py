@@ -491,6 +491,7 @@ def published(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_figures_are_stable_and_described(tmp_path, root):
     alt = alt_text(root / "workflow/papers/bakir2004/captions/figure3.rst")
     panels = tidy(tmp_path, made_rows())

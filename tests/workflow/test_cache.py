@@ -3,8 +3,11 @@
 import re
 
 import pandas as pd
+import pytest
 from checkouts import Checkout
 from lib.rows import read_rows
+
+pytestmark = pytest.mark.slow
 
 CELLS = {
     "preset": "cached",

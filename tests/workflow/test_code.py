@@ -388,6 +388,7 @@ def edit(path, before, after):
     path.write_text(text.replace(before, after))
 
 
+@pytest.mark.slow
 def test_edits_of_a_checkout(tmp_path):
     """A comment runs nothing, code of the workflow its jobs, code of the library none until it is built."""
     checkout = Checkout(tmp_path)

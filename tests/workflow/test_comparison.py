@@ -301,6 +301,7 @@ def test_the_answer_is_in_sentences(tmp_path):
     assert chance.split("grid?** ")[1].startswith("Exact LOO (10.00 points of regret), Span bound")
 
 
+@pytest.mark.slow
 def test_figure_is_stable_and_described(tmp_path, root):
     alt = alt_text(root / "workflow/papers/comparison/captions/tradeoff.rst")
     estimators = tidy(tmp_path)["estimators"]

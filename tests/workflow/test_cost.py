@@ -87,14 +87,12 @@ def test_cells_cost_what_their_last_rows_did(plan, tmp_path):
 def test_sums_and_verdicts():
     cost = total([Cost(2, 60.0, 0, 1000, [(50.0, 10), (10.0, 1000)]), Cost(), Cost(1, 0.0, 1, 17_000)])
     assert cost == Cost(3, 60.0, 1, 17_000, [(50.0, 10), (10.0, 1000)])
-    assert verdict(cost, 16_000, 2) == (
-        "This machine has 16,000 MB: the largest cells need more, and each ends in a sentence."
-    )
-    assert verdict(cost, 64_000, 16) == (
-        "This machine has 64,000 MB: 3 of the largest run beside each other on 16 cores."
-    )
+    assert "16,000 MB" in verdict(cost, 16_000, 2)
+    enough = verdict(cost, 64_000, 16)
+    assert "64,000 MB" in enough and "3 of the largest" in enough and "16 cores" in enough
 
 
+@pytest.mark.slow
 def test_a_run_begins_with_what_it_costs_and_the_program_says_what_is_left(checkout, root):
     target = f"{FOLDER}/cells/{CELLS[0]}.parquet"
     done = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)
@@ -134,10 +132,9 @@ def test_the_time_on_more_cores_is_that_of_a_schedule(cells, cores, mem_mb, expe
 def test_forecasts():
     hour = [(3600.0, 10, "franc2008/cells/a")] * 32
     cost = Cost(33, 32 * 3600.0, 1, 10, hour)
-    assert forecast(cost, 2, 1000) == (
-        "Without start-up and input: 16 h on 2 cores, 2 h on 16 cores, 1 h on 64 cores; "
-        "the longest cell, franc2008/cells/a, takes 60 minutes."
-    )
+    text = forecast(cost, 2, 1000)
+    assert "16 h on 2 cores, 2 h on 16 cores, 1 h on 64 cores" in text
+    assert "franc2008/cells/a" in text and "60 minutes" in text
     # as much memory per core, of which a cell takes four cores' share
     dear = Cost(8, 8 * 3600.0, 0, 2000, [(3600.0, 2000, "b")] * 8)
     assert "2 cores, 4 h on 8 cores, 2 h on 16 cores, 1 h on 64 cores" in forecast(dear, 8, 4000)
@@ -193,6 +190,7 @@ def test_what_no_clock_has_is_forecast_too(plan, tmp_path):
         assert seconds(path, "franc2008", runs) == {CELLS[0]: expected}
 
 
+@pytest.mark.slow
 def test_long_cells_start_first(checkout):
     target = f"{FOLDER}/rows/cells.parquet"
     done = checkout.snakemake("--cores", "1", "--", target, config=CONFIG)

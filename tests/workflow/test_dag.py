@@ -33,6 +33,7 @@ def paper_of(rule):
     return re.match(r"(?:([a-z]+\d{4}|comparison)_)?", rule).group(1) or ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
     ([], 0, 180, 40, 9, 430),
     (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 3 * 8, 118, 2300),
@@ -50,6 +51,7 @@ def test_plan(checkout, arguments, download, loo, stopping, weights, most):
     assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
 
 
+@pytest.mark.slow
 def test_cells_that_take_little_share_jobs(checkout):
     done = checkout.snakemake("--dry-run", "--quiet", "rules")
     assert done.returncode == 0, done.stderr
@@ -63,6 +65,7 @@ def test_cells_that_take_little_share_jobs(checkout):
     assert jobs["total"] <= 55
 
 
+@pytest.mark.slow
 def test_selection_by_one_method_compares_none(checkout):
     config = {**SMALL, "franc2008": {**SMALL["franc2008"], "methods": ["unlearn"]}}
     done = checkout.snakemake("--dry-run", "--quiet", "rules", "--", "all", "report", config=config)

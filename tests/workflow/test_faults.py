@@ -122,6 +122,7 @@ def resumes(checkout, before, *, unlock):
     assert (read_rows([checkout.folder / name for name in OUTPUTS])["status"] == OK).all()
 
 
+@pytest.mark.slow
 def test_worker_is_killed(checkout):
     with stopped_inside_a_cell(checkout) as (run, worker, go_on):
         in_flight = len(finished(checkout))
@@ -136,6 +137,7 @@ def test_worker_is_killed(checkout):
     resumes(checkout, before, unlock=False)
 
 
+@pytest.mark.slow
 def test_snakemake_is_killed_with_its_workers(checkout):
     with stopped_inside_a_cell(checkout) as (run, _, _):
         os.killpg(run.pid, signal.SIGKILL)
@@ -145,6 +147,7 @@ def test_snakemake_is_killed_with_its_workers(checkout):
     resumes(checkout, before, unlock=True)
 
 
+@pytest.mark.slow
 def test_snakemake_alone_is_killed(checkout):
     """Its worker finishes what it was at; a cell that Snakemake did not see finish is computed anew."""
     with stopped_inside_a_cell(checkout) as (run, worker, go_on):
@@ -180,6 +183,7 @@ def full_disk(checkout):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.slow
 def test_full_disk(checkout, full_disk):
     config = {**CELLS, "timing": "shared"}
     done = checkout.snakemake(*RUN, config=config)
@@ -213,6 +217,7 @@ def read_only_results(checkout):
         folder.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_read_only_results(checkout, read_only_results):
     done = checkout.snakemake(*RUN, config=CELLS)
     output = done.stdout + done.stderr
@@ -221,6 +226,7 @@ def test_read_only_results(checkout, read_only_results):
     assert not (checkout.folder / "resources").exists()
 
 
+@pytest.mark.slow
 def test_cells_that_do_not_converge(checkout):
     """Rows with a status and a reason; the tables come, without these models."""
     results = "results/faults/franc2008"
@@ -266,6 +272,7 @@ except MemoryError as error:
 """
 
 
+@pytest.mark.slow
 def test_reserved_memory_counts_among_what_is_needed(root):
     done = subprocess.run(
         [sys.executable, "-c", RESERVED], cwd=root, capture_output=True, text=True, check=True
@@ -295,6 +302,7 @@ print((_sizes()["VmData"] - before) / 2**10)
 """
 
 
+@pytest.mark.slow
 def test_what_libraries_reserve_on_first_use_leaves_a_job_its_memory(root, tmp_path, monkeypatch):
     """What is not touched counts towards the limit of a job; Arrow's own allocator reserves 1 GB."""
     environment = dict(os.environ)
@@ -312,6 +320,7 @@ def test_what_libraries_reserve_on_first_use_leaves_a_job_its_memory(root, tmp_p
     assert reserved_mb(ARROW_DEFAULT_MEMORY_POOL="mimalloc") > 1000
 
 
+@pytest.mark.slow
 def test_cell_that_needs_more_memory_than_it_may_take(checkout):
     """A Gram matrix of 8,192 rows takes 512 MB."""
     config = {

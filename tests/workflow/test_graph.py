@@ -5,11 +5,14 @@ import re
 import shlex
 import subprocess
 
+import pytest
+
 
 def arrows(labels, pairs):
     return sorted((labels[start], labels[end]) for start, end in pairs)
 
 
+@pytest.mark.slow
 def test_the_drawn_rules_are_those_of_the_workflow(root, checkout):
     recipe = subprocess.run(
         ["make", "--dry-run", "graph"], cwd=root, check=True, capture_output=True, text=True

@@ -227,6 +227,7 @@ def paper(monkeypatch):
     }
 
 
+@pytest.mark.slow
 def test_a_cell_runs_without_snakemake(paper, tmp_path):
     write_rows(tmp_path / "chosen.parquet", [{"status": OK, "errors": 0}] * 3, TEST_ROWS)
     inputs = {"data": "d.npz", "chosen": tmp_path / "chosen.parquet"}

@@ -54,6 +54,7 @@ rule fake:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "started"), [([], min(64, machine_mb() // 1000)), (["--resources", "mem_mb=64000"], 64)]
 )
@@ -96,6 +97,7 @@ def test_profiles_give_defaults_for_the_other_rules(root):
         assert {"mem_mb", "runtime"} <= set(defaults) and settings["retries"] >= 1
 
 
+@pytest.mark.slow
 def test_timed_cells_have_a_node_of_their_own(checkout):
     target = "results/timed/franc2008/cells/titanic-table/realisation-1/linear.parquet"
     own = {"preset": "timed", "minutes_per_job": None, "franc2008": {"datasets": ["titanic-table"]}}
@@ -171,6 +173,7 @@ def test_cancel_and_unknown_jobs(cluster, tmp_path):
     assert cluster("status", 99) == "failed"
 
 
+@pytest.mark.slow
 def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
     if cluster.kind != "pbs":
         pytest.skip("one of the three is enough here: the script is tested on all")

@@ -19,6 +19,8 @@ from lib.papers import load_papers
 from lib.rows import read_rows
 from lib.shown import state
 
+pytestmark = pytest.mark.slow
+
 # written by hand, or by the run that computed
 KEPT = ("README.md", "provenance.json", "config.yaml", "run.log")
 DESKTOP, PHONE = (1280, 900), (390, 844)

@@ -120,6 +120,7 @@ def runs(done):
 ALL = {"franc2008_run_loo": 2, "franc2008_run_stopping": 1, "franc2008_run_test": 2}
 
 
+@pytest.mark.slow
 def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows):
     """All files of cells are deleted: the rows are what there is."""
 
@@ -164,6 +165,7 @@ def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows)
     assert dry({**franc, "rows_of_other_code": "keep"}) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "a bit of a page"])
 def test_damaged_rows_are_set_aside_and_computed_again(computed, franc, damage):
     """A cut file once stopped this run and every later one, and was not named."""
@@ -183,6 +185,7 @@ def test_damaged_rows_are_set_aside_and_computed_again(computed, franc, damage):
     assert again.returncode == 0 and "is damaged" not in again.stderr
 
 
+@pytest.mark.slow
 def test_damaged_data_and_cells_are_set_aside_and_made_again(computed, franc):
     """The run that meets them ends with a sentence that names the file; the same command again goes on."""
     franc["franc2008"]["rbf"]["gamma"] = [0.25]
@@ -204,6 +207,7 @@ def test_damaged_data_and_cells_are_set_aside_and_made_again(computed, franc):
     assert computed.snakemake(*run, config=franc).returncode == 0
 
 
+@pytest.mark.slow
 def test_cells_of_several_data_sets_share_a_job(checkout, franc):
     """One job prepares both data sets, one computes all cells; then only what a longer grid adds is computed,
     and nothing when it is short again."""
@@ -260,6 +264,7 @@ WEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("minutes", [None, 3000])
 def test_cells_beyond_the_paper_are_left_if_asked(checkout, change_rows, minutes):
     """They are not computed without rows, their rows stay whatever code made them, and a later run computes

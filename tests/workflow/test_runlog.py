@@ -38,6 +38,7 @@ def test_a_run_that_was_lost_began_when_it_was_first_started(tmp_path, monkeypat
     assert runs(path) == [old, whole, beyond]
 
 
+@pytest.mark.slow
 def test_a_run_notes_its_begin_and_its_end(checkout):
     own = {"datasets": ["titanic-table"], "methods": ["unlearn"], "realisations": 1, "test_realisations": 1}
     own |= {"linear": {"C": [1]}, "rbf": {"C": [1], "gamma": [1]}}
@@ -131,6 +132,7 @@ def test_within_8_gb_no_cell_takes_more(root):
     assert config["preset"] == "paper-8gb"
 
 
+@pytest.mark.slow
 def test_files_and_provenance_of_a_run_are_of_one_library_commit_and_processor(tmp_path):
     """A small run as `make paper` does it, in a clone, which has a commit."""
     checkout = Checkout(tmp_path, linked=False)

@@ -456,6 +456,7 @@ def test_the_printed_least_test_error_stands_in_the_figures(tmp_path, root):
     assert all(heights(ax) == [] for ax in other.axes)
 
 
+@pytest.mark.slow
 def test_figures_are_stable_and_described(tmp_path, root):
     rows = made_rows()
     tidy, published = exhibits(tmp_path, rows, root)

@@ -480,6 +480,7 @@ def test_committed_scorecard_has_every_figure_and_claim(root, claims):
     ]
 
 
+@pytest.mark.slow
 def test_targets_of_the_exhibits_are_made(checkout, claims):
     targets = [
         f"results/demo/{paper}/{own['target']}"

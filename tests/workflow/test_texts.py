@@ -56,49 +56,27 @@ def test_texts_are_understood(root, text, key, value):
     assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize(("text", "sentence"), [
-    ("papers=franc2008",
-     "The configuration's papers is 'franc2008', which is not valid; wanted: a list of papers to run,"
-     " such as [franc2008, comparison], of those in workflow/papers, or null for all."),
-    ("papers=[]",
-     "The configuration's papers is [], which is not valid; wanted: a list of papers to run, such as "
-     "[franc2008, comparison], of those in workflow/papers, or null for all."),
-    ("timing=yes",
-     "The configuration's timing is 'yes'; the valid values are: shared, exclusive."),
-    ("timing=True",
-     "The configuration's timing is True; the valid values are: shared, exclusive."),
-    ("preset=True",
-     "The configuration's preset is True, which is not valid; wanted: a name in lower-case letters, "
-     "digits and hyphens; results go to results/<preset>."),
-    ("folders=/scratch",
-     "The configuration's folders is '/scratch', which is not valid; wanted: an object with the keys "
-     "results, resources (data) and logs, such as {results: /scratch/results}; folders are relative "
-     "to the working directory or absolute."),
-    ("verify=2",
-     "The configuration's verify is 2, which is not valid; wanted: what the target verify computes "
-     "again: a share of the cells (above 0, at most 1), or a pattern of their names such as "
-     "franc2008/cells/heart/*, or a list of patterns."),
-    ("verify=True",
-     "The configuration's verify is True, which is not valid; wanted: what the target verify computes"
-     " again: a share of the cells (above 0, at most 1), or a pattern of their names such as "
-     "franc2008/cells/heart/*, or a list of patterns."),
-    ("rows_of_other_code=True",
-     "The configuration's rows_of_other_code is True; the valid values are: compute, keep."),
-    ("franc2008={realisations: few}",
-     "The configuration's franc2008.realisations is 'few', which is not valid; wanted: the number of "
-     "realisations (1 or more) whose training parts select the models."),
-    ("franc2008={linear: {C: [1, a]}}",
-     "The configuration's franc2008.linear.C is ['1', 'a'], which is not valid; wanted: a list of "
-     "different numbers above 0, or {first, last, count} for a geometric progression of at most 1,000 "
-     "values."),
-    ("franc2008=1",
-     "The configuration's franc2008 is 1, which is not valid; wanted: the settings of Franc, Laskov "
-     "and Mueller (2008)."),
-])  # fmt: skip
-def test_what_is_no_value_is_refused(root, text, sentence):
-    with pytest.raises(ValueError) as caught:
+@pytest.mark.parametrize(
+    ("text", "place", "shown"),
+    [
+        ("papers=franc2008", "papers", "'franc2008'"),
+        ("papers=[]", "papers", "[]"),
+        ("timing=yes", "timing", "'yes'"),
+        ("timing=True", "timing", "True"),
+        ("preset=True", "preset", "True"),
+        ("folders=/scratch", "folders", "'/scratch'"),
+        ("verify=2", "verify", "2"),
+        ("verify=True", "verify", "True"),
+        ("rows_of_other_code=True", "rows_of_other_code", "True"),
+        ("franc2008={realisations: few}", "franc2008.realisations", "'few'"),
+        ("franc2008={linear: {C: [1, a]}}", "franc2008.linear.C", "['1', 'a']"),
+        ("franc2008=1", "franc2008", "1"),
+    ],
+)
+def test_texts_that_are_no_value_are_refused(root, text, place, shown):
+    with pytest.raises(ValueError, match=rf"configuration's {place}\b") as caught:
         said(root, text)
-    assert str(caught.value) == sentence
+    assert shown in str(caught.value)
 
 
 def test_valid_values_are_left_as_they_are(root):

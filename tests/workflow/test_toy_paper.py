@@ -4,6 +4,7 @@ import re
 import shutil
 
 import pandas as pd
+import pytest
 from checkouts import ROOT
 from lib.rows import OK, read_rows
 from lib.tables import read_markdown
@@ -24,6 +25,7 @@ CONFIG = {
 }
 
 
+@pytest.mark.slow
 def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
     workflow = checkout.folder / "workflow"
     workflow.unlink()  # a link to that of this checkout

@@ -142,14 +142,11 @@ def test_a_share_is_drawn_of_each_paper(share, of_each):
 
 
 def test_a_pattern_of_no_cell_is_a_sentence():
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=r"verify\b.*'abc'.*'a1999/cells/wdbc/linear'"):
         drawn(CELLS, ["*/linear", "abc"])
-    assert str(caught.value) == (
-        "The configuration's verify names 'abc', and no cell has such a name; "
-        "one is 'a1999/cells/wdbc/linear'."
-    )
 
 
+@pytest.mark.slow
 def test_cells_are_computed_again_and_compared(computed, franc, change_rows):
     results = computed.folder / "results/kept/franc2008"
     kept = results / "rows/cells.parquet"

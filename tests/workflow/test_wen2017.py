@@ -876,6 +876,7 @@ def test_printed_costs_over_libsvm(root):
     assert over_libsvm(published, "kernel_values").empty
 
 
+@pytest.mark.slow
 def test_figures_are_stable_and_described(tmp_path, root):
     tidy = drawn(tmp_path, made_rows())
     published = read_published(root / "workflow/papers/wen2017/published.csv")

@@ -1,4 +1,4 @@
-"""The table of features: each row of ours is run by the test of its name, and each test has its row."""
+"""The features that docs/features.md lists, one small test each."""
 
 import gzip
 import json
@@ -6,12 +6,10 @@ import pickle
 import re
 import subprocess
 import sys
-from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from checkouts import ROOT
 from estimators.problems import blobs
 from scipy import sparse
 from sklearn.base import clone
@@ -49,22 +47,6 @@ X, y = blobs(3, m=60, k=2)
 GRID = {"C": [0.5, 5], "gamma": [0.1, 1]}
 
 
-@cache
-def table():
-    """What each column says of each feature."""
-    text = (ROOT / "docs" / "features.md").read_text().partition("<!-- features -->")[2]
-    lines = text.partition("<!-- end of the features -->")[0].strip().splitlines()
-    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
-
-
-def test_every_row_of_ours_is_run_and_nothing_else():
-    rows = {re.sub(r"\W+", "_", name).lower() for name, says in table().items() if says["svmselect"] != "no"}
-    assert rows == {name.removeprefix("test_row_") for name in globals() if name.startswith("test_row_")}
-    assert {word for says in table().values() for word in says.values()} == {"yes", "partly", "no"}
-    assert len(rows) > 30
-
-
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
     """The command's output; it works in a folder with the rows as rows.csv."""
@@ -80,28 +62,28 @@ def run(capsys, tmp_path, monkeypatch):
     return call
 
 
-def test_row_exact_leave_one_out_error_without_retraining():
+def test_leave_one_out_error_equals_that_by_retraining():
     model = SVC(5, gamma=0.3).fit(X, y)
     retrained = cross_val_predict(SVC(5, gamma=0.3, tol=1e-9), X, y, cv=LeaveOneOut())
     np.testing.assert_array_equal(model.loo_predictions_, retrained)
     assert 0 < model.loo_error_ == np.mean(retrained != y)
 
 
-def test_row_exact_left_out_decision_values():
+def test_left_out_decision_values_equal_those_by_retraining():
     options = {"cv": LeaveOneOut(), "method": "decision_function"}
     retrained = cross_val_predict(SVC(5, gamma=0.3, tol=1e-9), X, y, **options)
     np.testing.assert_allclose(SVC(5, gamma=0.3).fit(X, y).loo_decision_, retrained.ravel(), atol=1e-6)
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_row_estimates_and_bounds_of_the_error_from_one_fit(k):
+def test_estimates_from_one_fit(k):
     model = SVC(5, gamma=0.3).fit(*blobs(3, m=60, k=k))
     values = {each.key: getattr(model, f"{each.key}_") for each in SINGLE_FITS}
     assert len(values) >= 8 and all(np.isfinite(value) and value >= 0 for value in values.values())
     assert 0 < values["span_estimate"] < 0.5
 
 
-def test_row_models_of_a_grid_share_kernel_values_and_start_from_each_other():
+def test_models_of_a_grid_share_kernel_values():
     """Kernel values are computed once per gamma, and a model that starts from another takes fewer steps."""
     gram = Gram(X, RBF(0.3))
     steps = [leave_one_out(gram, 2.0 * y - 1, C).solution.n_iter for C in (1, 2, 4)]
@@ -115,21 +97,21 @@ def test_row_models_of_a_grid_share_kernel_values_and_start_from_each_other():
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "sigmoid"])
-def test_row_linear_rbf_polynomial_and_sigmoid_kernels(kernel):
+def test_kernels_of_libsvm_agree_with_libsvm(kernel):
     from sklearn.svm import SVC as LIBSVM
 
     ours, theirs = (kind(kernel=kernel, gamma=0.1, tol=1e-8).fit(X, y) for kind in (SVC, LIBSVM))
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
 
 
-def test_row_laplacian_and_chi_squared_kernels_sums_products_a_width_per_feature():
+def test_other_kernels_sums_and_products():
     sums, products = RBF(0.1) + RBF(1.0), RBF(0.1) * RBF(1.0)
     for kernel in ("laplacian", "chi2", sums, products, AnisotropicRBF((0.1, 0.2, 0.3))):
         search = LOOSearchCV(SVC(kernel=kernel), {"C": [0.5, 5]}).fit(np.abs(X), y)
         assert search.best_estimator_.score(np.abs(X), y) > 0.7
 
 
-def test_row_a_function_or_a_matrix_as_the_kernel():
+def test_function_or_matrix_as_kernel():
     K = X @ X.T
     linear, matrix = SVC(kernel="linear").fit(X, y), SVC(kernel="precomputed").fit(K, y)
     function = SVC(kernel=lambda A, B: A @ B.T).fit(X, y)
@@ -137,26 +119,26 @@ def test_row_a_function_or_a_matrix_as_the_kernel():
     np.testing.assert_allclose(matrix.decision_function(K), linear.decision_function(X), atol=5e-3)
 
 
-def test_row_more_than_two_classes():
+def test_more_than_two_classes():
     rows, labels = blobs(3, m=60, k=4)
     model = LOOSearchCV(param_grid=GRID).fit(rows, labels)
     assert model.decision_function(rows).shape == (60, 4) and model.score(rows, labels) > 0.7
 
 
-def test_row_sample_weights():
+def test_sample_weights():
     weight = np.where(np.arange(60) < 50, 1.0, 0.0)
     some, weighted = SVC(gamma=0.3).fit(X[:50], y[:50]), SVC(gamma=0.3).fit(X, y, weight)
     np.testing.assert_allclose(weighted.decision_function(X), some.decision_function(X), atol=5e-3)
 
 
-def test_row_class_weights():
+def test_class_weights():
     kept = np.r_[np.flatnonzero(y == 0)[:6], np.flatnonzero(y == 1)]
     models = [SVC(0.1, gamma=0.1, class_weight=w).fit(X[kept], y[kept]) for w in (None, "balanced")]
     plain, balanced = (balanced_accuracy_score(y, model.predict(X)) for model in models)
     assert balanced > plain + 0.1
 
 
-def test_row_nu_svc():
+def test_nu_svc():
     from sklearn.svm import NuSVC as LIBSVM
 
     ours, theirs = (kind(nu=0.3, gamma=0.3, tol=1e-8).fit(X, y) for kind in (NuSVC, LIBSVM))
@@ -165,7 +147,7 @@ def test_row_nu_svc():
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_row_probabilities_without_another_fit(method, monkeypatch):
+def test_probabilities_without_another_fit(method, monkeypatch):
     plain = SVC(gamma=0.3).fit(X, y)
     model = SVC(gamma=0.3, calibration="loo", calibration_method=method).fit(X, y)
     p = model.predict_proba(X)
@@ -175,7 +157,7 @@ def test_row_probabilities_without_another_fit(method, monkeypatch):
     assert (np.diff(p[order, 1]) >= 0).all() and np.ptp(p[:, 1]) > 0.5
 
 
-def test_row_a_threshold_tuned_without_another_fit():
+def test_threshold_without_another_fit():
     kept = np.r_[np.flatnonzero(y == 0)[:6], np.flatnonzero(y == 1)]
     model = SVC(0.1, gamma=0.1, threshold="balanced_accuracy").fit(X[kept], y[kept])
     plain = SVC(0.1, gamma=0.1).fit(X[kept], y[kept])
@@ -185,13 +167,13 @@ def test_row_a_threshold_tuned_without_another_fit():
 
 
 @pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc", "f1", "neg_log_loss"])
-def test_row_searches_by_any_score(scoring):
+def test_searches_by_any_score(scoring):
     for kind in (LOOSearchCV, SeededCV):
         search = kind(SVC(calibration="loo"), GRID, scoring=scoring).fit(X, y)
         assert search.best_score_ == search.cv_results_["mean_test_score"].max()
 
 
-def test_row_searches_that_keep_groups_together():
+def test_searches_that_keep_groups_together():
     groups = np.arange(60) // 5
     ours = SeededCV(SVC(tol=1e-8), GRID, cv=GroupKFold(4)).fit(X, y, groups=groups)
     theirs = GridSearchCV(SVC(tol=1e-8), GRID, cv=GroupKFold(4)).fit(X, y, groups=groups)
@@ -199,35 +181,35 @@ def test_row_searches_that_keep_groups_together():
         np.testing.assert_allclose(ours.cv_results_[column], theirs.cv_results_[column])
 
 
-def test_row_searches_over_kernels_nu_and_class_weights():
+def test_search_over_kernels_nu_and_class_weights():
     grids = [{"kernel": ["linear"], "C": [1, 5]}, {**GRID, "class_weight": [None, "balanced"]}]
     assert len(LOOSearchCV(SVC(), grids).fit(X, y).cv_results_["params"]) == 10
     assert LOOSearchCV(NuSVC(), {"nu": [0.2, 0.4]}).fit(X, y).best_params_["nu"] in (0.2, 0.4)
 
 
-def test_row_searches_in_several_processes_or_threads():
+def test_parallel_search_gives_the_same_errors():
     one, two = (LOOSearchCV(SVC(), GRID, n_jobs=n).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.cv_results_["loo_error"], two.cv_results_["loo_error"])
 
 
-def test_row_random_search_and_successive_halving():
+def test_random_search_and_halving():
     random = RandomizedSearchCV(SVC(), GRID, n_iter=3, cv=3, random_state=0).fit(X, y)
     halving = HalvingGridSearchCV(SVC(), GRID, cv=3, random_state=0).fit(X, y)
     assert min(random.best_score_, halving.best_score_) > 0.6
 
 
-def test_row_the_error_of_a_whole_selection(run):
+def test_outer_error_of_a_selection(run):
     said = json.loads(run("select", "rows.csv", "--C", "0.5,5", "--outer", 3, "--json"))
     assert said["outer_error"] == sum(said["outer_errors"]) / 60
     assert 0.5 < cross_val_score(LOOSearchCV(SVC(), GRID), X, y, cv=3).mean() < 1
 
 
-def test_row_models_that_tie_are_announced(run):
+def test_ties_are_announced(run):
     words = ("select", "rows.csv", "--C", "0.001,0.001", "--gamma", "0.1")
     assert "2 models tie for the best 3-fold error; the first of the grid is chosen" in run(*words)
 
 
-def test_row_leave_one_out_of_a_whole_pipeline(run):
+def test_leave_one_out_in_a_pipeline(run):
     """The search stands last; the command learns its encoding anew without each outer fold."""
     search = make_pipeline(StandardScaler(), LOOSearchCV(SVC(), GRID)).fit(X * [1, 10, 100], y)
     alone = LOOSearchCV(SVC(), GRID).fit(StandardScaler().fit_transform(X), y)
@@ -238,13 +220,13 @@ def test_row_leave_one_out_of_a_whole_pipeline(run):
     assert json.loads(run("select", "rows.csv", "--standardise", "--outer", 2, "--C", "1", "--json"))
 
 
-def test_row_a_surface_of_errors_as_a_figure(run, tmp_path):
+def test_surface_of_errors_is_a_pdf(run, tmp_path):
     pytest.importorskip("matplotlib")
     run("select", "rows.csv", "--C", "0.5,5", "--gamma", "0.1,1", "--plot", "surface.pdf")
     assert (tmp_path / "surface.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_row_a_command_that_trains_selects_saves_and_predicts(run):
+def test_commands_train_select_save_and_predict(run):
     run("train", "rows.csv", "--save", "trained.json")
     run("select", "rows.csv", "--C", "0.5,5", "--save", "selected.json")
     for name in ("trained.json", "selected.json"):
@@ -253,7 +235,7 @@ def test_row_a_command_that_trains_selects_saves_and_predicts(run):
         )
 
 
-def test_row_categories_and_missing_values_from_a_file_to_a_saved_model(run):
+def test_categories_and_missing_values_in_a_saved_model(run):
     frame = pd.read_csv("rows.csv").assign(city=np.array(["Oslo", "Rome"])[np.arange(60) % 2])
     frame.loc[3, "city"] = frame.loc[5, "a"] = None
     frame.to_csv("mixed.csv", index=False)
@@ -262,7 +244,8 @@ def test_row_categories_and_missing_values_from_a_file_to_a_saved_model(run):
     assert len(run("predict", "m.json", "mixed.csv").splitlines()) == 61
 
 
-def test_row_csv_libsvm_text_parquet_and_standard_input(run):
+@pytest.mark.slow
+def test_every_kind_of_file_gives_the_same_error(run):
     dump_svmlight_file(X, y, "rows.libsvm", zero_based=False)
     pd.read_csv("rows.csv").to_parquet("rows.parquet")
     with gzip.open("rows.csv.gz", "wb") as file, open("rows.csv", "rb") as plain:
@@ -275,21 +258,21 @@ def test_row_csv_libsvm_text_parquet_and_standard_input(run):
     assert {*errors, json.loads(done.stdout)["loo_error"]} == {SVC().fit(X, y).loo_error_}
 
 
-def test_row_a_page_about_a_selection(run, tmp_path):
+def test_report_of_a_selection(run, tmp_path):
     pytest.importorskip("matplotlib")
     run("select", "rows.csv", "--C", "0.5,5", "--report", "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 2 and "Misclassified rows" in page and "Support vectors" in page
 
 
-def test_row_model_files_without_pickle(tmp_path):
+def test_model_file_is_json(tmp_path):
     model = SVC(gamma=0.3, calibration="loo").fit(X, y)
     save_model(model, tmp_path / "m.json")
     assert json.loads((tmp_path / "m.json").read_text())["format"] == "svmselect model"
     np.testing.assert_array_equal(load_model(tmp_path / "m.json").predict_proba(X), model.predict_proba(X))
 
 
-def test_row_model_files_of_libsvm_read_and_written(tmp_path):
+def test_model_file_of_libsvm(tmp_path):
     model = SVC(gamma=0.3).fit(X, y)
     save_model(model, tmp_path / "m", "libsvm")
     assert (tmp_path / "m").read_text().startswith("svm_type c_svc\nkernel_type rbf\n")
@@ -297,21 +280,21 @@ def test_row_model_files_of_libsvm_read_and_written(tmp_path):
     np.testing.assert_allclose(loaded.decision_function(X), model.decision_function(X), atol=1e-12)
 
 
-def test_row_pipelines_clones_pickles_and_searches_of_scikit_learn():
+def test_pipelines_clones_and_pickles():
     search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.5, 5]}, cv=3).fit(X, y)
     copy = pickle.loads(pickle.dumps(search))
     np.testing.assert_array_equal(copy.decision_function(X), search.decision_function(X))
     assert clone(search).get_params().keys() == search.get_params().keys()
 
 
-def test_row_sparse_rows():
+def test_sparse_rows():
     rows = sparse.csr_matrix(np.where(np.abs(X) < 0.5, 0, X))
     found, dense = (SVC(gamma=0.3).fit(each, y) for each in (rows, rows.toarray()))
     np.testing.assert_allclose(found.loo_decision_, dense.loo_decision_, atol=1e-8)
     assert sparse.issparse(found.support_vectors_)
 
 
-def test_row_data_frames():
+def test_data_frames():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = SVC(gamma=0.3).fit(frame, y)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -319,14 +302,15 @@ def test_row_data_frames():
         model.predict(frame.rename(columns={"a": "z"}))
 
 
-def test_row_training_sets_made_smaller_by_editing_and_cross_training():
+def test_edited_training_sets():
     for kind in (EditedSVC, CrossTrainingSVC, BaggedSVC):
         model = kind(gamma=0.3).fit(X, y)
         assert model.score(X, y) > 0.6
     assert 0 < EditedSVC(gamma=0.3).fit(X, y).rows_.size < 60
 
 
-def test_row_models_of_more_than_a_hundred_thousand_rows():
+@pytest.mark.slow
+def test_more_than_a_hundred_thousand_rows():
     """A linear kernel of two far classes, so that the test takes a second."""
     rng = np.random.default_rng(0)
     labels = np.arange(110_000) % 2
