@@ -17,7 +17,7 @@ INTERPRETER := .venv/.python-$(PYTHON_VERSION)
 PACKAGES := .venv/.packages
 LIBRARY := .venv/.library
 # Folders are listed too: their time stamps tell when a file was added or deleted.
-LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE config/datasets.yaml \
+LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
   $(shell find src -not -name '*.pyc' -not -name __pycache__)
 
 # The peers of benchmarks/ have an environment of their own: the same packages, and what installs of the group bench.
@@ -160,7 +160,7 @@ define test_versions
     --no-build-isolation --config-setting build-dir=build/meson-$(PYTHON_VERSION)-$(1) .
   .venv/bin/uv pip list --python .venv-$(1)
   OPENBLAS_NUM_THREADS=1 .venv-$(1)/bin/python -m pytest --numprocesses $(CORES) --dist worksteal \
-    $(or $(PYTEST_ARGS),tests/numerics tests/estimators tests/cli tests/data tests/documents)
+    $(or $(PYTEST_ARGS),tests/numerics tests/estimators tests/cli tests/workflow/data tests/documents)
 endef
 
 .PHONY: test-lowest

@@ -49,6 +49,7 @@ from svmselect.loo import LeaveOneOut, leave_one_out
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
 from svmselect.threads import interruptible_threads
+from svmselect.version import __getattr__ as __getattr__
 
 __all__ = [
     "RBF",
