@@ -66,6 +66,6 @@ def test_installed_version_is_the_projects(pyproject: dict) -> None:
 
 def test_the_library_imports_only_what_it_computes_with() -> None:
     packages = {"pooch", "requests", "yaml", "pandas", "matplotlib"}
-    code = f"import sys, svmselect; sys.exit(', '.join({packages} & {{*sys.modules}}))"
+    code = f"import sys, svmselect, svmselect.cli; print(*{packages} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
