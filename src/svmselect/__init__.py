@@ -49,7 +49,7 @@ from svmselect.loo import LeaveOneOut, leave_one_out
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
 from svmselect.threads import interruptible_threads
-from svmselect.version import __getattr__ as __getattr__
+from svmselect.version import package_attribute as __getattr__  # noqa: F401
 
 __all__ = [
     "RBF",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from importlib.metadata import version
 
-__all__ = ["__getattr__"]
+__all__ = ["package_attribute"]
 
 
-def __getattr__(name: str) -> str:
+def package_attribute(name: str) -> str:
     """Return the value of ``svmselect.__version__``, which is read on use: that takes a millisecond.
 
-    The package imports this function as its own ``__getattr__``, and so has no code beside imports, which
+    The package imports this function as its ``__getattr__``, and so has no code beside imports, which
     `svmselect.digest` looks through.
     """
     if name == "__version__":
