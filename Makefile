@@ -20,7 +20,7 @@ INTERPRETER := .venv/.python-$(PYTHON_VERSION)
 PACKAGES := .venv/.packages
 LIBRARY := .venv/.library
 # Folders are listed too: their time stamps tell when a file was added or deleted.
-LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE config/datasets.yaml \
+LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
   $(shell find src -not -name '*.pyc' -not -name __pycache__)
 
 PIP := .venv/bin/python -m pip --disable-pip-version-check

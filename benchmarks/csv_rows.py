@@ -11,7 +11,7 @@ import io
 
 import origin
 
-from svmselect.data.atomic import replacing
+from svmselect.atomic import replacing
 
 __all__ = ["read_rows", "write_rows"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from svmselect import RBF, Linear
-from svmselect.data import Dataset, fetch, load_registry, prepare
-from svmselect.data.synthetic import GENERATORS
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "workflow"))  # the data sets of the papers
+
+from data import Dataset, fetch, load_registry, prepare  # noqa: E402
+from data.synthetic import GENERATORS  # noqa: E402
 
 __all__ = [
     "KERNELS",
@@ -25,7 +30,6 @@ __all__ = [
     "registered",
 ]
 
-ROOT = Path(__file__).resolve().parents[1]
 # name: data set of the registry, and how many of its first rows (None: all)
 REGISTERED = {
     "heart": ("heart", None),

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from browser import Browser, chromium
+from data import load_registry
 from hypothesis import settings
-
-from svmselect.data import load_registry
 
 # the same examples everywhere; "pytest --hypothesis-profile=default" draws new ones
 settings.register_profile("repeatable", derandomize=True)

@@ -49,6 +49,7 @@ from svmselect.loo import LeaveOneOut, leave_one_out
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
 from svmselect.threads import interruptible_threads
+from svmselect.version import package_attribute as __getattr__  # noqa: F401
 
 __all__ = [
     "RBF",

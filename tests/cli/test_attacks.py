@@ -416,9 +416,6 @@ ESCAPE = "n\x1b[31mX\x07\u202e"
         ("loo", "plain.csv", "--scoring", ESCAPE),
         ("loo", "plain.csv", "--scoring", "f1", "--positive", ESCAPE),
         ("select", "strange.csv", "--C", "1", "--gamma", "1", "--save", f"{ESCAPE}.json"),
-        ("datasets", "add", "strange.csv"),
-        ("datasets", "add", "strange.csv", "--title", ESCAPE),
-        ("datasets", "fetch", ESCAPE),
     ],
     ids=repr,
 )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from estimators.problems import blobs
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.datasets import dump_svmlight_file
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC as LIBSVM
@@ -21,7 +21,7 @@ import svmselect.sklearn
 import svmselect.sklearn.kernels as sklearn_kernels
 from svmselect.bounds import SINGLE_FITS
 from svmselect.cli import arguments, main
-from svmselect.data.prepare import standardise
+from svmselect.standardise import standardise
 
 
 @pytest.fixture
@@ -303,7 +303,6 @@ def test_what_cannot_be_standardised_is_a_sentence(tmp_path, run, scale, sentenc
         ),
         (("loo", "DATA", "--label", "7"), "there is no column 7"),
         (("select", "DATA", "--kernel", "linear", "--gamma", "1"), "--gamma is for kernels that have one"),
-        (("datasets", "fetch", "nowhere"), "unknown data set 'nowhere'; the registry has: "),
     ],
 )
 def test_errors_are_one_sentence_and_status_2(data, run, words, sentence):
@@ -345,25 +344,6 @@ def test_ctrl_c_is_status_130(data, run, monkeypatch):
     assert run("loo", data[0])[0] == 130
 
 
-def test_datasets_are_listed(run, registry):
-    status, out, _ = run("datasets", "list", "--json")
-    assert status == 0
-    assert [entry["name"] for entry in json.loads(out)] == list(registry)
-    assert "banana" in run("datasets", "list")[1]
-
-
-def test_datasets_are_fetched(run, tmp_path):
-    words = ("datasets", "fetch", "titanic-table", "--to", str(tmp_path), "--quiet")
-    status, out, _ = run(*words)
-    path = tmp_path / "titanic-table.libsvm"
-    assert status == 0 and str(path) in out
-    X, y = load_svmlight_file(path)
-    assert X.shape == (2201, 3) and set(y) == {-1, 1}
-    status, _, err = run(*words)
-    assert status == 2 and "exists; --force writes it anew" in err
-    assert run(*words, "--force")[0] == 0
-
-
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
@@ -389,18 +369,6 @@ def test_libsvm_text_in_every_command(tmp_path, run, searched, ending):
         assert len(result[name]) == 10 if expected is None else result[name] == pytest.approx(expected)
 
 
-def test_what_is_fetched_is_what_the_commands_read(tmp_path, run, searched):
-    assert run("datasets", "fetch", "iris-versicolor", "--to", str(tmp_path), "--quiet")[0] == 0
-    path = str(tmp_path / "iris-versicolor.libsvm")
-    X, y = load_svmlight_file(path)
-    model = svmselect.sklearn.SVC().fit(X.toarray(), y)
-    status, out, err = run("loo", path, "--json")
-    assert (status, err) == (0, "") and json.loads(out)["loo_error"] == model.loo_error_
-    status, out, err = run("select", path, "--json", "--C", "0.5,4", "--gamma", "0.05,0.5")
-    search = searched(X, y, {"C": [0.5, 4], "gamma": [0.05, 0.5]})
-    assert (status, err) == (0, "") and json.loads(out)["error"] == pytest.approx(1 - search.best_score_)
-
-
 def test_the_installed_command(data):
     path, *_ = data
     command = [os.path.join(os.path.dirname(sys.executable), "svmselect"), "loo", path]
@@ -409,10 +377,10 @@ def test_the_installed_command(data):
     assert "leave-one-out error" in done.stdout and done.stderr == ""
 
 
-def test_a_reader_that_has_seen_enough_is_no_error():
-    command = f"{sys.executable} -m svmselect.cli datasets list --json | head -n 1"
+def test_a_reader_that_has_seen_enough_is_no_error(data):
+    command = f"{sys.executable} -m svmselect.cli loo {data[0]} --json --quiet | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
-    assert done.stdout == "[\n" and done.stderr == ""
+    assert done.stdout == "{\n" and done.stderr == ""
 
 
 def test_the_library_does_not_import_its_estimators():

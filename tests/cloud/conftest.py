@@ -1,15 +1,13 @@
 """An object store and an API of Kubernetes, both of them on this machine's loopback."""
 
 import logging
-import sys
 
 import boto3
 import pytest
-from checkouts import ROOT, Checkout
+from checkouts import Checkout
 from cloud.pods import Kubernetes
 from moto.server import ThreadedMotoServer
 
-sys.path.insert(0, str(ROOT / "workflow"))
 BUCKET = "reproduction"
 # a line for each request
 logging.getLogger("werkzeug").setLevel(logging.ERROR)

@@ -1,11 +1,7 @@
 """The workflow's modules, and a checkout in a temporary folder in which snakemake runs."""
 
-import sys
-
 import pytest
-from checkouts import ROOT, Checkout
-
-sys.path.insert(0, str(ROOT / "workflow"))
+from checkouts import Checkout
 
 
 @pytest.fixture

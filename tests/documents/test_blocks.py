@@ -131,6 +131,7 @@ def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
 
 
 COSTING = [words for words in words_of("python") if "lib.cost" in words]
+ON_DATA = [words for words in words_of("python") if words[0] == "workflow/datasets.py"]
 
 
 @pytest.mark.slow
@@ -146,7 +147,20 @@ def test_a_program_says_what_is_left(words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [own for own in words_of("python") if own not in COSTING], ids=" ".join)
+@pytest.mark.parametrize("words", ON_DATA, ids=" ".join)
+def test_data_sets_are_listed_written_and_added(words, tmp_path):
+    (tmp_path / "patients.csv").write_text("age,size,state\n1,2,ill\n3,5,well\n4,4,ill\n2,3,well\n5,1,ill\n")
+    command = [sys.executable, ROOT / words[0], *words[1:]]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = {"list": "titanic-table", "fetch": "2201", "add": "patients:"}
+    assert shown[words[1]] in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [words for words in words_of("python") if words not in COSTING + ON_DATA], ids=" ".join
+)
 def test_a_cell_runs_without_snakemake(words, tmp_path):
     """On the data that the command beside it prepares."""
     checkout = Checkout(tmp_path)

@@ -57,7 +57,7 @@ def parts(part, name=()):
 
 PARTS = parts(parser(COMMANDS))
 # those that train on a file, to which the words that each needs are added
-OF_FILES = [name[0] for name in PARTS if name[0] not in ("datasets", "predict")]
+OF_FILES = [name[0] for name in PARTS if name[0] != "predict"]
 NEEDED = {"train": ("--save", "model.json")}
 PACKINGS = [
     suffix
@@ -229,15 +229,6 @@ def test_a_command_within_a_sentence_exists(line, capsys):
         main([*shlex.split(line)[1:], "--help"])
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: svmselect {line.split()[1]} ")
-
-
-def test_a_fetched_data_set_is_read_by_every_command(tmp_path, run):
-    name = "iris-versicolor"
-    run("datasets", "fetch", name, "--to", tmp_path, "--quiet")
-    for command in OF_FILES:
-        grid = ("--C", "1,10", "--gamma", "0.1,1") if command == "select" else ()
-        said = result(run, command, tmp_path / f"{name}.libsvm", *grid, *NEEDED.get(command, ()))
-        assert (said["rows"], said["features"], said["classes"]) == (150, 4, {"-1": 100, "1": 50})
 
 
 # of the rows without labels

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 import scipy.sparse
+from data import Dataset, load_registry
+from data.formats import FORMATS
+from data.splits import check_originals
 
 from svmselect import Gram, Linear
 from svmselect.cli.encoding import Encoding
 from svmselect.cli.predict import encoding_of
 from svmselect.cli.read import read, read_rows
-from svmselect.data import Dataset, load_registry
-from svmselect.data.formats import FORMATS
-from svmselect.data.splits import check_originals
 from svmselect.sklearn import SVC, NuSVC, save_model
 from svmselect.sklearn.model_file import content_hash, read_model
 

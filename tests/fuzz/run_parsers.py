@@ -16,14 +16,14 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "workflow")]
 
 BUILT = HERE.parents[1] / "build" / "fuzz"
 LIMITS = ["-timeout=30", "-rss_limit_mb=6000", "-max_len=4096"]
 # too large an allocation is a MemoryError of Python's, and the way to libFuzzer comes before libasan
 ASAN = ["detect_leaks=0", "abort_on_error=1", "allocator_may_return_null=1", "verify_asan_link_order=0"]
 NAMES = ("libsvm", "table", "splits", "idx", "mat", "csv", "encoded", "model", "npz", "arrays", "registry")
-INSTRUMENTED = ["svmselect", "yaml"]  # Python code whose branches are counted
+INSTRUMENTED = ["svmselect", "data", "yaml"]  # Python code whose branches are counted
 
 
 def mutate(name, arguments):

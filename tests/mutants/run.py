@@ -79,14 +79,13 @@ class Workshop:
         self.folder = SCRATCH / str(number)
         self.source, self.build, self.path = (self.folder / name for name in ("source", "build", "path"))
         self.faulty = None  # the file that has a fault
-        originals = [ROOT / "meson.build", ROOT / "meson.options", ROOT / "config" / "datasets.yaml"]
+        originals = [ROOT / "meson.build", ROOT / "meson.options"]
         originals += [path for path in (ROOT / "src").rglob("*") if path.is_file() and path.suffix != ".pyc"]
         for path in originals:
             # one that is the same keeps its time stamp, by which ninja knows what to compile
             write(self.source / path.relative_to(ROOT), path.read_bytes())
         shutil.rmtree(self.path, ignore_errors=True)
         shutil.copytree(LIBRARY, self.path / "svmselect", ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy2(ROOT / "config" / "datasets.yaml", self.path / "svmselect" / "cli")
         if not (self.build / "build.ninja").is_file():
             self._tool("meson", "setup", self.build, self.source, check=True)
         if not self._compile():

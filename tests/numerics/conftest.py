@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-
-from svmselect.data import Dataset, fetch, prepare
+from data import Dataset, fetch, prepare
 
 
 @pytest.fixture(scope="session")

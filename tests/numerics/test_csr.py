@@ -10,7 +10,6 @@ from scipy import sparse
 
 from svmselect import RBF, Gram
 from svmselect.csr import as_csr
-from svmselect.data import Dataset
 from svmselect.editing import train
 from svmselect.gram.rows import as_rows
 from svmselect.kernels import Rows
@@ -150,8 +149,6 @@ CALLERS = {
     "predict": lambda X: SVC().fit(DENSE, np.tile([-1, 1], 3)).predict(X),
     "bagging": lambda X: BaggedSVC().fit(X, np.tile([-1, 1], 3)),
     "search": lambda X: LOOSearchCV().fit(X, np.tile([-1, 1], 3)),
-    "Dataset": lambda X: Dataset("d", X, np.tile(np.int8([-1, 1]), 3), None, None, "generated"),
-    "test part": lambda X: Dataset("d", DENSE, np.ones(6), X, np.ones(6), "generated"),
 }
 
 

@@ -2,8 +2,11 @@
 
 import os
 import shutil
-from importlib.metadata import version
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 import svmselect
 from svmselect.digest import Code, main, read_package
@@ -56,4 +59,13 @@ def test_no_build_input_is_installed() -> None:
 
 
 def test_installed_version_is_the_projects(pyproject: dict) -> None:
-    assert version("svmselect") == pyproject["project"]["version"]
+    assert svmselect.__version__ == pyproject["project"]["version"]
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        svmselect.nothing  # noqa: B018
+
+
+def test_the_library_imports_only_what_it_computes_with() -> None:
+    packages = {"pooch", "requests", "yaml", "pandas", "matplotlib"}
+    code = f"import sys, svmselect, svmselect.cli; print(*{packages} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")

@@ -5,15 +5,12 @@ import json
 import logging
 import os
 import shutil
-import sys
 from copy import deepcopy
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from checkouts import ROOT, Checkout
-
-sys.path.insert(0, str(ROOT / "workflow"))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import yaml
+from data import Dataset
 from lib.config import check_config, check_datasets, check_writable, load_schema
 from scipy import sparse
 
@@ -27,7 +28,6 @@ from svmselect import (
     span_rule,
     stratified_folds,
 )
-from svmselect.data import Dataset
 from svmselect.sklearn import CrossTrainingSVC
 
 X = np.random.default_rng(0).standard_normal((12, 2))

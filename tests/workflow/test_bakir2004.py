@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from data import Dataset
+from data.splits import SplitRecipe
 from lib.claims import claim_tests, claims_layout, decide
 from lib.figures import save
 from lib.memory import measured_memory
@@ -28,8 +30,6 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, cross_training, solve_csvc
-from svmselect.data import Dataset
-from svmselect.data.splits import SplitRecipe
 
 DECLARED = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/bakir2004/claims.yaml").read_text()

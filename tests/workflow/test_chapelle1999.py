@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from data import Dataset
+from data.splits import SplitRecipe
 from lib import cell
 from lib.claims import claim_tests, claims_layout, decide
 from lib.figures import save
@@ -19,8 +21,6 @@ from papers.chapelle1999.exhibits import figure2, figure3, figure4
 from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
-from svmselect.data import Dataset
-from svmselect.data.splits import SplitRecipe
 
 DECLARED = yaml.safe_load(
     Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()

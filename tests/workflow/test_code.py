@@ -60,16 +60,16 @@ def home(module, name):
     # an object has the module of its class, which is not where it is defined
     place = getattr(found, "__module__", None) if hasattr(found, "__qualname__") else None
     place = place or module
-    return place if place.startswith(("svmselect", "lib.", "papers.")) else module
+    return place if place.startswith(("svmselect", "data.", "lib.", "papers.")) else module
 
 
 def used_by_python(text):
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and re.match(r"(svmselect|lib|papers)\b", node.module):
+        if isinstance(node, ast.ImportFrom) and re.match(r"(svmselect|data|lib|papers)\b", node.module):
             yield from (home(node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
             names = (alias.name for alias in node.names)
-            yield from (name for name in names if re.match(r"(svmselect|lib|papers)\.", name))
+            yield from (name for name in names if re.match(r"(svmselect|data|lib|papers)\.", name))
 
 
 @cache
@@ -126,7 +126,9 @@ def named(path, folder=WORKFLOW):
 
 @cache
 def of_the_workflow():
-    paths = [path for folder in ("lib", "papers", "scripts") for path in WORKFLOW.glob(f"{folder}/**/*.py")]
+    paths = [
+        path for folder in ("data", "lib", "papers", "scripts") for path in WORKFLOW.glob(f"{folder}/**/*.py")
+    ]
     return {named(path): read_module([path], named(path), path.name == "__init__.py") for path in paths}
 
 
@@ -145,7 +147,7 @@ def test_a_changed_token_of_a_module_reruns_the_jobs_that_use_it_and_no_other(mo
     changed, before = read_package(copy), digests(modules)
     assert len(KINDS) == 28 and len(modules) > 80
     exports = {name for name, module in modules.items() if module.exports is not None}
-    assert {"svmselect", "svmselect.bounds", "svmselect.loo"} & exports == {"svmselect", "svmselect.bounds"}
+    assert {"svmselect", "svmselect.bounds", "svmselect.svm"} & exports == {"svmselect", "svmselect.bounds"}
     flipped = {}
     for name in sorted({*modules} - exports):
         assert changed[name].digest != modules[name].digest, name
@@ -162,7 +164,7 @@ def test_a_changed_token_of_a_module_reruns_the_jobs_that_use_it_and_no_other(mo
     )
     # LIBSVM's runs too: a solver chose the models that they are of
     assert {*KINDS} - flipped["svmselect.solver._smo"] == {"scripts.prepare_data"}
-    assert flipped["svmselect.data.formats"] == {"scripts.prepare_data"}
+    assert flipped["svmselect.standardise"] == {"scripts.prepare_data"}
     assert not any(
         flipped[name] for name in flipped if name.startswith(("svmselect.cli", "svmselect.sklearn"))
     )
@@ -170,7 +172,9 @@ def test_a_changed_token_of_a_module_reruns_the_jobs_that_use_it_and_no_other(mo
 
 def test_every_module_of_the_workflow_reruns_the_jobs_that_import_it(tmp_path, modules):
     before = digests(modules)
-    for path in sorted([*WORKFLOW.glob("lib/[!_]*.py"), *WORKFLOW.glob("papers/**/[!_]*.py")]):
+    for path in sorted(
+        path for name in ("data", "lib", "papers") for path in WORKFLOW.glob(f"{name}/**/[!_]*.py")
+    ):
         (tmp_path / "changed.py").write_text(f"{path.read_text()}CHANGED = 1\n")
         name = named(path)
         after = digests({**modules, name: read_module([tmp_path / "changed.py"], name)})

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from data import Dataset
+from data.splits import SplitRecipe
 from lib import cell
 from lib.checkpoint import Checkpoint
 from lib.figures import COLORS, save
@@ -39,8 +41,6 @@ from svmselect import (
     xi_alpha,
 )
 from svmselect.bounds import SINGLE_FITS
-from svmselect.data import Dataset
-from svmselect.data.splits import SplitRecipe
 
 SETTINGS = {"tol": 1e-3, "max_iter": None, "folds": [3, 30]}
 # of a model: its fit, and the estimators, of which one has two numbers of folds

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from data import Dataset
 from lib.causes import runs_of
 from lib.claims import claim_tests, claims_layout, decide
 from lib.config import fill_defaults, load_schema
@@ -40,7 +41,6 @@ from papers.franc2008.sample import for_all_points
 from papers.franc2008.selection import COLUMNS, select
 
 from svmselect import RBF, Gram
-from svmselect.data import Dataset
 
 
 def loo_row(realisation, C, gamma, estimate, method="standard", status=OK, **more):
@@ -548,7 +548,7 @@ def test_claim_of_the_linear_estimate():
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory, root):
-    from svmselect.data import load_registry, prepare
+    from data import load_registry, prepare
 
     path = tmp_path_factory.mktemp("data") / "titanic-table.npz"
     prepare(load_registry(root / "config/datasets.yaml")["titanic-table"], None, path)

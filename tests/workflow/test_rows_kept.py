@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from checkouts import planned
+from data import Dataset
 from lib.job import run_cell
 from lib.library import code_of
 from lib.plan import Cell, Run
@@ -23,8 +24,6 @@ from lib.rows import (
     read_rows,
     write_rows,
 )
-
-from svmselect.data import Dataset
 
 
 @pytest.fixture

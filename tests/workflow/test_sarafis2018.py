@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from data import Dataset
+from data.splits import SplitRecipe
 from lib import cell, methods
 from lib.checkpoint import Checkpoint
 from lib.claims import claim_tests, claims_layout, decide
@@ -37,8 +39,6 @@ from svmselect import (
     span_rule,
     xi_alpha,
 )
-from svmselect.data import Dataset
-from svmselect.data.splits import SplitRecipe
 
 SETTINGS = {
     "tol": 1e-3,

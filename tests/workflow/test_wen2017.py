@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from data import Dataset
 from lib.checkpoint import Checkpoint
 from lib.claims import claim_tests, claims_layout, decide
 from lib.figures import save
@@ -53,7 +54,6 @@ from sklearn.svm import SVC
 
 from svmselect import RBF, Gram, cross_validate, solve_csvc, stratified_folds
 from svmselect.cv.seeds.transition import Transition
-from svmselect.data import Dataset
 
 SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]
 MODEL = {"C": 2.0, "gamma": 0.5}

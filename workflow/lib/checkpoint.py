@@ -6,7 +6,7 @@ import os
 import warnings
 from pathlib import Path
 
-from svmselect.data.atomic import replacing
+from svmselect.atomic import replacing
 
 from lib.damage import DamagedError, set_aside_if_damaged
 from lib.rows import ERROR

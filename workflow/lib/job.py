@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from svmselect.data import Dataset
 
 import lib.rows
+from data import Dataset
 from lib.checkpoint import Checkpoint, run_points
 from lib.damage import set_aside_if_damaged
 from lib.environment import commit, cpu_model

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from svmselect.data.atomic import replacing
+from svmselect.atomic import replacing
 
 from lib.damage import DamagedError, set_aside_if_damaged
 

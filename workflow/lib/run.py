@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 from snakemake.utils import update_config
-from svmselect.data import load_registry
 
+from data import load_registry
 from lib.config import check_config, fill_defaults, load_schema, project_file
 from lib.job import run_cell
 from lib.library import code_of, library_id

@@ -53,7 +53,7 @@ try:
     from lib.library import check_installed, code_of
     from lib.rows import cells_to_compute, made_cells
     from lib.run import described, wanted
-    from svmselect.data import load_registry
+    from data import load_registry
 
     # Only the process that starts a run checks this. Each job compares its own code, so sources may change while jobs run.
     if workflow.is_main_process:

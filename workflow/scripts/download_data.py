@@ -1,7 +1,6 @@
 """Download the raw files of a data set, verified against the registry."""
 
-from svmselect.data import fetch, load_registry
-
+from data import fetch, load_registry
 from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])

@@ -8,9 +8,9 @@ from importlib import metadata
 from pathlib import Path
 
 import yaml
-from svmselect.data import Dataset
 from threadpoolctl import threadpool_info
 
+from data import Dataset
 from lib.environment import commit, cpu_model
 from lib.joblog import start_log
 from lib.origins import commits

@@ -1,8 +1,7 @@
 """Parse or generate data sets, each into one .npz file."""
 
-from svmselect.data import Dataset, load_registry, prepare
-from svmselect.data.fetch import fetched_files
-
+from data import Dataset, load_registry, prepare
+from data.fetch import fetched_files
 from lib.damage import set_aside_if_damaged
 from lib.joblog import start_log
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from importlib.metadata import version
 
+import svmselect
 from svmselect.cli.contents import MAX_BYTES
 from svmselect.cli.number import is_number
 from svmselect.cli.report import visible
 
-__all__ = ["parser"]
+__all__ = ["Parser", "parser"]
 
 # These are the names in svmselect.sklearn.kernels, which is not imported here because that takes seconds.
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser whose errors repeat the words of a command line so that no terminal obeys them."""
 
     def error(self, message):
@@ -33,14 +33,14 @@ def parser(commands):
     commands : dict from str to callable
         What runs each command: ``run(arguments)``.
     """
-    top = _Parser(
+    top = Parser(
         prog="svmselect",
         description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
         epilog="Files are CSV tables or LIBSVM text, plain or packed by gzip, bzip2 or xz, or Parquet files; "
-        "- is standard input. Exit status: 0 done; 2 the command line, the file or the model was no good, or "
-        "a download failed, which one sentence on standard error says; 130 stopped by Ctrl-C.",
+        "- is standard input. Exit status: 0 done; 2 the command line, the file or the model was no good, "
+        "which one sentence on standard error says; 130 stopped by Ctrl-C.",
     )
-    top.add_argument("--version", action="version", version=f"svmselect {version('svmselect')}")
+    top.add_argument("--version", action="version", version=f"svmselect {svmselect.__version__}")
     parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     loo = _command(parts, commands, "loo", "exact leave-one-out error of one SVM")
@@ -123,50 +123,12 @@ def parser(commands):
     predict = _command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
     predict.add_argument("model", metavar="MODEL", help="what --save has written, or svm-train of LIBSVM")
     _predict_options(predict)
-
-    datasets = parts.add_parser(
-        "datasets", help="the papers' data sets", description="The papers' data sets."
-    )
-    inner = datasets.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = _command(inner, commands, "list", "what there is", key="datasets list")
-    listing.add_argument("--json", action="store_true", help="JSON instead of a table")
-    add = _command(
-        inner, commands, "add", "print the registry's entry for a file of two classes", key="datasets add"
-    )
-    add.add_argument("file", metavar="FILE", help="CSV table or LIBSVM text")
-    add.add_argument("--name", metavar="NAME", help="of the entry (default the file's)")
-    add.add_argument("--title", metavar="TEXT", help="for people (default the name)")
-    add.add_argument("--url", action="append", default=[], metavar="ADDRESS", help="may be repeated")
-    add.add_argument("--label", metavar="COLUMN", help="as for 'svmselect loo'")
-    add.add_argument(
-        "--ignore", action="append", default=[], metavar="COLUMN", help="neither feature nor label"
-    )
-    add.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
-    _size_option(add)
-    add.add_argument(
-        "--missing",
-        default="?",
-        metavar="WORD",
-        help="what a missing value is called in the file (default ?)",
-    )
-    add.add_argument("--json", action="store_true", help="JSON instead of YAML")
-    fetch = _command(inner, commands, "fetch", "write data sets as LIBSVM text", key="datasets fetch")
-    fetch.add_argument("names", nargs="+", metavar="NAME", help="of 'svmselect datasets list'")
-    fetch.add_argument(
-        "--to", default=".", metavar="FOLDER", help="where to write NAME.libsvm (default here)"
-    )
-    fetch.add_argument(
-        "--mirror", metavar="PLACE", help="folder or address that is tried first (default $SVMSELECT_MIRROR)"
-    )
-    fetch.add_argument("--force", action="store_true", help="write over files that exist")
-    fetch.add_argument("--quiet", action="store_true", help="no progress bar")
-    fetch.add_argument("--json", action="store_true", help="JSON instead of a table")
     return top
 
 
-def _command(parts, commands, name, summary, key=None):
+def _command(parts, commands, name, summary):
     part = parts.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-    part.set_defaults(run=commands[key or name])
+    part.set_defaults(run=commands[name])
     return part
 
 

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from svmselect.cli.csv_table import MISSING, Cells, Layout, look_alikes
 from svmselect.cli.number import is_number
-from svmselect.data.prepare import standardise as standardised
+from svmselect.standardise import standardise as standardised
 
 __all__ = ["Column", "Encoding", "counted", "learned"]
 

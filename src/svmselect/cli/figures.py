@@ -6,7 +6,7 @@ import io
 import re
 from pathlib import Path
 
-from svmselect.data.atomic import replacing
+from svmselect.atomic import replacing
 from svmselect.sklearn import SearchDisplay
 
 __all__ = ["as_svg", "check_plotting", "histogram", "plot", "surface"]

@@ -8,12 +8,11 @@ import sys
 import warnings
 from importlib import import_module
 
-from svmselect.cli import datasets
 from svmselect.cli.arguments import parser
 from svmselect.cli.outputs import check_outputs
 from svmselect.cli.report import warn
 
-__all__ = ["main"]
+__all__ = ["exit_status", "main"]
 
 
 def _late(module, name):
@@ -30,9 +29,6 @@ COMMANDS = {
     "select": _late("select", "select"),
     "train": _late("train", "train"),
     "predict": _late("predict", "predict"),
-    "datasets add": _late("registry_entry", "add"),
-    "datasets list": datasets.list_sets,
-    "datasets fetch": datasets.fetch_sets,
 }
 
 
@@ -47,11 +43,22 @@ def main(words=None):
     Returns
     -------
     int
-        0 done; 2 the file or the model was no good, or a download failed; 130 stopped by Ctrl-C. A wrong
-        command line is a SystemExit of 2.
+        See `exit_status`; a wrong command line is a SystemExit of 2.
     """
     arguments = parser(COMMANDS).parse_args(words)
     arguments.words = sys.argv[1:] if words is None else list(words)
+    return exit_status(arguments)
+
+
+def exit_status(arguments):
+    """Run the function of a parsed command line, ``arguments.run(arguments)``, and return the exit status.
+
+    Returns
+    -------
+    int
+        0 done; 1 who reads the output has closed it; 2 a ValueError or an OSError, which one sentence on
+        standard error says; 130 stopped by Ctrl-C.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for names of files that are no text
     try:

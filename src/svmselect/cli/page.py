@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from svmselect.atomic import replacing
 from svmselect.cli.figures import as_svg, histogram, surface
 from svmselect.cli.labels import name_of
 from svmselect.cli.report import percent, text
-from svmselect.data.atomic import replacing
 
 __all__ = ["write_page"]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from svmselect.atomic import replacing
 from svmselect.cli.encoding import counted
 from svmselect.cli.figures import check_plotting, plot, surface
 from svmselect.cli.folds import folds_of
@@ -35,7 +36,6 @@ from svmselect.cli.saving import (
     saved_rows,
 )
 from svmselect.cli.scores import check_name, check_score, score_name, scorer_for
-from svmselect.data.atomic import replacing
 from svmselect.sklearn import LOOSearchCV, SeededCV
 from svmselect.sklearn.candidates import default_grid
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from svmselect.atomic import replacing
 from svmselect.csr import as_csr
-from svmselect.data.atomic import replacing
 from svmselect.kernels import (
     RBF,
     AnisotropicRBF,

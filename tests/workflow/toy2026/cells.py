@@ -1,9 +1,8 @@
 """The run: a linear SVM for each C."""
 
+from data import Dataset
 from lib.cell import Cell
 from lib.part import load_part
-
-from svmselect.data import Dataset
 
 
 def run_fits(job, grid, settings):

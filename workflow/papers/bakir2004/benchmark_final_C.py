@@ -17,11 +17,11 @@ from pathlib import Path
 import pandas as pd
 import yaml
 from svmselect import RBF, cross_training
-from svmselect.data import Dataset, fetch, load_registry, prepare
 from svmselect.editing import train
 from svmselect.errors import misclassified
 from threadpoolctl import threadpool_limits
 
+from data import Dataset, fetch, load_registry, prepare
 from papers.bakir2004.cells import ROWS_FLOAT32
 from papers.bakir2004.problem import of_dataset
 

@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 from sklearn.svm import SVC
 from svmselect import RBF, Gram, solve_csvc
-from svmselect.data import Dataset
 from svmselect.errors import misclassified
 
+from data import Dataset
 from lib.columns import error_count
 from lib.plan import Cell, Run
 from lib.rows import OK

@@ -10,10 +10,10 @@ from functools import lru_cache, partial
 
 import numpy as np
 from svmselect import RBF, Linear, bagging, condense, cross_training, multiedit, stratified_folds
-from svmselect.data import Dataset
 from svmselect.editing import cross_validated_errors, draw_validation, train, train_best
 from svmselect.errors import misclassified
 
+from data import Dataset
 from lib.cell import kernel_of
 from lib.columns import error_count
 from lib.memory import measured_memory

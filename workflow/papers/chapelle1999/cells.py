@@ -8,8 +8,8 @@ from itertools import groupby
 
 import numpy as np
 from svmselect import leave_one_out, radius_margin, rescaled_radius_margin, span_rule
-from svmselect.data import Dataset
 
+from data import Dataset
 from lib.cell import Cell, Method
 from lib.columns import COST, FIT, judged
 from lib.methods import estimate_of_fit, warm_up

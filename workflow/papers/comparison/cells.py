@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 from svmselect import RBF, Gram, even_folds, smallest_enclosing_sphere, solve_csvc, stratified_folds
-from svmselect.data import Dataset
 
+from data import Dataset
 from lib.cell import Cell, Method
 from lib.columns import judged
 from lib.part import load_part

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from svmselect import Gram, leave_one_out
-from svmselect.data import Dataset
 
+from data import Dataset
 from lib.cell import kernel_of
 from lib.columns import error_count
 from lib.config import grid

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc
-from svmselect.data import Dataset
 from svmselect.errors import misclassified
 
+from data import Dataset
 from lib.cell import Cell, kernel_of
 from lib.columns import COST, FIT, error_count, taken, unfinished
 from lib.joblog import Progress

@@ -20,8 +20,8 @@ from svmselect import (
     stratified_folds,
     xi_alpha,
 )
-from svmselect.data import Dataset
 
+from data import Dataset
 from lib.cell import Cell, Method
 from lib.columns import error_count, judged, unfinished
 from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, stratified_folds
 from svmselect.bounds import span_by_qp
-from svmselect.data import Dataset
 
+from data import Dataset
 from lib.cell import Cell, Method
 from lib.columns import error_count
 from lib.methods import estimate_of_fit

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from svmselect import even_folds, stratified_folds
-from svmselect.data import Dataset
+
+from data import Dataset
 
 # the paper's data and hyper-parameters, or data scaled to [0, 1] with hyper-parameters chosen on it
 PUBLISHED, CHOSEN = "published", "chosen"

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
-
+from svmselect.atomic import replacing
 from svmselect.csr import as_csr
-from svmselect.data.atomic import replacing
-from svmselect.data.splits import OriginalSplits, Split, SplitRecipe, seeded_split
+
+from data.splits import OriginalSplits, Split, SplitRecipe, seeded_split
 
 Matrix: TypeAlias = np.ndarray | scipy.sparse.csr_matrix
 
@@ -48,7 +48,7 @@ class Dataset:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from svmselect.data import Dataset, load_registry, prepare
+    >>> from data import Dataset, load_registry, prepare
     >>> path = Path(tempfile.mkdtemp()) / "titanic-table.npz"
     >>> prepare(load_registry("config/datasets.yaml")["titanic-table"], None, path)
     >>> data = Dataset.load(path)

@@ -4,10 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from svmselect.data.splits import (
+from data.splits import (
     OriginalSplits,
     check_originals,
     read_splits,
@@ -15,6 +12,8 @@ from svmselect.data.splits import (
     splits_by_value,
     splits_of_repeated_rows,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 
 @given(

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
-
 from svmselect.csr import as_csr
-from svmselect.data.matlab import check_mat
-from svmselect.data.splits import OriginalSplits, read_splits, splits_of_repeated_rows
+
+from data.matlab import check_mat
+from data.splits import OriginalSplits, read_splits, splits_of_repeated_rows
 
 Matrix: TypeAlias = np.ndarray | scipy.sparse.csr_matrix
 

@@ -7,8 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import yaml
-
-from svmselect.data import load_registry
+from data import load_registry
 
 
 @pytest.fixture
@@ -96,6 +95,18 @@ def web(monkeypatch):
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file of a user's and return its path."""
+
+    def write(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
 
 
 @pytest.fixture

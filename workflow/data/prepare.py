@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse
+from svmselect.standardise import standardise
 
-from svmselect.data.bundled import load_bundled
-from svmselect.data.dataset import Dataset, Matrix
-from svmselect.data.fetch import fetched_files
-from svmselect.data.formats import FORMATS, RawTable
-from svmselect.data.registry import Entry
-from svmselect.data.splits import check_originals, splits_by_value
-from svmselect.data.synthetic import GENERATORS
+from data.bundled import load_bundled
+from data.dataset import Dataset, Matrix
+from data.fetch import fetched_files
+from data.formats import FORMATS, RawTable
+from data.registry import Entry
+from data.splits import check_originals, splits_by_value
+from data.synthetic import GENERATORS
 
 
 def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
@@ -38,7 +39,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from svmselect.data import Dataset, load_registry, prepare
+    >>> from data import Dataset, load_registry, prepare
     >>> path = Path(tempfile.mkdtemp()) / "titanic.npz"
     >>> prepare(load_registry("config/datasets.yaml")["titanic-table"], None, path)
     >>> Dataset.load(path).X.shape
@@ -86,27 +87,6 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
         recipe=recipe,
         originals=originals,
     ).save(out)
-
-
-def standardise(X: np.ndarray) -> np.ndarray:
-    """Each feature with mean 0 and deviation 1 (n - 1, as in the IDA files); a constant feature becomes 0.
-
-    X is (n, d) float64 with n >= 2; so is the result. Raises a `ValueError` where a deviation is beyond what
-    float64 holds, or below.
-    """
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        centred = X - X.mean(axis=0)
-        deviation = X.std(axis=0, ddof=1)
-        constant = np.ptp(X, axis=0) == 0
-    lost = np.flatnonzero(~constant & ~((deviation > 0) & np.isfinite(deviation)))
-    if lost.size:
-        j = lost[0]
-        raise ValueError(
-            f"feature {j + 1} cannot be standardised: its values go from {X[:, j].min():.3g} to "
-            f"{X[:, j].max():.3g}, and float64 does not hold their deviation"
-        )
-    centred[:, constant] = 0
-    return centred / np.where(constant, 1, deviation)
 
 
 def _labelled(

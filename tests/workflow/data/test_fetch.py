@@ -9,9 +9,8 @@ import sys
 import zipfile
 
 import pytest
-
-from svmselect.data import Dataset, fetch, prepare
-from svmselect.data.fetch import RETRIES
+from data import Dataset, fetch, prepare
+from data.fetch import RETRIES
 
 HTML = b"<!DOCTYPE html><html><body>Moved</body></html>"
 
@@ -235,7 +234,7 @@ def test_member_with_the_path_of_another_folder_stays_in_its_place(
 
 def test_server_that_stalls(small, small_set, tmp_path, web, no_mirror, monkeypatch):
     """It takes the connection and says nothing: given up after a time, the other address is tried."""
-    monkeypatch.setattr(sys.modules["svmselect.data.fetch"], "PATIENCE", 0.3)
+    monkeypatch.setattr(sys.modules["data.fetch"], "PATIENCE", 0.3)
     web.plan["/up/small.csv"] = [(200, None)]
     web.plan["/other/small.csv"] = [(200, small_set[1])]
     (path,) = fetch(small, tmp_path / "raw", progress=False)
@@ -318,7 +317,7 @@ BOMBS = {
 def most_on_disk(monkeypatch, tmp_path):
     """The largest file that was ever written below the folder of the test, by watching every write."""
     largest = [0]
-    capped = sys.modules["svmselect.data.fetch"]._Capped
+    capped = sys.modules["data.fetch"]._Capped
     write = capped.write
 
     def watched(self, block):

@@ -3,9 +3,8 @@
 import copy
 
 import pytest
-
-from svmselect.data import load_registry
-from svmselect.data.registry import MOST_BYTES
+from data import load_registry
+from data.registry import MOST_BYTES
 
 IDA = {
     "banana",

@@ -1,4 +1,4 @@
-"""The command `datasets add`: the entry of the registry of data sets for a file of two classes."""
+"""The entry of the registry of data sets for a file of two classes."""
 
 from __future__ import annotations
 
@@ -10,57 +10,68 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 import yaml
-
 from svmselect.cli.contents import text_of, unpacked
 from svmselect.cli.csv_table import Cells, guessed_delimiter
 from svmselect.cli.parquet_table import MAGIC
 from svmselect.cli.read import read
-from svmselect.cli.report import show, warn
-from svmselect.data import Dataset, fetch, load_registry, prepare
+from svmselect.cli.report import warn
 
-__all__ = ["add"]
+from data import Dataset, fetch, load_registry, prepare
+
+__all__ = ["registry_entry"]
 
 TRAIN = 0.6  # share of the rows that a realisation trains on
 REALISATIONS = 10
 
 
-def add(arguments):
-    """Print the entry, after a data set was prepared by it that has the rows of the file."""
+def registry_entry(arguments):
+    """Return the entry of the registry for a file of two classes, in a dictionary by its name.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        See the action ``add`` of ``datasets.py``.
+
+    Raises
+    ------
+    ValueError
+        A file cannot be read, has another number of classes, or has other rows when it is prepared by the
+        entry.
+    """
     raw = unpacked(arguments.file, arguments.max_bytes)
     if raw.startswith(MAGIC):
         raise ValueError(f"{arguments.file}: a Parquet file, which the registry does not read: write CSV")
-    data = read(
+    table = read(
         arguments.file,
         label=arguments.label,
         ignore=arguments.ignore,
         drop_missing=arguments.drop_missing,
         max_bytes=arguments.max_bytes,
     )
-    for doubt in data.doubts:
+    for doubt in table.doubts:
         warn(doubt)
     name = arguments.name or re.split(r"\.", Path(arguments.file).name)[0]
-    entry = _entry_of(arguments, raw, data, name)
-    _check(entry, raw, data, name, arguments.file)
-    text = yaml.safe_dump({name: entry}, sort_keys=False, allow_unicode=True, width=100)
-    show({name: entry}, arguments.json, text.rstrip().split("\n"))
+    entry = _entry(arguments, raw, table, name)
+    _check(entry, raw, table, name, arguments.file)
+    return {name: entry}
 
 
-def _entry_of(arguments, raw, data, name):
-    """The keys of the entry."""
-    kinds, codes = np.unique(data.labels, return_inverse=True)
+def _entry(arguments, raw, table, name):
+    """Return the keys of the entry."""
+    kinds, codes = np.unique(table.labels, return_inverse=True)
     if kinds.size != 2:
         raise ValueError(
             f"{arguments.file}: the registry has data sets of two classes, this has {kinds.size}"
         )
-    m, d = data.X.shape
+    m, d = table.X.shape
     train = round(TRAIN * m)
     file_name = Path(arguments.file).name
     file_name = re.sub(r"\.(gz|bz2|xz)$", "", file_name)
-    is_table = isinstance(data.raw, Cells)
+    is_table = isinstance(table.raw, Cells)
     source = {
         "folder": name,
         "format": "table" if is_table else "libsvm",
-        **({"options": _options_of(arguments, raw, data)} if is_table else {}),
+        **({"options": _options(arguments, raw, table)} if is_table else {}),
         "files": {
             "data": {
                 "name": file_name,
@@ -71,7 +82,7 @@ def _entry_of(arguments, raw, data, name):
         },
     }
     counts = np.bincount(codes)
-    labels = [str(label) if data.labels.dtype.kind == "U" else int(label) for label in kinds.tolist()]
+    labels = [str(label) if table.labels.dtype.kind == "U" else int(label) for label in kinds.tolist()]
     return {
         "title": arguments.title or name,
         "features": d,
@@ -86,15 +97,15 @@ def _entry_of(arguments, raw, data, name):
     }
 
 
-def _options_of(arguments, raw, data):
-    """How the registry's reader of tables reads the file."""
-    cells, encoding = data.raw, data.encoding
+def _options(arguments, raw, table):
+    """Return how the registry's reader of tables reads the file."""
+    cells, encoding = table.raw, table.encoding
     delimiter = guessed_delimiter(text_of(arguments.file, raw))
     options = {} if delimiter is None else {"delimiter": delimiter}
-    of_text = any(column.categories is not None for column in encoding.columns)
+    has_text = any(column.categories is not None for column in encoding.columns)
     if cells.names is not None:
         options["header"] = True
-    if data.dropped or ((of_text or data.labels.dtype.kind == "U") and cells.names is None):
+    if table.dropped or ((has_text or table.labels.dtype.kind == "U") and cells.names is None):
         options["missing"] = arguments.missing
     options["label"] = encoding.layout.label_place
     features = []
@@ -107,8 +118,8 @@ def _options_of(arguments, raw, data):
     return options
 
 
-def _check(entry, raw, data, name, path):
-    """A ValueError unless the entry is a valid one that gives the rows of the file."""
+def _check(entry, raw, table, name, path):
+    """Raise a ValueError unless the entry is a valid one that gives the rows of the file."""
     (source,) = entry["sources"]
     with tempfile.TemporaryDirectory(prefix="svmselect-") as work:
         mirrored = Path(work, "mirror", source["folder"], source["files"]["data"]["name"])
@@ -116,12 +127,12 @@ def _check(entry, raw, data, name, path):
             mirrored.parent.mkdir(parents=True)
             mirrored.write_bytes(raw)
             Path(work, "registry.yaml").write_text(yaml.safe_dump({name: entry}), encoding="utf-8")
-            found = load_registry(Path(work, "registry.yaml"))[name]
-            fetch(found, Path(work, "raw"), str(Path(work, "mirror")), progress=False)
-            prepare(found, Path(work, "raw"), Path(work, "set.npz"))
+            loaded = load_registry(Path(work, "registry.yaml"))[name]
+            fetch(loaded, Path(work, "raw"), str(Path(work, "mirror")), progress=False)
+            prepare(loaded, Path(work, "raw"), Path(work, "set.npz"))
         except ValueError as error:
             raise ValueError(f"{path}: the registry cannot read it ({error})") from None
         dataset = Dataset.load(Path(work, "set.npz"))
-    X, Z = (rows.toarray() if scipy.sparse.issparse(rows) else rows for rows in (dataset.X, data.X))
+    X, Z = (rows.toarray() if scipy.sparse.issparse(rows) else rows for rows in (dataset.X, table.X))
     if not np.array_equal(X, Z):
         raise ValueError(f"{path}: the registry's reader finds other rows in it than this command")

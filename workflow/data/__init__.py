@@ -7,10 +7,10 @@
 >>> X_train, y_train, X_test, y_test, split = dataset.realisation(1)
 """
 
-from svmselect.data.dataset import Dataset
-from svmselect.data.fetch import fetch
-from svmselect.data.prepare import prepare
-from svmselect.data.registry import Entry, Registry, load_registry
-from svmselect.data.splits import Split
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.registry import Entry, Registry, load_registry
+from data.splits import Split
 
 __all__ = ["Dataset", "Entry", "Registry", "Split", "fetch", "load_registry", "prepare"]

@@ -9,10 +9,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 import yaml
+from data import Dataset, fetch, prepare
 
-from svmselect.data import Dataset, fetch, prepare
-
-REGISTRY = yaml.safe_load((Path(__file__).parents[2] / "config" / "datasets.yaml").read_text())
+REGISTRY = yaml.safe_load((Path(__file__).parents[3] / "config" / "datasets.yaml").read_text())
 
 # Some seconds each: of these, only the raw files are checked here. mnist-3v8 stands for the digit pairs.
 LARGE = {"forest", "mnist", "mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"}
@@ -122,6 +121,6 @@ def test_the_training_rows_of_a1a_end_before_the_last_feature(registry, mirror, 
     prepare(registry["a1a"], tmp_path / "raw", tmp_path / "a1a.npz")
     dataset = Dataset.load(tmp_path / "a1a.npz")
     last = [int(X.tocoo().col.max()) + 1 for X in (dataset.X, dataset.X_test)]
-    paper = yaml.safe_load((Path(__file__).parents[2] / "config" / "paper.yaml").read_text())
+    paper = yaml.safe_load((Path(__file__).parents[3] / "config" / "paper.yaml").read_text())
     (entry,) = (e for e in paper["sarafis2018"]["class_weights"]["datasets"] if e["name"] == "a1a")
     assert last == [entry["features"], registry["a1a"].features] == [119, 123]

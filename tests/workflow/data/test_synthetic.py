@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from data import Dataset, fetch, prepare
+from data.bundled import load_titanic
+from data.synthetic import GENERATORS, ringnorm, skewed_ringnorm, twonorm, waveform
 
-from svmselect.data import Dataset, fetch, prepare
-from svmselect.data.bundled import load_titanic
-from svmselect.data.prepare import standardise
-from svmselect.data.synthetic import GENERATORS, ringnorm, skewed_ringnorm, twonorm, waveform
+from svmselect.standardise import standardise
 
 N = 100_000
 IDA = ("ringnorm", "twonorm", "waveform")

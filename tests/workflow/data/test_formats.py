@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from data.formats import FORMATS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.datasets import dump_svmlight_file
-
-from svmselect.data.formats import FORMATS
 
 SAME_FOLDER = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40

@@ -6,9 +6,8 @@ import json
 
 import pytest
 import yaml
-
-from svmselect.cli import main
-from svmselect.data import Dataset, fetch, load_registry, prepare
+from data import Dataset, fetch, load_registry, prepare
+from datasets import main
 
 HEART = "age,sex,max rate,ill\n63,m,150,1\n41,f,172,0\n57,m,?,1\n44,f,173,0\n52,m,162,1\n"
 TABLES = {
@@ -25,7 +24,7 @@ TABLES = {
 def test_the_entry_prepares_the_rows_of_the_file(file, tmp_path, capsys, name):
     content = TABLES[name].encode()
     path = file(gzip.compress(content), name + ".gz") if name == "bare.csv" else file(content, name)
-    assert main(["datasets", "add", str(path)]) == 0
+    assert main(["add", str(path)]) == 0
     (entry,) = yaml.safe_load(text := capsys.readouterr().out).values()
     (source,) = entry["sources"]
     assert source["files"]["data"]["sha256"] == hashlib.sha256(content).hexdigest()
@@ -45,7 +44,7 @@ def test_the_entry_prepares_the_rows_of_the_file(file, tmp_path, capsys, name):
 
 def test_rows_with_a_missing_value(file, capsys):
     path = str(file(HEART, "heart.csv"))
-    assert main(["datasets", "add", path, "--drop-missing", "--json", "--name", "mine"]) == 0
+    assert main(["add", path, "--drop-missing", "--json", "--name", "mine"]) == 0
     entry = json.loads(capsys.readouterr().out)["mine"]
     assert entry["rows"] == 4 and entry["classes"] == {"-1": 2, "1": 2}
     assert entry["sources"][0]["options"]["missing"] == "?"
@@ -64,6 +63,6 @@ def test_rows_with_a_missing_value(file, capsys):
 )
 def test_what_the_registry_cannot_read_is_one_sentence(file, capsys, content, options, sentence):
     path = str(file(content))
-    assert main(["datasets", "add", path, *options]) == 2
+    assert main(["add", path, *options]) == 2
     out, err = capsys.readouterr()
     assert out == "" and sentence in err and path in err

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-
-from svmselect.data import Dataset, Split, fetch, prepare
+from data import Dataset, Split, fetch, prepare
 
 
 @pytest.fixture
@@ -255,7 +254,18 @@ def test_a_failed_write_leaves_nothing(prepared, monkeypatch, tmp_path):
     def broken(*args, **kwargs):
         raise OSError("disk full")
 
-    monkeypatch.setattr("svmselect.data.dataset.np.savez_compressed", broken)
+    monkeypatch.setattr("data.dataset.np.savez_compressed", broken)
     with pytest.raises(OSError, match="disk full"):
         prepared()
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("part", ["X", "X_test"])
+def test_a_broken_sparse_matrix_is_one_sentence(part):
+    X = scipy.sparse.csr_matrix(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, 2))
+    broken = X.copy()
+    broken.indices[1] = 44
+    parts = {"X": X, "X_test": X, part: broken}
+    y = np.array([1, -1])
+    with pytest.raises(ValueError, match=rf"{part} of data set 'd' is not a valid sparse matrix"):
+        Dataset("d", parts["X"], y, parts["X_test"], y, "mirror")

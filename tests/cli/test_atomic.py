@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from svmselect.data.atomic import replacing
+from svmselect.atomic import replacing
 
 
 def write(path, content=b"new"):
@@ -107,7 +107,7 @@ def test_what_is_no_file_is_refused_and_stays(tmp_path, kind):
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from svmselect.data.atomic import replacing
+from svmselect.atomic import replacing
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from svmselect.data.bundled import BUNDLED
-from svmselect.data.formats import FORMATS
-from svmselect.data.splits import SplitRecipe
-from svmselect.data.synthetic import GENERATORS
+from data.bundled import BUNDLED
+from data.formats import FORMATS
+from data.splits import SplitRecipe
+from data.synthetic import GENERATORS
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MOST_BYTES = 2**28  # limit for a file whose size the registry does not state
@@ -150,7 +150,7 @@ def load_registry(path: str | Path) -> Registry:
 
     Examples
     --------
-    >>> from svmselect.data import load_registry
+    >>> from data import load_registry
     >>> registry = load_registry("config/datasets.yaml")
     >>> registry["heart"].rows
     270

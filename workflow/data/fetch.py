@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from svmselect.data.atomic import replacing
-from svmselect.data.registry import Entry, File, Source
+from svmselect.atomic import replacing
+
+from data.registry import Entry, File, Source
 
 MIRROR_VARIABLE = "SVMSELECT_MIRROR"
 RETRIES = 3
@@ -106,7 +107,7 @@ def fetch(
 
     Examples
     --------
-    >>> from svmselect.data import fetch, load_registry
+    >>> from data import fetch, load_registry
     >>> entry = load_registry("config/datasets.yaml")["heart"]
     >>> fetch(entry, "resources/raw")  # doctest: +SKIP
     """
