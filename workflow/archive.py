@@ -49,7 +49,8 @@ def described(files, provenance, citation):
         for name, entry in provenance["datasets"].items()
     ]
     authors = [
-        {"@id": f"#author-{i}", "@type": "Organization", **own} for i, own in enumerate(citation["authors"])
+        {"@id": f"#author-{i}", "@type": "Organization", **author}
+        for i, author in enumerate(citation["authors"])
     ]
     root = {
         "@id": "./",
@@ -59,7 +60,7 @@ def described(files, provenance, citation):
         "description": "Rows of all runs, and the tables, figures and verdicts that are made from them.",
         "datePublished": provenance["written"],
         "license": {"@id": LICENCE},
-        "author": one_or_more([{"@id": own["@id"]} for own in authors]),
+        "author": one_or_more([{"@id": author["@id"]} for author in authors]),
         "publisher": {"@id": authors[0]["@id"]},
         "keywords": ", ".join(citation["keywords"]),
         "hasPart": [{"@id": part["@id"]} for part in parts],
@@ -91,7 +92,7 @@ def described(files, provenance, citation):
             "description": "commit {commit}, Python {python}, {cpu}".format_map(provenance),
             "agent": {"@id": authors[0]["@id"]},
             "instrument": {"@id": "#svmselect"},
-            "object": [{"@id": own["@id"]} for own in data],
+            "object": [{"@id": dataset["@id"]} for dataset in data],
             "result": rows,
         },
         {

@@ -45,8 +45,10 @@ class Results:
 
     def __init__(self, folder, paper):
         self.folder, self.paper = folder, paper
-        self._causes = _of(pd.read_csv(folder / "scorecard_causes.csv"), paper).set_index("cause")
-        self._card = _of(pd.read_csv(folder / "scorecard.csv", dtype=str, keep_default_na=False), paper)
+        self._causes = _paper_rows(pd.read_csv(folder / "scorecard_causes.csv"), paper).set_index("cause")
+        self._card = _paper_rows(
+            pd.read_csv(folder / "scorecard.csv", dtype=str, keep_default_na=False), paper
+        )
 
     @cache  # noqa: B019 - a story's results live as long as the program
     def csv(self, name):
@@ -78,7 +80,7 @@ class Results:
         """The reproduced number of one figure."""
         return float(_only(self.card(**where)["reproduced"], "the scorecard", where))
 
-    def of_cause(self, cause, /, **where):
+    def cause_value(self, cause, /, **where):
         """The value that a cause has for one figure."""
         frame = self.csv("causes")
         return _only(_chosen(frame[frame["cause"] == cause], where)["value"], cause, where)
@@ -114,29 +116,29 @@ class Results:
         return sum(_chosen(self.rows(stage), where)["cpu_s"].sum() for stage in stages) / 60
 
 
-def _of(frame, paper):
+def _paper_rows(frame, paper):
     return frame[frame["paper"] == paper]
 
 
 def _chosen(frame, where):
     """The rows in which each of the given columns has the value, or one of the values, that is given."""
-    for name, wanted in where.items():
-        options = wanted if isinstance(wanted, list) else [wanted]
+    for name, value in where.items():
+        options = value if isinstance(value, list) else [value]
         frame = frame[frame[name].fillna("").astype(str).isin([str(option) for option in options])]
     return frame
 
 
 def _only(values, source, where):
     if len(values) != 1:
-        asked = ", ".join(f"{name} {value}" for name, value in where.items())
-        raise LookupError(f"{source} has {len(values)} values, not one, for {asked}")
+        condition = ", ".join(f"{name} {value}" for name, value in where.items())
+        raise LookupError(f"{source} has {len(values)} values, not one, for {condition}")
     return values.iloc[0]
 
 
-def check(holds, sentence, found=""):
+def check(holds, sentence, contradiction=""):
     """Nothing, where a sentence holds; else an error that names it."""
     if not holds:
-        raise Untrue(f"The story says that {sentence}; {found or 'the results do not'}.")
+        raise Untrue(f"The story says that {sentence}; {contradiction or 'the results do not'}.")
     return ""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from svmselect import RBF, Gram, Linear, solve_csvc
 from svmselect.errors import misclassified
 
-from lib.columns import FIT, error_count, judged, taken, unfinished
+from lib.columns import FIT, error_count, estimate_columns, taken, unfinished
 from lib.timing import timed
 
 # This many kernel values between test rows and training rows are held at a time.
@@ -21,11 +21,11 @@ class Method:
 
     name: str
     run: Callable  # called with the bound C of the model and its fit, a Solution or None; returns a result
-    columns: Callable = judged  # the columns of the row, from the result
+    columns: Callable = estimate_columns  # the columns of the row, from the result
     fixed: dict = field(default_factory=dict)  # columns that are known before
     # whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
     # unfinished; others run all the same
-    of_fit: bool = False
+    from_fit: bool = False
 
 
 class Cell:
@@ -50,8 +50,8 @@ class Cell:
             self.gram.compute()
             self.gram.squared_radius()
         self.columns = {"kernel": kernel.name, "gamma": gamma, "gram_cpu_s": clock.cpu_s}
-        what = kernel.name, gamma, self.gram.m, clock.cpu_s
-        self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *what)
+        details = kernel.name, gamma, self.gram.m, clock.cpu_s
+        self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *details)
 
     def run(self, models, options, names=FIT):
         """Rows of every method of some models: what kernels and models do not share. Of each model the row
@@ -69,27 +69,27 @@ class Cell:
         """
         rows, fits = [], []
         for columns, C, methods in models:
-            fit, own = self._run_model(columns, C, methods, options, names)
-            rows += [{**self.columns, **columns, **row} for row in own]
+            fit, model_rows = self._run_model(columns, C, methods, options, names)
+            rows += [{**self.columns, **columns, **row} for row in model_rows]
             if fit is not None:
-                fits.append((rows[-len(own)], fit))
+                fits.append((rows[-len(model_rows)], fit))
         self._test(fits)
         return rows
 
     def _run_model(self, columns, C, methods, options, names):
         """The fit, None if it failed, and the rows."""
-        attempt = partial(self.job.attempt, at=f"{self.columns['kernel']}, {columns}")
+        attempt = partial(self.job.attempt, model_name=f"{self.columns['kernel']}, {columns}")
         fit, failed = attempt("test", partial(solve_csvc, self.gram, self.y, C, **options))
         stopped = {} if fit is None or fit.converged else unfinished("iteration limit reached")
-        of_fit = {} if fit is None else taken(fit, *names)
-        rows = [{**failed, **of_fit, **stopped, "fold": "test"}]
+        fit_columns = {} if fit is None else taken(fit, *names)
+        rows = [{**failed, **fit_columns, **stopped, "fold": "test"}]
         for method in methods:
-            if method.of_fit and fit is None:
+            if method.from_fit and fit is None:
                 rows.append({**failed, "method": method.name, **method.fixed})
                 continue
             result, row = attempt(method.name, partial(method.run, C, fit))
             if result is not None:
-                row |= {**method.columns(result), **(stopped if method.of_fit else {})}
+                row |= {**method.columns(result), **(stopped if method.from_fit else {})}
             rows.append({**row, **method.fixed})
         return fit, rows
 
@@ -104,9 +104,9 @@ class Cell:
         size = max(1, BLOCK_VALUES // self.gram.m)
         wrong = np.empty((len(y), len(fits)), dtype=bool)
         for begin in range(0, len(y), size):
-            these = slice(begin, begin + size)
-            decision = self.gram.cross(X[these], everyone) @ theta + b
-            wrong[these] = misclassified(y[these, None], decision)
+            block = slice(begin, begin + size)
+            decision = self.gram.cross(X[block], everyone) @ theta + b
+            wrong[block] = misclassified(y[block, None], decision)
         for (row, _), errors in zip(fits, wrong.T, strict=True):
             row |= error_count(errors)
 

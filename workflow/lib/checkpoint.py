@@ -90,9 +90,9 @@ def run_points(points, run, checkpoint, log):
     ``status``. Rows are added to the checkpoint as they come; those with status ``error`` are not, a resumed
     job tries them again.
     """
-    found = sum(checkpoint.get(point) is not None for point in points)
-    if found:
-        log.info("resumed: %d of %d points come from %s", found, len(points), checkpoint.path)
+    n_finished = sum(checkpoint.get(point) is not None for point in points)
+    if n_finished:
+        log.info("resumed: %d of %d points come from %s", n_finished, len(points), checkpoint.path)
     for number, point in enumerate(points, start=1):
         row = checkpoint.get(point)
         if row is None:

@@ -31,13 +31,15 @@ def check_claims(papers, schema):
     for name, paper in papers.items():
         claims = paper["claims"].items()
         for kind in ("limits", "exhibits"):
-            named = {(claim, entry) for claim, own in claims for entry in own.get(kind, [])}
+            named = {(claim, entry) for claim, declaration in claims for entry in declaration.get(kind, [])}
             mistakes += [
                 f"The claim {name}.{claim} names {entry!r}, which is not among the {kind} of {name}."
                 for claim, entry in sorted(named)
                 if entry not in paper[kind]
             ]
-        unused = set(paper["limits"]) - {entry for _, own in claims for entry in own.get("limits", [])}
+        unused = set(paper["limits"]) - {
+            entry for _, declaration in claims for entry in declaration.get("limits", [])
+        }
         mistakes += [f"No claim names the limit {entry!r} of {name}." for entry in sorted(unused)]
     if mistakes:
         raise ValueError("\n".join(mistakes))
@@ -107,11 +109,13 @@ def decide(claims, tests, results, full_scale=True):
     """
     verdicts, numbers = [], []
     for claim, declared in claims.items():
-        found = [{"claim": claim, **row} for row in tests[claim](results) if not np.isnan(row["value"])]
+        claim_numbers = [
+            {"claim": claim, **row} for row in tests[claim](results) if not np.isnan(row["value"])
+        ]
         if declared.get("full_scale") and not full_scale:
-            found = [{**row, "holds": ""} for row in found]
-        numbers += found
-        decided = [row["holds"] for row in found if row["holds"]]
+            claim_numbers = [{**row, "holds": ""} for row in claim_numbers]
+        numbers += claim_numbers
+        decided = [row["holds"] for row in claim_numbers if row["holds"]]
         held = decided.count("yes")
         said = {"claim": claim, "by": declared["by"], "statement": declared["statement"]}
         count = {"tests": len(decided), "held": held, "verdict": verdict(len(decided), held)}
@@ -139,11 +143,11 @@ def claims_layout(verdicts, numbers):
     columns = [("", name) for name in ("Claim", "By", "Statement", "Tests", "Held", "Verdict")]
     body = [[str(value) for value in row] for row in verdicts.itertuples(index=False)]
     notes = []
-    for (claim, dataset, kernel), own in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
-        if (own["holds"] == "no").any():
-            found = [
+    for (claim, dataset, kernel), group in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
+        if (group["holds"] == "no").any():
+            descriptions = [
                 f"{row.quantity} {row.value:.3g}" + (f" (claimed: {row.limit})" if row.limit else "")
-                for row in own[own["holds"] != "yes"].itertuples()
+                for row in group[group["holds"] != "yes"].itertuples()
             ]
-            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(found)}.")
+            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(descriptions)}.")
     return columns, body, notes

@@ -11,8 +11,10 @@ COST = ("columns_requested", "kernel_values")
 
 def taken(result, *names):
     """Attributes of a result as columns of their names, as numbers of Python."""
-    found = {name: getattr(result, name) for name in names}
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
+    attributes = {name: getattr(result, name) for name in names}
+    return {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in attributes.items()
+    }
 
 
 def error_count(wrong):
@@ -26,7 +28,7 @@ def unfinished(reason):
     return {"status": NOT_CONVERGED, "reason": reason}
 
 
-def judged(result, *names, solved="minimisations"):
+def estimate_columns(result, *names, solved="minimisations"):
     """Columns of an estimate, a result with ``errors`` or ``bound``: these, where it is degenerate,
     whether it is finished. `names` are further attributes, see `taken`, and `solved` is what may not have
     converged."""

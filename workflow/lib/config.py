@@ -53,20 +53,20 @@ def written_out(schema, definitions):
         return [written_out(part, definitions) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    own = {key: value for key, value in schema.items() if key != "$ref"}
+    complete = {key: value for key, value in schema.items() if key != "$ref"}
     if "$ref" in schema:
-        own = {**definitions[schema["$ref"].removeprefix("#/$defs/")], **own}
-        return written_out(own, definitions)
-    own = {key: written_out(value, definitions) for key, value in own.items() if key != "$defs"}
-    if "properties" in own:
-        optional = own.pop("optional", [])
+        complete = {**definitions[schema["$ref"].removeprefix("#/$defs/")], **complete}
+        return written_out(complete, definitions)
+    complete = {key: written_out(value, definitions) for key, value in complete.items() if key != "$defs"}
+    if "properties" in complete:
+        optional = complete.pop("optional", [])
         needed = [
             name
-            for name, value in own["properties"].items()
+            for name, value in complete["properties"].items()
             if "default" not in value and name not in optional
         ]
-        own = {"type": "object", "additionalProperties": False, "required": needed, **own}
-    return own
+        complete = {"type": "object", "additionalProperties": False, "required": needed, **complete}
+    return complete
 
 
 def fill_defaults(config, schema):
@@ -154,10 +154,10 @@ def _sentence(error, name):
     if error.validator == "enum":
         valid = ", ".join(map(str, error.validator_value))
         return f"The {name}'s {where} is {error.instance!r}; the valid values are: {valid}."
-    wanted = error.schema.get("description", error.message).rstrip(".")
-    if error.validator == "maximum" and f"{error.validator_value:,}" not in wanted:
-        wanted += f"; at most {error.validator_value:,}"
-    return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
+    expected = error.schema.get("description", error.message).rstrip(".")
+    if error.validator == "maximum" and f"{error.validator_value:,}" not in expected:
+        expected += f"; at most {error.validator_value:,}"
+    return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {expected}."
 
 
 def _keys(names):

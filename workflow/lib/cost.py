@@ -13,13 +13,13 @@ from types import SimpleNamespace
 
 from lib.job import function_of
 from lib.memory import machine_mb
-from lib.rows import cells_to_compute, made_cells, read_columns
-from lib.run import planned, wanted
+from lib.rows import cell_records, cells_to_compute, read_columns
+from lib.run import planned, required_cells
 
 # cores of the machines that a forecast is of, beside this one
 MACHINES = (2, 16, 64)
 # clocks of a row, which have nothing in common; and of what the rows of a kernel share
-OWN = ("cpu_s", "search_cpu_s", "predict_cpu_s")
+METHOD_CLOCKS = ("cpu_s", "search_cpu_s", "predict_cpu_s")
 SHARED = ("gram_cpu_s", "sphere_cpu_s")
 
 
@@ -115,22 +115,22 @@ def seconds(path, paper, runs):
     What the process took beside the clocks of the rows, and what its rows share, is added as it was. Rows of
     before the process was timed have only the latter.
     """
-    if not (cells := made_cells(path)):
+    if not (cells := cell_records(path)):
         return {}
-    found, begin, rows = {}, 0, read_columns(path, _without_vectors)
-    for name, own in cells.items():
-        of_cell = rows.iloc[begin : begin + own.rows]
-        begin += own.rows
-        took = of_cell.reindex(columns=list(OWN)).fillna(0.0).sum(axis=1)
-        shared = of_cell.reindex(columns=["kernel", "gamma", *SHARED]).drop_duplicates()
+    seconds_by_cell, begin, rows = {}, 0, read_columns(path, _without_vectors)
+    for name, record in cells.items():
+        cell_rows = rows.iloc[begin : begin + record.rows]
+        begin += record.rows
+        took = cell_rows.reindex(columns=list(METHOD_CLOCKS)).fillna(0.0).sum(axis=1)
+        shared = cell_rows.reindex(columns=["kernel", "gamma", *SHARED]).drop_duplicates()
         beside = shared[list(SHARED)].fillna(0.0).to_numpy().sum()
-        if own.cpu_s is not None:
-            beside = max(0.0, own.cpu_s - took.sum())
+        if record.cpu_s is not None:
+            beside = max(0.0, record.cpu_s - took.sum())
         if name in runs and runs[name].forecast:
             settings = SimpleNamespace(**runs[name].settings_of(name))
-            took = function_of(paper, runs[name].forecast)(of_cell, took, settings)
-        found[name] = float(took.sum() + beside)
-    return found
+            took = function_of(paper, runs[name].forecast)(cell_rows, took, settings)
+        seconds_by_cell[name] = float(took.sum() + beside)
+    return seconds_by_cell
 
 
 def _without_vectors(name):
@@ -145,25 +145,27 @@ def costs(papers, registry, config, only=None, readable=str, printed=False):
     file that at which it can be read, see `lib.store.Files`."""
     results = f"{config['folders']['results']}/{config['preset']}"
     any_code = config["rows_of_other_code"] == "keep"
-    found = {}
+    cost_by_paper = {}
     for paper in papers.values():
-        cost = found[paper.key] = Cost()
+        cost = cost_by_paper[paper.key] = Cost()
         for stage in paper.printed_stages if printed else paper.plan.stages:
-            rows, runs = readable(paper.gathered(stage, results)), paper.plan.of_stage(stage)
+            rows, runs = readable(paper.gathered(stage, results)), paper.plan.runs_by_cell(stage)
             files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
             named = [
                 name
                 for name, file in files.items()
                 if (only is None or file in only) and not (printed and runs[name].cells[name].beyond)
             ]
-            cells = wanted(paper, stage, registry, named)
+            cells = required_cells(paper, stage, registry, named)
             missing = set(cells_to_compute(rows, cells, any_code))
             last = seconds(rows, paper.key, runs) if missing else {}
-            for own in cells:
-                if own.cell in missing and cells_to_compute(readable(files[own.cell]), [own], any_code):
-                    name = f"{paper.key}/{stage}/{own.cell}"
-                    cost.add(name, runs[own.cell].cells[own.cell], last.get(own.cell))
-    return found
+            for record in cells:
+                if record.cell in missing and cells_to_compute(
+                    readable(files[record.cell]), [record], any_code
+                ):
+                    name = f"{paper.key}/{stage}/{record.cell}"
+                    cost.add(name, runs[record.cell].cells[record.cell], last.get(record.cell))
+    return cost_by_paper
 
 
 def total(costs):
@@ -185,18 +187,18 @@ def main(arguments=None):
         "--mem-mb", type=int, default=machine_mb(), help="of the run; this machine's by default"
     )
     parser.add_argument("--printed", action="store_true", help="only what the papers print and claim")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        found = costs(*planned(*asked.configfile), printed=asked.printed)
+        cost_by_paper = costs(*planned(*options.configfile), printed=options.printed)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
-    for name, cost in found.items():
+    for name, cost in cost_by_paper.items():
         print(f"{name}: {cost}" + (f"; {cost.longest}" if cost.known else ""))
-    together = total(found.values())
+    together = total(cost_by_paper.values())
     print(f"together: {together}")
-    print(verdict(together, asked.mem_mb, asked.cores))
+    print(verdict(together, options.mem_mb, options.cores))
     if together.known:
-        print(forecast(together, asked.cores, asked.mem_mb))
+        print(forecast(together, options.cores, options.mem_mb))
 
 
 if __name__ == "__main__":

@@ -32,20 +32,20 @@ class Given:
             return read_published(files)
         return pd.concat(map(_read_csv, [files] if isinstance(files, str) else files))
 
-    def call(self, function, **own):
+    def call(self, function, **overrides):
         """Call a function with what it asks for, `own` values before others. If there is none of it, a
         `TypeError` names it."""
         arguments = {}
         for name, parameter in inspect.signature(function).parameters.items():
-            if name in own:
-                arguments[name] = own[name]
+            if name in overrides:
+                arguments[name] = overrides[name]
             elif name in self:
                 arguments[name] = self[name]
             elif parameter.default is parameter.empty:
-                there = ", ".join(sorted({*self.values, *self._files, *own}))
+                available = ", ".join(sorted({*self.values, *self._files, *overrides}))
                 asking = getattr(function, "func", function)  # a partial has it as `func`
                 raise TypeError(
-                    f"{asking.__module__}.{asking.__name__} asks for {name!r}; there are: {there}"
+                    f"{asking.__module__}.{asking.__name__} asks for {name!r}; there are: {available}"
                 )
         return function(**arguments)
 

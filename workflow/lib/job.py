@@ -16,7 +16,7 @@ from lib.checkpoint import Checkpoint, run_points
 from lib.damage import set_aside_if_damaged
 from lib.environment import commit, cpu_model
 from lib.library import library_id
-from lib.rows import ERROR, OK, Made, copy_cell, made_cells, read_rows, write_rows
+from lib.rows import ERROR, OK, CellRecord, cell_records, copy_cell, read_rows, write_rows
 from lib.timing import timed
 
 # What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
@@ -45,7 +45,7 @@ class Job:
         # in the rows, not in the identity: a job may go on elsewhere
         self.origin = origin()
 
-    def attempt(self, method, run, at="", timing=None):
+    def attempt(self, method, run, model_name="", timing=None):
         """Run a method, called without arguments, under the clock; `at` names the model in the log if it
         fails, and the timing is that of the job by default.
 
@@ -60,11 +60,11 @@ class Job:
             with timed(timing or self.timing) as clock:
                 result = run()
         except NUMERICAL_ERRORS as error:
-            self.log.error("%s, %s: %s", at, method, traceback.format_exc())
+            self.log.error("%s, %s: %s", model_name, method, traceback.format_exc())
             return None, {"method": method, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
         return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
 
-    def points(self, points, run, **asked):
+    def points(self, points, run, **dependencies):
         """Run points one after the other, each finished one kept in the checkpoint, and yield the row of
         each. Who needs no more may stop.
 
@@ -75,9 +75,11 @@ class Job:
         def run_here(*point):
             return {**self.origin, **run(*point)}
 
-        return run_points(points, run_here, Checkpoint(self.checkpoint, {**self.identity, **asked}), self.log)
+        return run_points(
+            points, run_here, Checkpoint(self.checkpoint, {**self.identity, **dependencies}), self.log
+        )
 
-    def batches(self, batches, run, **asked):
+    def batches(self, batches, run, **dependencies):
         """All rows of some batches, each finished one kept in the checkpoint. A batch is what its rows are
         of, as JSON can hold it; `run` is called with it and returns them. For `asked` see `points`."""
 
@@ -90,7 +92,9 @@ class Job:
 
         numbers = [[number] for number in range(len(batches))]
         return [
-            row for done in self.points(numbers, run_batch, batches=batches, **asked) for row in done["rows"]
+            row
+            for done in self.points(numbers, run_batch, batches=batches, **dependencies)
+            for row in done["rows"]
         ]
 
     def warm_up(self, *runs):
@@ -132,14 +136,14 @@ def run_cell(cell, inputs, output, log):
     files, settings = dict(inputs), dict(cell["settings"])
     library = library_id(cell["code"])
     checkpoint = Path(f"{output}.checkpoint.jsonl")
-    made = Made(cell["cell"], cell["parameters"], library)
-    there = made_cells(output).get(cell["cell"])
-    if there is not None and there.is_of(made, any_code=False):
+    record = CellRecord(cell["cell"], cell["parameters"], library)
+    output_record = cell_records(output).get(cell["cell"])
+    if output_record is not None and output_record.matches(record, any_code=False):
         log.info("%s has the rows of this cell already", output)
         return checkpoint
-    path, any_code = cell.get("kept") or (output, False)
-    gathered = made_cells(path).get(cell["cell"])
-    if gathered is not None and gathered.is_of(made, any_code):
+    path, any_code = cell.get("stored") or (output, False)
+    gathered = cell_records(path).get(cell["cell"])
+    if gathered is not None and gathered.matches(record, any_code):
         copy_cell(path, cell["cell"], output, getattr(lib.rows, cell["schema"]))
         log.info("%s has the rows of this cell", path)
         return checkpoint
@@ -161,8 +165,8 @@ def run_cell(cell, inputs, output, log):
             with set_aside_if_damaged(job.data):
                 Dataset.load(job.data)
         raise
-    made = replace(made, cpu_s=round(time.process_time() - begin, 2))
-    write_rows(output, rows, getattr(lib.rows, cell["schema"]), made)
+    record = replace(record, cpu_s=round(time.process_time() - begin, 2))
+    write_rows(output, rows, getattr(lib.rows, cell["schema"]), record)
     return checkpoint
 
 

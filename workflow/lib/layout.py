@@ -45,9 +45,9 @@ def faster(find, than, metric, *method):
     LIBSVM's time over it (``libsvm_over``) where there is one."""
 
     def text(*line):
-        *at, own = (*line, *method)
-        ratio = find(*at, than, metric)[0] / find(*at, own, metric)[0]
-        return number(ratio, 1, find(*at, own, "libsvm_over")[1])
+        *key, line_method = (*line, *method)
+        ratio = find(*key, than, metric)[0] / find(*key, line_method, metric)[0]
+        return number(ratio, 1, find(*key, line_method, "libsvm_over")[1])
 
     return text
 
@@ -57,7 +57,7 @@ def lines_of(tidy, *columns):
     return list(tidy[list(columns)].drop_duplicates().itertuples(index=False, name=None))
 
 
-def listed(tidy, metric, what, text, between=", "):
+def listed(tidy, metric, heading, text, between=", "):
     """A note that lists the rows in which a metric counts something, with a text for each; none without."""
     texts = named(tidy, metric, text)
-    return [f"{what}: {between.join(texts)}."] if texts else []
+    return [f"{heading}: {between.join(texts)}."] if texts else []

@@ -41,12 +41,12 @@ def measured_memory():
     memory.peak_mb = (_sizes()["VmHWM"] - before) / 2**10
 
 
-def machine_mb(groups=GROUPS, own=Path("/proc/self/cgroup")):
+def machine_mb(groups=GROUPS, membership=Path("/proc/self/cgroup")):
     """The memory of this machine, or of the container or batch job that this process is in, in 2**20
     bytes. The kernel shows its control groups in `groups`, and the file `own` names that of this process."""
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     with suppress(OSError):
-        place = groups / own.read_text().splitlines()[-1].rpartition(":")[2].strip("/")
+        place = groups / membership.read_text().splitlines()[-1].rpartition(":")[2].strip("/")
         for folder in (place, *place.parents):
             with suppress(OSError, ValueError):  # "max" is no limit
                 sizes.append(int((folder / "memory.max").read_text()))
@@ -76,12 +76,12 @@ def needed_mb(error, budget):
     except OSError:
         return None
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)  # NumPy's
-    asked = 0 if shape is None else math.prod(shape) * dtype.itemsize / 2**20
+    requested = 0 if shape is None else math.prod(shape) * dtype.itemsize / 2**20
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if budget is None or limit < 0:
-        return sizes["RssAnon"] / 2**10 + asked
+        return sizes["RssAnon"] / 2**10 + requested
     # reserved memory counts, as for the limit
-    return max(budget + sizes["VmData"] / 2**10 + asked - limit / 2**20, budget + 1)
+    return max(budget + sizes["VmData"] / 2**10 + requested - limit / 2**20, budget + 1)
 
 
 def _sizes():

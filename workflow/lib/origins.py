@@ -15,12 +15,12 @@ def libraries(paths, stages, present):
     `paths` are files of rows, `stages` the paper and the stage of each, and `present` the digests of the code
     that makes its rows now: ``present`` is "yes" if theirs is among them, else "no".
     """
-    found = []
+    lines = []
     for path, (paper, stage), digests in zip(paths, stages, present, strict=True):
         for origin, count in _origins(path).value_counts().sort_index().items():
             now = origin[0].rpartition("+")[2] in digests
-            found.append((paper, stage, *origin, count, "yes" if now else "no"))
-    return pd.DataFrame(found, columns=COLUMNS)
+            lines.append((paper, stage, *origin, count, "yes" if now else "no"))
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
 def _origins(path):
@@ -36,21 +36,21 @@ def commits(paths):
     return rows[rows["commit"] != ""].value_counts().index.tolist()
 
 
-def others(libraries, paper, stages):
+def outdated_libraries(libraries, paper, stages):
     """The libraries of rows that are not of the present code, in words, of the stages that an exhibit
     shows; empty if there are none. `libraries` is from the function of that name."""
-    of = libraries[(libraries["paper"] == paper) & (libraries["present"] == "no")]
-    named = {stage: list(of.loc[of["stage"] == stage, "library"].unique()) for stage in stages}
+    outdated = libraries[(libraries["paper"] == paper) & (libraries["present"] == "no")]
+    named = {stage: list(outdated.loc[outdated["stage"] == stage, "library"].unique()) for stage in stages}
     return "; ".join(f"{stage}: {', '.join(names)}" for stage, names in named.items() if names)
 
 
 def with_origins(places, libraries):
     """By paper and exhibit how it is made (see `lib.papers.Paper.places`), with the ``origins`` of its rows,
     lines of `libraries` as dicts."""
-    found = {}
-    for paper, made in places.items():
-        of = libraries[libraries["paper"] == paper]
-        for exhibit, place in made.items():
-            origins = of[of["stage"].isin(place["stages"])].to_dict("records")
-            found[paper, exhibit] = {**place, "origins": origins}
-    return found
+    with_lines = {}
+    for paper, paper_places in places.items():
+        paper_lines = libraries[libraries["paper"] == paper]
+        for exhibit, place in paper_places.items():
+            origins = paper_lines[paper_lines["stage"].isin(place["stages"])].to_dict("records")
+            with_lines[paper, exhibit] = {**place, "origins": origins}
+    return with_lines

@@ -88,12 +88,14 @@ class Run:
 
     def datasets(self, names: Iterable[str]) -> list[str]:
         """The data sets of some cells, each once."""
-        return [name for name in dict.fromkeys(self.cells[own].dataset for own in names) if name is not None]
+        return [
+            name for name in dict.fromkeys(self.cells[cell].dataset for cell in names) if name is not None
+        ]
 
     def pattern(self, names: Sequence[str]) -> str:
         """A regular expression for files of cells: ``<stage>/<cell>`` for the given names, and
         ``again/<stage>/<cell>`` for all cells of the run, any of which `verify` may compute again."""
-        every, given = ("|".join(map(re.escape, own)) or "(?!)" for own in (self.cells, names))
+        every, given = ("|".join(map(re.escape, group)) or "(?!)" for group in (self.cells, names))
         return f"again/{self.stage}/(?:{every})|{self.stage}/(?:{given})"
 
     def name(self, file: str) -> str:
@@ -127,7 +129,7 @@ class Plan:
         """The schema of a stage's rows."""
         return next(run.schema for run in self.runs if run.stage == stage)
 
-    def of_stage(self, stage: str) -> dict[str, Run]:
+    def runs_by_cell(self, stage: str) -> dict[str, Run]:
         """The names of a stage's cells, in their order, each with the run that it belongs to."""
         return {name: run for run in self.runs if run.stage == stage for name in run.cells}
 
@@ -145,7 +147,7 @@ class Plan:
             "after": [
                 self.parameters(other, upstream, registry)
                 for stage in run.after
-                for upstream, other in self.of_stage(stage).items()
+                for upstream, other in self.runs_by_cell(stage).items()
                 if other.cells[upstream].dataset == cell.dataset
             ],
         }

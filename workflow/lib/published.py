@@ -14,9 +14,9 @@ def declared(path):
     registry has others for; ``settings``, what exhibits without settings are about; ``extrapolated``, figures
     that the paper extrapolated itself (exhibit, data set, setting and method); ``stand_ins``, data sets of
     the same distribution, see `lib.scorecard.figures`."""
-    own = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
-    extrapolated = {tuple(figure) for figure in own.get("extrapolated", [])}
-    return {"datasets": {}, "settings": {}, "stand_ins": {}, **own, "extrapolated": extrapolated}
+    declaration = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
+    extrapolated = {tuple(figure) for figure in declaration.get("extrapolated", [])}
+    return {"datasets": {}, "settings": {}, "stand_ins": {}, **declaration, "extrapolated": extrapolated}
 
 
 def read_printed(path):
@@ -37,9 +37,9 @@ def read_published(path):
     subsets printed as "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of the data set and
     no method.
     """
-    own, frame = declared(path), read_printed(path)
-    frame["dataset"] = frame["dataset"].replace(own["datasets"])
-    for exhibit, setting in own["settings"].items():
+    declaration, frame = declared(path), read_printed(path)
+    frame["dataset"] = frame["dataset"].replace(declaration["datasets"])
+    for exhibit, setting in declaration["settings"].items():
         frame.loc[frame["exhibit"] == exhibit, "setting"] = setting
     products = frame["metric"] == "subsets"
     pair = frame.loc[products, "value"].str.split("x", expand=True)

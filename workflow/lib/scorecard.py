@@ -143,10 +143,10 @@ class Reproduced:
         """A number of the same place, of the method or of none, or of the data set in another exhibit, where
         it is said to be there: ``table1/test_rows``. NaN if there is none."""
         exhibit, _, metric = (name or "").rpartition("/")
-        wanted = (exhibit, place[1]) if exhibit else place
-        for of in (method, ""):
+        beginning = (exhibit, place[1]) if exhibit else place
+        for row_method in (method, ""):
             for key, row in self.rows.items():
-                if key[: len(wanted)] == wanted and key[3:] == (of, metric):
+                if key[: len(beginning)] == beginning and key[3:] == (row_method, metric):
                     return row.value
         return np.nan
 
@@ -178,24 +178,24 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
     by = ["reproduced"] if extrapolated else []
     by += ["published"] if (*printed, part.method) in theirs_extrapolated else []
     rows = SAME if stand_in else rows_of(rule, part.dataset, part.method)
-    found = {"kind": rule["kind"], "rows": rows, "hardware_dependent": "yes" if hardware else "no"}
+    columns = {"kind": rule["kind"], "rows": rows, "hardware_dependent": "yes" if hardware else "no"}
     if not reason:
-        found |= {"reproduced": value, "reproduced_spread": spread}
-        found["ratio"] = _ratio(value, part.value)
+        columns |= {"reproduced": value, "reproduced_spread": spread}
+        columns["ratio"] = _ratio(value, part.value)
         if part.unit != "s":
-            found["difference"] = value - part.value
+            columns["difference"] = value - part.value
     base_printed = None
     if "relative_to" in rule:
         unit = (rule["relative_to"]["method"], rule["relative_to"]["metric"])
         base = (*printed, *unit)
-        found["relative_to"] = " ".join(unit)
+        columns["relative_to"] = " ".join(unit)
         base_printed = theirs.get(base)
         base_value, _, base_extrapolated, base_reason = ours.find(*place, *unit)
         value = _ratio(value, base_value)
         by += ["reproduced"] if base_extrapolated else []
         by += ["published"] if base[:4] in theirs_extrapolated else []
         relative = _ratio(part.value, float(base_printed or np.nan))
-        found |= {"published_relative": relative, "reproduced_relative": value}
+        columns |= {"published_relative": relative, "reproduced_relative": value}
         if base[3:] == (part.method, part.metric):
             reason = reason or "the unit of the other times"
         elif not reason and base_reason:
@@ -209,14 +209,14 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
         allowed = tolerance(
             rule, rows, part.printed, unit=part.unit, spread=part.spread, ours=known, base=base_printed
         )
-        found |= {"least": allowed.least, "most": allowed.most, "tolerance": allowed.words}
+        columns |= {"least": allowed.least, "most": allowed.most, "tolerance": allowed.words}
         reason = allowed.undecided
-        found["within"] = "" if reason else "yes" if allowed.holds(value) else "no"
-    found["reason"] = reason
+        columns["within"] = "" if reason else "yes" if allowed.holds(value) else "no"
+    columns["reason"] = reason
     # what is not there is not extrapolated
-    sides = {side for side in by if side == "published" or "reproduced" in found}
-    found["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
-    return found, allowed
+    sides = {side for side in by if side == "published" or "reproduced" in columns}
+    columns["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
+    return columns, allowed
 
 
 def _ratio(above, below):
@@ -226,8 +226,8 @@ def _ratio(above, below):
 def _joined(parts):
     """Columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
     texts = [{name: _text(value) for name, value in part.items()} for part in parts]
-    first, *others = texts
-    if others:
+    first, *rest = texts
+    if rest:
         joined = {name: first[name] for name in first if name not in ("difference", "ratio")}
         if all(part.get("reproduced") for part in texts):
             joined["reproduced"] = "x".join(part["reproduced"] for part in texts)
@@ -252,9 +252,9 @@ def verdicts(claims, decided):
     """
     rows = []
     for paper, entry in claims.items():
-        own = decided[paper].set_index("claim") if paper in decided else None
+        decisions = decided[paper].set_index("claim") if paper in decided else None
         for claim, declared in entry["claims"].items():
-            tests, held = (0, 0) if own is None else own.loc[claim, ["tests", "held"]]
+            tests, held = (0, 0) if decisions is None else decisions.loc[claim, ["tests", "held"]]
             limits = [_limit(name, entry["limits"][name]) for name in declared.get("limits", [])]
             words = [declared.get(name, "") for name in WORDS]
             counts = int(tests), int(held), verdict(tests, held)
@@ -268,7 +268,7 @@ def _limit(name, limit):
 
     def words(value):
         if isinstance(value, dict):
-            return ", ".join(f"{key} {words(own)}" for key, own in value.items())
+            return ", ".join(f"{key} {words(part)}" for key, part in value.items())
         return f"{value:g}"
 
     value = words(limit["value"])
@@ -290,40 +290,44 @@ def exhibits(claims, figures, verdicts, other_rows):
     """
     rows = []
     for paper, entry in claims.items():
-        for exhibit, own in entry["exhibits"].items():
-            of = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
+        for exhibit, exhibit_entry in entry["exhibits"].items():
+            results = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
             names = [
                 name
                 for name, claim in entry["claims"].items()
                 if claim["by"] == "paper" and exhibit in claim["exhibits"]
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
-            settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
-            axes, setup, printed = (_decided(kind) for kind in (anchors, settings, of))
+            settings, anchors, results = (
+                results[results["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT)
+            )
+            axes, setup, printed = (_decided(kind) for kind in (anchors, settings, results))
             tests = tested[["tests", "held"]].sum()
-            counted = settings if of.empty and not names else pd.concat([anchors, of])
+            counted = settings if results.empty and not names else pd.concat([anchors, results])
             decided, within = map(sum, zip(_decided(counted), tests, strict=True))
             rows.append(
                 {
                     "paper": paper,
                     "exhibit": exhibit,
-                    **{name: own[name] or "" for name in ("target", "title", "run_time")},
+                    **{name: exhibit_entry[name] or "" for name in ("target", "title", "run_time")},
                     "settings": setup[0],
                     "settings_within": setup[1],
                     "anchors": axes[0],
                     "anchors_within": axes[1],
-                    "results": len(of),
-                    "reproduced": (of["reproduced"] != "").sum(),
+                    "results": len(results),
+                    "reproduced": (results["reproduced"] != "").sum(),
                     "compared": printed[0],
                     "within": printed[1],
-                    "explained": (of["explained"] == "yes").sum(),
-                    "undecidable": (of["explained"] == "undecidable").sum(),
+                    "explained": (results["explained"] == "yes").sum(),
+                    "undecidable": (results["explained"] == "undecidable").sum(),
                     **tests,
                     "decided": decided,
                     "decided_within": within,
                     "decided_explained": (counted["explained"] == "yes").sum(),
                     "decided_undecidable": (counted["explained"] == "undecidable").sum(),
-                    "verdict": verdict(decided, within) if len(of) or len(settings) or names else NO_CLAIM,
+                    "verdict": verdict(decided, within)
+                    if len(results) or len(settings) or names
+                    else NO_CLAIM,
                     "other_libraries": other_rows[paper, exhibit],
                 }
             )
@@ -339,11 +343,13 @@ def page_values(claims, figures, exhibits, verdicts, numbers, causes):
     """What the HTML templates show of the scorecard, from the DataFrames that the functions of this module
     and `lib.causes.cause_table` made, of all papers. `numbers` is the claims_numbers.csv of each paper."""
     shown = shown_figures(figures, list(map(_remarks, figures.itertuples())))
-    numbers = {paper: own.astype(object).fillna("") for paper, own in numbers.items()}
+    numbers = {paper: frame.astype(object).fillna("") for paper, frame in numbers.items()}
 
     def tests(paper, claim):
-        own = numbers.get(paper)
-        return [] if own is None else own[own["claim"] == claim].to_dict("records")
+        paper_numbers = numbers.get(paper)
+        return (
+            [] if paper_numbers is None else paper_numbers[paper_numbers["claim"] == claim].to_dict("records")
+        )
 
     def by_paper(frame):
         return {paper: frame[frame["paper"] == paper].to_dict("records") for paper in claims}
@@ -394,7 +400,7 @@ def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
         "(`workflow/lib/tolerances.py`); each paper's `claims.yaml` declares what they follow from.",
         "",
     ]
-    lines += ["## Rows of another library than the present one", "", *_others_part(claims, exhibits), ""]
+    lines += ["## Rows of another library than the present one", "", *_outdated_part(claims, exhibits), ""]
     for paper, entry in claims.items():
         lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
         lines += [*_causes_part(causes[causes["paper"] == paper])]
@@ -409,13 +415,13 @@ def _table(frame, columns, left=None):
     return markdown(list(columns), body, left=left or len(columns))
 
 
-def _others_part(claims, exhibits):
-    others = exhibits[exhibits["other_libraries"] != ""]
-    if others.empty:
+def _outdated_part(claims, exhibits):
+    outdated = exhibits[exhibits["other_libraries"] != ""]
+    if outdated.empty:
         return ["There are none: the present code computed every row."]
-    others = others.assign(paper=[claims[paper]["name"] for paper in others["paper"]])
+    outdated = outdated.assign(paper=[claims[paper]["name"] for paper in outdated["paper"]])
     stages = "Stages and libraries of its rows"
-    return _table(others, {"Paper": "paper", "Exhibit": "title", stages: "other_libraries"})
+    return _table(outdated, {"Paper": "paper", "Exhibit": "title", stages: "other_libraries"})
 
 
 def _claims_part(verdicts):
@@ -484,9 +490,9 @@ def totals(exhibits, verdicts):
     if anchors:
         yield f"- Ends of axes that the texts give: {anchors}, of which {anchors_within} are not exceeded."
     for by, whose in (("paper", "of the papers"), ("svmselect", "of svmselect")):
-        own = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
-        counts = [f"{(own == word).sum()} {_some(word)}" for word in VERDICTS if (own == word).any()]
-        yield f"- Claims {whose}: {len(own)}; {', '.join(counts)}."
+        kinds = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
+        counts = [f"{(kinds == word).sum()} {_some(word)}" for word in VERDICTS if (kinds == word).any()]
+        yield f"- Claims {whose}: {len(kinds)}; {', '.join(counts)}."
 
 
 def _some(word):
@@ -499,17 +505,17 @@ def _papers(claims, exhibits, verdicts):
     headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
     body = []
     for paper, entry in claims.items():
-        of = exhibits[exhibits["paper"] == paper]
-        compared = of["compared"].sum()
-        own = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
-        counts = own.map(kind_of).value_counts()
-        reproduced, *others = [counts.get(word, 0) for word in VERDICTS]
-        within, explained, undecidable = of[["within", "explained", "undecidable"]].sum()
+        paper_exhibits = exhibits[exhibits["paper"] == paper]
+        compared = paper_exhibits["compared"].sum()
+        paper_verdicts = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
+        counts = paper_verdicts.map(kind_of).value_counts()
+        reproduced, *other_counts = [counts.get(word, 0) for word in VERDICTS]
+        within, explained, undecidable = paper_exhibits[["within", "explained", "undecidable"]].sum()
         counts = [f"{within} of {compared}", explained, undecidable]
         counts.append(compared - within - explained - undecidable)
         if not compared:
             counts = ["n/a"] * len(counts)
-        body.append([entry["name"], *counts, f"{reproduced} of {len(own)}", *others])
+        body.append([entry["name"], *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
     body = [[str(cell) for cell in cells] for cells in body]
     return headings, body
 

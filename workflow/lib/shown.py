@@ -12,7 +12,7 @@ WITHIN, EXPLAINED, NOT_EXPLAINED, UNDECIDABLE, UNDECIDED, NOT_RUN = STATES = (
     "not decided",
     "not run",
 )
-OF_EXPLAINED = {"yes": EXPLAINED, "no": NOT_EXPLAINED, "undecidable": UNDECIDABLE}
+STATES_OF_MISSES = {"yes": EXPLAINED, "no": NOT_EXPLAINED, "undecidable": UNDECIDABLE}
 
 WORDS = {
     "C": "C",
@@ -88,7 +88,7 @@ def shown_figures(figures, remarks):
     """The published figures of the scorecard (from `lib.scorecard.figures`) for a page, each with its
     remark: a list of dicts, in their order. An ``id`` is unique on the page, and ``about`` names data set,
     setting and method."""
-    found, numbers = [], {}
+    entries, numbers = [], {}
     for row, remark in zip(figures.to_dict("records"), remarks, strict=True):
         place = f"{row['paper']}-{row['exhibit']}"
         numbers[place] = numbers.get(place, 0) + 1
@@ -102,7 +102,7 @@ def shown_figures(figures, remarks):
             method_in_words(row["method"]),
         )
         unit = "" if relative else UNITS.get(row["unit"], "")
-        found.append(
+        entries.append(
             {
                 "paper": row["paper"],
                 "id": f"{place}-{numbers[place]}",
@@ -121,7 +121,7 @@ def shown_figures(figures, remarks):
                 "remarks": in_words(remark, row["relative_to"]),
             }
         )
-    return found
+    return entries
 
 
 def quantity_in_words(metric):
@@ -196,7 +196,7 @@ def state(row):
         return NOT_RUN
     if row["within"] == "yes":
         return WITHIN
-    return OF_EXPLAINED[row["explained"]] if row["within"] == "no" else UNDECIDED
+    return STATES_OF_MISSES[row["explained"]] if row["within"] == "no" else UNDECIDED
 
 
 def strip(exhibit):

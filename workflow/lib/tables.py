@@ -22,15 +22,15 @@ _TEX = {
 }
 
 
-def measured(at, metric, value, unit, spread=np.nan):
+def measured(row_key, metric, value, unit, spread=np.nan):
     """A tidy row; `at` has the exhibit and the data set, and the setting and the method if there are any."""
-    named = {"setting": "", "method": "", **at}
+    named = {"setting": "", "method": "", **row_key}
     return {**named, "metric": metric, "value": value, "spread": spread, "unit": unit}
 
 
-def averaged(at, metric, values, unit):
+def averaged(row_key, metric, values, unit):
     """A tidy row: the mean of some values (Series), and their standard deviation (n - 1) as its spread."""
-    return measured(at, metric, values.mean(), unit, values.std(ddof=1))
+    return measured(row_key, metric, values.mean(), unit, values.std(ddof=1))
 
 
 def lookup(tidy, by=tuple(KEY[1:])):
@@ -38,14 +38,14 @@ def lookup(tidy, by=tuple(KEY[1:])):
     returns value and spread; both are NaN where there is no such row."""
     keys = tidy[list(by)].fillna("").itertuples(index=False, name=None)
     pairs = tidy[["value", "spread"]].itertuples(index=False, name=None)
-    found = dict(zip(keys, pairs, strict=True))
-    return lambda *key: found.get(key, (np.nan, np.nan))
+    pairs_by_key = dict(zip(keys, pairs, strict=True))
+    return lambda *key: pairs_by_key.get(key, (np.nan, np.nan))
 
 
 def part_of(tidy, exhibit, metric, **columns):
     """The tidy rows of a metric of an exhibit, and of a data set, setting or method."""
-    wanted = {"exhibit": exhibit, "metric": metric, **columns}
-    return tidy[np.logical_and.reduce([tidy[name] == value for name, value in wanted.items()])]
+    conditions = {"exhibit": exhibit, "metric": metric, **columns}
+    return tidy[np.logical_and.reduce([tidy[name] == value for name, value in conditions.items()])]
 
 
 def by_method(tidy, index):
@@ -169,13 +169,13 @@ def _markdown_line(cells):
 
 def write_tex(path, title, columns, body, notes):
     """Write a LaTeX ``table`` float that needs the package booktabs; parameters as in `write_markdown`."""
-    groups, spans, at = [], [], 1
+    groups, spans, position = [], [], 1
     for group, members in groupby(columns, key=lambda column: column[0]):
         width = len(list(members))
         groups.append(rf"\multicolumn{{{width}}}{{c}}{{{_tex(group)}}}")
         if group:
-            spans.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")
-        at += width
+            spans.append(rf"\cmidrule(lr){{{position}-{position + width - 1}}}")
+        position += width
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",

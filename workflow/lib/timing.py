@@ -86,11 +86,11 @@ def _private_folder():
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         raise PermissionError(_refusal(path, f"it cannot be opened ({error.strerror})")) from error
-    found = os.fstat(folder)
-    mode = stat.S_IMODE(found.st_mode)
-    if found.st_uid != os.getuid() or mode & 0o077:
+    status = os.fstat(folder)
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != os.getuid() or mode & 0o077:
         os.close(folder)
-        raise PermissionError(_refusal(path, f"it belongs to user {found.st_uid} and has mode {mode:o}"))
+        raise PermissionError(_refusal(path, f"it belongs to user {status.st_uid} and has mode {mode:o}"))
     return folder
 
 

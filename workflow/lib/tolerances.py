@@ -97,18 +97,20 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
 
 def _standard_error(unit, value, spread, points, ours):
     """The standard error of the difference of the two means, each over its draws."""
-    own, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "draws", "theirs"))
-    if np.isfinite(own) and (draws > 1 or ours.get("measured")):
-        printed = spread if np.isfinite(spread) and not ours.get("measured") else own
+    our_spread, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "draws", "theirs"))
+    if np.isfinite(our_spread) and (draws > 1 or ours.get("measured")):
+        printed = spread if np.isfinite(spread) and not ours.get("measured") else our_spread
         # splits of two tables differ by these, too
-        of_tables = np.nan_to_num(_of_shares(unit, value, ours.get("drawn", np.nan)))
-        return np.sqrt(printed**2 / theirs + own**2 / draws + of_tables**2 + 2 * ours.get("chosen", 0.0) ** 2)
+        table_error = np.nan_to_num(_share_error(unit, value, ours.get("drawn", np.nan)))
+        return np.sqrt(
+            printed**2 / theirs + our_spread**2 / draws + table_error**2 + 2 * ours.get("chosen", 0.0) ** 2
+        )
     if len(points) != 1:
         return np.nan
-    return _of_shares(unit, value, points[0])
+    return _share_error(unit, value, points[0])
 
 
-def _of_shares(unit, value, number):
+def _share_error(unit, value, number):
     """The standard error of the difference of two independent draws, for a share or a count of points."""
     whole = {"percent": 100.0, "fraction": 1.0}.get(unit, number)
     share = value / whole
@@ -118,8 +120,10 @@ def _of_shares(unit, value, number):
 def _wider(allowed, value, ours):
     """A tolerance of a ratio on rows that were drawn anew: by the relative standard error of the difference
     of two means over draws that are as far apart as ours, where that is known."""
-    own, mean, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "value", "draws", "theirs"))
-    apart = ERRORS * value * own / mean * np.sqrt(1 / draws + 1 / theirs) if mean else np.nan
+    our_spread, mean, draws, theirs = (
+        ours.get(name, np.nan) for name in ("spread", "value", "draws", "theirs")
+    )
+    apart = ERRORS * value * our_spread / mean * np.sqrt(1 / draws + 1 / theirs) if mean else np.nan
     if not np.isfinite(apart):
         return allowed
     words = f"{allowed.words}, and {ERRORS} standard errors: {apart:.3g}"

@@ -13,7 +13,7 @@ from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged
 from papers.bakir2004.exhibits import figure3, table1
-from papers.bakir2004.problem import of_dataset
+from papers.bakir2004.problem import dataset_problem
 
 PRINTED_DEVIATION = "gaussians 4"
 
@@ -54,7 +54,7 @@ def plan_solvers_of_adult(config, registry):
 
 def run_solvers(job, train_rows, gamma, C, settings):
     """The support vectors of one model, and its training errors, by each solver: one row of each."""
-    problem = of_dataset(Dataset.load(job.data), 1, train_rows)
+    problem = dataset_problem(Dataset.load(job.data), 1, train_rows)
     y, shared = problem.y, {"fold": "train", "kernel": "rbf", "gamma": gamma, "C": C, "tol": settings.tol}
 
     def libsvm():
@@ -69,10 +69,10 @@ def run_solvers(job, train_rows, gamma, C, settings):
     solvers = {"libsvm": libsvm} | {name: partial(ours, rule) for name, rule in WORKING_SETS.items()}
     rows = []
     for name, solve in solvers.items():
-        found, cost = job.attempt(name, solve, f"C = {C:g}")
+        fitted, cost = job.attempt(name, solve, f"C = {C:g}")
         row = {**problem.identity, **shared, "m": y.size, **cost}
-        if found is not None:
-            decision, n_sv, n_iter = found
+        if fitted is not None:
+            decision, n_sv, n_iter = fitted
             row |= {**error_count(misclassified(y, decision)), "n_sv": n_sv, "n_iter": n_iter}
         rows.append(row)
     return rows
@@ -80,6 +80,6 @@ def run_solvers(job, train_rows, gamma, C, settings):
 
 def solvers_of_table1(rows):
     """The mean of the numbers of support vectors that several solvers count, and their deviation."""
-    for (dataset, m), own in rows[rows["status"] == OK].groupby(["dataset", "m"]):
-        at = {"exhibit": "table1", "dataset": dataset, "setting": f"train={m}", "method": "svm"}
-        yield averaged(at, "svs", own["n_sv"], "count")
+    for (dataset, m), group in rows[rows["status"] == OK].groupby(["dataset", "m"]):
+        row_key = {"exhibit": "table1", "dataset": dataset, "setting": f"train={m}", "method": "svm"}
+        yield averaged(row_key, "svs", group["n_sv"], "count")

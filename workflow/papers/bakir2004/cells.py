@@ -19,7 +19,7 @@ from lib.columns import error_count
 from lib.memory import measured_memory
 from lib.rows import pack_bits
 from lib.timing import timed
-from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
+from papers.bakir2004.problem import SEED, Problem, dataset_problem, gaussians, squares, swapped
 
 # from so many rows on, Gram matrices are float32
 ROWS_FLOAT32 = 20_000
@@ -107,23 +107,23 @@ def cross_validated(problem, setup):
 def train_cross_training(problem, setup):
     """Both stages, each of which chooses its value (section 3)."""
     grids = {"values": setup.final_values, "first_values": setup.values, "balance": setup.adjust}
-    found = cross_training(problem.X, problem.y, setup.kernel, **grids, **setup.subsets(problem.y.size))
+    trained = cross_training(problem.X, problem.y, setup.kernel, **grids, **setup.subsets(problem.y.size))
     edited = {
-        "validation_rows": found.first.validation.size,
-        "n_misclassified": int(np.count_nonzero(found.misclassified)),
-        "n_recognised": int(np.count_nonzero(found.recognised)),
-        "n_reinserted": int(np.count_nonzero(found.reinserted)),
-        "n_kept": found.rows.size,
+        "validation_rows": trained.first.validation.size,
+        "n_misclassified": int(np.count_nonzero(trained.misclassified)),
+        "n_recognised": int(np.count_nonzero(trained.recognised)),
+        "n_reinserted": int(np.count_nonzero(trained.reinserted)),
+        "n_kept": trained.rows.size,
     }
-    return found, edited, found.final, {"value": found.final.value, "first_value": found.first.value}
+    return trained, edited, trained.final, {"value": trained.final.value, "first_value": trained.first.value}
 
 
 def train_bagging(problem, setup):
     """The first stage alone."""
-    found = bagging(problem.X, problem.y, setup.kernel, setup.values, **setup.subsets(problem.y.size))
-    used = np.unique(np.concatenate(found.subsets))
-    edited = {"validation_rows": found.validation.size, "n_kept": used.size}
-    return found, edited, None, {"first_value": found.value}
+    trained = bagging(problem.X, problem.y, setup.kernel, setup.values, **setup.subsets(problem.y.size))
+    used = np.unique(np.concatenate(trained.subsets))
+    edited = {"validation_rows": trained.validation.size, "n_kept": used.size}
+    return trained, edited, None, {"first_value": trained.value}
 
 
 def edited_by_neighbours(problem, setup):
@@ -141,15 +141,15 @@ def edited_by_neighbours(problem, setup):
 
 def train_edited(problem, setup, begun):
     """On what `edited_by_neighbours` keeps, an SVM as cross-training's final one."""
-    held_out, clean, kept = begun
-    options, X, y = setup.solver(kept.size), problem.X, problem.y
-    svm, _ = train_best(X, y, setup.kernel, setup.final_values, kept, held_out, setup.adjust, **options)
+    held_out, clean, retained = begun
+    options, X, y = setup.solver(retained.size), problem.X, problem.y
+    svm, _ = train_best(X, y, setup.kernel, setup.final_values, retained, held_out, setup.adjust, **options)
     edited = {
         "validation_rows": held_out.size,
         "n_misclassified": y.size - held_out.size - clean.size,
-        "n_recognised": clean.size - kept.size,
+        "n_recognised": clean.size - retained.size,
         "n_reinserted": 0,
-        "n_kept": kept.size,
+        "n_kept": retained.size,
     }
     return svm, edited, svm, {"value": svm.value}
 
@@ -193,9 +193,9 @@ def run_method(job, method, problem, setup):
     }
     costs, memories = [], []
 
-    def attempt(run, at):
+    def attempt(run, step):
         with measured_memory() as memory:
-            result, cost = job.attempt(method, run, at)
+            result, cost = job.attempt(method, run, step)
         costs.append(cost)
         memories.append(memory)
         return result
@@ -254,7 +254,7 @@ def _small(X, y):
     multiedit(X, y)
 
 
-def run_points(job, points, problem_of, setup_of, asked):
+def run_points(job, points, problem_of, setup_of, dependencies):
     """Rows of the points of a cell, a checkpoint after each.
 
     The last part of each point is a method. `problem_of` makes a Problem from the parts before it, of which
@@ -268,7 +268,7 @@ def run_points(job, points, problem_of, setup_of, asked):
         *key, method = point
         return run_method(job, method, problem_of(*key), setup_of(*point))
 
-    return list(job.points(points, run, **asked))
+    return list(job.points(points, run, **dependencies))
 
 
 def forecast(rows, took, settings):
@@ -337,19 +337,21 @@ def run_figure3(job, realisation, settings):
         for size in settings.sizes
         for method in settings.methods
     ]
-    asked = {"realisation": realisation, **_asked(settings, "sizes", "test_rows")}
-    return run_points(job, points, problem_of, setup_of, asked)
+    dependencies = {"realisation": realisation, **_dependencies(settings, "sizes", "test_rows")}
+    return run_points(job, points, problem_of, setup_of, dependencies)
 
 
 def run_figure4(job, realisation, settings):
     """Every method on a data set a share of whose labels are swapped, drawn with the realisation as seed. One
     row per share and method.
 
-    The settings are ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `of_dataset`;
+    The settings are ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `dataset_problem`;
     ``methods`` and ``setup``, see `run_figure3`; and ``nu``, a dict of ``values`` and ``final_values`` of nu,
     for all methods but "svm" and "multiedit_condense".
     """
-    whole = of_dataset(Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale)
+    whole = dataset_problem(
+        Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale
+    )
 
     def seed_of(share):
         return [SEED, 4, realisation, round(1000 * share)]
@@ -361,37 +363,39 @@ def run_figure4(job, realisation, settings):
         return replace(noisy, identity={**whole.identity, **drawn})
 
     def setup_of(share, method):
-        of_nu = {} if METHODS[method][0] == "C" else {**settings.nu, "formulation": "nu"}
-        return Setup(**{**settings.setup, **of_nu}, seed=seed_of(share))
+        nu_settings = {} if METHODS[method][0] == "C" else {**settings.nu, "formulation": "nu"}
+        return Setup(**{**settings.setup, **nu_settings}, seed=seed_of(share))
 
     points = [[share, method] for share in settings.noise for method in settings.methods]
-    asked = {"realisation": realisation, **_asked(settings, "scale", "train_rows", "nu")}
-    return run_points(job, points, problem_of, setup_of, asked)
+    dependencies = {"realisation": realisation, **_dependencies(settings, "scale", "train_rows", "nu")}
+    return run_points(job, points, problem_of, setup_of, dependencies)
 
 
 def run_table1(job, settings):
     """Every method on the ``realisations`` of a data set. One row per realisation and method. For the
-    other settings see `of_dataset` and `run_figure3`."""
+    other settings see `dataset_problem` and `run_figure3`."""
     dataset = Dataset.load(job.data)
 
     def problem_of(realisation):
-        return of_dataset(dataset, realisation, settings.train_rows, settings.test_rows, settings.scale)
+        return dataset_problem(dataset, realisation, settings.train_rows, settings.test_rows, settings.scale)
 
     def setup_of(realisation, method):
         return Setup(**settings.setup, seed=[SEED, 5, realisation])
 
     points = [[realisation, method] for realisation in settings.realisations for method in settings.methods]
-    return run_points(job, points, problem_of, setup_of, _asked(settings, "train_rows", "test_rows", "scale"))
+    return run_points(
+        job, points, problem_of, setup_of, _dependencies(settings, "train_rows", "test_rows", "scale")
+    )
 
 
 def run_growth(job, settings):
     """Every method, with one value of C, on growing training sets of the first realisation. One row per
-    size and method. The setting ``methods`` has the largest size of each; for the others see `of_dataset`
+    size and method. The setting ``methods`` has the largest size of each; for the others see `dataset_problem`
     and `run_figure3`."""
     dataset = Dataset.load(job.data)
 
     def problem_of(size):
-        return of_dataset(dataset, 1, size, settings.test_rows, settings.scale)
+        return dataset_problem(dataset, 1, size, settings.test_rows, settings.scale)
 
     def setup_of(size, method):
         return Setup(**settings.setup, seed=[SEED, 6, size])
@@ -399,9 +403,9 @@ def run_growth(job, settings):
     points = [
         [size, method] for size in settings.sizes for method, most in settings.methods.items() if size <= most
     ]
-    return run_points(job, points, problem_of, setup_of, _asked(settings, "test_rows", "scale"))
+    return run_points(job, points, problem_of, setup_of, _dependencies(settings, "test_rows", "scale"))
 
 
-def _asked(settings, *names):
+def _dependencies(settings, *names):
     """What all points of a cell depend on: a longer list of points keeps those that are finished."""
     return {name: getattr(settings, name) for name in (*names, "setup")}

@@ -38,8 +38,8 @@ def plot_figure3(tidy, published):
     fig, axes = figure(len(datasets), 3, 7.4, 2.4 * len(datasets) + 0.3)
     ends = 0
     for row, dataset in zip(axes, datasets, strict=True):
-        own = tidy[tidy["dataset"] == dataset]
-        for ax, metric, _ in _panels(row, own, panels, "Training points", logarithmic=("time",)):
+        dataset_rows = tidy[tidy["dataset"] == dataset]
+        for ax, metric, _ in _panels(row, dataset_rows, panels, "Training points", logarithmic=("time",)):
             ends += _axis_end(ax, published, "figure3", metric)
             if metric == "svs":
                 ax.set_ylim(0, None)
@@ -64,8 +64,8 @@ def plot_figure4(tidy, published):
 
 def _axis_end(ax, published, exhibit, metric):
     """A grey line where the paper's axis ends; whether there is one."""
-    own = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
-    return across(ax, own["value"].unique(), PAPER_AXIS)
+    ends = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
+    return across(ax, ends["value"].unique(), PAPER_AXIS)
 
 
 def plot_growth(tidy):
@@ -98,9 +98,9 @@ def _panels(axes, tidy, panels, xlabel, logarithmic=()):
             ax.set_yscale("log")
             panel = panel[panel["value"] > 0]
         for method, style in STYLES.items():
-            own = panel[panel["method"] == method]
-            if len(own):
-                _bars(ax, own, style)
+            method_rows = panel[panel["method"] == method]
+            if len(method_rows):
+                _bars(ax, method_rows, style)
         ax.set(ylabel=label, xlabel=xlabel)
         yield ax, metric, panel
 
@@ -116,8 +116,8 @@ def _bars(ax, rows, style):
 
 
 def _with_legend(fig, tidy, ends=False):
-    found = [method for method in STYLES if method in set(tidy["method"])]
-    curves = [(METHOD_NAMES[method], {"markersize": SIZE, **STYLES[method]}) for method in found]
+    methods = [method for method in STYLES if method in set(tidy["method"])]
+    curves = [(METHOD_NAMES[method], {"markersize": SIZE, **STYLES[method]}) for method in methods]
     curves += [("end of the paper's axis", PAPER_AXIS)] if ends else []
     legend(fig, curves, len(curves) if len(curves) < 5 else 3)
     return fig

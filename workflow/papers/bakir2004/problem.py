@@ -38,7 +38,7 @@ def gaussians(n, deviation, rng):
     return X, y
 
 
-def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
+def dataset_problem(dataset, realisation, train=None, test=None, scale="none"):
     """Training and test rows of a realisation of a data set, as a `Problem`.
 
     Parameters
@@ -56,9 +56,9 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
     own_test = dataset.recipe is None
     part = load_part(dataset, 1 if own_test else realisation)
     X, y, X_test, y_test = part.X, part.y, part.X_test, part.y_test
-    for wanted, found, name in ((train, len(y), "training"), (test, len(y_test), "test")):
-        if wanted is not None and wanted > found:
-            raise ValueError(f"data set {dataset.name!r} has {found} {name} rows, {wanted} are wanted")
+    for requested, available, name in ((train, len(y), "training"), (test, len(y_test), "test")):
+        if requested is not None and requested > available:
+            raise ValueError(f"data set {dataset.name!r} has {available} {name} rows, {requested} are wanted")
     identity = {**part.identity, "realisation": realisation}
     rows = np.arange(len(y) if train is None else train)
     if own_test and rows.size < len(y):

@@ -11,7 +11,7 @@ from svmselect import leave_one_out, radius_margin, rescaled_radius_margin, span
 from svmselect.data import Dataset
 
 from lib.cell import Cell, Method
-from lib.columns import COST, FIT, judged
+from lib.columns import COST, FIT, estimate_columns
 from lib.methods import estimate_of_fit, warm_up
 from lib.part import identity_of, load_part
 
@@ -78,6 +78,6 @@ def _method(name, cell, settings):
     return Method(
         name,
         lambda C, _: leave_one_out(cell.gram, cell.y, C, LEAVE_ONE_OUT[name], **options),
-        lambda loo: judged(loo, "n_iter", *COST, solved="solutions"),
+        lambda loo: estimate_columns(loo, "n_iter", *COST, solved="solutions"),
         {"fold": "loo"},
     )

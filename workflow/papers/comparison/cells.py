@@ -14,7 +14,7 @@ from svmselect import RBF, Gram, even_folds, smallest_enclosing_sphere, solve_cs
 from svmselect.data import Dataset
 
 from lib.cell import Cell, Method
-from lib.columns import judged
+from lib.columns import estimate_columns
 from lib.part import load_part
 from lib.timing import timed
 from papers.bakir2004.problem import scaled
@@ -28,7 +28,7 @@ def training_part(dataset, realisation):
     """Training and test rows of a realisation, as a `Part`, each feature with the mean and the deviation
     of the training rows taken out. Dense."""
     part = load_part(dataset, realisation)
-    X, X_test = (own.toarray() if sparse.issparse(own) else own for own in (part.X, part.X_test))
+    X, X_test = (part.toarray() if sparse.issparse(part) else part for part in (part.X, part.X_test))
     X, X_test = scaled(X, X_test, "deviation")
     return replace(part, X=X, X_test=X_test)
 
@@ -50,18 +50,22 @@ def run_estimator(job, realisation, estimator, kernels, settings):
     """
     cell = Cell(job, training_part(Dataset.load(job.data), realisation))
     job.identity["tol"] = settings.tol
-    own = None if estimator == TEST else load_estimators()[estimator]
-    job.warm_up(partial(_run_once, own))
+    declared = None if estimator == TEST else load_estimators()[estimator]
+    job.warm_up(partial(_run_once, declared))
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
 
     def run(kernel):
         cell.set_kernel(kernel["gamma"])
         sphere = None
-        if own is not None and own.needs_sphere:
+        if declared is not None and declared.needs_sphere:
             with timed("shared") as clock:
                 sphere = smallest_enclosing_sphere(cell.gram)
             cell.columns["sphere_cpu_s"] = clock.cpu_s
-        methods = [] if own is None else list(_methods(cell, estimator, own, sphere, settings.folds, options))
+        methods = (
+            []
+            if declared is None
+            else list(_methods(cell, estimator, declared, sphere, settings.folds, options))
+        )
         rows = cell.run([({"C": C}, C, methods) for C in kernel["C"]], options)
         return [row for row in rows if row["method"] == estimator]
 
@@ -77,14 +81,16 @@ def _methods(cell, name, estimator, sphere, ks, options):
         def run(C, fit):
             return estimator.run(Model(cell.gram, cell.y, C, fit, sphere, folds, options))
 
-        return Method(name, run, _columns, {"k": k, "fold": estimator.fold}, of_fit=estimator.fold == "train")
+        return Method(
+            name, run, _columns, {"k": k, "fold": estimator.fold}, from_fit=estimator.fold == "train"
+        )
 
-    return map(method, ks if estimator.of_folds else [None])
+    return map(method, ks if estimator.needs_folds else [None])
 
 
 def _columns(result):
     counts = ["n_iter"] if hasattr(result, "n_iter") else []
-    return judged(result, *counts, solved="runs of the solver")
+    return estimate_columns(result, *counts, solved="runs of the solver")
 
 
 def _run_once(estimator, X, y):

@@ -46,13 +46,13 @@ def _per_set(rows, exhibit, numbers_of):
         cpu_s=rows["cpu_s"].where(ok),
     )
     key = ["method", "metric", "unit"]
-    for dataset, of_set in rows.groupby("dataset", sort=False):
-        at = {"exhibit": exhibit, "dataset": dataset}
-        parts = [own for _, own in of_set.groupby("realisation")]
-        found = pd.DataFrame(chain.from_iterable(map(numbers_of, parts)), columns=[*key, "value"])
-        for (method, metric, unit), values in found.groupby(key, sort=False)["value"]:
-            yield averaged({**at, "method": method}, metric, values, unit)
-        yield measured({**at, "method": "all"}, "realisations", len(parts), "count")
+    for dataset, dataset_rows in rows.groupby("dataset", sort=False):
+        row_key = {"exhibit": exhibit, "dataset": dataset}
+        parts = [group for _, group in dataset_rows.groupby("realisation")]
+        numbers = pd.DataFrame(chain.from_iterable(map(numbers_of, parts)), columns=[*key, "value"])
+        for (method, metric, unit), values in numbers.groupby(key, sort=False)["value"]:
+            yield averaged({**row_key, "method": method}, metric, values, unit)
+        yield measured({**row_key, "method": "all"}, "realisations", len(parts), "count")
 
 
 def _names(rows):
@@ -61,18 +61,18 @@ def _names(rows):
     return rows["method"] + k
 
 
-def _by_model(own, column):
+def _by_model(group, column):
     """A column of one realisation: that of the test errors, and those of the estimators, in their order."""
-    values = own.pivot(index=MODEL, columns="method", values=column)
-    return values.pop(TEST), values[[method for method in own["method"].unique() if method != TEST]]
+    values = group.pivot(index=MODEL, columns="method", values=column)
+    return values.pop(TEST), values[[method for method in group["method"].unique() if method != TEST]]
 
 
-def _regret(own):
-    test, values = _by_model(own, "value")
+def _regret(group):
+    test, values = _by_model(group, "value")
     test = 100 * test
     best = test.min()
-    yield "all", "train_rows", "count", own["m"].max()
-    yield "all", "test_rows", "count", own.loc[own["method"] == TEST, "rows_tested"].max()
+    yield "all", "train_rows", "count", group["m"].max()
+    yield "all", "test_rows", "count", group.loc[group["method"] == TEST, "rows_tested"].max()
     yield "all", "models", "count", test.count()
     yield "all", "least_test_error", "percent", best
     regrets = at_minimum(values, test) - best
@@ -86,8 +86,8 @@ def _regret(own):
         yield RANDOM, metric, "points", (test - best).mean()
 
 
-def _rmse(own):
-    test, values = _by_model(own, "value")
+def _rmse(group):
+    test, values = _by_model(group, "value")
     rates = [method for method in values if not estimator_of(method)[0].is_bound]
     differences = 100 * values[rates].sub(test, axis="index")
     columns = [np.sqrt((differences**2).mean()), differences.mean()]
@@ -96,11 +96,11 @@ def _rmse(own):
         yield method, "bias", "points", bias
 
 
-def _cost(own):
-    fit, seconds = _by_model(own, "cpu_s")
-    yield GRAM, "time", "s", _shared(own, "gram_cpu_s")
+def _cost(group):
+    fit, seconds = _by_model(group, "cpu_s")
+    yield GRAM, "time", "s", _shared(group, "gram_cpu_s")
     yield FIT, "time", "s", fit.mean()
-    sphere = _shared(own, "sphere_cpu_s")
+    sphere = _shared(group, "sphere_cpu_s")
     alone, with_fit = seconds.mean(), seconds.add(fit, axis="index").mean()
     for method in seconds:
         estimator, _ = estimator_of(method)
@@ -110,10 +110,10 @@ def _cost(own):
         yield method, "fits", "ratio", time / fit.mean()
 
 
-def _shared(own, column):
+def _shared(group, column):
     """CPU time that the models of a kernel share: that of one model."""
-    kernels = own.dropna(subset=[column]).drop_duplicates(["kernel", "gamma"])
-    return kernels[column].sum() / len(own.drop_duplicates(MODEL))
+    kernels = group.dropna(subset=[column]).drop_duplicates(["kernel", "gamma"])
+    return kernels[column].sum() / len(group.drop_duplicates(MODEL))
 
 
 def estimators(regret, rmse, cost):
@@ -135,22 +135,24 @@ def estimators(regret, rmse, cost):
         ("rmse", "points"): _by_method(rmse, "rmse"),
         ("bias", "points"): _by_method(rmse, "bias"),
     }
-    at = {"exhibit": "estimators", "dataset": ALL_SETS}
+    row_key = {"exhibit": "estimators", "dataset": ALL_SETS}
     for (metric, unit), values in means.items():
-        for method, of in values.items():
-            yield averaged({**at, "method": method}, metric, of, unit)
+        for method, series in values.items():
+            yield averaged({**row_key, "method": method}, metric, series, unit)
     for metric, unit in (("time", "s"), ("fits", "ratio")):
-        for method, of in np.log(_by_method(cost, metric)).items():
-            yield measured({**at, "method": method}, metric, np.exp(of.mean()), unit, of.std(ddof=1))
+        for method, series in np.log(_by_method(cost, metric)).items():
+            yield measured(
+                {**row_key, "method": method}, metric, np.exp(series.mean()), unit, series.std(ddof=1)
+            )
     for method, worst in regrets.max().items():
-        yield measured({**at, "method": method}, "largest_regret", worst, "points")
+        yield measured({**row_key, "method": method}, "largest_regret", worst, "points")
     for method, number in _by_method(regret, "failed").sum().items():
-        yield measured({**at, "method": method}, "failed", number, "count")
-    yield measured({**at, "method": "all"}, "datasets", len(regrets), "count")
+        yield measured({**row_key, "method": method}, "failed", number, "count")
+    yield measured({**row_key, "method": "all"}, "datasets", len(regrets), "count")
 
 
 def _by_method(tidy, metric):
     """Values of one metric: data sets by methods, both in their order."""
-    own = tidy[tidy["metric"] == metric]
-    both = own.pivot(index="dataset", columns="method", values="value")
-    return both.reindex(index=own["dataset"].unique(), columns=own["method"].unique())
+    selected = tidy[tidy["metric"] == metric]
+    both = selected.pivot(index="dataset", columns="method", values="value")
+    return both.reindex(index=selected["dataset"].unique(), columns=selected["method"].unique())

@@ -8,7 +8,7 @@ from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 
 # what is no estimator: the name for readers, and the short one
-OTHERS = {
+BASELINES = {
     FIT: ("Fit alone", "Fit"),
     GRAM: ("Gram matrix", "Gram"),
     RANDOM: ("A model drawn at random", "Random"),
@@ -20,8 +20,8 @@ MARGIN = 1
 
 def estimator_name(method, short=False):
     """The name of an estimator for readers."""
-    if method in OTHERS:
-        return OTHERS[method][short]
+    if method in BASELINES:
+        return BASELINES[method][short]
     estimator, k = estimator_of(method)
     return (estimator.short if short else estimator.name).format(k=k)
 
@@ -104,8 +104,8 @@ def estimators_layout(tidy):
     # the standard error of a mean over the data sets
     mean = lookup(tidy.assign(spread=tidy["spread"] / sets**0.5), BY)
 
-    def bias(*at):
-        value, _ = find(*at, "bias")
+    def bias(*line):
+        value, _ = find(*line, "bias")
         return number(value, 2) if pd.isna(value) else f"{value:+.2f}"
 
     columns = [

@@ -20,12 +20,12 @@ def plot_tradeoff(tidy):
     spreads = tidy.pivot(index="method", columns="metric", values="spread")
     sets = values.at["all", "datasets"]
     shown = tidy.loc[tidy["metric"] == "fits", "method"]
-    of_folds = {}
+    by_estimator = {}
     for method in shown:
         estimator, k = estimator_of(method)
         if k:
-            of_folds.setdefault(estimator, []).append(method)
-    for estimator, folds in of_folds.items():
+            by_estimator.setdefault(estimator, []).append(method)
+    for estimator, folds in by_estimator.items():
         joined = values.loc[folds, ["fits", "regret"]].to_numpy().T
         ax.plot(*joined, color=COLORS[estimator.color], linestyle=":", zorder=1)
     labels = {}

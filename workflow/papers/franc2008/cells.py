@@ -131,21 +131,21 @@ def _small(X, y, method):
 def _leave_one_out(cell, C, method, eps, **options):
     """One row of an estimate: what the cell's rows do not share, and two vectors that are not written."""
     gram, job, tol = cell.gram, cell.job, tolerance(eps)
-    at = f"C={C:.6g}, eps={eps:.3g}"
+    model_name = f"C={C:.6g}, eps={eps:.3g}"
     options |= {"tol": tol, "working_set": "mvp"}
-    progress = Progress(job.log, f"{at}, {method}", "points solved")
+    progress = Progress(job.log, f"{model_name}, {method}", "points solved")
     # a clock read for every point would be a part of what it measures
     costs = Costs(gram, progress) if "sample" in options else None
     options |= {"progress": costs or progress}
     loo, row = job.attempt(
-        method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), at
+        method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), model_name
     )
     row |= {"eps": eps, "tol": tol, "rows_tested": gram.m}
     if loo is None:
         return row
     row |= {
         **error_count(loo.errors),
-        **({} if costs is None else costs.of_sample(loo)),
+        **({} if costs is None else costs.sample_columns(loo)),
         **taken(loo.solution, *FIT),
         **taken(loo, "n_iter", *COST, "n_solved", "n_not_converged", "n_retrained", "n_certified"),
         **{f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in CHECKS},

@@ -47,11 +47,11 @@ class Results(claims.Results):
         """Values of the proposed method in Table 3, by data set."""
         return pd.Series({name: self.value("table3", name, kernel, "proposed", metric) for name in datasets})
 
-    def beside(self, kernel, quantity, value, wanted):
+    def beside(self, kernel, quantity, value, published):
         """A statistic over all sets, which decides by its relative distance from the published one."""
         share = self.limits["speedup"]
-        near = abs(value - wanted) <= share * wanted
-        return number(ALL_SETS, quantity, value, f"{wanted:.1f} ± {share:.0%}", near, kernel)
+        near = abs(value - published) <= share * published
+        return number(ALL_SETS, quantity, value, f"{published:.1f} ± {share:.0%}", near, kernel)
 
     def printed(self, metric, kernel):
         """Published values of Table 3, by data set."""
@@ -71,12 +71,12 @@ def _disagreements(results, methods):
     for dataset, kernel in results.sets_and_kernels():
         if not all(results.value("table3", dataset, kernel, method, "time") > 0 for method in methods):
             continue
-        own = points[(points["dataset"] == dataset) & (points["kernel"] == kernel)]
-        degenerate = own["degenerate"].astype(bool)
+        selected = points[(points["dataset"] == dataset) & (points["kernel"] == kernel)]
+        degenerate = selected["degenerate"].astype(bool)
         count = (~degenerate).sum()
         yield results.test(dataset, "points that differ, not degenerate", count, "=", 0, kernel)
         for method in methods if count else ():
-            yield number(dataset, f"of these wrong by {method}", _wrong_by(own, method), kernel=kernel)
+            yield number(dataset, f"of these wrong by {method}", _wrong_by(selected, method), kernel=kernel)
         if degenerate.any():
             yield number(dataset, "points that differ, degenerate", degenerate.sum(), kernel=kernel)
 
@@ -100,18 +100,18 @@ def claim_unlearn_exact(results):
 def claim_never_slower(results):
     least = 1 - results.limits["slower"]
     for dataset, kernel in results.sets_and_kernels():
-        at = ("table3", dataset, kernel)
-        ratios = {metric: results.value(*at, "proposed", metric) for metric in SPEEDUPS}
+        row_key = ("table3", dataset, kernel)
+        ratios = {metric: results.value(*row_key, "proposed", metric) for metric in SPEEDUPS}
         for metric, quantity in SPEEDUPS.items():
             yield results.test(dataset, quantity, ratios[metric], ">=", least, kernel)
         if all(ratio >= least for ratio in ratios.values()):
             continue
-        certified = results.value(*at, "proposed", "certified")
+        certified = results.value(*row_key, "proposed", "certified")
         yield number(dataset, "certified, percent", certified, kernel=kernel)
         for method in ("standard", "proposed"):
-            columns = 1e6 * results.value(*at, method, "kernel_columns")
+            columns = 1e6 * results.value(*row_key, method, "kernel_columns")
             for metric, per in (("solved_points", "solved point"), ("time", "CPU second")):
-                each = _ratio(columns, results.value(*at, method, metric))
+                each = _ratio(columns, results.value(*row_key, method, metric))
                 yield number(dataset, f"columns per {per}, {method}", each, kernel=kernel)
 
 
@@ -133,9 +133,9 @@ def claim_breakdown(results):
     tolerance, (low, high) = results.limits["breakdown"], BREAKDOWN
     for dataset, errors in results.curves("figure1", "loo_error"):
         off = (errors - errors.iloc[0]).abs().max(axis=1) > tolerance
-        at = off.idxmax() if off.any() else np.inf
+        breakdown = off.idxmax() if off.any() else np.inf
         quantity = f"smallest log10 eps at which a curve is off by more than {tolerance:g} points"
-        yield number(dataset, quantity, at, f"{low} to {high}", low <= at <= high)
+        yield number(dataset, quantity, breakdown, f"{low} to {high}", low <= breakdown <= high)
         gap = (errors["selected_at_smallest_eps"] - errors["selected_at_eps"]).max()
         quantity = "largest optimism of a selection with loose eps, percentage points"
         yield results.test(dataset, quantity, gap, ">", tolerance)
@@ -143,11 +143,12 @@ def claim_breakdown(results):
 
 def claim_linear_estimate(results):
     for dataset in results.datasets:
-        at = ("table2", dataset, "linear", "loo")
-        difference = results.value(*at, "loo_error") - results.value(*at, "test_error")
+        row_key = ("table2", dataset, "linear", "loo")
+        difference = results.value(*row_key, "loo_error") - results.value(*row_key, "test_error")
         # the standard error of both means over the realisations
         errors = (
-            results.spread(*at, f"{name}_error") / np.sqrt(results.value(*at, f"{name}_realisations"))
+            results.spread(*row_key, f"{name}_error")
+            / np.sqrt(results.value(*row_key, f"{name}_realisations"))
             for name in ("loo", "test")
         )
         far = _ratio(abs(difference), np.hypot(*errors))
@@ -202,10 +203,12 @@ def claim_time_falls(results):
 def claim_efficiency_test(results):
     least = 1 - results.limits["slower"]
     for dataset, kernel in results.sets_and_kernels():
-        at = ("table3", dataset, kernel, "proposed")
-        if results.value(*at, "certified") < 50:
+        row_key = ("table3", dataset, kernel, "proposed")
+        if results.value(*row_key, "certified") < 50:
             metric = "kernel_column_speedup"
-            yield results.test(dataset, SPEEDUPS[metric], results.value(*at, metric), ">=", least, kernel)
+            yield results.test(
+                dataset, SPEEDUPS[metric], results.value(*row_key, metric), ">=", least, kernel
+            )
 
 
 def claim_certified_share(results):

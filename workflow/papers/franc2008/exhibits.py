@@ -22,11 +22,11 @@ def table2(cells, rows, datasets, selects):
     see `errors_of_selected`; also ``loo_points``, the points of all its realisations, and
     ``loo_realisations``."""
     yield from errors_of_selected(selected_models(cells, datasets, selects), rows, datasets)
-    for (dataset, kernel), own in cells[cells["method"] == selects].groupby(["dataset", "kernel"]):
-        points = own.groupby("realisation")["rows_tested"].first()
-        at = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
-        yield measured(at, "loo_points", points.sum(), "count")
-        yield measured(at, "loo_realisations", len(points), "count")
+    for (dataset, kernel), group in cells[cells["method"] == selects].groupby(["dataset", "kernel"]):
+        points = group.groupby("realisation")["rows_tested"].first()
+        row_key = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
+        yield measured(row_key, "loo_points", points.sum(), "count")
+        yield measured(row_key, "loo_realisations", len(points), "count")
 
 
 def errors_of_selected(selected, rows, datasets):
@@ -38,22 +38,22 @@ def errors_of_selected(selected, rows, datasets):
         choice = selected[(selected["dataset"] == dataset) & (selected["kernel"] == kernel)].iloc[0]
         test = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
         ok = 100 * test.loc[test["status"] == OK, "estimate"]
-        at = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
-        yield _chosen(at, choice, "loo_error")
-        yield averaged(at, "test_error", ok, "percent")
-        yield _chosen(at, choice, "loo_error_min_of_mean")
-        yield measured(at, "C", choice["C"], "")
-        yield measured(at, "models", choice["n_models"], "count")
-        yield measured(at, "failed_models", choice["n_failed_models"], "count")
-        yield measured(at, "test_realisations", len(ok), "count")
-        yield measured(at, "failed_test_realisations", len(test) - len(ok), "count")
+        row_key = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
+        yield _chosen(row_key, choice, "loo_error")
+        yield averaged(row_key, "test_error", ok, "percent")
+        yield _chosen(row_key, choice, "loo_error_min_of_mean")
+        yield measured(row_key, "C", choice["C"], "")
+        yield measured(row_key, "models", choice["n_models"], "count")
+        yield measured(row_key, "failed_models", choice["n_failed_models"], "count")
+        yield measured(row_key, "test_realisations", len(ok), "count")
+        yield measured(row_key, "failed_test_realisations", len(test) - len(ok), "count")
         if kernel == "rbf":
-            yield measured(at, "gamma", choice["gamma"], "")
+            yield measured(row_key, "gamma", choice["gamma"], "")
 
 
-def _chosen(at, choice, metric):
+def _chosen(row_key, choice, metric):
     value, spread = (100 * pd.to_numeric(choice[name]) for name in (metric, f"{metric}_sd"))
-    return measured(at, metric, value, "percent", spread)
+    return measured(row_key, metric, value, "percent", spread)
 
 
 def table3(rows, datasets):
@@ -68,11 +68,11 @@ def table3(rows, datasets):
     all: the spread of times, columns and speed-ups is half of their 95 % interval.
     """
     for dataset, kernel in product([*datasets, ALL_SETS], KERNELS):
-        own = rows if dataset == ALL_SETS else rows[rows["dataset"] == dataset]
-        total, n_runs, n_failed = _totals(own[own["kernel"] == kernel])
-        at = {"exhibit": "table3", "dataset": dataset, "setting": kernel}
+        selected = rows if dataset == ALL_SETS else rows[rows["dataset"] == dataset]
+        total, n_runs, n_failed = _totals(selected[selected["kernel"] == kernel])
+        row_key = {"exhibit": "table3", "dataset": dataset, "setting": kernel}
         for method in METHODS:
-            here, cost = {**at, "method": method}, total.loc[method]
+            here, cost = {**row_key, "method": method}, total.loc[method]
             shares = 100 * cost / (cost["n_solved"] or np.nan)
             yield _total(here, "time", cost, "cpu_s", "s")
             yield _total(here, "kernel_columns", cost, "columns_requested", "1e6", 1e6)
@@ -87,19 +87,19 @@ def table3(rows, datasets):
                 yield _speedup(here, "time_speedup_over_proposed", total.loc["proposed"], cost, "cpu_s")
                 yield measured(here, "resolved", 100 - shares["n_retrained"], "percent")
                 yield measured(here, "retrained_points", cost["n_retrained"], "count")
-        yield measured({**at, "method": "all"}, "runs", n_runs, "count")
-        yield measured({**at, "method": "all"}, "failed_runs", n_failed, "count")
+        yield measured({**row_key, "method": "all"}, "runs", n_runs, "count")
+        yield measured({**row_key, "method": "all"}, "failed_runs", n_failed, "count")
 
 
-def _total(at, metric, cost, name, unit, per=1):
+def _total(row_key, metric, cost, name, unit, per=1):
     value = cost[name] / per
-    return measured(at, metric, value, unit, half_width(value, (cost[name], cost[f"{name}_variance"])))
+    return measured(row_key, metric, value, unit, half_width(value, (cost[name], cost[f"{name}_variance"])))
 
 
-def _speedup(at, metric, other, cost, name):
+def _speedup(row_key, metric, other, cost, name):
     ratio = other[name] / (cost[name] or np.nan)
     parts = ((total[name], total[f"{name}_variance"]) for total in (other, cost))
-    return measured(at, metric, ratio, "ratio", half_width(ratio, *parts))
+    return measured(row_key, metric, ratio, "ratio", half_width(ratio, *parts))
 
 
 def _totals(rows):
@@ -125,23 +125,25 @@ def figure1(rows, figure1_datasets):
     over realisations and models. Spreads are standard deviations over the realisations.
     """
     for dataset in figure1_datasets:
-        own = rows[rows["dataset"] == dataset]
-        tables = {eps: error_table(group) for eps, group in own.groupby("eps")}
+        selected = rows[rows["dataset"] == dataset]
+        tables = {eps: error_table(group) for eps, group in selected.groupby("eps")}
         smallest, _ = tables[min(tables)]
         for eps, (errors, n_failed) in tables.items():
-            at = {"exhibit": "figure1", "dataset": dataset, "setting": f"{np.log10(eps):.4g}"}
+            row_key = {"exhibit": "figure1", "dataset": dataset, "setting": f"{np.log10(eps):.4g}"}
             for method, reference in (("selected_at_eps", errors), ("selected_at_smallest_eps", smallest)):
                 for metric, values in (
                     ("loo_error", _at_own_models(errors, reference)),
                     ("loo_error_min_of_mean", _at_one_model(errors, reference)),
                 ):
                     mean, sd = values.mean(skipna=False), values.std(ddof=1, skipna=False)
-                    yield measured({**at, "method": method}, metric, 100 * mean, "percent", 100 * sd)
-            at["method"] = "standard"
-            time = own.loc[(own["eps"] == eps) & (own["status"] == OK), "cpu_s"].sum(min_count=1)
-            yield measured(at, "time", time, "s")
-            yield measured(at, "models", len(errors) + n_failed, "count")
-            yield measured(at, "failed_models", n_failed, "count")
+                    yield measured({**row_key, "method": method}, metric, 100 * mean, "percent", 100 * sd)
+            row_key["method"] = "standard"
+            time = selected.loc[(selected["eps"] == eps) & (selected["status"] == OK), "cpu_s"].sum(
+                min_count=1
+            )
+            yield measured(row_key, "time", time, "s")
+            yield measured(row_key, "models", len(errors) + n_failed, "count")
+            yield measured(row_key, "failed_models", n_failed, "count")
 
 
 def _at_own_models(errors, reference):

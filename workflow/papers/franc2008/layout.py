@@ -23,12 +23,12 @@ TABLE3 = [
 ]
 
 
-def _failures(tidy, metric, what):
+def _failures(tidy, metric, heading):
     """A note that names the data sets and kernels with failures, or none."""
     return listed(
         tidy,
         metric,
-        what,
+        heading,
         lambda row: f"{dataset_in_words(row.dataset)}, {setting_in_words(row.setting)}: {row.value:.0f}",
     )
 

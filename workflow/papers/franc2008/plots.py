@@ -94,8 +94,8 @@ def _curve(panel, method, metric):
 def plot_speedup(tidy, published, datasets):
     """Speed-up in kernel columns and CPU time per data set and kernel, totals last, beside the published one
     of the data sets that have one; a data set on which no two methods were run has no line."""
-    found = tidy[tidy["metric"].isin([metric for _, metric, *_ in SPEEDUPS])].dropna(subset="value")
-    datasets = [*(name for name in datasets if name in set(found["dataset"])), ALL_SETS]
+    speedups = tidy[tidy["metric"].isin([metric for _, metric, *_ in SPEEDUPS])].dropna(subset="value")
+    datasets = [*(name for name in datasets if name in set(speedups["dataset"])), ALL_SETS]
     fig, axes = figure(1, 2, 7.4, 0.42 * len(datasets) + 1.7, sharey=True, sharex=True)
     published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
     for ax, (kernel, title) in zip(axes.flat, KERNEL_NAMES.items(), strict=True):

@@ -26,7 +26,7 @@ class Costs:
         self.marks.append((time.process_time(), self.gram.columns_requested))
         self.progress(done, total)
 
-    def of_sample(self, loo):
+    def sample_columns(self, loo):
         """Columns of a row whose points are a sample; none if they are all.
 
         The clock cannot be read where the first point begins: it counts as the others do on average.
@@ -55,26 +55,26 @@ def for_all_points(rows):
     ``<cost>_variance``, 0 where all points were solved for.
     """
     # rows of before baselines could be sampled lack the columns
-    of_sample = ["stands_for", *(f"{name}{sd}" for name in SOLVING.values() for sd in ("", "_sd"))]
-    rows = rows.reindex(columns=[*rows.columns, *(name for name in of_sample if name not in rows)])
+    columns = ["stands_for", *(f"{name}{sd}" for name in SOLVING.values() for sd in ("", "_sd"))]
+    rows = rows.reindex(columns=[*rows.columns, *(name for name in columns if name not in rows)])
     every = rows["stands_for"].astype(float).fillna(1.0)
-    found = rows.assign(**{name: rows[name] * every for name in COUNTED})
+    scaled = rows.assign(**{name: rows[name] * every for name in COUNTED})
     for cost, solving in SOLVING.items():
-        found[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
+        scaled[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
         spread = rows[f"{solving}_sd"].astype(float).fillna(0.0)
-        found[f"{cost}_variance"] = variance_of_total(spread, rows["n_solved"], rows["n_solved"] * every)
-    return found
+        scaled[f"{cost}_variance"] = variance_of_total(spread, rows["n_solved"], rows["n_solved"] * every)
+    return scaled
 
 
 def forecast(rows, took, settings):
     """What rows would take whose methods but the first solve for a sample of ``settings.sample`` points, or
     for all; see `lib.cost.seconds`."""
-    of_sample = rows.reindex(columns=["stands_for", "solving_cpu_s"]).astype(float)
-    solving = of_sample["solving_cpu_s"].fillna(took)
+    measured = rows.reindex(columns=["stands_for", "solving_cpu_s"]).astype(float)
+    solving = measured["solving_cpu_s"].fillna(took)
     solved = rows["n_solved"].astype(float).fillna(1.0).clip(lower=1)
-    every = solved * of_sample["stands_for"].fillna(1.0)
-    wanted = np.minimum(every, getattr(settings, "sample", np.inf))
-    return took.where(rows["method"] == "unlearn", took - solving + solving * wanted / solved)
+    every = solved * measured["stands_for"].fillna(1.0)
+    requested = np.minimum(every, getattr(settings, "sample", np.inf))
+    return took.where(rows["method"] == "unlearn", took - solving + solving * requested / solved)
 
 
 def decided_by_all(rows, m):

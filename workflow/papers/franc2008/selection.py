@@ -70,12 +70,12 @@ def select(rows):
 def selected_models(rows, datasets, method):
     """What a method selects for each data set and kernel by its rows of leave-one-out: a DataFrame with
     the columns `COLUMNS`."""
-    own = rows[rows["method"] == method]
+    method_rows = rows[rows["method"] == method]
     models = [
         {
             "dataset": dataset,
             "kernel": kernel,
-            **select(own[(own["dataset"] == dataset) & (own["kernel"] == kernel)]),
+            **select(method_rows[(method_rows["dataset"] == dataset) & (method_rows["kernel"] == kernel)]),
         }
         for dataset in datasets
         for kernel in KERNELS

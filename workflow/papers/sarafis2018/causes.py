@@ -40,7 +40,7 @@ def tables(rows):
 
 def draws(rows):
     """Means and standard deviations of Tables 2 to 5 over the realisations of each data set."""
-    parts = [pd.DataFrame(tables(own)) for _, own in rows.groupby("realisation")]
+    parts = [pd.DataFrame(tables(group)) for _, group in rows.groupby("realisation")]
     key = ["exhibit", "dataset", "setting", "method", "metric", "unit"]
     both = pd.concat(parts).groupby(key, sort=False)["value"].agg(value="mean", spread="std").reset_index()
     return both.to_dict("records")
@@ -80,10 +80,10 @@ def _plan_reading(config, registry, function, datasets, **settings):
 def times_by_qp(rows):
     """Table 6's times of the span rule over those of LIBSVM's cross-validation of the same models: those of
     which no run failed."""
-    for dataset, own in rows.groupby("dataset", sort=False):
-        mean = exhibits.models(own, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
-        at = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
-        yield measured(at, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
+    for dataset, group in rows.groupby("dataset", sort=False):
+        mean = exhibits.models(group, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
+        row_key = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
+        yield measured(row_key, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
 
 
 def bound_for_xi_alpha(rows):
@@ -95,15 +95,15 @@ def bound_for_xi_alpha(rows):
 
 def rows_left(rows, dataset):
     """The test rows that a data set has beside its training rows."""
-    own = rows[(rows["dataset"] == dataset) & (rows["method"] == "test")].iloc[0]
-    at = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
-    yield measured(at, "test_rows", own["rows_tested"], "count")
+    first = rows[(rows["dataset"] == dataset) & (rows["method"] == "test")].iloc[0]
+    row_key = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
+    yield measured(row_key, "test_rows", first["rows_tested"], "count")
 
 
 def features_of_all_rows(rows, features, dataset):
     """The features that training and test rows of a data set have together."""
-    at = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
-    yield measured(at, "features", features[dataset], "count")
+    row_key = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
+    yield measured(row_key, "features", features[dataset], "count")
 
 
 plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])

@@ -23,7 +23,7 @@ from svmselect import (
 from svmselect.data import Dataset
 
 from lib.cell import Cell, Method
-from lib.columns import error_count, judged, unfinished
+from lib.columns import error_count, estimate_columns, unfinished
 from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
 from lib.part import load_part
 from lib.timing import timed
@@ -49,11 +49,11 @@ def unit_range(X, X_test):
     return tuple((part - least) / width * varies for part in (X, X_test))
 
 
-def scores(column, y, of):
+def scores(column, y, scope):
     """Importance of the training points, in [0, 1] (the paper's q): the range of a column of scores in
     their own unit is scaled to [0, 1]. With `of` "positive" only class +1 has scores; those of the other
     class are 1."""
-    scored = np.ones(len(y), dtype=bool) if of == "all" else y > 0
+    scored = np.ones(len(y), dtype=bool) if scope == "all" else y > 0
     least, width = column[scored].min(), np.ptp(column[scored])
     return np.where(scored, (column - least) / (width or 1), 1.0)
 
@@ -108,8 +108,8 @@ def membership(X, y):
     """Minus the distance of each point from the mean of its class: shape (m,)."""
     distance = np.empty(len(y))
     for label in (-1, 1):
-        own = X[y == label]
-        distance[y == label] = np.linalg.norm(own - own.mean(axis=0), axis=1)
+        class_rows = X[y == label]
+        distance[y == label] = np.linalg.norm(class_rows - class_rows.mean(axis=0), axis=1)
     return -distance
 
 
@@ -134,15 +134,19 @@ def run_models(job, m, part, settings):
     1/d``, that of the data set; ``score``, ``scale`` and ``balanced``, see `training_part`; ``libsvm_folds``,
     how many folds LIBSVM is run on, drawn for each model with its places on the axes as seed.
     """
-    asked = {"realisation": 1, "features": None, "score": None, **vars(settings)}
-    protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
-    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, **protocol)
+    protocol_settings = {"realisation": 1, "features": None, "score": None, **vars(settings)}
+    protocol = {
+        name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
+    }
+    rows, q = training_part(Dataset.load(job.data), protocol_settings["realisation"], m, **protocol)
     cell = Cell(job, rows, settings.memory_mb)
-    cell.set_kernel(1 / (asked["features"] or rows.X.shape[1]))
+    cell.set_kernel(1 / (protocol_settings["features"] or rows.X.shape[1]))
     job.identity["tol"] = settings.tol
-    own = stripes(job.identity["experiment"], settings.axes, settings.every)[part - 1 :: settings.jobs]
+    job_stripes = stripes(job.identity["experiment"], settings.axes, settings.every)[
+        part - 1 :: settings.jobs
+    ]
     warm_up(job, ESTIMATES.values())
-    if any(on(model, settings.libsvm_every) for stripe in own for model in stripe):
+    if any(on(model, settings.libsvm_every) for stripe in job_stripes for model in stripe):
         job.warm_up(partial(_small_libsvm, settings))
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     methods_of = _methods(cell, settings, options)
@@ -158,7 +162,7 @@ def run_models(job, m, part, settings):
         ]
         return cell.run(models, options)
 
-    return job.batches(own, run, **asked)
+    return job.batches(job_stripes, run, **protocol_settings)
 
 
 def _every(method, settings):
@@ -195,11 +199,13 @@ def _methods(cell, settings, options):
         def run(C, _):
             return libsvm_folds(X, y, C, folds, drawn, kernel.gamma, settings)
 
-        return Method(LIBSVM, run, of_folds if sample is None else partial(_of_sample, drawn), {"fold": "cv"})
+        return Method(
+            LIBSVM, run, fold_columns if sample is None else partial(_sample_columns, drawn), {"fold": "cv"}
+        )
 
     shared = [estimate_of_fit(cell, name, run, **given.get(name, {})) for name, run in ESTIMATES.items()]
     whole, by_fold = (cross_validation(cell, folds, options, by_fold) for by_fold in (False, True))
-    loo, on_demand = unlearning(cell, options), Method(LAZY, lazy, _of_lazy, {"fold": "train"})
+    loo, on_demand = unlearning(cell, options), Method(LAZY, lazy, _lazy_columns, {"fold": "train"})
 
     def methods(model):
         # beside a sample of the folds those of ours are kept apart
@@ -209,11 +215,11 @@ def _methods(cell, settings, options):
     return methods
 
 
-def _of_lazy(result):
+def _lazy_columns(result):
     """Columns of a fit, its span rule and the kernel values computed, with a cache of LIBSVM's size."""
     solution, rule, kernel_values = result
     stopped = {} if solution.converged else unfinished("iteration limit reached")
-    return {**judged(rule), "kernel_values": kernel_values, **stopped}
+    return {**estimate_columns(rule), "kernel_values": kernel_values, **stopped}
 
 
 def libsvm_folds(X, y, C, folds, drawn, gamma, settings):
@@ -221,31 +227,31 @@ def libsvm_folds(X, y, C, folds, drawn, gamma, settings):
     and its CPU time: a list of pairs. The settings are ``tol`` and ``cache_mb``."""
     from sklearn.svm import SVC  # here, because it takes two seconds and not every cell needs it
 
-    found = []
+    results = []
     for out in (folds == h for h in drawn):
         with timed("shared") as clock:
             svc = SVC(C=1.0, gamma=gamma, tol=settings.tol, cache_size=settings.cache_mb)
             svc.fit(X[~out], y[~out], sample_weight=C[~out])
             wrong = svc.predict(X[out]) != y[out]
-        found.append((wrong, clock.cpu_s))
-    return found
+        results.append((wrong, clock.cpu_s))
+    return results
 
 
-def of_folds(found):
+def fold_columns(results):
     """Columns of what `libsvm_folds` found."""
-    return error_count(np.concatenate([wrong for wrong, _ in found]))
+    return error_count(np.concatenate([wrong for wrong, _ in results]))
 
 
-def _of_sample(drawn, found):
-    return {**of_folds(found), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in found]}
+def _sample_columns(drawn, results):
+    return {**fold_columns(results), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in results]}
 
 
 def forecast(rows, took, settings):
     """What rows would take with LIBSVM on as many folds as the settings say; see `lib.cost.seconds`."""
-    of_all = pd.Series([None] * len(rows), rows.index, dtype=object)
-    run = rows.get("folds_run", of_all).map(lambda folds: settings.folds if folds is None else len(folds))
-    wanted = getattr(settings, "libsvm_folds", None) or settings.folds
-    return took.where(rows["method"] != LIBSVM, took * wanted / run)
+    all_folds = pd.Series([None] * len(rows), rows.index, dtype=object)
+    run = rows.get("folds_run", all_folds).map(lambda folds: settings.folds if folds is None else len(folds))
+    requested = getattr(settings, "libsvm_folds", None) or settings.folds
+    return took.where(rows["method"] != LIBSVM, took * requested / run)
 
 
 def _small_libsvm(settings, X, y):

@@ -27,15 +27,15 @@ def lookup(tidy):
     return tables.lookup(tidy, ("dataset", "method", "metric"))
 
 
-def sv_counts_agree(own, published, dataset, share):
+def sv_counts_agree(ours, published, dataset, share):
     """Whether the mean numbers of in-bound and of all SVs differ from the published ones by at most a share;
     None where none are published."""
     verdicts = []
     for metric in ("in_bound_svs", "svs"):
-        value, wanted = own(dataset, "svm", metric)[0], published(dataset, "svm", metric)[0]
-        if pd.isna(wanted):
+        value, printed = ours(dataset, "svm", metric)[0], published(dataset, "svm", metric)[0]
+        if pd.isna(printed):
             return None
-        verdicts.append(abs(value - wanted) <= share * wanted)
+        verdicts.append(abs(value - printed) <= share * printed)
     return all(verdicts)
 
 
@@ -51,11 +51,11 @@ class _Table:
         return shown(self.ours, decimals, *key)
 
     def both(self, decimals, *key, spread=False):
-        own, printed = (shown(find, decimals, *key, spread=spread) for find in (self.ours, self.printed))
+        ours, printed = (shown(find, decimals, *key, spread=spread) for find in (self.ours, self.printed))
 
         def text(dataset):
             beside = printed(dataset)
-            return own(dataset) if beside == MISSING else f"{own(dataset)} ({beside})"
+            return ours(dataset) if beside == MISSING else f"{ours(dataset)} ({beside})"
 
         return text
 
@@ -113,9 +113,9 @@ def _selections(name, tidy, published):
         return lambda dataset: _order(errors(find, dataset))
 
     def same(dataset):
-        wanted = errors(table.printed, dataset)
-        known = not pd.isna(wanted["span_rule"])
-        return f"{same_pairs(errors(table.ours, dataset), wanted)} of 6" if known else MISSING
+        published_errors = errors(table.printed, dataset)
+        known = not pd.isna(published_errors["span_rule"])
+        return f"{same_pairs(errors(table.ours, dataset), published_errors)} of 6" if known else MISSING
 
     columns = [
         *(("", NAMES[rule], table.both(4, rule, "test_error")) for rule in (*RULES, "loo", "best_on_test")),

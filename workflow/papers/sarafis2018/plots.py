@@ -64,8 +64,8 @@ def plot_curves(name, tidy, figures, published):
         panel = tidy[tidy["exhibit"].str.endswith(letter)].dropna(subset="value")
         test = panel[panel["method"] == "test"].set_index("setting")["value"]
         for method, (_, style) in CURVES.items():
-            own = panel[panel["method"] == method]
-            x, y, _ = curve(own)
+            method_rows = panel[panel["method"] == method]
+            x, y, _ = curve(method_rows)
             if not len(x):
                 continue
             # exact leave-one-out may have few models
@@ -75,7 +75,9 @@ def plot_curves(name, tidy, figures, published):
             ax.plot(x[np.argmin(y)], y.min(), **mark, clip_on=False, color=style["color"])
             # the bound is so far off that it would hide how near the others are
             if method != "xi_alpha":
-                x, apart, _ = curve(own.assign(value=own["value"] - own["setting"].map(test)))
+                x, apart, _ = curve(
+                    method_rows.assign(value=method_rows["value"] - method_rows["setting"].map(test))
+                )
                 below.plot(x, apart, marker=marker, **style)
         across(ax, printed, PAPER_VALUE)
         ax.set_title(f"({letter})", loc="left")
@@ -119,7 +121,7 @@ def plot_figure6(tidy):
     return _sizes(tidy, "metric", COUNTS, "Mean number of support vectors")
 
 
-def _sizes(tidy, key, curves, label, others=()):
+def _sizes(tidy, key, curves, label, other_curves=()):
     datasets = list(dict.fromkeys(tidy["dataset"]))
     fig, axes = figure(1, len(datasets), max(5, 3 * len(datasets)), 3.4, sharey=True)
     for dataset, ax in zip(datasets, axes.flat, strict=True):
@@ -131,5 +133,5 @@ def _sizes(tidy, key, curves, label, others=()):
         ax.set(yscale="log", title=dataset_in_words(dataset), xlabel="Training rows")
         ax.xaxis.get_major_locator().set_params(numticks=20)
     axes.flat[0].set_ylabel(label)
-    legend(fig, [*curves.values(), *others], 2)
+    legend(fig, [*curves.values(), *other_curves], 2)
     return fig

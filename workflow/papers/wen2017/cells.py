@@ -31,19 +31,19 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
     rows are assigned at random; ``max_iter``, int or None. Optional: ``sample``, the most folds of some seeds
     (dict of int).
     """
-    own = problem(job, k, model, settings, choice)
-    gram = _gram(own, settings.dtype)
+    cv_problem = problem(job, k, model, settings, choice)
+    gram = _gram(cv_problem, settings.dtype)
     with timed("shared") as clock:
         gram.compute()
     job.log.info("cell %s, %d rows, Gram matrix in %.1f s of CPU time", job.identity, gram.m, clock.cpu_s)
     largest, share = _off_diagonal(gram)
-    _warm_up(job, gram, own.y, seedings)
+    _warm_up(job, gram, cv_problem.y, seedings)
 
     def run(method):
-        return _cross_validation(job, gram, own, own.C, method, settings)
+        return _cross_validation(job, gram, cv_problem, cv_problem.C, method, settings)
 
     results = list(job.points([[method] for method in seedings], run, **vars(settings)))
-    _mark_differences(results, own.folds)
+    _mark_differences(results, cv_problem.folds)
     shared = {
         "gram_dtype": settings.dtype,
         "gram_cpu_s": clock.cpu_s,
@@ -66,11 +66,11 @@ def run_cached(job, k, model, seedings, settings, choice=None):
     The first fold of seeds from the solution of all points finds the columns of that fit in the cache. CPU
     times are those of counting.
     """
-    own = problem(job, k, model, settings, choice)
-    gram = _gram(own, "float32").compute()
+    cv_problem = problem(job, k, model, settings, choice)
+    gram = _gram(cv_problem, "float32").compute()
 
     def run(method):
-        return _cross_validation(job, Cached(gram, CACHE_MB), own, own.C, method, settings)
+        return _cross_validation(job, Cached(gram, CACHE_MB), cv_problem, cv_problem.C, method, settings)
 
     results = job.points([[method] for method in seedings], run, **vars(settings))
     shared = {"gram_dtype": "float32", "cache_mb": CACHE_MB}
@@ -85,12 +85,12 @@ def run_along_C(job, k, C, seedings, settings, choice):
     Settings are those of `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn
     at random.
     """
-    own = problem(job, k, None, settings, choice)
-    gram = _gram(own, "float32").compute()
-    _warm_up(job, gram, own.y, seedings)
+    cv_problem = problem(job, k, None, settings, choice)
+    gram = _gram(cv_problem, "float32").compute()
+    _warm_up(job, gram, cv_problem.y, seedings)
 
     def run(c, method, cached):
-        return _cross_validation(job, _cached(gram, cached), own, c, method, settings)
+        return _cross_validation(job, _cached(gram, cached), cv_problem, c, method, settings)
 
     points = [[c, method, cached] for cached in (False, True) for c in C for method in seedings]
     results = job.points(points, run, **vars(settings))
@@ -99,7 +99,7 @@ def run_along_C(job, k, C, seedings, settings, choice):
         for (c, _, cached), result in zip(points, results, strict=True)
     ]
     for cached in (False, True):
-        path = _path(_cached(gram, cached), own, C, settings)
+        path = _path(_cached(gram, cached), cv_problem, C, settings)
         rows += [
             {"C": c, "method": "path", "cache_mb": CACHE_MB if cached else None, **result}
             for c, result in zip(C, path, strict=True)
@@ -107,17 +107,19 @@ def run_along_C(job, k, C, seedings, settings, choice):
     return [{"gram_dtype": "float32", **row} for row in rows]
 
 
-def _gram(own, dtype):
-    return Gram(own.X, RBF(own.gamma), dtype=dtype, memory_mb=matrix_mb(own.y.size, dtype))
+def _gram(cv_problem, dtype):
+    return Gram(
+        cv_problem.X, RBF(cv_problem.gamma), dtype=dtype, memory_mb=matrix_mb(cv_problem.y.size, dtype)
+    )
 
 
 def _cached(gram, cached):
     return Cached(gram, CACHE_MB) if cached else gram
 
 
-def _path(gram, own, Cs, settings):
+def _path(gram, cv_problem, Cs, settings):
     """Results of the seed along C, one for each C."""
-    y, folds = own.y, own.folds
+    y, folds = cv_problem.y, cv_problem.folds
     k = int(folds.max()) + 1
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     errors = np.zeros((len(Cs), y.size), dtype=bool)
@@ -171,10 +173,10 @@ def _warm_up(job, gram, y, seedings):
     job.warm_up(run)
 
 
-def _cross_validation(job, gram, own, C, method, settings):
+def _cross_validation(job, gram, cv_problem, C, method, settings):
     """The result of one seed, and the decision values, which are not written."""
-    at = f"C={C:.6g}"
-    report = Progress(job.log, f"{at}, {method}", "folds")
+    model_name = f"C={C:.6g}"
+    report = Progress(job.log, f"{model_name}, {method}", "folds")
 
     def after_fold(done, total):
         report(done, total)
@@ -189,13 +191,15 @@ def _cross_validation(job, gram, own, C, method, settings):
         "progress": after_fold,
         **PLAIN_SMO,
     }
-    cv, row = job.attempt(method, lambda: cross_validate(gram, own.y, C, own.folds, method, **options), at)
+    cv, row = job.attempt(
+        method, lambda: cross_validate(gram, cv_problem.y, C, cv_problem.folds, method, **options), model_name
+    )
     if cv is None:
         return row
     tested = ~np.isnan(cv.decision)
     return {
         **row,
-        "k": int(own.folds.max()) + 1,
+        "k": int(cv_problem.folds.max()) + 1,
         "rounds": len(cv.rounds),
         "rows_tested": int(np.count_nonzero(tested)),
         "errors": int(np.count_nonzero(cv.errors)),

@@ -107,9 +107,9 @@ def over_libsvm(published, metric):
     """Costs that the paper prints over that of LIBSVM: a column per method, by data set and k. Of a time, all
     parts that Table 1 prints, or the whole of Table 3."""
     parts = {"iterations": ["iterations"], "time": ["time_init", "time_rest", "time_total"]}.get(metric, [])
-    own = published[published["exhibit"].isin(("table1", "table3")) & published["metric"].isin(parts)]
-    own = own.groupby(["exhibit", "dataset", "setting", "method"])["value"].sum().unstack("method")
-    ratios = own.div(own[LIBSVM], axis="index") if LIBSVM in own else own
+    selected = published[published["exhibit"].isin(("table1", "table3")) & published["metric"].isin(parts)]
+    selected = selected.groupby(["exhibit", "dataset", "setting", "method"])["value"].sum().unstack("method")
+    ratios = selected.div(selected[LIBSVM], axis="index") if LIBSVM in selected else selected
     # SIR at k = 10 stands in both tables: that of Table 1
     return ratios.groupby(["dataset", "setting"]).first()
 
@@ -151,10 +151,10 @@ def draw_along_C(ax, ratios):
         # a solution at the C before may be one at the next: 0 iterations, which a logarithmic axis has not
         curves = curves.where(curves > 0)
         # bars beside each other
-        at = curves.index * 1.07 ** (len(drawn) - 2)
+        places = curves.index * 1.07 ** (len(drawn) - 2)
         median = curves.median(axis=1)
         ends = [median - curves.min(axis=1), curves.max(axis=1) - median]
-        ax.errorbar(at, median, ends, elinewidth=0.5, linewidth=1, markersize=3.5, **STYLES[method])
+        ax.errorbar(places, median, ends, elinewidth=0.5, linewidth=1, markersize=3.5, **STYLES[method])
         drawn.append(method)
     ax.axhline(1, color="black", linewidth=0.8, zorder=0)
     ax.set(xscale="log", yscale="log", xlabel="C")
