@@ -30,8 +30,9 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 
 
 def described(files, provenance, citation):
-    """The description of a Process Run Crate, as JSON-LD, of files (contents by name), from what
-    ``provenance.json`` and ``CITATION.cff`` hold."""
+    """Return the description of files (contents by name) as a Process Run Crate in JSON-LD, from the contents
+    of ``provenance.json`` and ``CITATION.cff``."""
+    # files, the rows among them, data sets and authors, each an entity of the graph
     parts = [
         {
             "@id": name,
@@ -52,6 +53,7 @@ def described(files, provenance, citation):
         {"@id": f"#author-{i}", "@type": "Organization", **author}
         for i, author in enumerate(citation["authors"])
     ]
+    # the data set as a whole
     root = {
         "@id": "./",
         "@type": "Dataset",
@@ -68,6 +70,7 @@ def described(files, provenance, citation):
     }
     if "doi" in citation:
         root["identifier"] = f"https://doi.org/{citation['doi']}"
+    # the graph: the metadata file, the root, and the run that links rows, data and software
     graph = [
         {
             "@id": "ro-crate-metadata.json",
@@ -109,7 +112,7 @@ def described(files, provenance, citation):
 
 
 def one_or_more(values):
-    """The only value of a list, or the list: what JSON-LD calls compact."""
+    """Return the only value of a list, or the list itself, as compact JSON-LD has it."""
     return values[0] if len(values) == 1 else values
 
 

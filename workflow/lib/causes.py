@@ -1,8 +1,8 @@
 """Causes of published results that ours miss: variants of a protocol, and proofs.
 
-``papers/<paper>/causes.yaml`` declares them. A cause says on which figures it acts, and is shown only if its
-value lands within tolerance on every one of them, those that are within anyway included; otherwise it is
-disproved. A proof is a bound on what any run can have; it shows that the printed number is beyond it.
+``papers/<paper>/causes.yaml`` declares them. A cause says on which figures it acts. It is shown if its value
+lands within tolerance on all of them, also on those where ours does already; otherwise it is disproved. A
+proof is a bound on the value of any run; it shows that the printed number is beyond the bound.
 """
 
 from copy import deepcopy
@@ -20,13 +20,13 @@ COLUMNS = ["cause", *TIDY_COLUMNS]
 
 
 def runs_of(paper, name, declaration, config, registry):
-    """The runs of a cause's own cells, whose stage has the name of the cause; none if it is made from rows of
-    the paper.
+    """Return the runs that compute a cause's cells; their stage has the name of the cause. There are none if
+    the cause is made from rows of the paper.
 
-    In its declaration `own` the ``overlay`` is laid over the paper's section of the configuration; of the
-    plan that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan``
-    names a function that returns a run, of the paper's causes.py or as ``module.function``. Each cell takes
-    at least ``mem_mb``.
+    The ``overlay`` of its `declaration` is laid over the paper's section of the configuration; of the plan
+    that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan`` names a
+    function that returns a run, of the paper's causes.py or as ``module.function``. Each cell takes at least
+    ``mem_mb``.
     """
     if "plan" in declaration:
         module, _, function = declaration["plan"].rpartition(".")
@@ -76,7 +76,8 @@ class Cause:
     landed: dict = field(default_factory=dict)
 
     def acts_on(self, key):
-        """Whether it claims to act on a figure: exhibit, data set, setting, method and metric."""
+        """Return whether the cause claims to act on a figure: exhibit, data set, setting, method and
+        metric."""
         return any(
             key[0] == entry["exhibit"]
             and all(
@@ -86,8 +87,8 @@ class Cause:
         )
 
     def land(self, key, allowed):
-        """Note whether it explains a printed number that is compared with ours, of which `allowed` is the
-        tolerance: a variant is within it, a proof beyond it."""
+        """Note whether the cause explains a printed number that is compared with ours: a variant if it is
+        within the tolerance `allowed`, a proof if it is beyond it."""
         if not self.run or "missing" in self.declaration or not self.acts_on(key):
             return
         value = self.values.get(key)
@@ -111,8 +112,8 @@ class Cause:
 
 
 def read_causes(declared, variant_rows, run):
-    """The causes of a paper, as declared; `made` has rows with the columns `COLUMNS`, or is None, and
-    `run` names those that were run."""
+    """Return the causes of a paper, as declared. `variant_rows` has rows with the columns `COLUMNS`, or is
+    None; `run` names the causes that were run."""
     values, spreads = {}, {}
     for row in (
         []
@@ -129,8 +130,8 @@ def read_causes(declared, variant_rows, run):
 
 
 def spreads_of(causes):
-    """Standard deviations of one draw of the rows, by figure, from the causes that say only this. Where
-    several say it, their variances add up."""
+    """Return the standard deviations of one draw of the rows, by figure, from the causes that declare
+    spreads. If several causes give one for a figure, their variances add up."""
     spreads = {}
     for cause in causes:
         for key, spread in cause.spreads.items() if "spreads" in cause.declaration else []:
@@ -139,7 +140,7 @@ def spreads_of(causes):
 
 
 def cause_of(causes, key):
-    """What explains a miss: the columns ``cause``, ``variant`` and ``explained``.
+    """Return the cause that explains a miss, as the columns ``cause``, ``variant`` and ``explained``.
 
     If several causes act on a figure, the first that is shown counts; a disproved one is named, too.
     """
@@ -155,9 +156,9 @@ def cause_of(causes, key):
 
 
 def cause_table(causes, figures):
-    """The causes of all papers, one row for each, by the scorecard's figures of all papers: on how many
-    decided figures it ``acts``, on how many of these it ``landed``, and the ``misses`` that it explains.
-    Its ``kind`` is variant, proof, missing or spread."""
+    """Return a table of the causes of all papers, one row for each. From the scorecard's figures of all
+    papers it counts the decided figures on which a cause ``acts``, how many of these it ``landed`` on, and
+    the ``misses`` that it explains. Its ``kind`` is variant, proof, missing or spread."""
     kinds = {"proof": "proof", "missing": "missing", "spreads": "spread"}
     names = ("paper", "cause", "statement", "kind", "acts", "landed", "misses", "verdict")
     misses = figures[figures["explained"].isin(["yes", "undecidable"])].groupby(["paper", "cause"]).size()

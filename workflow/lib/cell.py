@@ -1,4 +1,4 @@
-"""A part of a data set and its Gram matrix, on which methods judge one model after the other."""
+"""A part of a data set and its Gram matrix, on which methods evaluate one model after the other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,21 +17,20 @@ BLOCK_VALUES = 2**24
 
 @dataclass(frozen=True)
 class Method:
-    """A way to judge a model."""
+    """A method that evaluates a model."""
 
     name: str
     run: Callable  # called with the bound C of the model and its fit, a Solution or None; returns a result
     columns: Callable = estimate_columns  # the columns of the row, from the result
     fixed: dict = field(default_factory=dict)  # columns that are known before
-    # whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
-    # unfinished; others run all the same
+    # whether it needs the fit: without one it fails too, and of an unfinished fit it is as unfinished
     from_fit: bool = False
 
 
 class Cell:
-    """What the models of a cell share: the labels of a `part`, the Gram matrix of its training rows within
-    `memory_mb`, with the kernel that was set last, and the columns that all rows of the kernel have. The
-    identity of the job gets the columns of the part."""
+    """The training rows of a `part` and their Gram matrix, on which the models of a cell are trained and
+    evaluated. The matrix stays within `memory_mb` and has the kernel that was set last. The identity of the
+    job gets the columns of the part."""
 
     def __init__(self, job, part, memory_mb=2048):
         self.job, self.part, self.y, self.memory_mb = job, part, part.y, memory_mb
@@ -54,8 +53,9 @@ class Cell:
         self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *details)
 
     def run(self, models, options, names=FIT):
-        """Rows of every method of some models: what kernels and models do not share. Of each model the row
-        "test" with the errors of its fit on the test rows comes first, then those of the methods.
+        """Return the rows of every method of some models, without the columns that the cells' rows share. The
+        first row of each model is "test", with the errors of its fit on the test rows; the rows of its
+        methods follow.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class Cell:
         return rows
 
     def _run_model(self, columns, C, methods, options, names):
-        """The fit, None if it failed, and the rows."""
+        """Return the fit, None if it failed, and the rows of one model."""
         attempt = partial(self.job.attempt, model_name=f"{self.columns['kernel']}, {columns}")
         fit, failed = attempt("test", partial(solve_csvc, self.gram, self.y, C, **options))
         stopped = {} if fit is None or fit.converged else unfinished("iteration limit reached")
@@ -112,5 +112,5 @@ class Cell:
 
 
 def kernel_of(gamma):
-    """The RBF kernel; without gamma the linear one."""
+    """Return the RBF kernel, or without gamma the linear one."""
     return Linear() if gamma is None else RBF(gamma)

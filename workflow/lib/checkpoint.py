@@ -52,7 +52,7 @@ class Checkpoint:
         return saved, results
 
     def get(self, point):
-        """Result (dict) of a finished point (list of numbers and strings), or None."""
+        """Return the result (dict) of a finished point (list of numbers and strings), or None."""
         return self.results.get(json.dumps(point))
 
     def add(self, point, result):
@@ -76,7 +76,7 @@ def _line_of(value):
 
 
 def _value_of(line):
-    """What `_line_of` wrote; any exception if it is something else."""
+    """Return the value of a line that `_line_of` wrote; any other line raises an exception."""
     recorded, content = line.removesuffix(b"\n").split(b" ", 1)
     if hashlib.sha256(content).hexdigest().encode() != recorded:
         raise ValueError(f"a line does not have the SHA-256 {recorded.decode(errors='replace')[:64]}")

@@ -46,26 +46,28 @@ def check_claims(papers, schema):
 
 
 def limits(paper):
-    """The tolerances of a paper's tests: name -> value, from its claims.yaml."""
+    """Return the tolerances of a paper's tests: name -> value, from its claims.yaml."""
     return {name: limit["value"] for name, limit in paper["limits"].items()}
 
 
 @dataclass(kw_only=True)
 class Results:
-    """What claims are decided from. That of a paper may ask for more, by the names of its attributes."""
+    """The exhibits, limits and published figures from which claims are decided. The class of a paper may add
+    attributes, which it gets by their names."""
 
     tidy: pd.DataFrame  # rows of all exhibits
     limits: dict  # limit -> its value, see `limits`
     published: pd.DataFrame | None = None  # the paper's figures, in the same form
 
     def curves(self, exhibit, metric):
-        """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""
+        """Yield each data set of an exhibit with its curves, a DataFrame of methods by setting, in increasing
+        order."""
         for dataset, rows in part_of(self.tidy, exhibit, metric).groupby("dataset", sort=False):
             yield dataset, by_method(rows.astype({"setting": float}), "setting")
 
     def test(self, dataset, quantity, value, relation, limit, kernel="rbf", decides=True):
-        """A number that decides a claim by its relation (of `RELATIONS`) to a limit, which is a number or the
-        name of one of the `limits`. Where the claim is not about it, it `decides` nothing."""
+        """Return a number that decides a claim by its relation (of `RELATIONS`) to a limit, which is a number
+        or the name of one of the `limits`. With `decides` False the number only explains."""
         if not decides:
             return number(dataset, quantity, value, kernel=kernel)
         limit = self.limits[limit] if isinstance(limit, str) else limit
@@ -73,20 +75,22 @@ class Results:
         return number(dataset, quantity, value, f"{relation} {limit:g}", holds, kernel)
 
     def test_each(self, values, quantity, relation, limit):
-        """The same test for each of some values, a Series whose index names the data sets."""
+        """Yield a test, as `test` returns it, for each of some values, a Series whose index names the data
+        sets."""
         for dataset, value in values.items():
             yield self.test(dataset, quantity, value, relation, limit)
 
 
 def claim_tests(module):
-    """The tests of a paper's claims, by claim: its functions ``claim_<id>``, underscores for hyphens."""
+    """Return the tests of a paper's claims by claim: its functions ``claim_<id>``, underscores for
+    hyphens."""
     tests = {name: test for name, test in vars(module).items() if name.startswith("claim_")}
     return {name.removeprefix("claim_").replace("_", "-"): test for name, test in tests.items()}
 
 
 def verdict(tests, held):
-    """The verdict on what has so many tests, of which so many held: with more than half of them it is
-    reproduced but for the others, with their count."""
+    """Return the verdict on a claim or an exhibit from its number of tests and how many of them held. If more
+    than half held, the verdict counts the others."""
     if not tests:
         return NOT_TESTABLE
     if held == tests:
@@ -95,7 +99,7 @@ def verdict(tests, held):
 
 
 def kind_of(verdict):
-    """The one of `VERDICTS` that a verdict begins with."""
+    """Return the one of `VERDICTS` that a verdict begins with."""
     return max((word for word in VERDICTS if verdict.startswith(word)), key=len)
 
 
@@ -125,8 +129,8 @@ def decide(claims, tests, results, full_scale=True):
 
 
 def number(dataset, quantity, value, limit="", holds=None, kernel="rbf"):
-    """One number of a claim. It only explains others unless `holds` is given, which decides the claim; then
-    `limit` says what was claimed."""
+    """Return one number of a claim, as a dict. If `holds` is given it decides the claim, and `limit` says
+    what was claimed; otherwise it only explains."""
     decided = "" if holds is None else "yes" if holds else "no"
     return {
         "dataset": dataset,
@@ -139,7 +143,8 @@ def number(dataset, quantity, value, limit="", holds=None, kernel="rbf"):
 
 
 def claims_layout(verdicts, numbers):
-    """Columns, body and notes of the claims; one note per data set and kernel where tests did not hold."""
+    """Return columns, body and notes of the claims; one note per data set and kernel where tests did not
+    hold."""
     columns = [("", name) for name in ("Claim", "By", "Statement", "Tests", "Held", "Verdict")]
     body = [[str(value) for value in row] for row in verdicts.itertuples(index=False)]
     notes = []

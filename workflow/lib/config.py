@@ -1,4 +1,4 @@
-"""Checks on the workflow's configuration, and the grids that it describes. What is wrong is a `ValueError`,
+"""Checks of the workflow's configuration, and the grids that it describes. A mistake raises a `ValueError`,
 whose message has a sentence for each mistake."""
 
 import math
@@ -21,7 +21,7 @@ Validator = validators.extend(
 
 
 def load_schema(workflow=WORKFLOW):
-    """The schema of the configuration: the keys that all papers share, and a section for each paper.
+    """Return the schema of the configuration: the keys that all papers share, and a section for each paper.
 
     `workflow` is the folder with ``schemas/config.schema.yaml`` and ``papers/<paper>/schema.yaml``. All of
     these files can refer to a definition in the ``$defs`` of any of them as ``#/$defs/<name>``, see
@@ -40,7 +40,7 @@ def load_schema(workflow=WORKFLOW):
 
 
 def read_schema(name):
-    """Another schema of ``schemas/``, which refers to its own definitions alone."""
+    """Return a schema of the folder ``schemas/`` that refers to its own definitions alone."""
     schema = yaml.safe_load((WORKFLOW / f"schemas/{name}.schema.yaml").read_text())
     return written_out(schema, schema.get("$defs", {}))
 
@@ -118,7 +118,7 @@ def read_texts(config, schema):
 
 
 def _read(value):
-    """A value in which every text is read as YAML, and as a number where YAML wants a point (1e-3)."""
+    """Return a value in which every text is read as YAML, and as a number where YAML wants a point (1e-3)."""
     if isinstance(value, dict):
         return {key: _read(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -133,7 +133,7 @@ def _read(value):
 
 
 def _not_finite(value, name, where=""):
-    """A sentence for each number that is NaN or infinite, which a JSON schema lets pass."""
+    """Yield a sentence for each number that is NaN or infinite, which a JSON schema lets pass."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _not_finite(item, name, f"{where}.{key}" if where else str(key))
@@ -197,7 +197,8 @@ def check_cache(folder):
 
 
 def grid(spec):
-    """Values of a grid: a list as it is, or ``{first, last, count}``, a geometric progression.
+    """Return the values of a grid: of a list as it is, or of ``{first, last, count}``, a geometric
+    progression.
 
     Examples
     --------
@@ -214,6 +215,6 @@ def grid(spec):
 
 
 def project_file(path, project):
-    """The path of a file that the configuration names: below the working directory if it is there, or else
-    below the project's folder."""
+    """Return the path of a file that the configuration names: below the working directory if it is there, or
+    else below the project's folder."""
     return Path(path) if Path(path).exists() else Path(project, path)

@@ -1,5 +1,5 @@
-"""What there is to compute, and what it costs by the rows that were computed last: before a run, and, while
-one is under way, what is left.
+"""Forecasts of the cost of a run, from the rows that were computed last: of the whole run before it begins,
+and of the rest while it is under way.
 
 Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.cost``, at any time.
 """
@@ -57,8 +57,8 @@ class Cost:
 
 
 def verdict(cost, machine, cores):
-    """Whether a machine can hold some cells, as a sentence; `machine` is the memory that they may take
-    together, in 2**20 bytes."""
+    """Return a sentence that says whether a machine can hold some cells. `machine` is the memory that they
+    may take together, in 2**20 bytes."""
     if cost.mem_mb > machine:
         return f"This machine has {machine:,} MB: the largest cells need more, and each ends in a sentence."
     beside = min(cores, machine // max(cost.mem_mb, 1))
@@ -66,13 +66,13 @@ def verdict(cost, machine, cores):
 
 
 def urgency(cpu_s, mb, mem_mb):
-    """What cells start by on a machine of so much memory, the largest first: no two of those that take more
-    than half of it run at once, so that they have to begin early; then the longest."""
+    """Return the key by which cells start on a machine with this memory, the largest first. Cells that take
+    more than half of the memory never run beside each other, so they begin early; then come the longest."""
     return (2 * mb > mem_mb, cpu_s)
 
 
 def duration(cells, cores, mem_mb):
-    """How long some cells take on a machine, the most urgent first, each on one core, in seconds.
+    """Return how many seconds some cells take on a machine, the most urgent first, each on one core.
 
     Parameters
     ----------
@@ -99,18 +99,18 @@ def duration(cells, cores, mem_mb):
 
 
 def forecast(cost, cores, mem_mb):
-    """How long the cells that are known take on this machine, and on larger ones of as much memory per core,
-    as a sentence."""
+    """Return a sentence that says how long the known cells take on this machine, and on larger ones with as
+    much memory per core."""
     hours = {n: duration(cost.known, n, mem_mb * n // cores) / 3600 for n in sorted({cores, *MACHINES})}
     told = ", ".join(f"{hour:.2g} h on {n} core{'s' * (n > 1)}" for n, hour in hours.items())
     return f"Without start-up and input: {told}; the longest cell, {cost.longest}."
 
 
 def seconds(path, paper, runs):
-    """CPU time that each cell of a file of rows would take by the present plan, by its name. The rows tell
-    what it took; where the configuration now has a sample, or has none any more, the function that the run
-    has for `Run.forecast` tells what each row would take. It is called with the rows of a cell (DataFrame),
-    their cost (Series) and the settings, and returns as many costs.
+    """Return the CPU time that each cell of a file of rows would take by the present plan, by the name of the
+    cell. The rows tell what the cell took. If the plan's sample has changed since, the function of
+    `Run.forecast` tells what each row would take: it is called with the rows of a cell (DataFrame), their
+    cost (Series) and the settings, and returns as many costs.
 
     What the process took beside the clocks of the rows, and what its rows share, is added as it was. Rows of
     before the process was timed have only the latter.
@@ -134,15 +134,16 @@ def seconds(path, paper, runs):
 
 
 def _without_vectors(name):
-    """Columns that a forecast may ask for: not those that take long to read and say nothing of costs."""
+    """Return whether a forecast reads a column: not if the column takes long to read and says nothing about
+    costs."""
     return not name.endswith("_pattern") and not name.startswith("differing_")
 
 
 def costs(papers, registry, config, only=None, readable=str, printed=False):
-    """The cost of the cells that each paper has to compute, by paper. Papers, registry and configuration
-    are from `lib.run.planned`; with `only`, the files of some cells, no others count, and if only what is
-    `printed` is asked for, none beyond it. `readable` makes of the path of a
-    file that at which it can be read, see `lib.store.Files`."""
+    """Return the cost of the cells that each paper has to compute, by paper. Papers, registry and
+    configuration are from `lib.run.planned`. With `only`, the files of some cells, the others do not count;
+    with `printed`, cells beyond the paper do not count. `readable` returns the path at which a file can be
+    read, see `lib.store.Files`."""
     results = f"{config['folders']['results']}/{config['preset']}"
     any_code = config["rows_of_other_code"] == "keep"
     cost_by_paper = {}
@@ -169,7 +170,7 @@ def costs(papers, registry, config, only=None, readable=str, printed=False):
 
 
 def total(costs):
-    """The sum of some costs."""
+    """Return the sum of some costs."""
     return Cost(
         sum(cost.cells for cost in costs),
         math.fsum(cost.cpu_s for cost in costs),

@@ -1,4 +1,4 @@
-"""Begin a run of which all rows are to be of one commit: rows of another one count as those of other code.
+"""Mark rows of other commits as outdated, so that the next run computes them again.
 
 Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.fresh results/paper``. Called again
 with the same commit it changes nothing, so that a run that was stopped goes on.

@@ -1,4 +1,4 @@
-"""What the functions of a paper are given: each says by the names of its parameters what it wants."""
+"""Arguments of the functions of a paper, which declare by the names of their parameters what they need."""
 
 import inspect
 
@@ -9,7 +9,7 @@ from lib.tables import TIDY_COLUMNS, read_tidy
 
 
 class Given:
-    """Values by name, some of them read when they are first asked for.
+    """Values by name, some of which are read from files when they are first used.
 
     `files` are read: ``published`` as the paper's own figures, others as CSV files; a list of files stands
     for all their rows. `values` are known already.
@@ -33,8 +33,8 @@ class Given:
         return pd.concat(map(_read_csv, [files] if isinstance(files, str) else files))
 
     def call(self, function, **overrides):
-        """Call a function with what it asks for, `own` values before others. If there is none of it, a
-        `TypeError` names it."""
+        """Call a function with the values that its parameters name; `overrides` take precedence. A parameter
+        without a value or a default raises a `TypeError` that names it."""
         arguments = {}
         for name, parameter in inspect.signature(function).parameters.items():
             if name in overrides:
@@ -51,6 +51,6 @@ class Given:
 
 
 def _read_csv(path):
-    """Tidy rows, or another table as it is."""
+    """Return the tidy rows of a CSV file, or another table as it is."""
     header = pd.read_csv(path, nrows=0)
     return read_tidy(path) if list(header.columns) == TIDY_COLUMNS else pd.read_csv(path)

@@ -1,4 +1,5 @@
-"""One cell: what its function is given, and the one way in which each of its methods is run."""
+"""The execution of one cell: the arguments of its function, and the one way in which each of its methods is
+run."""
 
 import time
 import traceback
@@ -25,7 +26,7 @@ NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
 
 class Job:
-    """What the function of a cell is given.
+    """The first argument of a cell's function: it runs methods under the clock and keeps finished points.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class Job:
         self.origin = origin()
 
     def attempt(self, method, run, model_name="", timing=None):
-        """Run a method, called without arguments, under the clock; `at` names the model in the log if it
-        fails, and the timing is that of the job by default.
+        """Run a method, called without arguments, under the clock. `model_name` names the model in the log if
+        the method fails; the timing is that of the job by default.
 
         Returns
         -------
@@ -65,11 +66,11 @@ class Job:
         return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
 
     def points(self, points, run, **dependencies):
-        """Run points one after the other, each finished one kept in the checkpoint, and yield the row of
-        each. Who needs no more may stop.
+        """Run points one after the other, store each finished one in the checkpoint, and yield the row of
+        each. A caller that needs no more may stop.
 
         A point is a list of numbers and strings that name it; `run` is called with them and returns its row.
-        `asked` is what the rows depend on beside the identity.
+        The rows depend on the identity and on `dependencies`.
         """
 
         def run_here(*point):
@@ -80,8 +81,9 @@ class Job:
         )
 
     def batches(self, batches, run, **dependencies):
-        """All rows of some batches, each finished one kept in the checkpoint. A batch is what its rows are
-        of, as JSON can hold it; `run` is called with it and returns them. For `asked` see `points`."""
+        """Return all rows of some batches; each finished batch is stored in the checkpoint. A batch is a JSON
+        value that says which rows it has; `run` is called with it and returns them. For `dependencies` see
+        `points`."""
 
         def run_batch(number):
             with timed("shared") as clock:
@@ -106,14 +108,15 @@ class Job:
             run(X, y)
 
     def rows(self, function, **given):
-        """Rows of the cell: those that its function returns, and in each of them the identity."""
+        """Return the rows of the cell: those that its function returns, each with the columns of the
+        identity."""
         rows = function(self, **given)
         return [{**self.origin, **self.identity, **row} for row in rows]
 
 
 @cache
 def origin():
-    """The commit and the processor of all rows that this process makes."""
+    """Return the commit and the processor of all rows that this process makes."""
     return {"commit": commit(), "cpu": cpu_model()}
 
 
@@ -171,6 +174,6 @@ def run_cell(cell, inputs, output, log):
 
 
 def function_of(paper, name):
-    """A function of a paper, such as ``cells.run_loo`` of a module in its folder."""
+    """Return a function of a paper, such as ``cells.run_loo`` of a module in its folder."""
     module, _, function = name.rpartition(".")
     return getattr(import_module(f"papers.{paper}.{module}"), function)

@@ -38,7 +38,7 @@ def start_log(path):
 
 
 def explanation(error, job, budget):
-    """What to do about an exception, as a sentence; None where it says so itself."""
+    """Return a sentence that says what to do about an exception, or None if the exception says so itself."""
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return (
             f"Cannot write {error.filename or 'a file'}: {error.strerror}. Make room or mend the permissions,"
@@ -64,8 +64,7 @@ def explanation(error, job, budget):
 
 
 class Progress:
-    """Called with what is done and what there is to do; says so in the log, once a minute. `what` is in
-    progress, and `units` are counted."""
+    """A callable that writes to the log, at most once a minute, how many of the units of a task are done."""
 
     def __init__(self, log, task, units):
         self.log, self.task, self.units, self.last = log, task, units, time.monotonic()

@@ -1,5 +1,5 @@
-"""Which library, commit and processor the rows of each stage come from, the commits of all rows, and the
-exhibits whose rows another library computed."""
+"""The origin of rows: library, commit and processor of each stage, the commits of all rows, and the exhibits
+whose rows another library computed."""
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -9,8 +9,8 @@ COLUMNS = ["paper", "stage", *ORIGIN, "rows", "present"]
 
 
 def libraries(paths, stages, present):
-    """The libraries that rows come from: one line per stage, library, commit and processor, with the columns
-    `COLUMNS`. Commit and processor are empty where rows do not say.
+    """Return the libraries that rows come from: one line per stage, library, commit and processor, with the
+    columns `COLUMNS`. Commit and processor are empty if rows do not say.
 
     `paths` are files of rows, `stages` the paper and the stage of each, and `present` the digests of the code
     that makes its rows now: ``present`` is "yes" if theirs is among them, else "no".
@@ -24,29 +24,31 @@ def libraries(paths, stages, present):
 
 
 def _origins(path):
-    """The columns `ORIGIN` of a file of rows; empty where rows do not say."""
+    """Return the columns `ORIGIN` of a file of rows, empty if rows do not say."""
     named = [name for name in ORIGIN if name in pq.read_schema(path).names]
     rows = pq.read_table(path, columns=named, partitioning=None).to_pandas().reindex(columns=ORIGIN)
     return rows.astype(object).fillna("")
 
 
 def commits(paths):
-    """The commits that rows name, each with its processor: pairs, those of the most rows first."""
+    """Return the commits that rows name, each paired with its processor; the pair of the most rows comes
+    first."""
     rows = pd.concat([_origins(path)[["commit", "cpu"]] for path in paths])
     return rows[rows["commit"] != ""].value_counts().index.tolist()
 
 
 def outdated_libraries(libraries, paper, stages):
-    """The libraries of rows that are not of the present code, in words, of the stages that an exhibit
-    shows; empty if there are none. `libraries` is from the function of that name."""
+    """Return, in words, the libraries of an exhibit's rows that the present code did not compute; empty if
+    there are none. `libraries` is from the function of that name, and `stages` are those that the exhibit
+    shows."""
     outdated = libraries[(libraries["paper"] == paper) & (libraries["present"] == "no")]
     named = {stage: list(outdated.loc[outdated["stage"] == stage, "library"].unique()) for stage in stages}
     return "; ".join(f"{stage}: {', '.join(names)}" for stage, names in named.items() if names)
 
 
 def with_origins(places, libraries):
-    """By paper and exhibit how it is made (see `lib.papers.Paper.places`), with the ``origins`` of its rows,
-    lines of `libraries` as dicts."""
+    """Return how each exhibit is made (see `lib.papers.Paper.places`), by paper and exhibit, with the
+    ``origins`` of its rows, lines of `libraries` as dicts."""
     with_lines = {}
     for paper, paper_places in places.items():
         paper_lines = libraries[libraries["paper"] == paper]

@@ -43,9 +43,9 @@ HANDLE = {"linestyle": "", "markersize": 5, "color": GREY}
 
 
 def compared_results(scorecard):
-    """Results beside which a number of ours stands, with numeric columns: ``ratio`` of ours to the published
-    one, both relative where times are; ``low`` and ``high``, the ends of its tolerance over the published
-    one; and the ``verdict``, a key of `MARKERS`."""
+    """Return the results beside which a number of ours stands, with numeric columns. ``ratio`` is ours over
+    the published one, both relative where times are; ``low`` and ``high`` are the ends of its tolerance over
+    the published one; ``verdict`` is a key of `MARKERS`."""
     rows = scorecard[(scorecard["kind"] == RESULT) & (scorecard["reproduced"] != "")].copy()
     names = ["value", "reproduced", "least", "most", "published_relative", "reproduced_relative"]
     # also where there are no rows
@@ -63,14 +63,16 @@ def compared_results(scorecard):
 
 
 def plot_results(scorecard, papers):
-    """Each result as a point, ours over the published one, on the line of its exhibit and metric.
+    """Draw each result as a point, ours over the published one, on the line of its exhibit and metric.
     `scorecard` is from `lib.scorecard.figures`, of all papers, whose names are in `papers`."""
+    # one line for each exhibit and metric, below the heading of its paper
     rows = compared_results(scorecard)
     lines = list(dict.fromkeys(zip(rows["paper"], rows["exhibit"], rows["metric"], strict=True)))
     places, heads = _places([paper for paper, *_ in lines])
     fig, axes = figure(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
+    # points of each line, spread around it, over their tolerances; misses get larger marks
     for y, key in zip(places, lines, strict=True):
         line_rows = rows[(rows[["paper", "exhibit", "metric"]] == list(key)).all(axis=1)]
         heights = y + np.linspace(-0.27, 0.27, len(line_rows)) if len(line_rows) > 1 else np.array([float(y)])
@@ -92,6 +94,7 @@ def plot_results(scorecard, papers):
                 linewidths=0.8,
                 zorder=3,
             )
+        # the data sets of misses that nothing explains, beside the line
         missed = (
             line_rows.loc[line_rows["verdict"].isin(OPEN), "dataset"]
             .drop_duplicates()
@@ -101,6 +104,7 @@ def plot_results(scorecard, papers):
         names = ", ".join(missed[:NAMED])
         names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
         ax.text(EDGE * 1.25, y, names, fontsize=6, va="center", color=INK)
+    # background, axes and labels
     ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
     for y in places[::2]:
         ax.axhspan(y - 0.5, y + 0.5, color="#F4F4F4", zorder=-1)
@@ -115,6 +119,7 @@ def plot_results(scorecard, papers):
     ax.set_xlabel("reproduced / published, with its tolerance", fontsize=9)
     if rows["verdict"].isin(OPEN).any():
         ax.text(EDGE * 1.25, 0, "Not explained on", fontsize=7, va="center", fontweight="bold", color=INK)
+    # the legend counts the verdicts
     counts = rows["verdict"].value_counts()
     handles = [
         Line2D(
@@ -127,8 +132,8 @@ def plot_results(scorecard, papers):
 
 
 def plot_misses(scorecard, papers):
-    """How the misses of each paper divide: into causes that are shown, those that are undecidable here, and
-    what is not explained, by quantity."""
+    """Draw how the misses of each paper divide into causes that are shown, misses that are undecidable here,
+    and unexplained ones by quantity."""
     rows = compared_results(scorecard)
     missed = rows[rows["verdict"].isin(MISSES)]
     groups = [
@@ -164,8 +169,8 @@ def plot_misses(scorecard, papers):
 
 
 def _places(papers):
-    """Where lines are drawn that are about these papers, from the top, and place -> paper of the headings,
-    one above the lines of each paper."""
+    """Return the places of lines about these papers, from the top, and place -> paper of the headings, one
+    above the lines of each paper."""
     places, heads = [], {}
     for paper in papers:
         if paper not in heads.values():
@@ -194,7 +199,7 @@ def _face(verdict):
 
 
 def _parts(missed):
-    """The misses of each verdict, and cause, or metric where there is none."""
+    """Return the misses grouped by verdict and cause, or by metric if there is no cause."""
     metric = missed["exhibit"].map(exhibit_name) + ": " + missed["metric"].map(_words)
     cause = missed["cause"].map(lambda cause: cause_in_words(cause.partition(" (")[0]))
     named = missed["verdict"] != NOT_EXPLAINED

@@ -4,7 +4,7 @@ A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.p
 there are (`lib.plan`), and ``cells.py``, which computes their rows; ``exhibits.py`` with one function per
 exhibit, of its name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and
 ``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``published.csv``; a
-caption for each exhibit. These functions say by the names of their parameters what they want to be given
+caption for each exhibit. The parameters of these functions name the values that they get
 (`lib.given.Given`).
 """
 
@@ -25,8 +25,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or a figure: the paper (key of its folder), the name of the exhibit's function, caption and
-    files (``key``), and what ``schemas/paper.schema.yaml`` says of an entry in ``exhibits``."""
+    """A table or a figure: the paper (key of its folder), the ``key`` that names the exhibit's function,
+    caption and files, and the fields of its entry in ``exhibits``, see ``schemas/paper.schema.yaml``."""
 
     paper: str
     key: str
@@ -45,11 +45,12 @@ class Exhibit:
 
     @property
     def parts(self):
-        """Its parts, each with its name: a list of dicts, one empty where it has none."""
+        """Parts of the exhibit, each with its name: a list of dicts, one empty if the exhibit has no
+        parts."""
         return [{name: part} for name, parts in self.split_by.items() for part in parts] or [{}]
 
     def stem(self, part):
-        """Name of the files of a part, without suffix."""
+        """Return the name of the files of a part, without suffix."""
         return "/".join([self.key, *part.values()])
 
     @property
@@ -61,20 +62,20 @@ class Exhibit:
         return f"{self.name}: {self.subject}"
 
     def exhibit_files(self, part):
-        """Files that are made from rows of a part: key in the rule's output -> name in the paper's results;
-        the first is the CSV file of the exhibit, the last ones are those of `also`."""
+        """Return the files that are made from rows of a part: key in the rule's output -> name in the paper's
+        results; the first is the CSV file of the exhibit, the last ones are those of `also`."""
         suffixes = ("csv", "md", "tex") if self.kind == "table" else ("csv",)
         files = [f"{self.stem(part)}.{suffix}" for suffix in suffixes]
         files += [f"{self.text}.md"] if self.text else []
         return {_key(file): file for file in [*files, *(f"{name}.csv" for name in self.also)]}
 
     def plotted(self):
-        """Files that are plotted, likewise."""
+        """Return the files that are plotted: key in the rule's output -> name in the paper's results."""
         return {_key(file): file for file in (f"{self.key}.pdf", f"{self.key}.svg")}
 
     def reported(self):
-        """Keys of the files that Snakemake's own report shows: the CSV file of a table, the SVG file of a
-        figure."""
+        """Return the keys of the files that Snakemake's own report shows: the CSV file of a table, the SVG
+        file of a figure."""
         if self.kind == "figure":
             return {_key(f"{self.key}.svg")}
         return {_key(f"{self.stem(part)}.csv") for part in self.parts}
@@ -86,17 +87,18 @@ class Exhibit:
 
 
 def from_here(path):
-    """A path as text, relative to the working directory if it is below it: so a checkout may be moved."""
+    """Return a path as text, relative to the working directory if it is below it: so a checkout may be
+    moved."""
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def alt_text(caption):
-    """First paragraph of a caption file (reStructuredText), on one line."""
+    """Return the first paragraph of a caption file (reStructuredText), on one line."""
     return " ".join(Path(caption).read_text().strip().split("\n\n")[0].split())
 
 
 def _key(file):
-    """A file's name as that of an output in a rule."""
+    """Return a file's name as the key of an output in a rule."""
     return file.replace("/", "_").replace(".", "_")
 
 
@@ -114,7 +116,7 @@ class Paper:
     causes_run: list = field(default_factory=list)
 
     def set_plan(self, config, registry):
-        """Find out what the paper runs, and leave out exhibits that need what is not run."""
+        """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run."""
         self.plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
         requested = config["causes"]
         self.causes_run = [
@@ -138,7 +140,7 @@ class Paper:
         return f"<results>/{self.key}"
 
     def gathered(self, stage, results="<results>"):
-        """The file of all rows of a stage, below the folder of all results."""
+        """Return the file of all rows of a stage, below the folder of all results."""
         return f"{results}/{self.key}/rows/{stage}.parquet"
 
     @property
@@ -158,11 +160,11 @@ class Paper:
         return {key: exhibit for key, exhibit in self.exhibits.items() if exhibit.kind == "figure"}
 
     def drawn(self):
-        """The exhibits whose rows figures draw."""
+        """Return the exhibits whose rows figures draw."""
         return [self.exhibits[exhibit.drawn_from or key] for key, exhibit in self.to_plot.items()]
 
     def modules(self, *names):
-        """The modules among some names that it has, and the modules of its packages.
+        """Return the modules among some names that it has, and the modules of its packages.
 
         Packages find their modules by their folders and not by imports. Names are those of
         `lib.library.code_of`.
@@ -174,7 +176,7 @@ class Paper:
         return [".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in paths]
 
     def modules_of_causes(self):
-        """The modules of the functions that make values of causes from rows; see `modules`."""
+        """Return the modules of the functions that make values of causes from rows; see `modules`."""
         function_names = (self.causes[name]["make"] for name in self.causes_run)
         # in their order, which is a parameter of the rule
         return self.modules(
@@ -182,19 +184,19 @@ class Paper:
         )
 
     def modules_of(self, run, cell):
-        """The modules that a cell of a run executes, and those of the runs before it, likewise."""
+        """Return the modules that a cell of a run executes, and those of the runs before it."""
         upstream = [upstream_run.module for upstream_run in self.plan.runs if upstream_run.stage in run.after]
         modules = dict.fromkeys([run.module, *run.cells[cell].modules, *upstream])
         return ["scripts.run_cells", *(f"papers.{self.key}.{module}" for module in modules)]
 
     def stages_of(self, exhibit):
-        """The stages whose rows an exhibit shows; all of them where it is made from other exhibits."""
+        """Return the stages whose rows an exhibit shows; all stages if it is made from other exhibits."""
         if exhibit.drawn_from:
             return self.stages_of(self.exhibits[exhibit.drawn_from])
         return [*exhibit.rows, *exhibit.beside] or self.plan.stages
 
     def exhibit_files(self):
-        """What is made from rows: key in the rule's output -> path."""
+        """Return the files that are made from rows: key in the rule's output -> path."""
         files = {}
         for exhibit in self.to_make.values():
             for part in exhibit.parts:
@@ -202,13 +204,13 @@ class Paper:
         return self._paths(files)
 
     def plotted(self):
-        """What is plotted, likewise."""
+        """Return the files that are plotted: key in the rule's output -> path."""
         return self._paths(
             {key: file for exhibit in self.to_plot.values() for key, file in exhibit.plotted().items()}
         )
 
     def decided(self):
-        """What claims are written to, likewise."""
+        """Return the files that verdicts on claims are written to: key in the rule's output -> path."""
         files = ("claims.csv", "claims_numbers.csv", "claims.md") if self.claims else ()
         return self._paths({_key(file): file for file in files})
 
@@ -216,13 +218,13 @@ class Paper:
         return {key: f"{self.folder}/{file}" for key, file in files.items()}
 
     def rows_of_exhibits(self):
-        """The stages that its exhibits are made from: ``rows_<stage>`` -> file of rows."""
+        """Return the stages that its exhibits are made from: ``rows_<stage>`` -> file of rows."""
         return self._rows(
             stage for exhibit in self.to_make.values() for stage in (*exhibit.rows, *exhibit.beside)
         )
 
     def rows_of_causes(self):
-        """The same of its causes."""
+        """Return the stages that its causes are made from: ``rows_<stage>`` -> file of rows."""
         return self._rows(stage for name in self.causes_run for stage in self._stages_of_cause(name))
 
     def _stages_of_cause(self, name):
@@ -232,7 +234,7 @@ class Paper:
         return {f"rows_{stage}": self.gathered(stage) for stage in dict.fromkeys(stages)}
 
     def csv_of(self, exhibits):
-        """The CSV files of some exhibits, and what is made beside them: name -> path."""
+        """Return the CSV files of some exhibits, and those that are made beside them: name -> path."""
         files = {
             exhibit.stem(part): f"{exhibit.stem(part)}.csv" for exhibit in exhibits for part in exhibit.parts
         }
@@ -250,12 +252,12 @@ class Paper:
         )
 
     def results(self):
-        """What the paper's target asks for."""
+        """Return the files that the paper's target asks for."""
         rows = [self.gathered(stage) for stage in self.plan.stages]
         return [*rows, *self.exhibit_files().values(), *self.plotted().values(), *self.decided().values()]
 
     def printed(self):
-        """CSV files of the exhibits of which the paper prints numbers."""
+        """Return the CSV files of the exhibits whose numbers the paper prints."""
         lines = Path(self.published).read_text().splitlines()[1:] if self.published else []
         named = {line.partition(",")[0] for line in lines}
         return [
@@ -265,10 +267,10 @@ class Paper:
         ]
 
     def shown(self, results):
-        """What the report shows: a dict per exhibit, and part of it, and one of the claims. It has a
-        ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
-        ``caption``; ``paper``, ``category``, ``key`` and ``exhibit``, its name, and ``subject``; and ``stages``,
-        those whose rows it shows."""
+        """Return the entries of the report: a dict for each part of an exhibit, and one for the claims. An
+        entry has a ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
+        ``caption``; ``paper``, ``category``, ``key``, ``exhibit`` (its name) and ``subject``; and the
+        ``stages`` whose rows it shows."""
         entries = []
         for exhibit in self.exhibits.values():
             for part in exhibit.parts:
@@ -295,7 +297,7 @@ class Paper:
         ]
 
     def scorecard_entry(self):
-        """What the scorecard is told: name, the paper's exhibits, claims, limits and tolerances."""
+        """Return the paper's entry for the scorecard: name, exhibits, claims, limits and tolerances."""
         exhibits = {
             key: {"target": exhibit.target, "title": exhibit.title, "run_time": exhibit.run_time}
             for key, exhibit in self.exhibits.items()
@@ -304,7 +306,7 @@ class Paper:
         return {"name": self.name, "exhibits": exhibits, **self.claims}
 
     def places(self):
-        """How each exhibit is made: the ``stages`` whose rows it shows, and the ``rules`` in turn."""
+        """Return how each exhibit is made: the ``stages`` whose rows it shows, and the ``rules`` in turn."""
         places = {}
         for key, exhibit in self.exhibits.items():
             stages = self.stages_of(exhibit)
@@ -320,8 +322,8 @@ class Paper:
 
 
 def load_papers(folder=FOLDER):
-    """Papers by key, from the folders that have a declaration, in the order of the years. A declaration
-    that is not as the schemas say raises a `ValueError`."""
+    """Return the papers by key, from the folders that have a declaration, in the order of the years. A
+    declaration that breaks its schema raises a `ValueError`."""
     schemas = read_schema("paper"), read_schema("causes")
     papers = [_load(path, *schemas) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
@@ -329,7 +331,7 @@ def load_papers(folder=FOLDER):
 
 
 def with_plans(papers, config, registry):
-    """The papers (from `load_papers`) that the configuration runs, with their plans.
+    """Return the papers (from `load_papers`) that the configuration runs, with their plans.
 
     The configuration is checked, and its defaults are filled in. A paper or a data set that does not exist
     raises a `ValueError`.
@@ -343,7 +345,8 @@ def with_plans(papers, config, registry):
 
 
 def implied(key, entry, run_time=None):
-    """The entry of an exhibit with what it need not say, see the head of ``schemas/paper.schema.yaml``."""
+    """Return the entry of an exhibit completed by its defaults, see the head of
+    ``schemas/paper.schema.yaml``."""
     if not isinstance(entry, dict):
         return entry
     rows = {} if "drawn_from" in entry else {"rows": ["cells"]}

@@ -221,7 +221,8 @@ def write_rows(path, rows, schema, cell=None):
 
 @dataclass(frozen=True)
 class CellRecord:
-    """A cell in a file of rows: what they were made from. They stand together, in the order of the cells."""
+    """A cell in a file of rows, and the parameters and code that its rows were made from. The rows stand
+    together, in the order of the cells."""
 
     cell: str  # its name in its stage
     parameters: str  # digest of all that the numbers depend on, except the code (`lib.plan.Plan.parameters`)
@@ -231,14 +232,14 @@ class CellRecord:
     cpu_s: float | None = field(default=None, compare=False)
 
     def matches(self, required, any_code):
-        """Whether the rows have the parameters of the cell that is wanted (a CellRecord), and were computed by its
-        code; with `any_code` the code does not matter."""
+        """Return whether the rows have the parameters of the required cell (a CellRecord) and were computed
+        by its code; with `any_code` the code does not matter."""
         return self.parameters == required.parameters and (any_code or self.library == required.library)
 
 
 def cell_records(path):
-    """Return the cells of a file of rows (CellRecord) by name; an empty dict if there is no such file, or it is
-    damaged, of which a warning tells."""
+    """Return the cells of a file of rows (CellRecord) by name. Without a file the dict is empty; so it is for
+    a damaged file, with a warning."""
     if not Path(path).is_file():
         return {}
     try:
@@ -257,8 +258,8 @@ def cell_name(path):
 
 
 def cells_to_compute(path, required, any_code):
-    """The names of the `wanted` cells (list of CellRecord) whose rows have to be computed, because the file lacks
-    them or they are not what is wanted (`CellRecord.matches`)."""
+    """Return the names of the `required` cells (list of CellRecord) whose rows have to be computed, because
+    the file lacks them or has others (`CellRecord.matches`)."""
     stored = cell_records(path)
     return [
         record.cell
@@ -293,12 +294,13 @@ def gather_rows(path, names, files, schema):
 
 
 def read_rows(paths):
-    """All rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
+    """Return all rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
     return _read(paths).to_pandas()
 
 
 def read_columns(path, selects):
-    """The columns of a Parquet file whose names are `wanted` (a function), as one DataFrame."""
+    """Return the columns of a Parquet file that the function `selects` picks by their names, as one
+    DataFrame."""
     with _opened(path) as file:
         names = [name for name in dict.fromkeys(file.schema_arrow.names) if selects(name)]
         table = file.read(columns=names)
@@ -306,7 +308,7 @@ def read_columns(path, selects):
 
 
 def read_cell(path, name):
-    """The rows of one cell of a file, as one DataFrame."""
+    """Return the rows of one cell of a file, as one DataFrame."""
     _, rows = read_cells(path)[name]
     return rows.to_pandas()
 
@@ -318,7 +320,8 @@ def copy_cell(path, name, output, schema):
 
 
 def rewrite_cells(path, cells):
-    """Write other cells (list of CellRecord) into the metadata of a file of rows, whose rows stay as they are."""
+    """Write new records of cells (list of CellRecord) into the metadata of a file of rows; the rows do not
+    change."""
     _write(path, _read([path]), cells)
 
 
@@ -400,10 +403,11 @@ def _write(path, table, records):
 
 
 def pack_bits(errors):
-    """Error pattern (m,) bool as a hexadecimal string: two digits for eight points, highest bit first."""
+    """Return an error pattern (m,) bool as a hexadecimal string: two digits for eight points, highest bit
+    first."""
     return np.packbits(np.asarray(errors, dtype=bool)).tobytes().hex()
 
 
 def unpack_bits(text, m):
-    """Error pattern (m,) bool from the string that `pack_bits` made."""
+    """Return the error pattern (m,) bool of a string that `pack_bits` made."""
     return np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8), count=m).astype(bool)

@@ -24,8 +24,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def planned(*files):
-    """The papers of a configuration, with their plans, the registry of data sets, and the configuration:
-    that of the demo, and the given YAML files, each laid over those before it."""
+    """Return the papers of a configuration with their plans, the registry of data sets, and the
+    configuration. The configuration is that of the demo, over which the given YAML files are laid one after
+    the other."""
     config = yaml.safe_load((PROJECT / "config/config.yaml").read_text())
     for file in files:
         update_config(config, yaml.safe_load(Path(file).read_text()))
@@ -37,7 +38,7 @@ def planned(*files):
 
 
 def cell_of(papers, name):
-    """The cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage."""
+    """Return the cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage."""
     parts = name.split("/", 2)
     if len(parts) == 3 and parts[0] in papers and parts[2] in papers[parts[0]].plan.runs_by_cell(parts[1]):
         return papers[parts[0]], papers[parts[0]].plan.runs_by_cell(parts[1])[parts[2]], parts[2]
@@ -53,7 +54,7 @@ def cell_of(papers, name):
 
 
 def described(paper, run, name, registry):
-    """What a job has to know about a cell; `lib.job.run_cell` explains the keys."""
+    """Return the description of a cell that its job needs; `lib.job.run_cell` explains the keys."""
     cell = run.cells[name]
     return {
         **{"cell": name, "paper": paper.key, "run": run.function, "schema": run.schema},
@@ -65,8 +66,8 @@ def described(paper, run, name, registry):
 
 
 def required_cells(paper, stage, registry, only=None):
-    """The cells of a stage in their order (`CellRecord`), each with what its rows have to be made from now; with
-    `only`, some of them."""
+    """Return the cells of a stage in their order, each as a CellRecord with the parameters and code that its
+    rows require now; with `only`, some of them."""
     runs = paper.plan.runs_by_cell(stage).items()
     cells = [described(paper, run, name, registry) for name, run in runs if only is None or name in only]
     return [

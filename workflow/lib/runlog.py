@@ -15,7 +15,7 @@ COMPLETE = "all was made"  # how a run ends that is not to be called again
 
 
 def note(path, event, **told):
-    """Add a line to the log: that a run begins or ends, now, and what else there is to tell."""
+    """Add a line to the log: the event (a run begins or ends), the time, and further values."""
     path = Path(path)
     before = path.read_bytes() if path.exists() else b""
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -24,7 +24,7 @@ def note(path, event, **told):
 
 
 def runs(path):
-    """When the work of each run began and ended, a list of dicts, the last one last.
+    """Return the work of each run, a list of dicts that say when it began and ended, the last one last.
 
     A run that was lost or could not make all goes on where it is called again with the same ``commit``;
     ``calls`` counts how often it was started. It began with the first call, which tells ``cells`` and what

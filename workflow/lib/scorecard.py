@@ -40,9 +40,10 @@ WORDS = ("by", "statement", "text", "test")
 
 
 def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
-    """The published figures of one paper beside ours: a DataFrame of text with the columns `COLUMNS`, one row
-    per printed figure, in their order. A `ValueError` is raised if an exhibit has a data set, setting and
-    method of a printed figure but not its metric, or has it in another unit, or if `rules` lack its metric.
+    """Return the published figures of one paper beside ours: a DataFrame of text with the columns `COLUMNS`,
+    one row per printed figure, in their order. A `ValueError` is raised if an exhibit has a data set, setting
+    and method of a printed figure but not its metric, or has it in another unit, or if `rules` lack its
+    metric.
 
     Parameters
     ----------
@@ -58,10 +59,10 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
     causes : list of lib.causes.Cause
         What may explain those that are not within. Their ``landed`` is filled in.
     stand_ins : dict, optional
-        ``datasets``, of the same distribution, which stand for those of the paper that were not run: each
-        ``is`` one, and has as many rows ``drawn`` anew, if the splits are not of the same table. And
-        ``whole``, how many runs have to be there for it: the ``runs`` by setting, and the ``exhibit``,
-        ``method`` and ``metric`` that count ours.
+        ``datasets`` has, for data sets of the paper that were not run, one of the same distribution: its name
+        ``is``, and the number of rows ``drawn`` anew if the splits are not of the same table. ``whole`` says
+        how many runs it needs: the ``runs`` by setting, and the ``exhibit``, ``method`` and ``metric`` that
+        count ours.
     """
     ours = Reproduced(reproduced, spreads_of(causes))
     published = published.fillna({name: "" for name in (*KEY, "unit")})
@@ -86,7 +87,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
 
 
 class Reproduced:
-    """What the exhibits have, and why they lack what they lack."""
+    """The tidy rows of the exhibits, and the reasons for missing values."""
 
     def __init__(self, tidy, spreads):
         self.spreads = spreads
@@ -98,7 +99,8 @@ class Reproduced:
         self.beginnings = {key[:length] for key in self.rows for length in range(1, 6)}
 
     def find(self, exhibit, dataset, setting, method, metric, unit=""):
-        """Value, spread, whether it is extrapolated, and why there is none (empty if there is one)."""
+        """Return value, spread, whether it is extrapolated, and why there is no value (empty if there is
+        one)."""
         key = (exhibit, dataset, setting, method, metric)
         row = self.rows.get(key)
         guess = self.rows.get((*key[:4], f"{metric}_extrapolated"))
@@ -115,8 +117,8 @@ class Reproduced:
         return row.value, row.spread, partial, ""
 
     def stand_in(self, dataset, setting, declared):
-        """What is declared of the data set that stands for one that was not run, if all of its runs are
-        there; or None."""
+        """Return the declared data set that stands for one that was not run, if all of its runs are there;
+        else None."""
         other = (declared or {}).get("datasets", {}).get(dataset)
         if other is None or any(key[1] == dataset for key in self.rows):
             return None
@@ -125,8 +127,8 @@ class Reproduced:
         return other if runs is not None and runs.value == whole["runs"][setting] else None
 
     def known(self, rule, place, part):
-        """What a tolerance has to know of ours: draws, those of the paper, and points; of single draws the
-        spread, if it was measured."""
+        """Return the facts of our result that a tolerance needs: our draws, those of the paper, and points;
+        for single draws also their spread, if it was measured."""
         method, dataset = part.method, part.dataset
         draws = rule.get("draws", {})
         theirs = draws.get("theirs", np.nan)
@@ -140,8 +142,8 @@ class Reproduced:
         return {"spread": one_draw, "draws": 1, "theirs": 1, "measured": True, "points": points}
 
     def _number(self, name, place, method):
-        """A number of the same place, of the method or of none, or of the data set in another exhibit, where
-        it is said to be there: ``table1/test_rows``. NaN if there is none."""
+        """Return a number of the same place, of the method or of no method. A name such as
+        ``table1/test_rows`` looks for the data set in another exhibit. Return NaN if there is none."""
         exhibit, _, metric = (name or "").rpartition("/")
         beginning = (exhibit, place[1]) if exhibit else place
         for row_method in (method, ""):
@@ -163,8 +165,9 @@ class Reproduced:
 
 
 def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
-    """Columns of one printed number beside ours, or that of the data set that stands for it, and its
+    """Return the columns of one printed number beside ours, or beside that of the stand-in, and its
     tolerance."""
+    # our number for the printed one, by another method if the rule says so
     rule = rules.get(f"{part.exhibit}/{part.metric}", rules.get(part.metric))
     if rule is None:
         raise ValueError(f"claims.yaml has no tolerance of the published metric {paper} {part.metric}")
@@ -174,6 +177,7 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
     if reason and part.method in rule.get("instead", {}):
         method = rule["instead"][part.method]
         value, spread, extrapolated, reason = ours.find(*place, method, part.metric, part.unit)
+    # columns of the comparison as it stands
     hardware = "relative_to" in rule or "hardware" in rule
     by = ["reproduced"] if extrapolated else []
     by += ["published"] if (*printed, part.method) in theirs_extrapolated else []
@@ -184,6 +188,7 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
         columns["ratio"] = _ratio(value, part.value)
         if part.unit != "s":
             columns["difference"] = value - part.value
+    # times: both are divided by the time of their unit
     base_printed = None
     if "relative_to" in rule:
         unit = (rule["relative_to"]["method"], rule["relative_to"]["metric"])
@@ -202,6 +207,7 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
             reason = f"nothing to divide by: {base_reason}"
     elif "hardware" in rule:
         reason = reason or rule["why"]
+    # the tolerance, unless there is a reason not to decide
     allowed = Tolerance()
     if not reason:
         known = {"value": value, "spread": spread, **ours.known(rule, place, part)}
@@ -224,7 +230,7 @@ def _ratio(above, below):
 
 
 def _joined(parts):
-    """Columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
+    """Return the columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
     texts = [{name: _text(value) for name, value in part.items()} for part in parts]
     first, *rest = texts
     if rest:
@@ -244,9 +250,9 @@ def _text(value):
 
 
 def verdicts(claims, decided):
-    """The verdicts on the claims of all papers, a DataFrame of one row per claim.
+    """Return the verdicts on the claims of all papers, a DataFrame of one row per claim.
 
-    `claims` are what `lib.papers.Paper.judged` says, by paper; `decided` is each paper's claims.csv, and
+    `claims` are from `lib.papers.Paper.scorecard_entry`, by paper; `decided` is each paper's claims.csv, and
     lacks papers that were not run. ``text`` are the words of the paper, and ``tolerances`` the limits and
     their reasons.
     """
@@ -264,7 +270,7 @@ def verdicts(claims, decided):
 
 
 def _limit(name, limit):
-    """A limit in words."""
+    """Return a limit in words."""
 
     def words(value):
         if isinstance(value, dict):
@@ -276,22 +282,23 @@ def _limit(name, limit):
 
 
 def exhibits(claims, figures, verdicts, other_rows):
-    """Totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers that this
-    module made; `claims` is as for `verdicts`.
+    """Return the totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers
+    that this module made; `claims` is as for `verdicts`.
 
-    For the ``settings``, ``anchors`` and ``results`` that an exhibit prints, it has the number of those that
-    are decided, of results that of all, and how many are within tolerance; for the results also how many
-    are ``reproduced`` (a number stands beside them), ``compared``, and of those not within how many are
-    ``explained`` or ``undecidable`` here. ``tests`` are those of the paper's claims about it. The ``verdict``
-    is on results, anchors and tests, or on the settings where there are no others; `NO_CLAIM` where there is
-    nothing. It counts what is ``decided`` of them: ``decided_within``, which are within tolerance or hold,
-    ``decided_explained``, ``decided_undecidable``, and the others, which miss. ``other_libraries`` is from
-    `other_rows`, by paper and exhibit what `lib.origins.others` says.
+    ``settings``, ``anchors`` and ``compared`` count the decided figures that an exhibit prints, and the
+    columns ``..._within`` and ``within`` count those within tolerance. ``results`` counts all results, and
+    ``reproduced`` those beside which a number of ours stands; ``explained`` and ``undecidable`` divide the
+    misses. ``tests`` are those of the paper's claims about the exhibit. The ``verdict`` is on results,
+    anchors and tests, or on the settings if there are no others; `NO_CLAIM` if there is nothing. It counts
+    the ``decided`` ones: ``decided_within`` are within tolerance or hold, then come ``decided_explained`` and
+    ``decided_undecidable``; the others miss. ``other_libraries`` is from `other_rows`, which has the text of
+    `lib.origins.outdated_libraries` by paper and exhibit.
     """
     rows = []
     for paper, entry in claims.items():
         for exhibit, exhibit_entry in entry["exhibits"].items():
-            results = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
+            # the printed figures by kind, and the paper's claims about the exhibit
+            printed_figures = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
             names = [
                 name
                 for name, claim in entry["claims"].items()
@@ -299,9 +306,10 @@ def exhibits(claims, figures, verdicts, other_rows):
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
             settings, anchors, results = (
-                results[results["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT)
+                printed_figures[printed_figures["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT)
             )
-            axes, setup, printed = (_decided(kind) for kind in (anchors, settings, results))
+            # counts; the verdict counts settings only if there is nothing else
+            axes, setup, compared = (_decided(kind) for kind in (anchors, settings, results))
             tests = tested[["tests", "held"]].sum()
             counted = settings if results.empty and not names else pd.concat([anchors, results])
             decided, within = map(sum, zip(_decided(counted), tests, strict=True))
@@ -316,8 +324,8 @@ def exhibits(claims, figures, verdicts, other_rows):
                     "anchors_within": axes[1],
                     "results": len(results),
                     "reproduced": (results["reproduced"] != "").sum(),
-                    "compared": printed[0],
-                    "within": printed[1],
+                    "compared": compared[0],
+                    "within": compared[1],
                     "explained": (results["explained"] == "yes").sum(),
                     "undecidable": (results["explained"] == "undecidable").sum(),
                     **tests,
@@ -335,13 +343,14 @@ def exhibits(claims, figures, verdicts, other_rows):
 
 
 def _decided(figures):
-    """How many of some figures are decided, and how many of these are within tolerance."""
+    """Return how many of some figures are decided, and how many of these are within tolerance."""
     return (figures["within"] != "").sum(), (figures["within"] == "yes").sum()
 
 
 def page_values(claims, figures, exhibits, verdicts, numbers, causes):
-    """What the HTML templates show of the scorecard, from the DataFrames that the functions of this module
-    and `lib.causes.cause_table` made, of all papers. `numbers` is the claims_numbers.csv of each paper."""
+    """Return the values that the HTML templates show of the scorecard, from the DataFrames of all papers that
+    the functions of this module and `lib.causes.cause_table` made. `numbers` is the claims_numbers.csv of
+    each paper."""
     shown = shown_figures(figures, list(map(_remarks, figures.itertuples())))
     numbers = {paper: frame.astype(object).fillna("") for paper, frame in numbers.items()}
 
@@ -382,15 +391,15 @@ SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 
 
 def between(text):
-    """The part of a text from one of the lines `SUMMARY` to the other; a `ValueError` if one of them is
-    not there."""
+    """Return the part of a text from one of the lines `SUMMARY` to the other; a `ValueError` if one of them
+    is not there."""
     first, last = SUMMARY
     return text[text.index(first) : text.index(last) + len(last)]
 
 
 def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
-    """The scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those of them whose rows
-    are not of the present code, the claims, the published figures."""
+    """Return the scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those with rows
+    that the present code did not compute, the claims, and the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
     lines += [*markdown(*_papers(claims, exhibits, verdicts), left=1), "", SUMMARY[1], ""]
     lines += [*totals(exhibits, verdicts), ""]
@@ -409,8 +418,8 @@ def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
 
 
 def _table(frame, columns, left=None):
-    """Lines of a Markdown table of some columns (heading -> name) of a DataFrame; the first ones, all if not
-    said, are flush left."""
+    """Return the lines of a Markdown table of some columns (heading -> name) of a DataFrame; the first `left`
+    ones, by default all, are flush left."""
     body = frame[list(columns.values())].astype(str).to_numpy().tolist()
     return markdown(list(columns), body, left=left or len(columns))
 
@@ -474,7 +483,7 @@ def _figures_part(figures):
 
 
 def totals(exhibits, verdicts):
-    """Lines that count the published figures, and the verdicts on the claims."""
+    """Yield lines that count the published figures and the verdicts on the claims."""
     names = ["results", "reproduced", "compared", "within", "explained", "undecidable"]
     results, reproduced, compared, within, explained, undecidable = exhibits[names].sum()
     settings, settings_within = exhibits[["settings", "settings_within"]].sum()
@@ -500,7 +509,7 @@ def _some(word):
 
 
 def _papers(claims, exhibits, verdicts):
-    """Headings and body of the table of papers."""
+    """Return headings and body of the table of papers."""
     headings = ["Paper", "Results within tolerance", "Explained", "Undecidable here", "Not explained"]
     headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
     body = []
@@ -521,7 +530,7 @@ def _papers(claims, exhibits, verdicts):
 
 
 def _exhibits(preset, claims, exhibits):
-    """Headings and body of the table of exhibits."""
+    """Return headings and body of the table of exhibits."""
     headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published results within tolerance"]
     headings += ["Tests of the paper's claims that hold", "Verdict"]
     body = []

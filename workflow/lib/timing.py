@@ -14,7 +14,8 @@ from pathlib import Path
 
 @dataclass
 class Timing:
-    """What `timed` measured: CPU seconds of this process and, in the exclusive mode, wall-clock seconds."""
+    """The times that `timed` measured: CPU seconds of this process and, in the exclusive mode, wall-clock
+    seconds."""
 
     mode: str
     cpu_s: float | None = None
@@ -78,7 +79,7 @@ def _wait_for(lock):
 
 
 def _private_folder():
-    """Descriptor of a folder for temporary files that this user owns and nobody else can enter."""
+    """Return the descriptor of a folder for temporary files that this user owns and nobody else can enter."""
     path = Path(tempfile.gettempdir()) / f"svmselect-{os.getuid()}"
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)

@@ -1,4 +1,5 @@
-"""Which cells ``snakemake verify`` computes again, and how their rows compare with those that are kept."""
+"""The cells that ``snakemake verify`` computes again, and the comparison of their rows with the stored
+ones."""
 
 import fnmatch
 import math
@@ -27,7 +28,7 @@ FLIPPED = ("errors", "estimate", "error_pattern")
 
 
 def drawn(cells, which):
-    """The cells to compute again, some of the `cells` (names ``paper/stage/cell``), each once.
+    """Return the cells to compute again, some of the `cells` (names ``paper/stage/cell``), each once.
 
     If `which` is a number, it is a share, above 0 and at most 1: so many cells of each paper are drawn at
     random, at least one. A text is a pattern of names, in which ``*`` stands for anything; a list has several
@@ -55,8 +56,8 @@ def drawn(cells, which):
 
 
 def compare(stored, again, tolerance):
-    """How the rows (DataFrame) of a cell that was computed again compare with those that are kept: the
-    `COLUMNS` after the first three.
+    """Return the comparison of the `stored` rows (DataFrame) of a cell with those that were computed `again`:
+    the `COLUMNS` after the first three.
 
     Two numbers may differ by the share `tolerance` of the larger one. Everything else has to be equal. Of
     rows that other code computed only the `RESULTS` are compared, not the steps by which a solver came to
@@ -102,7 +103,7 @@ def compare(stored, again, tolerance):
 
 
 def _may_flip(then, now):
-    """Whether two rows, dicts, of a test error differ in no more test rows than may flip."""
+    """Return whether two rows (dicts) of a test error differ in no more test rows than may flip."""
     m = then.get("rows_tested")
     if {then.get("fold"), now.get("fold")} != {"test"} or m != now.get("rows_tested") or pd.isna(m):
         return False
@@ -115,8 +116,8 @@ def _may_flip(then, now):
 
 
 def _difference(then, now):
-    """The difference of two numbers as a share of the larger one; of other values 0 if they are equal, else
-    infinity."""
+    """Return the difference of two numbers as a share of the larger one; of other values 0 if they are equal,
+    else infinity."""
     if isinstance(then, np.ndarray | list) and isinstance(now, np.ndarray | list):
         if len(then) != len(now):
             return math.inf

@@ -17,7 +17,8 @@ given = Given(published, snakemake.params.facts)
 
 
 def function(name):
-    """The function of a module, or one without a module of causes.py or else of exhibits.py."""
+    """Return a function by the name ``module.function``; without a module it is from causes.py or else from
+    exhibits.py."""
     *parents, name = name.split(".")
     modules = [f"papers.{paper}.{module}" for module in parents or ("causes", "exhibits")]
     candidates = [import_module(module) for module in modules if find_spec(module)]

@@ -1,5 +1,5 @@
-"""Make the exhibits of a paper from its rows: tidy CSV files, of tables what readers see, and the verdicts on
-its claims."""
+"""Make the exhibits of a paper from its rows: tidy CSV files, tables for readers, and the verdicts on its
+claims."""
 
 from functools import cache
 from importlib import import_module

@@ -1,4 +1,5 @@
-"""Put every published figure beside ours, and count; every claim with its verdict; what computed the rows."""
+"""Write the scorecard: every published figure beside ours, counts, the verdict on every claim, and the
+libraries that computed the rows."""
 
 from pathlib import Path
 

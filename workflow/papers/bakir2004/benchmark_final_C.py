@@ -1,4 +1,4 @@
-"""What Table 1 would be with each C: ``benchmarks/results/bakir2004_final_C.csv`` and ``.md``. To repeat it:
+"""Table 1 with each C: ``benchmarks/results/bakir2004_final_C.csv`` and ``.md``. To repeat it:
 
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C --sets waveform-400 --widen 2
@@ -36,7 +36,7 @@ KEY = ["dataset", "train", "gamma", "realisation"]
 
 
 def table1(path=ROOT / "config/paper.yaml"):
-    """Settings of the rows of Table 1 with at most 50,000 training rows, by name."""
+    """Return the settings of the rows of Table 1 with at most 50,000 training rows, by name."""
     bakir2004 = yaml.safe_load(path.read_text())["bakir2004"]
     return {
         f"{row['dataset']}-{row['train']}": {**row, "memory_mb": bakir2004["memory_mb"]}
@@ -46,7 +46,7 @@ def table1(path=ROOT / "config/paper.yaml"):
 
 
 def prepared(dataset):
-    """A data set of the registry, whose file is made where the workflow has it if it is not there yet."""
+    """Return a data set of the registry; its file is made where the workflow has it if it is missing."""
     path = ROOT / "resources/data" / f"{dataset}.npz"
     if not path.exists():
         entry = load_registry(ROOT / "config/datasets.yaml")[dataset]
@@ -57,7 +57,7 @@ def prepared(dataset):
 
 
 def measure(settings, gamma, dataset, realisation):
-    """One row for each C: accuracy in percent and support vectors of the SVM and of cross-training."""
+    """Yield one row for each C: accuracy in percent and support vectors of the SVM and of cross-training."""
     sizes = settings["train"], settings["test"]
     problem = dataset_problem(dataset, realisation, *sizes, settings["scale"])
     kernel = RBF(gamma)
@@ -98,7 +98,7 @@ def measure(settings, gamma, dataset, realisation):
 
 
 def report(rows):
-    """Means over the realisations in Markdown."""
+    """Return means over the realisations in Markdown."""
     lines = [
         "# Table 1 of Bakir et al. (2004) with each C",
         "",
@@ -116,7 +116,7 @@ def report(rows):
 
 
 def read(path):
-    """Rows of the CSV file; none where there is no file yet."""
+    """Return the rows of the CSV file; none if there is no file yet."""
     return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=KEY)
 
 

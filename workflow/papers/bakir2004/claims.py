@@ -1,4 +1,4 @@
-"""What the paper claims, and what we ask of its reproduction: the numbers that decide each claim."""
+"""The paper's claims and ours about its reproduction: the numbers that decide each claim."""
 
 from dataclasses import dataclass
 
@@ -15,28 +15,31 @@ BASELINES = {"figure3": ("svm", "linear"), "figure4": ("nu_svm", "rbf")}
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and the runs of Figure 4. Methods that were not run have no values."""
+    """The results from which claims are decided, and the runs of Figure 4. Methods that were not run have no
+    values."""
 
     figure4_runs: int
 
     def curves(self, exhibit, metric):
-        """As of all papers, with all methods."""
+        """Yield each data set with its curves, with a column for every method."""
         for dataset, curves in super().curves(exhibit, metric):
             yield dataset, curves.reindex(columns=METHOD_NAMES)
 
     def table(self, metric, published=False):
-        """Values of Table 1: a DataFrame of methods, "" for the data set alone, by data set and size."""
+        """Return values of Table 1: a DataFrame of methods ("" for the data set alone) by data set and
+        size."""
         rows = part_of(self.published if published else self.tidy, "table1", metric)
         rows = rows.assign(name=rows["dataset"] + ", " + rows["setting"]).fillna({"method": ""})
         return by_method(rows, "name").reindex(columns=["", *METHOD_NAMES])
 
     def largest(self):
-        """Name of the largest training set of Table 1."""
+        """Return the name of the largest training set of Table 1."""
         return self.table("train_rows")[""].idxmax()
 
 
 def _slope(curve):
-    """The slope of a line through a curve, and the share of its variance that the line explains."""
+    """Return the slope of a line through a curve, and the share of the curve's variance that the line
+    explains."""
     curve = curve.dropna()
     if len(curve) < 2:
         return np.nan, np.nan

@@ -15,16 +15,16 @@ EDITED = ("kept", "misclassified", "recognised", "reinserted")
 
 
 def figure1(rows):
-    """Bounded and in-bound support vectors against the overlap: means over the runs on which the method
-    succeeded, as of all figures here. ``failed`` counts the others."""
+    """Return bounded and in-bound support vectors against the overlap: means over the runs on which the
+    method succeeded, as in all figures here. ``failed`` counts the others."""
     bounded = ("svs_bounded", lambda rows: rows["n_sv"] - rows["n_inbound"], "count")
     inbound = ("svs_inbound", lambda rows: rows["n_inbound"], "count")
     return _means(rows[rows["experiment"] == "figure1"], "level", [bounded, inbound, ERROR])
 
 
 def figure3(rows):
-    """Support vectors, test error and CPU time of training against the size of the training set; a data set
-    per deviation."""
+    """Return support vectors, test error and CPU time of training against the size of the training set; there
+    is a data set per deviation."""
     selected = rows[rows["experiment"] == "figure3"]
     named = selected.assign(
         dataset=selected["dataset"] + " " + selected["level"].map("{:g}".format).astype(str)
@@ -33,7 +33,7 @@ def figure3(rows):
 
 
 def figure4(rows):
-    """Support vectors and test errors, on noisy and on clean labels, against the percentage of labels
+    """Return support vectors and test errors, on noisy and on clean labels, against the percentage of labels
     swapped."""
     clean = ("clean_error", lambda rows: 100 * rows["clean_errors"] / rows["rows_tested"], "percent")
     selected = rows[rows["experiment"] == "figure4"]
@@ -41,15 +41,15 @@ def figure4(rows):
 
 
 def growth(rows):
-    """CPU time and memory of training, support vectors and test error against the size of the training
+    """Return CPU time and memory of training, support vectors and test error against the size of the training
     set."""
     return _means(rows[rows["experiment"] == "growth"], "m", [TIME, MEMORY, SVS, ERROR])
 
 
 def table1(rows):
-    """Accuracy and support vectors of each data set and method, and what they took; ``setting`` is the size
-    of the training set. ``p_value``: of a paired test of the errors against those of the SVM. Support vectors
-    and time of an SVM that was not run on the growth's data set are `extrapolated` from it, and named so."""
+    """Yield accuracy, support vectors and cost of each data set and method; ``setting`` is the size of the
+    training set. ``p_value`` is of a paired test of the errors against those of the SVM. Support vectors and
+    time of an SVM that was not run on the growth's data set are `extrapolated` from it, and named so."""
     selected = rows[rows["experiment"] == "table1"]
     selected = selected.assign(setting=selected["m"].map("train={}".format))
     metrics = [
@@ -81,9 +81,9 @@ def table1(rows):
 
 
 def extrapolated(rows, dataset, m):
-    """Support vectors and CPU time of an SVM at a size of the training set, from the three largest sizes of
-    the growth on this data set: a power law through them, by least squares of the logarithms. Yields metric,
-    which ends in "_extrapolated", value and unit."""
+    """Yield support vectors and CPU time of an SVM at a size of the training set, by a power law through the
+    three largest sizes of the growth on this data set, by least squares of the logarithms. A value is a tuple
+    of metric, which ends in "_extrapolated", value and unit."""
     selected = rows[
         (rows["experiment"] == "growth") & (rows["dataset"] == dataset) & (rows["method"] == "svm")
     ]
@@ -96,8 +96,8 @@ def extrapolated(rows, dataset, m):
 
 
 def _means(rows, column, metrics):
-    """Summaries for every data set, value of a column, and method of an experiment, whose name is that of the
-    exhibit."""
+    """Yield summaries for every data set, value of a column, and method of an experiment, which has the name
+    of its exhibit."""
     for (exhibit, dataset, value, method), group in rows.groupby(
         ["experiment", "dataset", column, "method"], sort=False
     ):
@@ -106,7 +106,8 @@ def _means(rows, column, metrics):
 
 
 def _summary(row_key, rows, metrics):
-    """Mean and standard deviation of each metric over the runs that succeeded, and the number of others."""
+    """Yield mean and standard deviation of each metric over the runs that succeeded, and the number of the
+    other runs."""
     ok = rows[rows["status"] == OK]
     for metric, column_of, unit in metrics:
         values = column_of(ok).astype(float).dropna()
@@ -116,8 +117,8 @@ def _summary(row_key, rows, metrics):
 
 
 def _paired_test(svm, other):
-    """p-value that two methods err equally often: McNemar's exact test for one realisation, a paired t-test
-    over several; NaN where one of them has no result."""
+    """Return the p-value that two methods err equally often: McNemar's exact test for one realisation, a
+    paired t-test over several; NaN if one of them has no result."""
     both = svm[svm["status"] == OK].merge(
         other[other["status"] == OK], on="realisation", suffixes=("", "_other")
     )

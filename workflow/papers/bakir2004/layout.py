@@ -19,11 +19,11 @@ def _row(row):
 
 
 def table1_layout(tidy, published):
-    """Columns, body and notes of Table 1 (see `lib.tables.arranged`)."""
+    """Return columns, body and notes of Table 1 (see `lib.tables.arranged`)."""
     ours, theirs = lookup(tidy), lookup(published)
 
     def measured_or_guessed(decimals, method, metric):
-        """A column of what was measured, or extrapolated where it was not."""
+        """Return a column of the measured values, or of the extrapolated ones if nothing was measured."""
         measured, guessed = (shown(ours, decimals, method, metric + end) for end in ("", "_extrapolated"))
 
         def text(*line):
@@ -40,6 +40,7 @@ def table1_layout(tidy, published):
         times = (ours(*line, "cross_training", metric)[0] for metric in ("search_time", "time"))
         return number(sum(times), 1)
 
+    # the data set; then each method beside the published numbers; then ours alone, and times
     columns = [
         ("", "Data set", data_set),
         ("", "Training", filled("{:.0f}", ours, ("", "train_rows"))),
@@ -61,6 +62,7 @@ def table1_layout(tidy, published):
         ("CPU time (s)", "cross-training", shown(ours, 1, "cross_training", "time")),
         ("CPU time (s)", "with search", with_search),
     ]
+    # notes: realisations, failures, extrapolation
     several = tidy[(tidy["metric"] == "realisations") & (tidy["value"] > 1)]
     names = ", ".join(f"{_row(row)}: {row.value:.0f}" for row in several.itertuples())
     notes = [

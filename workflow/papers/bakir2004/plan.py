@@ -1,4 +1,4 @@
-"""What there is to run: generated problems, label noise, the data sets of Table 1, and growing sets."""
+"""The plan: generated problems, label noise, the data sets of Table 1, and growing sets."""
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
@@ -30,8 +30,10 @@ def plan(config, registry):
         registry,
     )
 
+    # runs and their cells, by exhibit
     def run(name, cells, generated=None, beyond=False, **settings):
-        """The cells of an exhibit: of each data set, arguments, settings, most training rows, minutes."""
+        """Return the run of an exhibit. `cells` have data set, arguments, settings, most training rows and
+        minutes."""
         identity = {"experiment": name} | ({"dataset": generated} if generated else {})
         cells = {
             f"{name}{below}": Cell(
@@ -43,7 +45,7 @@ def plan(config, registry):
         return Run(f"cells.run_{name}", "EDIT_ROWS", cells, settings, forecast="cells.forecast")
 
     def setup(entry, gamma, adjust, subset_size=None):
-        """How classifiers are trained, but for the seed."""
+        """Return the options of a `Setup`, except the seed."""
         return {
             "gamma": gamma,
             "values": grid(entry["C"]),
@@ -65,7 +67,7 @@ def plan(config, registry):
         }
 
     def table1_cells(entry):
-        """Cells of a row of the table: one of all methods, or one of each."""
+        """Return the cells of a row of the table: one for all methods, or one for each."""
         settings = {
             "realisations": list(range(1, entry["realisations"] + 1)),
             "train_rows": entry["train"],
@@ -86,6 +88,7 @@ def plan(config, registry):
             for below, methods in cells.items()
         }
 
+    # the plan itself, in the order of the exhibits
     noisy, growing = figure4["dataset"], growth["dataset"]
     return Plan(
         [
@@ -127,8 +130,9 @@ def plan(config, registry):
 
 
 def _mb(rows, budget):
-    """Memory of a job whose largest Gram matrix has so many rows, a quarter of it for restrictions, and what
-    decision values reserve beside it, in 2**20 bytes; 0 rows: of one that has no data to speak of."""
+    """Return the memory of a job, in 2**20 bytes: its largest Gram matrix, which has this many rows, a
+    quarter of it for restrictions, and the memory that decision values reserve. A job of 0 rows has no data
+    to speak of."""
     if rows == 0:
         return 1000
     whole = 1.04 * rows**2 * (8 if rows <= ROWS_FLOAT64 else 4) / 2**20

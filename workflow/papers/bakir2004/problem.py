@@ -1,4 +1,4 @@
-"""What is trained on: generated classes, parts of data sets, scaled features, swapped labels."""
+"""Training problems: generated classes, parts of data sets, scaled features, swapped labels."""
 
 from dataclasses import dataclass, replace
 
@@ -20,8 +20,8 @@ class Problem(Part):
 
 
 def squares(n, overlap, rng):
-    """Two classes of n points each, uniform on unit squares side by side, of which a strip of this width
-    (0 to 1) is common: the Bayes risk is half of it. Returns X, of shape (2 n, 2), and y."""
+    """Draw two classes of n points each, uniform on unit squares side by side that share a strip of this
+    width (0 to 1): the Bayes risk is half of the width. Return X, of shape (2 n, 2), and y."""
     y = np.repeat([-1.0, 1.0], n)
     X = rng.uniform(size=(2 * n, 2))
     X[y > 0, 0] += 1 - overlap
@@ -29,9 +29,9 @@ def squares(n, overlap, rng):
 
 
 def gaussians(n, deviation, rng):
-    """Two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five and
-    this deviation in each dimension (section 4.1). Returns X, of shape (n, 10), and y: half of each class,
-    up to one point."""
+    """Draw two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five and
+    this deviation in each dimension (section 4.1). Return X, of shape (n, 10), and y, which has half of each
+    class up to one point."""
     y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
     X = deviation * rng.standard_normal((n, 10))
     X[:, :5] += y[:, None]
@@ -39,7 +39,7 @@ def gaussians(n, deviation, rng):
 
 
 def dataset_problem(dataset, realisation, train=None, test=None, scale="none"):
-    """Training and test rows of a realisation of a data set, as a `Problem`.
+    """Return training and test rows of a realisation of a data set, as a `Problem`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def dataset_problem(dataset, realisation, train=None, test=None, scale="none"):
 
 
 def scaled(X, X_test, scale):
-    """Features of both parts, scaled by those of the first."""
+    """Return features of both parts, scaled by those of the first."""
     if scale not in SCALES:
         raise ValueError(f"scale must be one of {list(SCALES)}, got {scale!r}")
     if scale == "largest":
@@ -88,7 +88,7 @@ def scaled(X, X_test, scale):
 
 
 def swapped(problem, share, rng):
-    """The problem with the labels of a share of the training rows, and of the test rows, swapped; the test
+    """Return the problem with swapped labels of a share of the training rows and of the test rows. The test
     labels before are its `clean` ones (section 4.2)."""
 
     def swap(y):

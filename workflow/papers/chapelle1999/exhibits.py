@@ -24,18 +24,19 @@ def figure2(rows):
 
 
 def figure3(rows):
-    """CPU time of training, of the span rule after it, and of leave-one-out, against the width."""
+    """Return CPU time of training, of the span rule after it, and of leave-one-out, against the width."""
     return _curves(rows, "width", "figure3", TIMES, "time", "cpu_s", "s")
 
 
 def figure4(rows):
-    """The radius-margin functional ``R^2 |w|^2``, plain (a) and rescaled (b), against the width."""
+    """Return the radius-margin functional ``R^2 |w|^2``, plain (a) and rescaled (b), against the width."""
     rows, methods = rows.assign(functional=rows["bound"] * rows["m"]), {name: name for name in FUNCTIONALS}
     return _curves(rows, "width", "figure4", methods, "functional", "functional", "")
 
 
 def _curves(rows, experiment, exhibit, methods, metric, column, unit):
-    """The mean of a column for every data set, value that the experiment varies, and method by its name."""
+    """Yield the mean of a column for every data set, value that the experiment varies, and method by its
+    name."""
     selected = rows[rows["experiment"] == experiment]
     _, _, logarithm = PANELS[experiment]
     # 1e-12 of round-off in the logarithm does not make another value

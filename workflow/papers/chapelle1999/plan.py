@@ -1,4 +1,4 @@
-"""What there is to run: the models of each experiment, over the width and over C, on each realisation."""
+"""The plan: the models of each experiment, over the width and over C, on each realisation."""
 
 import math
 
@@ -32,7 +32,7 @@ def plan(config, registry):
 
 
 def _models(experiment, settings):
-    """The models of each cell of an experiment, in the order in which they are run."""
+    """Return the models of each cell of an experiment, in the order in which they are run."""
     if experiment == "width":
         return [
             {"C": settings["C"], "gamma": 0.5 * math.exp(-2 * log_sigma)}

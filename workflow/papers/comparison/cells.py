@@ -25,8 +25,8 @@ FOLDS_SEED = 2026
 
 
 def training_part(dataset, realisation):
-    """Training and test rows of a realisation, as a `Part`, each feature with the mean and the deviation
-    of the training rows taken out. Dense."""
+    """Return training and test rows of a realisation, dense, as a `Part`. Each feature has the mean and the
+    deviation of the training rows taken out."""
     part = load_part(dataset, realisation)
     X, X_test = (part.toarray() if sparse.issparse(part) else part for part in (part.X, part.X_test))
     X, X_test = scaled(X, X_test, "deviation")
@@ -34,16 +34,16 @@ def training_part(dataset, realisation):
 
 
 def assignment(y, k):
-    """The fold of each point: stratified; where no class has k points, which leaves folds without any, the
-    folds are of equal size only."""
+    """Return the fold of each point: stratified, or of equal size only if no class has k points, which would
+    leave folds empty."""
     if np.unique(y, return_counts=True)[1].max() < k:
         return even_folds(len(y), k, FOLDS_SEED)
     return stratified_folds(y, k, FOLDS_SEED)
 
 
 def run_estimator(job, realisation, estimator, kernels, settings):
-    """An estimator (the name of its file), or the test error (`TEST`), of the models of a grid. One row per
-    model, of cross-validation one per model and number of folds.
+    """Run an estimator (the name of its file), or the test error (`TEST`), on the models of a grid. One row
+    per model, and for cross-validation one per model and number of folds.
 
     Kernels are dicts of ``gamma`` (None for the linear kernel) and ``C``, a list of values. The settings are
     ``tol``, ``max_iter``, and ``folds``, a list of their numbers for an estimator of folds.
@@ -73,7 +73,7 @@ def run_estimator(job, realisation, estimator, kernels, settings):
 
 
 def _methods(cell, name, estimator, sphere, ks, options):
-    """The estimator as a method, once for every number of folds if it is of folds."""
+    """Return the estimator as a method, once for every number of folds if it needs folds."""
 
     def method(k):
         folds = None if k is None else assignment(cell.y, k)

@@ -1,4 +1,4 @@
-"""What an estimator of the test error is, and which there are: one in each file of ``estimators/``."""
+"""The declaration of an estimator of the test error; there is one in each file of ``estimators/``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).with_name("estimators")
 
 @dataclass(frozen=True)
 class Model:
-    """What an estimator is given."""
+    """The argument of an estimator: a model, its training rows and its fit."""
 
     gram: Gram  # the training rows' matrix, computed
     y: np.ndarray  # labels -1.0 and +1.0, shape (m,)
@@ -58,7 +58,7 @@ class Estimator:
 
 
 def single_fit_estimator(declared: SingleFit, **looks: Any) -> Estimator:
-    """The estimator that the library declares; its place, colour and mark are what is ours to say."""
+    """Return the estimator that the library declares, with its place, colour and mark in our figures."""
 
     def run(model: Model):
         return declared.of(model.gram, model.y, model.solution, model.sphere)
@@ -76,14 +76,15 @@ def single_fit_estimator(declared: SingleFit, **looks: Any) -> Estimator:
 
 @cache
 def load_estimators() -> dict[str, Estimator]:
-    """The ``ESTIMATOR`` of every file in ``estimators/``, by the name of the file, in their order."""
+    """Return the ``ESTIMATOR`` of every file in ``estimators/``, by the name of the file, in their order."""
     keys = [path.stem for path in FOLDER.glob("[!_]*.py")]
     estimators = {key: import_module(f"papers.comparison.estimators.{key}").ESTIMATOR for key in keys}
     return dict(sorted(estimators.items(), key=lambda item: (item[1].order, item[0])))
 
 
 def estimator_of(method: str) -> tuple[Estimator, str]:
-    """The estimator of a method in tidy rows, and the number of folds as text, empty if it has none."""
+    """Return the estimator of a method in tidy rows, and the number of folds as text, empty if it has
+    none."""
     estimators = load_estimators()
     if method in estimators and not estimators[method].needs_folds:
         return estimators[method], ""

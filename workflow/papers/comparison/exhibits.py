@@ -20,23 +20,25 @@ NUMBERS = ["m", "rows_tested", "gram_cpu_s", "sphere_cpu_s"]
 
 
 def regret(rows):
-    """What the choice by each estimator costs on the test part, for each data set: as of `rmse` and `cost`,
-    means over the realisations, the spread their standard deviation, estimators in the order of the rows."""
+    """Return the test error that the choice by each estimator costs, for each data set. As for `rmse` and
+    `cost`, values are means over the realisations, the spread is their standard deviation, and estimators
+    stand in the order of the rows."""
     return _per_set(rows, "regret", _regret)
 
 
 def rmse(rows):
-    """How far each estimate that is an error rate is from the test error, for each data set."""
+    """Return the distance from the test error of each estimate that is an error rate, for each data set."""
     return _per_set(rows, "rmse", _rmse)
 
 
 def cost(rows):
-    """CPU times of a model, for each data set."""
+    """Return CPU times of a model, for each data set."""
     return _per_set(rows, "cost", _cost)
 
 
 def _per_set(rows, exhibit, numbers_of):
-    """Tidy rows of an exhibit. `numbers_of` a realisation of a data set are (method, metric, unit, value)."""
+    """Yield the tidy rows of an exhibit. `numbers_of` yields (method, metric, unit, value) of a realisation
+    of a data set."""
     ok = rows["status"] == OK
     rows = rows[["dataset", "realisation", *MODEL, *NUMBERS]].assign(
         # the linear kernel has no gamma, which would be no key
@@ -56,13 +58,14 @@ def _per_set(rows, exhibit, numbers_of):
 
 
 def _names(rows):
-    """The estimator of each row: the method, of cross-validation with its number of folds."""
+    """Return the estimator of each row: the method, of cross-validation with its number of folds."""
     k = rows["k"].map(lambda k: "" if pd.isna(k) else f"_{k:.0f}")
     return rows["method"] + k
 
 
 def _by_model(group, column):
-    """A column of one realisation: that of the test errors, and those of the estimators, in their order."""
+    """Return a column of one realisation: the test errors, and the values of the estimators, in their
+    order."""
     values = group.pivot(index=MODEL, columns="method", values=column)
     return values.pop(TEST), values[[method for method in group["method"].unique() if method != TEST]]
 
@@ -111,13 +114,13 @@ def _cost(group):
 
 
 def _shared(group, column):
-    """CPU time that the models of a kernel share: that of one model."""
+    """Return the CPU time that the models of a kernel share, divided by the models."""
     kernels = group.dropna(subset=[column]).drop_duplicates(["kernel", "gamma"])
     return kernels[column].sum() / len(group.drop_duplicates(MODEL))
 
 
 def estimators(regret, rmse, cost):
-    """All estimators, from the tidy rows of these tables: means over the data sets.
+    """Yield all estimators, from the tidy rows of these tables: means over the data sets.
 
     The spread is the standard deviation over the data sets, of ``time`` and ``fits``, which are geometric
     means, that of the natural logarithm. ``behind`` is the regret minus that of the estimator whose mean
@@ -152,7 +155,7 @@ def estimators(regret, rmse, cost):
 
 
 def _by_method(tidy, metric):
-    """Values of one metric: data sets by methods, both in their order."""
+    """Return values of one metric: data sets by methods, both in their order."""
     selected = tidy[tidy["metric"] == metric]
     both = selected.pivot(index="dataset", columns="method", values="value")
     return both.reindex(index=selected["dataset"].unique(), columns=selected["method"].unique())

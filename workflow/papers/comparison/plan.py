@@ -1,4 +1,4 @@
-"""What there is to run: each estimator on every model of the grid, on each realisation."""
+"""The plan: each estimator on every model of the grid, on each realisation."""
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
@@ -31,7 +31,7 @@ def plan(config, registry):
 
 
 def _runs():
-    """The test error and every estimator: its name, whether it is of folds, and its module."""
+    """Yield the test error and every estimator: its name, whether it needs folds, and its module."""
     yield TEST, False, []
     for name, estimator in load_estimators().items():
         yield name, estimator.needs_folds, [f"estimators.{name}"]

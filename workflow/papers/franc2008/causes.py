@@ -28,7 +28,7 @@ def _table2_key(dataset, kernel):
 
 
 def zeroed_realisation(rows, selects, realisations):
-    """Table 2's leave-one-out error where one realisation of each data set counts as 0 errors."""
+    """Yield Table 2's leave-one-out error if one realisation of each data set counts as 0 errors."""
     for dataset, realisation in realisations.items():
         selected = rows[
             (rows["dataset"] == dataset) & (rows["kernel"] == "rbf") & (rows["method"] == selects)
@@ -39,7 +39,8 @@ def zeroed_realisation(rows, selects, realisations):
 
 
 def errors_of_standard(rows):
-    """Table 2's leave-one-out error where the standard method, which stops at a tolerance, counts errors."""
+    """Yield Table 2's leave-one-out error if the standard method, which stops at a tolerance, counts
+    errors."""
     standard = rows[rows["method"] == "standard"]
     for (dataset, kernel), group in standard.groupby(["dataset", "kernel"]):
         minima = error_table(group)[0].min(axis=0)
@@ -56,8 +57,8 @@ def plan_least_errors(config, registry):
 
 
 def run_least_errors(job, realisation, settings):
-    """The training errors that no function of the rows can avoid: of the rows at each distinct point, those
-    of the rarer class."""
+    """Count the training errors that no function of the rows can avoid: of the rows at each distinct point,
+    those of the rarer class."""
     part = load_part(Dataset.load(job.data), realisation)
     points, point_of_row = np.unique(part.X, axis=0, return_inverse=True)
     point_of_row = point_of_row.ravel()
@@ -70,7 +71,8 @@ def run_least_errors(job, realisation, settings):
 
 
 def least_errors(rows):
-    """The mean of these over the realisations, a bound on Table 2's leave-one-out error."""
+    """Yield the mean of the least training errors over the realisations, a bound on Table 2's leave-one-out
+    error."""
     for dataset, group in rows.groupby("dataset"):
         yield measured(_table2_key(dataset, "rbf"), "loo_error", 100 * group["estimate"].mean(), "percent")
 
@@ -109,7 +111,7 @@ def plan_draws_of_selection(config, registry):
 
 
 def run_draws_of_selection(job, Cs, gammas, draws, splits, realisations, settings):
-    """Test errors of the models that each of some draws of the selecting splits selects, by their mean
+    """Compute test errors of the models that each of some draws of the selecting splits selects by their mean
     leave-one-out error."""
     dataset, rows = Dataset.load(job.data), []
     for first in range(1, draws * splits, splits):
@@ -129,8 +131,7 @@ def run_draws_of_selection(job, Cs, gammas, draws, splits, realisations, setting
 
 
 def draws_of_selection(rows):
-    """How far Table 2's test errors would be apart if the selecting splits were drawn again: the deviation
-    of the means, over the draws."""
+    """Yield the deviation of Table 2's test errors over draws of the selecting splits."""
     for (dataset, kernel), group in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
         means = 100 * group.groupby("fold")["estimate"].mean()
         row_key = _table2_key(dataset, kernel)
@@ -138,7 +139,7 @@ def draws_of_selection(rows):
 
 
 def run_test_at(job, kernel, C, gamma, realisations, settings):
-    """Test errors of a given model on each realisation."""
+    """Compute the test errors of a given model on each realisation."""
     dataset = Dataset.load(job.data)
     job.identity |= {"fold": "test", "kernel": kernel, "C": C, "gamma": gamma, "eps": settings.eps}
     rows = []
@@ -150,21 +151,21 @@ def run_test_at(job, kernel, C, gamma, realisations, settings):
 
 
 def chosen_test_errors(rows):
-    """Table 2's test error of the models of `run_test_at`."""
+    """Yield Table 2's test error of the models of `run_test_at`."""
     for (dataset, kernel), group in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
         yield averaged(_table2_key(dataset, kernel), "test_error", 100 * group["estimate"], "percent")
 
 
 def time_of_columns(rows):
-    """Table 3's speed-up in time where time is that of the kernel columns, of the paper's rows."""
+    """Yield Table 3's speed-up in time where kernel columns stand for time, of the paper's rows."""
     for row in table3(rows, sorted(rows["dataset"].unique())):
         if row["metric"] == "kernel_column_speedup" and row["method"] == "proposed":
             yield {**row, "metric": "time_speedup"}
 
 
 def _plan_eps_by_smo(config, registry, kernel, samples):
-    """Leave-one-out by SMO alone, to a gap of eps, with one kernel: on the data sets that `samples` names,
-    each with the most points of a model that the paper's methods solve for, or None for all."""
+    """Return the run of leave-one-out by SMO alone, to a gap of eps, with one kernel. `samples` names the
+    data sets, each with the most points of a model that the paper's methods solve for, or None for all."""
     laid = deepcopy(config)
     laid["baselines"] = "full"
     laid["franc2008"] |= {"datasets": list(samples), "eps": config["franc2008"]["eps"] / 2}
@@ -205,7 +206,7 @@ plan_eps_with_rbf_large = partial(
 
 
 def table3_in_columns(rows):
-    """Table 3 where time is that of the kernel columns."""
+    """Yield Table 3 where kernel columns stand for time."""
     for row in table3(rows, sorted(rows["dataset"].unique())):
         if row["metric"] != "time_speedup":
             yield row
@@ -213,14 +214,14 @@ def table3_in_columns(rows):
 
 
 def without_largest_C(rows, dataset):
-    """Table 3 of one data set without the linear kernel's largest C."""
+    """Yield Table 3 of one data set without the linear kernel's largest C."""
     selected = rows[(rows["dataset"] == dataset) & (rows["kernel"] == "linear")]
     yield from table3(selected[selected["C"] < selected["C"].max()], [dataset])
 
 
 def draws_of_table3(rows, datasets):
-    """How far Table 3's figures would be from those of other splits: standard errors of totals over the
-    realisations, and of mean ratios, on data sets whose splits are not the paper's."""
+    """Yield the standard errors of Table 3's figures over splits: of totals over the realisations, and of
+    mean ratios, on data sets whose splits are not the paper's."""
     for dataset in datasets:
         values_by_key = {}
         for _, realisation_rows in rows[rows["dataset"] == dataset].groupby("realisation"):
@@ -238,7 +239,7 @@ def draws_of_table3(rows, datasets):
 
 
 def plan_median_of_models(config, registry):
-    """Test errors of the models whose parameters are medians over the realisations."""
+    """Return the run of the test errors of the models whose parameters are medians over the realisations."""
     section = config["franc2008"]
     cells = {}
     for dataset in section["datasets"]:
@@ -257,7 +258,8 @@ def plan_median_of_models(config, registry):
 
 
 def run_median_of_models(job, kernel, realisations, cells, settings):
-    """Test errors where each realisation selects its own model, and C and gamma are the medians of theirs."""
+    """Compute the test errors of the model whose C and gamma are the medians of those that the realisations
+    select."""
     selected = cells[(cells["dataset"] == job.identity["dataset"]) & (cells["kernel"] == kernel)]
     errors, _ = error_table(selected[selected["method"] == settings.method])
     chosen = np.array([first_best(errors[realisation]) for realisation in errors.columns])

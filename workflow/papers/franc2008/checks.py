@@ -1,4 +1,4 @@
-"""Checks on the results: do the methods agree?"""
+"""Checks whether the methods agree."""
 
 import numpy as np
 import pandas as pd
@@ -69,7 +69,7 @@ def agreement(rows, datasets, degenerate):
 
 
 def _differences(key, model, degenerate):
-    """Points whose error the rows (dicts) of one model do not agree on, each as a dict."""
+    """Return the points on whose error the rows (dicts) of one model disagree, each as a dict."""
     patterns = {row["method"]: unpack_bits(row["error_pattern"], int(row["m"])) for row in model}
     points = differing_points(model, int(model[0]["m"]))
     for row in model:

@@ -1,4 +1,4 @@
-"""What the paper claims, and what we do: the numbers that decide each claim, and a verdict."""
+"""The paper's claims and ours: the numbers that decide each claim, and a verdict."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,8 +25,9 @@ UNLEARN_SPEEDUPS = {
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and: data sets of the tables; the leave-one-out methods that were run,
-    since claims about others are not tested; where there are several, points on which they disagree."""
+    """The results from which claims are decided: also the data sets of the tables, the leave-one-out methods
+    that were run (claims about others are not tested), and with several methods the points on which they
+    disagree."""
 
     datasets: list
     methods: list
@@ -36,25 +37,25 @@ class Results(claims.Results):
         self._find = lookup(self.tidy, KEY)
 
     def value(self, *key):
-        """Value of an exhibit, data set, setting, method and metric; NaN where there is none."""
+        """Return the value of an exhibit, data set, setting, method and metric; NaN if there is none."""
         return self._find(*key)[0]
 
     def spread(self, *key):
-        """Its spread."""
+        """Return the spread of an exhibit, data set, setting, method and metric; NaN if there is none."""
         return self._find(*key)[1]
 
     def proposed(self, metric, kernel, datasets):
-        """Values of the proposed method in Table 3, by data set."""
+        """Return values of the proposed method in Table 3, by data set."""
         return pd.Series({name: self.value("table3", name, kernel, "proposed", metric) for name in datasets})
 
     def beside(self, kernel, quantity, value, published):
-        """A statistic over all sets, which decides by its relative distance from the published one."""
+        """Return a statistic over all sets, which decides by its relative distance from the published one."""
         share = self.limits["speedup"]
         near = abs(value - published) <= share * published
         return number(ALL_SETS, quantity, value, f"{published:.1f} ± {share:.0%}", near, kernel)
 
     def printed(self, metric, kernel):
-        """Published values of Table 3, by data set."""
+        """Return published values of Table 3, by data set."""
         return part_of(self.published, "table3", metric, setting=kernel).set_index("dataset")["value"]
 
     def sets_and_kernels(self):
@@ -62,7 +63,8 @@ class Results(claims.Results):
 
 
 def _disagreements(results, methods):
-    """Per data set and kernel: the points on which these methods disagree, but for the degenerate ones."""
+    """Yield, per data set and kernel, the points on which these methods disagree, without the degenerate
+    ones."""
     if not set(methods) <= set(results.methods):
         return
     points = results.agreement_points
@@ -116,7 +118,7 @@ def claim_never_slower(results):
 
 
 def _speedup(results, kernel):
-    """Mean and largest speed-up over the paper's data sets, each beside the published one."""
+    """Yield the mean and largest speed-up over the paper's data sets, each beside the published one."""
     for metric, quantity in SPEEDUPS.items():
         theirs = results.printed(metric, kernel)
         ours = results.proposed(metric, kernel, theirs.index)
@@ -129,7 +131,7 @@ claim_speedup_linear, claim_speedup_rbf = (partial(_speedup, kernel=kernel) for 
 
 
 def claim_breakdown(results):
-    """Where, and by how much, a loose eps misleads the selection (Figure 1)."""
+    """Yield the eps at which, and the amount by which, a loose eps misleads the selection (Figure 1)."""
     tolerance, (low, high) = results.limits["breakdown"], BREAKDOWN
     for dataset, errors in results.curves("figure1", "loo_error"):
         off = (errors - errors.iloc[0]).abs().max(axis=1) > tolerance
@@ -176,7 +178,7 @@ def claim_linear_comparable(results):
 
 
 def _curves(results, metric, method):
-    """Data set, and a curve of Figure 1 by log10 eps, up to the end of the breakdown points."""
+    """Yield each data set with a curve of Figure 1 by log10 eps, up to the end of the breakdown points."""
     for dataset, curves in results.curves("figure1", metric):
         curve = curves.get(method, pd.Series(dtype=float))
         curve = curve[curve.index <= BREAKDOWN[1]]

@@ -18,8 +18,8 @@ VARIANCES = ["cpu_s_variance", "columns_requested_variance"]
 
 
 def table2(cells, rows, datasets, selects):
-    """Leave-one-out and test errors of the models that the method `selects` selects by its rows in `cells`,
-    see `errors_of_selected`; also ``loo_points``, the points of all its realisations, and
+    """Yield leave-one-out and test errors of the models that the method `selects` selects by its rows in
+    `cells`, see `errors_of_selected`; also ``loo_points``, the points of all its realisations, and
     ``loo_realisations``."""
     yield from errors_of_selected(selected_models(cells, datasets, selects), rows, datasets)
     for (dataset, kernel), group in cells[cells["method"] == selects].groupby(["dataset", "kernel"]):
@@ -30,10 +30,10 @@ def table2(cells, rows, datasets, selects):
 
 
 def errors_of_selected(selected, rows, datasets):
-    """Leave-one-out and test errors of the `selected` models (from `selection.selected_models`), from rows of
-    the tests. ``loo_error`` is the mean over the realisations of each one's minimum, as printed in the paper;
-    ``loo_error_min_of_mean`` the error of the one selected model. Spreads are standard deviations over
-    realisations."""
+    """Yield leave-one-out and test errors of the `selected` models (from `selection.selected_models`), from
+    rows of the tests. ``loo_error`` is the mean over the realisations of each one's minimum, as printed in
+    the paper; ``loo_error_min_of_mean`` the error of the one selected model. Spreads are standard deviations
+    over realisations."""
     for dataset, kernel in product(datasets, KERNELS):
         choice = selected[(selected["dataset"] == dataset) & (selected["kernel"] == kernel)].iloc[0]
         test = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
@@ -57,8 +57,8 @@ def _chosen(row_key, choice, metric):
 
 
 def table3(rows, datasets):
-    """Cost of a whole model selection by the methods that were run: totals over realisations and models on
-    which every method succeeded, also over all data sets (data set `ALL_SETS`).
+    """Yield the cost of a whole model selection by the methods that were run: totals over realisations and
+    models on which every method succeeded, also over all data sets (data set `ALL_SETS`).
 
     ``time`` is CPU time without the Gram matrix. The speed-ups of a method are standard / method;
     ``time_speedup_over_proposed`` is proposed / method. Of the points that no sufficiency check resolved
@@ -103,7 +103,8 @@ def _speedup(row_key, metric, other, cost, name):
 
 
 def _totals(rows):
-    """Cost columns summed over the runs on which every method succeeded, by method; the runs, and the others.
+    """Return the cost columns summed over the runs on which every method succeeded, by method; the number of
+    these runs, and that of the others.
 
     Methods that were not run have NaN, as have all where no run succeeded.
     """
@@ -117,7 +118,7 @@ def _totals(rows):
 
 
 def figure1(rows, figure1_datasets):
-    """Leave-one-out error and CPU time of the standard method against eps; ``setting`` is log10 of eps.
+    """Yield leave-one-out error and CPU time of the standard method against eps; ``setting`` is log10 of eps.
 
     Method ``selected_at_eps``: the model selected with this eps; method ``selected_at_smallest_eps``: the one
     selected with the smallest eps; both estimated with this eps. ``loo_error`` selects a model for each
@@ -147,14 +148,15 @@ def figure1(rows, figure1_datasets):
 
 
 def _at_own_models(errors, reference):
-    """Error in each realisation of the model that is best there in the reference table, or NaN."""
+    """Return the error in each realisation of the model that is best there in the reference table, or NaN."""
     if reference.empty:
         return pd.Series(np.nan, index=errors.columns)
     return pd.Series({r: errors[r].get(first_best(reference[r]), np.nan) for r in errors.columns})
 
 
 def _at_one_model(errors, reference):
-    """Error in each realisation of the model that is best on average in the reference table, or NaN."""
+    """Return the error in each realisation of the model that is best on average in the reference table, or
+    NaN."""
     if reference.empty:
         return pd.Series(np.nan, index=errors.columns)
     return errors.reindex([first_best(reference.mean(axis=1))]).iloc[0]

@@ -1,4 +1,4 @@
-"""What there is to run: leave-one-out, Figure 1, and the test errors of the selected models."""
+"""The plan: leave-one-out, Figure 1, and the test errors of the selected models."""
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run, by_value
@@ -22,12 +22,14 @@ def plan(config, registry):
     figure1_realisations = min(
         section["realisations"], section["sample"]["realisations"] if sampled else section["realisations"]
     )
+    # grids of both kernels
     linear = {"linear": {"gamma": None, "C": grid(section["linear"]["C"])}}
     rbf = {
         f"rbf-{by_value('gamma', gamma)}": {"gamma": gamma, "C": grid(section["rbf"]["C"])}
         for gamma in grid(section["rbf"]["gamma"])
     }
 
+    # methods, samples and cells of a data set
     def methods_of(dataset):
         return methods[:1] if dataset in section["first_method_only"] else methods
 
@@ -42,7 +44,8 @@ def plan(config, registry):
         settings=lambda dataset, name: {},
         realisations=section["realisations"],
     ):
-        """A cell for each data set, realisation and kernel. Linear ones retrain for up to half an hour."""
+        """Return a cell for each data set, realisation and kernel. Linear ones retrain for up to half an
+        hour."""
         return {
             f"{dataset}/realisation-{realisation}/{name}": Cell(
                 dataset,
@@ -66,6 +69,7 @@ def plan(config, registry):
         for dataset in section["datasets"]
         for kernel in KERNELS
     }
+    # leave-one-out of all models, of Figure 1, and the tests of the selected models
     return Plan(
         [
             Run(
@@ -109,5 +113,5 @@ def plan(config, registry):
 
 
 def _tested(entry, most):
-    """Realisations to test on: those that the configuration asks for, or as many as the data set has."""
+    """Return the realisations to test on: as many as the configuration asks for, or as the data set has."""
     return list(range(1, min(most, entry.splits.realisations if entry.splits else 1) + 1))

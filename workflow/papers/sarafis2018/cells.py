@@ -40,8 +40,8 @@ ON_LIBSVM_GRID = (LIBSVM, LAZY)
 
 
 def unit_range(X, X_test):
-    """Both parts with each feature scaled linearly, its range over the training part to [0, 1]; a feature
-    that is constant there becomes 0, in the test part too. Dense."""
+    """Return both parts, dense, with each feature scaled linearly from its range over the training part to
+    [0, 1]. A feature that is constant there becomes 0, also in the test part."""
     X, X_test = (part if isinstance(part, np.ndarray) else part.toarray() for part in (X, X_test))
     least, width = X.min(axis=0), np.ptp(X, axis=0)
     varies = width > 0
@@ -50,17 +50,17 @@ def unit_range(X, X_test):
 
 
 def scores(column, y, scope):
-    """Importance of the training points, in [0, 1] (the paper's q): the range of a column of scores in
-    their own unit is scaled to [0, 1]. With `of` "positive" only class +1 has scores; those of the other
-    class are 1."""
+    """Return the importance of the training points, in [0, 1] (the paper's q): a column of scores in their
+    own unit, its range scaled to [0, 1]. With the `scope` "positive" only class +1 has scores; those of the
+    other class are 1."""
     scored = np.ones(len(y), dtype=bool) if scope == "all" else y > 0
     least, width = column[scored].min(), np.ptp(column[scored])
     return np.where(scored, (column - least) / (width or 1), 1.0)
 
 
 def training_part(dataset, realisation, m, score=None, scale="training", balanced=False):
-    """The first m training rows of a realisation and its test rows, features scaled by `unit_range`: a
-    `Part`, and the importance q of its points, if there are scores.
+    """Return the first m training rows of a realisation and its test rows, features scaled by `unit_range`,
+    as a `Part`; and the importance q of its points, if there are scores.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def training_part(dataset, realisation, m, score=None, scale="training", balance
 
 
 def _balanced(part, rows, m, seed):
-    """A part with m / 2 training rows of each class, and these rows of the data set."""
+    """Return a part with m / 2 training rows of each class, and these rows of the data set."""
     X, y = np.vstack([part.X, part.X_test]), np.concatenate([part.y, part.y_test])
     order = np.random.default_rng([FOLDS_SEED, seed]).permutation(len(y))
     train = np.concatenate([order[y[order] == label][: m // 2] for label in (-1, 1)])
@@ -105,7 +105,7 @@ def _balanced(part, rows, m, seed):
 
 
 def membership(X, y):
-    """Minus the distance of each point from the mean of its class: shape (m,)."""
+    """Return minus the distance of each point from the mean of its class: shape (m,)."""
     distance = np.empty(len(y))
     for label in (-1, 1):
         class_rows = X[y == label]
@@ -123,8 +123,8 @@ def _column(dataset, name):
 
 
 def run_models(job, m, part, settings):
-    """Every method on the models of one part of a grid, on the first m training rows. One row per model and
-    method.
+    """Run every method on the models of one part of a grid, on the first m training rows. One row per model
+    and method.
 
     The experiment is in the job's identity, see `stripes`; the part has every `jobs`-th stripe from this one
     on, counted from 1, so that a job has cheap and dear ones. The settings are ``axes`` and ``every``, see
@@ -166,14 +166,14 @@ def run_models(job, m, part, settings):
 
 
 def _every(method, settings):
-    """The sub-grid of the models that a method is run on."""
+    """Return the sub-grid of the models that a method is run on."""
     if method in ON_LIBSVM_GRID:
         return settings.libsvm_every
     return settings.loo_every if method == "loo" else 1
 
 
 def _methods(cell, settings, options):
-    """A function of a model: all methods but the test error, in the order of `METHODS`."""
+    """Return a function of a model that returns all methods but the test error, in the order of `METHODS`."""
     y, X = cell.y, cell.part.X
     given = {"span_bound": {"sphere": smallest_enclosing_sphere(cell.gram)}}
     folds = stratified_folds(y, settings.folds, FOLDS_SEED)
@@ -216,15 +216,16 @@ def _methods(cell, settings, options):
 
 
 def _lazy_columns(result):
-    """Columns of a fit, its span rule and the kernel values computed, with a cache of LIBSVM's size."""
+    """Return the columns of a fit, its span rule and the kernel values computed, with a cache of LIBSVM's
+    size."""
     solution, rule, kernel_values = result
     stopped = {} if solution.converged else unfinished("iteration limit reached")
     return {**estimate_columns(rule), "kernel_values": kernel_values, **stopped}
 
 
 def libsvm_folds(X, y, C, folds, drawn, gamma, settings):
-    """Errors (bool) of LIBSVM on the rows of each fold that is `drawn`, trained on the others from nothing,
-    and its CPU time: a list of pairs. The settings are ``tol`` and ``cache_mb``."""
+    """Run LIBSVM on each fold that is `drawn`, trained on the others from nothing. Return its errors (bool)
+    on the rows of the fold and its CPU time, a list of pairs. The settings are ``tol`` and ``cache_mb``."""
     from sklearn.svm import SVC  # here, because it takes two seconds and not every cell needs it
 
     results = []
@@ -238,7 +239,7 @@ def libsvm_folds(X, y, C, folds, drawn, gamma, settings):
 
 
 def fold_columns(results):
-    """Columns of what `libsvm_folds` found."""
+    """Return the columns of the errors that `libsvm_folds` returned."""
     return error_count(np.concatenate([wrong for wrong, _ in results]))
 
 
@@ -247,7 +248,8 @@ def _sample_columns(drawn, results):
 
 
 def forecast(rows, took, settings):
-    """What rows would take with LIBSVM on as many folds as the settings say; see `lib.cost.seconds`."""
+    """Return the time that rows would take with LIBSVM on as many folds as the settings say; see
+    `lib.cost.seconds`."""
     all_folds = pd.Series([None] * len(rows), rows.index, dtype=object)
     run = rows.get("folds_run", all_folds).map(lambda folds: settings.folds if folds is None else len(folds))
     requested = getattr(settings, "libsvm_folds", None) or settings.folds

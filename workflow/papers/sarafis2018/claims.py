@@ -1,4 +1,4 @@
-"""What the paper claims, and svmselect: the numbers that decide each claim."""
+"""The claims of the paper and of svmselect: the numbers that decide each claim."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +16,12 @@ ALL_SETS = "all sets"
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and the data sets whose training rows are the paper's."""
+    """The results from which claims are decided, and the data sets whose training rows are the paper's."""
 
     published_rows: list
 
     def exhibit_lookup(self, exhibit):
-        """Data sets of an exhibit, and its `lookup`."""
+        """Return the data sets of an exhibit, and its `lookup`."""
         rows = self.tidy[self.tidy["exhibit"] == exhibit]
         return list(dict.fromkeys(rows["dataset"])), lookup(rows)
 
@@ -30,7 +30,7 @@ class Results(claims.Results):
 
     @cached_property
     def selections(self):
-        """Table and data set -> test error at each rule's choice."""
+        """Test error at each rule's choice, by table and data set."""
         return {
             (table, dataset): _errors(find, dataset)
             for table in TABLES
@@ -39,7 +39,7 @@ class Results(claims.Results):
         }
 
     def times(self, exhibit):
-        """Data set, training rows, and the times of Table 6 or Figure 5 by method."""
+        """Yield data set, training rows, and the times of Table 6 or Figure 5 by method."""
         rows = part_of(self.tidy, exhibit, "time").fillna({"setting": ""})
         _, sizes = self.exhibit_lookup("table1")
         for (dataset, setting), group in rows.groupby(["dataset", "setting"], sort=False):
@@ -47,7 +47,8 @@ class Results(claims.Results):
             yield dataset, m, group.set_index("method")["value"]
 
     def by_dimension(self):
-        """CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in order of dimension."""
+        """Return CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in order of
+        dimension."""
         rows = part_of(self.tidy, "figure5", "time", method="kfold")
         rows = rows.assign(m=rows["setting"].astype(int))
         order = sorted(set(rows["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
@@ -90,7 +91,7 @@ def claim_best_with_instance_weights(results):
 
 
 def _slower(results, exhibit, below):
-    """Tests that the span rule takes more time than cross-validation on fewer rows than `below`."""
+    """Yield tests that the span rule takes more time than cross-validation on fewer rows than `below`."""
     for dataset, m, time in results.times(exhibit):
         if m < below:
             quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"

@@ -33,28 +33,28 @@ PARAMETERS = {CLASS_WEIGHTS: ("C_positive", "C_negative"), INSTANCE_WEIGHTS: ("A
 
 
 def models(rows, column="estimate"):
-    """One column of the rows of one set: a DataFrame of models by methods, NaN where a run did not succeed
-    or was not made."""
+    """Return one column of the rows of one set: a DataFrame of models by methods, NaN if a run did not
+    succeed or was not made."""
     ok = rows[rows["status"] == OK]
     varied = [name for name in MODEL if ok[name].notna().any()]
     return ok.pivot(index=varied, columns="method", values=column)
 
 
 def estimates(rows):
-    """Errors and bounds of the models of one set, by methods."""
+    """Return errors and bounds of the models of one set, by methods."""
     both = models(rows)
     both["span_bound"] = models(rows, "bound").get("span_bound")
     return both.reindex(columns=[*dict.fromkeys(("test", *RULES, *PREDICTORS, "kfold_libsvm"))])
 
 
 def same_pairs(one, other):
-    """How many pairs of rules two selections (dict of rule to test error) put in the same order."""
+    """Return how many pairs of rules two selections (dict of rule to test error) put in the same order."""
     signs = [[np.sign(errors[a] - errors[b]) for a, b in combinations(RULES, 2)] for errors in (one, other)]
     return sum(a == b for a, b in zip(*signs, strict=True))
 
 
 def table1(rows):
-    """Sizes of the data sets of both weightings, as of Tables 4 to 6."""
+    """Yield the sizes of the data sets of both weightings, which Tables 4 to 6 have too."""
     for row_key, group in _sets("table1", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
         first = group[group["method"] == "test"].iloc[0]
         yield measured(row_key, "train_rows", first["m"], "count")
@@ -64,9 +64,9 @@ def table1(rows):
 
 
 def _selections(table, rows):
-    """Test errors of the weights that each rule selects; ``setting`` is the experiment. ``models`` counts the
-    models that an estimate was made of, ``failed`` the runs that did not succeed and are left out, here and
-    in Tables 4 to 6."""
+    """Yield test errors of the weights that each rule selects; ``setting`` is the experiment. ``models``
+    counts the models that have an estimate, ``failed`` the runs that did not succeed and are left out, here
+    and in Tables 4 to 6."""
     for row_key, group in _sets(table, rows, TABLES[table]):
         row_key, values = {**row_key, "setting": TABLES[table]}, estimates(group)
         # the worst of the models where a rule is least
@@ -81,7 +81,7 @@ table2, table3 = partial(_selections, "table2"), partial(_selections, "table3")
 
 
 def table4(rows):
-    """How far each rule is from the test error."""
+    """Yield the distance of each rule from the test error."""
     for row_key, group in _sets("table4", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
         values = estimates(group)
         for method in PREDICTORS:
@@ -101,19 +101,19 @@ def table4(rows):
 
 
 def table5(rows):
-    """Empty span sets and numbers of support vectors."""
+    """Yield empty span sets and numbers of support vectors."""
     for row_key, group in _sets("table5", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
         yield from _counts(row_key, group)
 
 
 def table6(rows):
-    """CPU times of a model."""
+    """Yield CPU times of a model."""
     for row_key, group in _sets("table6", rows, CLASS_WEIGHTS, INSTANCE_WEIGHTS):
         yield from _times(row_key, group)
 
 
 def _sets(exhibit, rows, *experiments):
-    """Exhibit and data set, and the rows, of each set of some experiments, in their order."""
+    """Yield exhibit and data set, and the rows, of each set of some experiments, in their order."""
     for experiment in experiments:
         for dataset, group in rows[rows["experiment"] == experiment].groupby("dataset", sort=False):
             yield {"exhibit": exhibit, "dataset": dataset}, group
@@ -129,7 +129,8 @@ def _counts(row_key, group):
 
 
 def _beside_libsvm(group, errors):
-    """Errors of our cross-validation on the rows that LIBSVM's has left out, where these are a sample."""
+    """Return the errors of our cross-validation on the rows that LIBSVM's has left out, if these are a
+    sample."""
     if "folds_run" not in group or group["folds_run"].isna().all():
         return errors
     counts, drawn, rows = (models(group, name) for name in ("fold_errors", "folds_run", "rows_tested"))
@@ -141,9 +142,9 @@ def _beside_libsvm(group, errors):
 
 
 def _times_of_all_folds(group, seconds):
-    """CPU times of the models (from `models`), those of LIBSVM's cross-validation of all folds, and the
-    variance of each of the latter: of a model of which a sample was run, its folds are as far apart as those
-    of our cross-validation."""
+    """Return CPU times of the models (from `models`), with those of LIBSVM's cross-validation for all folds,
+    and the variance of the latter. If LIBSVM was run on a sample of a model's folds, they are taken to be as
+    far apart as those of our cross-validation."""
     known = pd.Series(0.0, seconds.index)
     if "folds_run" not in group or group["folds_run"].isna().all():
         return seconds, known
@@ -189,10 +190,10 @@ def _models(row_key, values, methods):
 
 
 def curves(exhibit, rows, figures):
-    """Estimates and test error against each parameter of the models (Figures 2 to 4), the others fixed at the
-    best model on the test part, of several the first; `figures` has the experiment and the data set of each.
-    Exhibits are ``figure2a`` and so on, one per parameter; ``setting`` is its value, of C, C+ and C- the
-    binary logarithm."""
+    """Yield estimates and test error against each parameter of the models (Figures 2 to 4). The other
+    parameters are those of the best model on the test part, of several the first. `figures` has the
+    experiment and the data set of each figure. Exhibits are ``figure2a`` and so on, one per parameter;
+    ``setting`` is its value, of C, C+ and C- the binary logarithm."""
     experiment, dataset = figures[exhibit]
     selected = rows[(rows["experiment"] == experiment) & (rows["dataset"] == dataset)]
     values = estimates(selected).reset_index()
@@ -211,13 +212,13 @@ figure2, figure3, figure4 = (partial(curves, name) for name in ("figure2", "figu
 
 
 def figure5(rows):
-    """CPU times of a model against the number of training rows, which is the ``setting``."""
+    """Yield CPU times of a model against the number of training rows, which is the ``setting``."""
     for row_key, group in _sizes("figure5", rows):
         yield from _times(row_key, group)
 
 
 def figure6(rows):
-    """Numbers of support vectors against the number of training rows, which is the ``setting``."""
+    """Yield numbers of support vectors against the number of training rows, which is the ``setting``."""
     for row_key, group in _sizes("figure6", rows):
         yield from _counts(row_key, group)
         yield from _models(row_key, estimates(group), ("test",))

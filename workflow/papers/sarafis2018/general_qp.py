@@ -1,4 +1,4 @@
-"""Each span by a quadratic program of its own: what the general solver that the paper used would cost."""
+"""Each span by a quadratic program: the cost of the general solver that the paper used."""
 
 from functools import partial
 
@@ -18,8 +18,8 @@ RIDGE = 1e-8
 
 
 def squared_span(K, p, inbound):
-    """Squared span of row p of the matrix K, from the in-bound support vectors other than it, by an
-    interior-point method."""
+    """Return the squared span of row p of the matrix K, from the in-bound support vectors other than it, by
+    an interior-point method."""
     other_rows = inbound[inbound != p]
     P, c = K[np.ix_(other_rows, other_rows)], -K[other_rows, p]
     ends = np.full(other_rows.size, FAR)
@@ -36,8 +36,8 @@ def squared_span(K, p, inbound):
 
 
 def run_general_qp(job, m, part, settings):
-    """CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
-    cross-validation without scikit-learn's own cost. One row per model and method; ``bound`` is the mean of
+    """Measure CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
+    cross-validation without scikit-learn's overhead. One row per model and method; ``bound`` is the mean of
     the squared spans.
 
     Parameters

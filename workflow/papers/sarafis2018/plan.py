@@ -1,4 +1,4 @@
-"""What there is to run: the models of each grid of weights, and of the training sets that grow."""
+"""The plan: the models of each grid of weights, and of the training sets that grow."""
 
 from lib.config import check_datasets
 from lib.plan import Cell, Plan, Run
@@ -32,6 +32,7 @@ def plan(config, registry):
     }
     for figure, (experiment, dataset) in figures.items():
         check_datasets({f"sarafis2018.figures.{figure}": [dataset]}, datasets[experiment])
+    # cells: every grid in parts of its stripes
     sample = {"libsvm_folds": section["sample"]["libsvm_folds"]} if config["baselines"] == "sampled" else {}
     cells = {}
     for experiment, dataset, m, entry in _grids(section, datasets, registry):
@@ -51,6 +52,7 @@ def plan(config, registry):
                 mem_mb=int(2.6 * min(section["memory_mb"], m**2 * 8 / 2**20)) + 950,
                 minutes=60 if m > 2048 else 10,
             )
+    # one run for all of them
     settings = {key: section[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
     return Plan(
         [
@@ -77,7 +79,8 @@ def plan(config, registry):
 
 
 def _grids(section, datasets, registry):
-    """Experiment, data set, training rows and the entry of the configuration, of each grid of models."""
+    """Yield experiment, data set, training rows and the entry of the configuration, of each grid of
+    models."""
     for experiment, named in datasets.items():
         for dataset, entry in named.items():
             registered = registry[dataset]

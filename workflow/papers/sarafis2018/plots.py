@@ -52,9 +52,9 @@ COUNTS = {
 
 
 def plot_curves(name, tidy, figures, published):
-    """Estimates and test error against each parameter, one panel each, and below how far each estimate is
-    from the test error. The least of an estimate has a square, that of the test error a star. Grey: the least
-    test error that the paper prints in Table 2 or 3, at which its star is."""
+    """Draw estimates and test error against each parameter, one panel each, and below the distance of each
+    estimate from the test error. The least value of an estimate has a square, that of the test error a star.
+    Grey: the least test error that the paper prints in Table 2 or 3, at which its star is."""
     labels = LABELS[figures[name][0]]
     dataset = tidy["dataset"].iloc[0]
     printed = published[published["exhibit"].isin(("table2", "table3")) & (published["dataset"] == dataset)]
@@ -102,8 +102,9 @@ plot_figure2, plot_figure3, plot_figure4 = (
 
 
 def plot_figure5(tidy, from_log2_m):
-    """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes.
-    Grey: from where on the paper finds the span rule faster than cross-validation."""
+    """Draw the CPU time of a model against the number of training rows, one panel per data set, on
+    logarithmic axes. Grey: the size from which on the paper finds the span rule faster than
+    cross-validation."""
     fig = _sizes(
         tidy[tidy["metric"] == "time"],
         "method",
@@ -117,7 +118,7 @@ def plot_figure5(tidy, from_log2_m):
 
 
 def plot_figure6(tidy):
-    """Numbers of support vectors against the number of training rows, one panel per data set."""
+    """Draw numbers of support vectors against the number of training rows, one panel per data set."""
     return _sizes(tidy, "metric", COUNTS, "Mean number of support vectors")
 
 

@@ -1,4 +1,4 @@
-"""What the paper may have computed instead: bounds with another radius, and each span by a QP."""
+"""Other readings of the paper's computations: bounds with another radius, and each span by a QP."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,8 +19,8 @@ SAMPLED = 20  # support vectors of each model whose QPs are solved; they stand f
 
 
 def run_radius(job, m, part, settings):
-    """Test errors, xi-alpha with ``R^2`` = 1 less the least kernel value of the training rows, and the span
-    bound with the radius of the sphere for its diameter. One row per model and method.
+    """Compute test errors, xi-alpha with ``R^2`` = 1 less the least kernel value of the training rows, and
+    the span bound with the radius of the sphere in place of its diameter. One row per model and method.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def run_radius(job, m, part, settings):
 
 
 def run_qp(job, m, part, settings):
-    """CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
+    """Measure CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
     cross-validation. One row per model and method; ``bound`` is the mean of the squared spans.
 
     Parameters
@@ -72,8 +72,8 @@ def run_qp(job, m, part, settings):
 
 
 def fit_with_spans(job, cell, settings, squared_span):
-    """The function of a `Method` whose every span is a QP of its own: it returns the CPU time of a fit and of
-    all spans, by a sample of them, and the mean of the sample.
+    """Return the function of a `Method` that solves a QP for each span. The function returns the CPU time of
+    a fit and of all spans, estimated from a sample of them, and the mean of the sample.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def fit_with_spans(job, cell, settings, squared_span):
 
 
 def cell_of(job, m, settings):
-    """The training rows with their matrix, and the scores."""
+    """Return the training rows with their matrix, and the scores."""
     protocol_settings = {"realisation": 1, "score": None, **vars(settings)}
     protocol = {
         name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
@@ -117,7 +117,7 @@ def cell_of(job, m, settings):
 
 
 def rows_of(cell, q, settings, methods):
-    """Rows of all models."""
+    """Return the rows of all models."""
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     models = [
         ({name: value for name, value in model.items() if name != "at"}, weights(model, cell.y, q), methods)

@@ -13,18 +13,19 @@ from papers.wen2017.problem import LOO, PUBLISHED, load
 K = 10
 # k -> the seed whose folds are counted one by one, and how many of them are run
 IN_FILE_ORDER = {3: ("sir", 3), K: ("mir", 3), 100: ("sir", 5)}
-KEPT_MB = 1500  # budget for columns, where readings are run
+COLUMNS_MB = 1500  # budget for columns, where readings are run
 LARGE_MB = 4000  # and on webdata, most of whose rows are asked for again and again
 
 
 def _published(section, datasets):
-    """Data set -> the published model, of those data sets that the configuration has."""
+    """Return the published model of each data set that the configuration has."""
     entries = (entry for entry in section["datasets"] if entry["name"] in datasets)
     return {entry["name"]: {key: float(entry[key]) for key in ("C", "gamma")} for entry in entries}
 
 
 def _plan_readings(config, reading, datasets):
-    """The run of a reading: data set -> assignments to folds, folds run (None: all), values of k."""
+    """Return the run of a reading. `datasets` has, by data set, the number of assignments to folds, the folds
+    run (None: all), and the values of k."""
     section = config["wen2017"]
     cells = {}
     for dataset, model in _published(section, datasets).items():
@@ -34,7 +35,7 @@ def _plan_readings(config, reading, datasets):
             cell = Cell(dataset, {"settings": PUBLISHED}, arguments, {"rounds": rounds}, 3000, 60)
             cells[f"{dataset}/k-{k}"] = cell
     settings = {key: section[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
-    return Run("readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": KEPT_MB})
+    return Run("readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": COLUMNS_MB})
 
 
 def plan_positive_sir(config, registry):
@@ -58,7 +59,7 @@ def plan_last_index(config, registry):
 
 
 def run_last_index(job, settings):
-    """The number of the last feature that some row has, as ``bound``."""
+    """Find the number of the last feature that some row has, as ``bound``."""
     X, y, sha256 = load(job.data, PUBLISHED)
     job.identity["data_sha256"] = sha256
     last = 1 + int(X.nonzero()[1].max())
@@ -66,7 +67,7 @@ def run_last_index(job, settings):
 
 
 def last_index(rows):
-    """Table 2's features, where those after the last one that some row has do not count."""
+    """Yield Table 2's features if those after the last one that some row has do not count."""
     for row in rows.itertuples():
         row_key = {"exhibit": "table2", "dataset": row.dataset, "setting": PUBLISHED, "method": ""}
         yield measured(row_key, "features", row.bound, "count")
@@ -84,7 +85,7 @@ def plan_similarity_by_libsvm(config, registry):
 
 
 def similarity_by_libsvm(rows):
-    """Times of SIR's seeds over LIBSVM's, from the rows of both."""
+    """Yield times of SIR's seeds over LIBSVM's, from the rows of both."""
     indexed = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K))].set_index(
         ["method", "dataset"]
     )
@@ -114,8 +115,8 @@ def plan_seeds_in_file_order(config, registry):
 
 
 def in_file_order(rows):
-    """Iterations and times, as `reading_counts`, of the seeds whose folds were counted one by one, and mean
-    iterations of the others, as `counts_of_variant`."""
+    """Yield iterations and times of the seeds whose folds were counted one by one (see `reading_counts`), and
+    mean iterations of the others (see `counts_of_variant`)."""
     by_fold = rows["round_n_iter"].notna()
     yield from counts_of_variant(rows[~by_fold], FILE_ORDER, [COLD, "sir"])
     for method, group in rows[by_fold].groupby("method", sort=False):
@@ -123,8 +124,9 @@ def in_file_order(rows):
 
 
 def reading_counts(rows, method):
-    """Iterations of a seed at k = 10, those of folds that were not run as those that were; and its times over
-    LIBSVM's, as its iterations over those of as many cold fits as there are folds."""
+    """Yield the iterations of a seed at k = 10, and its times over LIBSVM's. Folds that were not run count as
+    those that were; the ratio of times is that of its iterations to those of as many cold fits as there are
+    folds."""
     for (dataset, fold), group in rows[rows["status"] == OK].groupby(["dataset", "fold"], sort=False):
         k = int(fold)
         round_means = np.mean([list(rounds) for rounds in group["round_n_iter"]], axis=0)
@@ -136,7 +138,7 @@ def reading_counts(rows, method):
 
 
 def counts_of_variant(rows, folds, methods, variant=None):
-    """Mean iterations at k = 10 with other folds, or of a `variant` in place of the `methods`."""
+    """Yield mean iterations at k = 10 with other folds, or of a `variant` in place of the `methods`."""
     names = ("dataset", "setting", "method", "metric")
     counts = {tuple(row[name] for name in names): row["value"] for row in exhibits.folds(rows)}
     for dataset in dict.fromkeys(rows["dataset"]):
@@ -148,7 +150,8 @@ def counts_of_variant(rows, folds, methods, variant=None):
 
 
 def times_as_iterations(rows):
-    """Times of the fits from each seed over LIBSVM's: its iterations over those of the cold start."""
+    """Yield times of the fits from each seed over LIBSVM's, as its iterations over those of the cold
+    start."""
     cost_rows = exhibits.costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] != LOO)])
     for (dataset, fold), dataset_rows in cost_rows.groupby(["dataset", "fold"], sort=False):
         counts = dataset_rows.set_index("method")["iterations"]
@@ -165,14 +168,14 @@ def _time_rows(dataset, k, method, share):
 
 
 def share_of_cold(rows):
-    """Iterations of a cold first fold, and of k - 1 folds that cost one in k - 1 of it each."""
+    """Yield the iterations of a cold first fold and of k - 1 folds that cost one part in k - 1 of it each."""
     cold_rows = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K)) & (rows["method"] == COLD)]
     for row in cold_rows[cold_rows["status"] == OK].itertuples():
         yield _row("table1", row.dataset, "sir", "iterations", 2 * row.n_iter / K, "count")
 
 
 def times_with_cache(rows):
-    """Times of seeds over that of cold starts, each of ten folds of which two were run."""
+    """Yield times of seeds over that of cold starts, for ten folds of which two were run."""
     selected = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K)) & (rows["status"] == OK)]
     for dataset, dataset_rows in selected.groupby("dataset", sort=False):
         by_method = dataset_rows.set_index("method")

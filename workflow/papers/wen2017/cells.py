@@ -23,7 +23,7 @@ PANEL = 512  # columns looked at together
 
 
 def run_seeds(job, k, model, seedings, settings, choice=None):
-    """Cross-validation from each seed, on one Gram matrix that is computed before. One row per seed.
+    """Cross-validate from each seed, on one Gram matrix that is computed before. One row per seed.
 
     For k, model, choice and the settings ``tol`` and ``seed``, also of the seeds that draw, see
     `papers.wen2017.problem.problem`; for the seeds see `svmselect.cross_validate`. Further settings are
@@ -54,14 +54,14 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
 
 
 def run_unlearning(job, k, model, settings, choice=None):
-    """Cross-validation by unlearning the folds, as a cell of its own, which leaves those of the seeds as
+    """Cross-validate by unlearning the folds, in a cell of its own, so that the cells of the seeds stay as
     they are. One row; else as `run_seeds`."""
     return run_seeds(job, k, model, ["unlearn"], settings, choice)
 
 
 def run_cached(job, k, model, seedings, settings, choice=None):
-    """Cross-validation from each seed with a cache of 100 MB that is empty before each fit, as in LIBSVM:
-    what each fit and its seed pay in kernel values. Else as `run_seeds`, in single precision.
+    """Cross-validate from each seed with a cache of 100 MB that is empty before each fit, as in LIBSVM, and
+    count the kernel values of each fit and its seed. Else as `run_seeds`, in single precision.
 
     The first fold of seeds from the solution of all points finds the columns of that fit in the cache. CPU
     times are those of counting.
@@ -78,8 +78,8 @@ def run_cached(job, k, model, seedings, settings, choice=None):
 
 
 def run_along_C(job, k, C, seedings, settings, choice):
-    """Every seed at each C (increasing) of a path, and the seed along C: each fold starts from its own
-    solution at the C before. One row per C and seed, of the whole matrix; and the same with a cache, see
+    """Run every seed at each C (increasing) of a path, and the seed along C: each fold starts from its own
+    solution at the C before. One row per C and seed, on the whole matrix, and as many with a cache, see
     `run_cached`.
 
     Settings are those of `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn
@@ -118,7 +118,7 @@ def _cached(gram, cached):
 
 
 def _path(gram, cv_problem, Cs, settings):
-    """Results of the seed along C, one for each C."""
+    """Yield the results of the seed along C, one for each C."""
     y, folds = cv_problem.y, cv_problem.folds
     k = int(folds.max()) + 1
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
@@ -152,7 +152,7 @@ def _path(gram, cv_problem, Cs, settings):
 
 
 def _off_diagonal(gram):
-    """The largest kernel value off the diagonal, and the share of those above `NEGLIGIBLE`."""
+    """Return the largest kernel value off the diagonal, and the share of those above `NEGLIGIBLE`."""
     K, largest, count = gram.matrix(), 0.0, 0
     for start in range(0, gram.m, PANEL):
         panel = K[:, start : start + PANEL].copy(order="F")
@@ -174,7 +174,7 @@ def _warm_up(job, gram, y, seedings):
 
 
 def _cross_validation(job, gram, cv_problem, C, method, settings):
-    """The result of one seed, and the decision values, which are not written."""
+    """Run one seed and return its result, with the decision values, which are not written."""
     model_name = f"C={C:.6g}"
     report = Progress(job.log, f"{model_name}, {method}", "folds")
 
@@ -183,6 +183,7 @@ def _cross_validation(job, gram, cv_problem, C, method, settings):
         if isinstance(gram, Cached):
             gram.empty()
 
+    # run under the clock
     options = {
         "tol": settings.tol,
         "max_iter": settings.max_iter,
@@ -196,6 +197,7 @@ def _cross_validation(job, gram, cv_problem, C, method, settings):
     )
     if cv is None:
         return row
+    # columns of the row: counts, costs in total and by round, decision values
     tested = ~np.isnan(cv.decision)
     return {
         **row,
@@ -222,20 +224,20 @@ def _cross_validation(job, gram, cv_problem, C, method, settings):
 
 
 def _rounds(method, settings):
-    """How many folds a seed is run on; None for all of them."""
+    """Return how many folds a seed is run on; None for all of them."""
     most = [getattr(settings, "rounds", None), getattr(settings, "sample", {}).get(method)]
     return min((number for number in most if number is not None), default=None)
 
 
 def forecast(rows, took, settings):
-    """What rows would take on as many folds as the settings say; see `lib.cost.seconds`."""
+    """Return the time that rows would take on as many folds as the settings say; see `lib.cost.seconds`."""
     full = rows["full_cpu_s"].fillna(0.0)
     most = rows["method"].map(lambda method: _rounds(method, settings)).astype(float).fillna(np.inf)
     return full + (took - full) * np.minimum(most, rows["k"]) / rows["rounds"]
 
 
 def status(n_not_converged):
-    """Columns that say how many fits did not converge."""
+    """Return columns that say how many fits did not converge."""
     stopped = unfinished(f"iteration limit reached by {n_not_converged} fits") if n_not_converged else {}
     return {"n_not_converged": n_not_converged, "status": OK, **stopped}
 
@@ -256,5 +258,5 @@ def _mark_differences(results, folds):
 
 
 def _without_decision(row):
-    """The row as it is written: without the vector that its cell needed."""
+    """Return the row as it is written: without the vector that its cell needed."""
     return {name: value for name, value in row.items() if name != "decision"}

@@ -1,4 +1,4 @@
-"""What the paper claims, and what we do: the numbers that decide each claim."""
+"""The claims of the paper and ours: the numbers that decide each claim."""
 
 from dataclasses import dataclass
 
@@ -21,27 +21,29 @@ SIR_FEWER_ON = ("adult", "mnist")
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and: Tables 1 and 3 by their settings, the summary of the agreement."""
+    """The results from which claims are decided: also Tables 1 and 3 by their settings, and the summary of
+    the agreement."""
 
     table1: dict
     table3: dict
     agreement: pd.DataFrame
 
     def table(self, exhibit, metric, settings=PUBLISHED):
-        """A metric of a table: data set and setting by method."""
+        """Return a metric of a table: data set and setting by method."""
         return wide(getattr(self, exhibit)[settings], exhibit, metric)
 
     def seeds(self, settings, metric):
-        """A metric of the cost of the seeds, likewise."""
+        """Return a metric of the cost of the seeds: data set and setting by method."""
         return wide(self.tidy, settings, metric)
 
     def loo_times(self):
-        """Times of leave-one-out, likewise."""
+        """Return the times of leave-one-out: data set and setting by method."""
         return wide(self.tidy, "figure2", "time_total")
 
 
 def wide(tidy, exhibit, metric):
-    """One metric of an exhibit: a DataFrame of data set and setting by method, in the order of the rows."""
+    """Return one metric of an exhibit: a DataFrame of data set and setting by method, in the order of the
+    rows."""
     rows = part_of(tidy, exhibit, metric)
     frame = by_method(rows, ["dataset", "setting"])
     order = rows[["dataset", "setting"]].drop_duplicates()
@@ -60,14 +62,14 @@ def claim_same_accuracy(results):
 
 
 def named(setting, rounds):
-    """A setting, with a remark where LIBSVM's time was extrapolated; `rounds` are the folds it ran."""
+    """Return a setting, with a remark if LIBSVM's time was extrapolated; `rounds` are the folds it ran."""
     whole = not rounds < int(setting.removeprefix("k="))
     return setting if whole else f"{setting}, LIBSVM extrapolated from folds: {rounds:.0f}"
 
 
 def _over_cold(results, dataset, setting, method):
-    """CPU time of the cold start over that of a seed, and where: with LIBSVM's cache if that was run, else on
-    one Gram matrix."""
+    """Return the CPU time of the cold start over that of a seed, and where it was measured: with LIBSVM's
+    cache if that was run, else on one Gram matrix."""
     for metric, where in (("cached_time", "with a cache"), ("time", "on one matrix")):
         time = results.seeds(PUBLISHED, metric)
         if (dataset, setting) in time.index:
@@ -78,7 +80,7 @@ def _over_cold(results, dataset, setting, method):
 
 
 def claim_seeding_speed(results):
-    """Like for like: one solver, and LIBSVM's cache."""
+    """Yield the speed-ups of seeds, like for like: one solver, and LIBSVM's cache."""
     for dataset, setting in results.table("table1", "time_total").index:
         for method in ("mir", "sir"):
             ratio, where = _over_cold(results, dataset, setting, method)
@@ -153,8 +155,8 @@ def claim_seeding_iterations(results):
 
 
 def _from_published(results):
-    """Data set, and how far our iterations at k = 10 are from the published ones, relatively, by method; and
-    ours of the cold start and LIBSVM, whose published ones are those of LIBSVM."""
+    """Yield data set, the relative distance of our iterations at k = 10 from the published ones by method,
+    and our iterations of the cold start. The published iterations of the cold start are those of LIBSVM."""
     published = wide(results.published, "table1", "iterations")
     published[COLD] = published[LIBSVM]
     ours = results.table("table1", "iterations")
@@ -194,7 +196,7 @@ def claim_faster(results):
 
 
 def claim_default_seed(results):
-    """What seeds save where all folds share the matrix: geometric means over the data sets."""
+    """Yield the time that seeds save if all folds share the matrix: geometric means over the data sets."""
     for settings in results.table1:
         times, counts = (results.seeds(settings, metric) for metric in ("time", "iterations"))
         for setting, group in times.groupby(level="setting", sort=False):
@@ -211,7 +213,7 @@ def claim_default_seed(results):
 
 
 def claim_unlearning(results):
-    """The times of LIBSVM and of the fastest seed, over that of unlearning, where unlearning was run."""
+    """Yield the times of LIBSVM and of the fastest seed over that of unlearning, if unlearning was run."""
     seeds = list(SEEDS)
     for settings in results.table3:
         times = results.table("table3", "time_total", settings)
@@ -229,7 +231,8 @@ def claim_unlearning(results):
 
 
 def _over_unlearning(results, times, compared_name, compared, limit, settings=None):
-    """The least time of others over that of unlearning, which decides at k = 100 and for leave-one-out."""
+    """Yield the least time of the `compared` methods over that of unlearning, which decides at k = 100 and
+    for leave-one-out."""
     for (dataset, setting), row in times[times[UNLEARN].notna()].iterrows():
         label = f"{settings}, {setting}" if settings else "leave-one-out"
         ratio, decides = row[compared].min() / row[UNLEARN], setting == "k=100" or not settings
@@ -239,7 +242,7 @@ def _over_unlearning(results, times, compared_name, compared, limit, settings=No
 
 
 def means(costs):
-    """Geometric means over the data sets of each seed's cost over that of the cold start."""
+    """Return geometric means over the data sets of each seed's cost over that of the cold start."""
     return np.exp(np.log(costs.div(costs[COLD], axis="index")).mean())
 
 

@@ -1,4 +1,4 @@
-"""The paper's tables and figure as tidy rows, computed from result rows, and what goes beyond them."""
+"""The paper's tables and figure as tidy rows, computed from result rows, and exhibits beyond them."""
 
 import numpy as np
 import pandas as pd
@@ -33,9 +33,9 @@ TIMES = ("time_kernel", "time_init", "time_rest", "time_total")
 
 
 def total(row, *quantities, relative_spread=None):
-    """What all k folds take of some quantities (of `QUANTITIES`) together, from a row (namedtuple), and the
-    variance of this number. Where fewer folds were run, these are a sample, since rows are assigned to folds
-    at random: see `lib.sample.total`. The first fold of a chain has no seed, and is none of the sample."""
+    """Return the sum of some quantities (of `QUANTITIES`) over all k folds, from a row (namedtuple), and its
+    variance. If fewer folds were run, they are a sample, since rows are assigned to folds at random: see
+    `lib.sample.total`. The first fold of a chain has no seed, and is not in the sample."""
     recorded = [name for name in quantities if getattr(row, f"round_{name}") is not None]
     if not recorded:
         return 0.0, 0.0
@@ -50,7 +50,7 @@ def total(row, *quantities, relative_spread=None):
 
 
 def costs(rows):
-    """The cost of each cross-validation: a DataFrame with one row for each.
+    """Return the cost of each cross-validation: a DataFrame with one row for each.
 
     Columns ``dataset``, ``settings``, ``fold`` (k as text), ``method``, ``k``, ``rounds``, ``failed``, and,
     NaN where it failed: ``accuracy`` (percent), ``iterations``, ``kernel_values``, and the CPU times
@@ -83,8 +83,8 @@ def costs(rows):
 
 
 def _relative_spreads(rows):
-    """For each row the relative deviation of the iterations from fold to fold of the cold start of its cell,
-    which takes LIBSVM's steps; None where it was not run on two folds."""
+    """Return, for each row, the relative deviation from fold to fold of the iterations of its cell's cold
+    start, which takes LIBSVM's steps; None if that was not run on two folds."""
     cold = rows[(rows["method"] == COLD) & (rows["rounds"] > 1)]
     keys = ["dataset", "settings", "fold"]
     spreads = {
@@ -96,8 +96,8 @@ def _relative_spreads(rows):
 
 
 def tidy(exhibit, setting, row, metrics):
-    """Tidy rows of some columns of a row of `costs`; each metric of its column, or of that which a dict has
-    for it."""
+    """Yield tidy rows of some columns of a row of `costs`. A list of metrics names columns; a dict maps
+    metrics to columns."""
     row_key = {"exhibit": exhibit, "dataset": row.dataset, "setting": setting, "method": row.method}
     for metric in metrics:
         column = metrics[metric] if isinstance(metrics, dict) else metric
@@ -105,9 +105,9 @@ def tidy(exhibit, setting, row, metrics):
 
 
 def intervals(exhibit, costs, methods):
-    """Tidy rows of what was extrapolated from a sample of the folds, of rows of `costs`: half of the 95 %
-    intervals of iterations and times, and LIBSVM's time over that of a method, with half of its interval as
-    the spread."""
+    """Yield tidy rows of the values that were extrapolated from a sample of the folds, from rows of `costs`:
+    half of the 95 % intervals of iterations and times, and LIBSVM's time over that of a method, with half of
+    its interval as the spread."""
     for (dataset, k), group in costs[costs["method"].isin(methods)].groupby(["dataset", "fold"], sort=False):
         row_key = {"exhibit": exhibit, "dataset": dataset, "setting": LOO if k == LOO else f"k={k}"}
         time = {row.method: (row.time_total, row.time_total_variance) for row in group.itertuples()}
@@ -126,7 +126,7 @@ def intervals(exhibit, costs, methods):
 
 
 def rows_of_methods(frame, methods):
-    """Rows of some methods, as named tuples, in their order within each data set and k."""
+    """Return rows of some methods, as named tuples, in their order within each data set and k."""
     order = {method: place for place, method in enumerate(methods)}
     frame = frame[frame["method"].isin(order)]
     names = {dataset: place for place, dataset in enumerate(dict.fromkeys(frame["dataset"]))}
@@ -135,9 +135,9 @@ def rows_of_methods(frame, methods):
 
 
 def table1(rows, settings, sampled=False):
-    """k = 10, with published or chosen settings: CPU times of seeds and fits, iterations, accuracy.
-    ``rounds`` is the number of folds run: with fewer than 10, times and iterations are extrapolated. Where
-    baselines are `sampled`, there are `intervals`."""
+    """Yield CPU times of seeds and fits, iterations and accuracy at k = 10, with published or chosen
+    settings. ``rounds`` is the number of folds run: with fewer than 10, times and iterations are
+    extrapolated. If baselines are `sampled`, there are `intervals`."""
     selected = costs(rows[(rows["settings"] == settings) & (rows["fold"] == TABLE1_K)])
     for row in rows_of_methods(selected, METHODS):
         yield from tidy(
@@ -147,7 +147,7 @@ def table1(rows, settings, sampled=False):
 
 
 def table2(rows, features):
-    """The settings, published and chosen, as ``setting``, and what the kernel looks like with them.
+    """Yield the settings, published and chosen, as ``setting``, and measures of the kernel with them.
     ``kernel_share`` is the percentage of the kernel values off the diagonal that are above 1e-6,
     ``kernel_largest`` the largest of these values."""
     for (dataset, settings), group in rows.groupby(["dataset", "settings"], sort=False):
@@ -161,8 +161,8 @@ def table2(rows, features):
 
 
 def table3(rows, settings, sampled=False):
-    """Every k: total CPU time of LIBSVM, of our cold start, of SIR, of TOP and of unlearning; else as
-    `table1`."""
+    """Yield, for every k, the total CPU time of LIBSVM, of our cold start, of SIR, of TOP and of unlearning;
+    else as `table1`."""
     selected = costs(rows[(rows["settings"] == settings) & (rows["fold"] != LOO)])
     for row in rows_of_methods(selected, TABLE3_METHODS):
         metrics = ["time_kernel", "time_total", "iterations", "rounds", "failed"]
@@ -171,8 +171,8 @@ def table3(rows, settings, sampled=False):
 
 
 def figure2(rows, sampled=False):
-    """Leave-one-out: CPU time of every method, with the settings of the paper. ``rounds`` is the number of
-    points left out, ``points`` that of all: with fewer, times and iterations are extrapolated."""
+    """Yield the CPU time of leave-one-out by every method, with the settings of the paper. ``rounds`` is the
+    number of points left out, ``points`` that of all: with fewer, times and iterations are extrapolated."""
     selected = costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == LOO)]).assign(
         points=lambda c: c["k"]
     )
@@ -182,8 +182,8 @@ def figure2(rows, sampled=False):
 
 
 def seeds(rows, cached, along_C):
-    """Beyond the paper: what each seed costs where all folds share the Gram matrix, and where each fit has a
-    cache of its own.
+    """Yield the cost of each seed, beyond the paper: where all folds share the Gram matrix, and where each
+    fit has a cache of its own.
 
     The exhibits are ``published`` and ``chosen``, whose settings are ``k=...``, and ``along_C``, whose
     settings are values of C. ``time`` is that of seeds and fits, without the matrix; with a cache of 100 MB
@@ -202,7 +202,8 @@ def seeds(rows, cached, along_C):
 
 
 def costs_along_C(rows):
-    """As `costs`, and which C, and whether with a cache; the path's rows are sums already."""
+    """Return the cost of each cross-validation along C, as `costs`, with C and whether a cache was used. Rows
+    of the path are sums already."""
     ok = rows["status"] == OK
     time = rows["cpu_s"].where(ok)
     return rows[["dataset", "method", "k", "rounds", "C"]].assign(
@@ -216,8 +217,8 @@ def costs_along_C(rows):
 
 
 def folds(rows):
-    """Total iterations of every seed over many assignments of the rows to folds, with the kind of assignment
-    as ``setting``: their mean, ``iterations_least``, ``iterations_most`` and ``assignments``."""
+    """Yield total iterations of every seed over many assignments of the rows to folds, with the kind of
+    assignment as ``setting``: their mean, ``iterations_least``, ``iterations_most`` and ``assignments``."""
     for (dataset, kind, method), group in rows.groupby(["dataset", "folds", "method"], sort=False):
         row_key = {"exhibit": "folds", "dataset": dataset, "setting": kind, "method": method}
         n_iter = group.loc[group["status"] == OK, "n_iter"].astype(float)
@@ -228,8 +229,8 @@ def folds(rows):
 
 
 def agreement(rows, tie):
-    """Do all seeds give the same classes? Folds by unlearning are a cell of their own, which has not seen the
-    decision values of the seeds.
+    """Compare the classes that all seeds give. Folds by unlearning are a cell of their own, which has not
+    seen the decision values of the seeds.
 
     Returns a summary, one row per data set, settings and k: seeds compared, seeds that failed, points
     compared, points that differ, how many of these are no ties, and the least and the largest accuracy
@@ -263,7 +264,7 @@ def agreement(rows, tie):
 
 
 def differing(rows, tie):
-    """The points of one cell on which its seeds differ."""
+    """Return the points of one cell on which its seeds differ."""
     if not len(rows):
         return []
     decisions = np.array([list(values) for values in rows["differing_decisions"]], dtype=float)

@@ -11,8 +11,8 @@ FILE_ORDER = "stratified, file order"
 
 
 def run_file_order(job, k, model, seeding, rounds, settings):
-    """The first folds from a seed, the first of them cold. Kernel values are computed when they are asked
-    for, in single precision. One row.
+    """Run the first folds from a seed, the first of them cold. Kernel values are computed when they are
+    needed, in single precision. One row.
 
     Parameters
     ----------

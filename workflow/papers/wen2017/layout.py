@@ -35,12 +35,12 @@ def folds_of(setting):
 
 
 def _both(table, tidy, published, by=KEY[1:]):
-    """Our values of a table, and the published ones (`lib.tables.lookup`)."""
+    """Return our values of a table, and the published ones (`lib.tables.lookup`)."""
     return lookup(tidy, by), lookup(published[published["exhibit"] == table], by)
 
 
 def _marked(find, decimals, *key):
-    """A column of numbers, with a mark where fewer rounds were run than a number is about."""
+    """Return a column of numbers, with a mark if fewer rounds were run than a number is about."""
     text = shown(find, decimals, *key)
 
     def marked(*line):
@@ -52,7 +52,7 @@ def _marked(find, decimals, *key):
 
 
 def _beside(settings, printed, reproduced):
-    """Columns of heading and function; the published ones stand beside ours with the published settings
+    """Return columns of heading and function; published columns stand beside ours with the published settings
     only."""
     if settings != PUBLISHED:
         return [("", *column) for column in reproduced]
@@ -64,7 +64,7 @@ def _named(row):
 
 
 def _notes(tidy):
-    """Notes on what was extrapolated, from how many rounds, and on what failed."""
+    """Return notes on extrapolated values, with their rounds, and on failures."""
     rounds = tidy[tidy["metric"] == "rounds"]
     fewer = rounds[rounds["value"] < rounds["setting"].map(folds_of)]
     heading = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole"
@@ -78,8 +78,8 @@ def _notes(tidy):
 
 
 def table1_layout(tidy, published, settings):
-    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published rows
-    stand beside those with the published settings only."""
+    """Return columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published
+    rows stand beside those with the published settings only."""
     ours, theirs = _both("table1", tidy, published)
 
     def seed_times(metric):
@@ -116,7 +116,7 @@ def table1_layout(tidy, published, settings):
 
 
 def table2_layout(tidy, published):
-    """Columns, body and notes of Table 2."""
+    """Return columns, body and notes of Table 2."""
     ours, theirs = _both("table2", tidy, published)
     columns = [
         ("", "Data set", data_set),
@@ -150,7 +150,7 @@ def table2_layout(tidy, published):
 
 
 def table3_layout(tidy, published, settings):
-    """Columns, body and notes of Table 3; parameters as in `table1_layout`."""
+    """Return columns, body and notes of Table 3; parameters as in `table1_layout`."""
     ours, theirs = _both("table3", tidy, published)
     # a column of our own, where any set has it
     methods = [method for method in TABLE3_METHODS if method != UNLEARN or method in set(tidy["method"])]
@@ -176,7 +176,7 @@ def table3_layout(tidy, published, settings):
 
 
 def folds_layout(tidy, published):
-    """Columns, body and notes of the iterations on many assignments of the rows to folds."""
+    """Return columns, body and notes of the iterations on many assignments of the rows to folds."""
     ours, theirs = _both("table1", tidy, published, ("dataset", "method", "setting", "metric"))
 
     def as_printed(dataset, method):
@@ -204,8 +204,8 @@ def folds_layout(tidy, published):
 
 
 def agreement_layout(agreement, agreement_points, tie):
-    """Columns, body and notes of the agreement of the seeds; points that differ are notes, those of one fold
-    and the same decision values together."""
+    """Return columns, body and notes of the agreement of the seeds. Points that differ are notes; those of
+    one fold and the same decision values stand together."""
     headings = ("Data set", "Settings", "k", "Seeds", "Failed", "Points", "Differing", "No ties")
     columns = [("", heading) for heading in headings]
     columns += [("Accuracy (%)", "least"), ("Accuracy (%)", "most")]

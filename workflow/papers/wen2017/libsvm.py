@@ -1,4 +1,4 @@
-"""LIBSVM itself, through scikit-learn: the yardstick, as rows.
+"""LIBSVM itself, through scikit-learn: the baseline, as rows.
 
 In a file of its own, as its runs take longest and depend on nothing that the solver is made of.
 """
@@ -12,8 +12,8 @@ from papers.wen2017.problem import CACHE_MB, problem
 
 
 def run_libsvm(job, k, model, settings, choice=None):
-    """LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds. One
-    row, of the folds run, which the checkpoint keeps.
+    """Run LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds.
+    One row, of the folds run, which are in the checkpoint.
 
     For the arguments, ``tol`` and ``seed`` see `papers.wen2017.cells.run_seeds`. ``budget_s`` are CPU
     seconds: the first fold is always run, another one only if it fits when it takes as long as the mean of
@@ -43,13 +43,13 @@ def run_libsvm(job, k, model, settings, choice=None):
 
 
 def forecast(rows, took, settings):
-    """What the rows would take within the budget of the settings; see `lib.cost.seconds`."""
+    """Return the time that the rows would take within the budget of the settings; see `lib.cost.seconds`."""
     fold = took / rows["rounds"]
     return fold * np.minimum(np.maximum(settings.budget_s // fold, 1), rows["k"])
 
 
 def _fold(job, cv_problem, held_out):
-    """One fold: iterations, CPU time of the fit and of the held-out points, and their errors."""
+    """Run one fold and return its iterations, CPU time of the fit and of the held-out points, and errors."""
     machine = SVC(C=cv_problem.C, gamma=cv_problem.gamma, tol=job.identity["tol"], cache_size=CACHE_MB)
     X_train, X_test = cv_problem.X[~held_out], cv_problem.X[held_out]
     with timed(job.timing) as clock:

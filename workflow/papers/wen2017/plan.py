@@ -1,4 +1,4 @@
-"""What there is to run: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
+"""The plan: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
 
 from lib.config import check_datasets, check_names, grid
 from lib.plan import Cell, Plan, Run
@@ -29,14 +29,15 @@ def plan(config, registry):
     settings = {**{key: section[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
 
+    # functions of a run's cells: memory, model, seeds, samples
     def run(function, stage, cells, settings, after=("choice",), **more):
         run_cells = {name: cell for name, cell in cells.items() if f"{stage}/{name}" not in left_out}
         planned_cells.update({f"{stage}/{name}": cell for name, cell in cells.items()})
         return Run(function, "CV_ROWS", run_cells, settings, stage, after, **more)
 
     def whole_matrix_mb(dataset, seedings, k, which=PUBLISHED):
-        """Memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part are the
-        kernel values of a fold with all others, and four matrices of normal equations."""
+        """Return the memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part
+        are the kernel values of a fold with all others, and four matrices of normal equations."""
         rows, size = registry[dataset].rows, BYTES[datasets[dataset]["dtype"]]
         whole = rows**2 * size / 2**20
         fold = 1 if k == "loo" else rows / int(k)
@@ -54,7 +55,8 @@ def plan(config, registry):
         return whole_matrix_mb(dataset, seeding_entry(datasets[dataset], k)["methods"], k, which)
 
     def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=seedings_mb, name="k"):
-        """Cells that data set, settings and k name: of the published or, without a model, the chosen one."""
+        """Return the cells that data set, settings and k name: of the published model, or, without a
+        model, of the chosen one."""
         cells_of = {}
         for dataset, entry in datasets.items():
             for which in (PUBLISHED, CHOSEN):
@@ -78,7 +80,7 @@ def plan(config, registry):
         return {"dtype": entry["dtype"], "rounds": seeding_entry(entry, k).get("rounds"), **sample(entry, k)}
 
     def sample(entry, k):
-        """The most folds of the seeds of a cell that have fewer than all; nothing where all are run."""
+        """Return the most folds of the seeds of a cell that have fewer than all; empty if all are run."""
         most = {**sampled["folds"], **seeding_entry(entry, k).get("sample", {})} if sampled else {}
         fewer = {
             name: most[name]
@@ -97,6 +99,7 @@ def plan(config, registry):
             ]
         }
 
+    # cells of the choice, the path, the variants, LIBSVM and unlearning
     choice_cells = {
         name: Cell(name, {"settings": CHOSEN}, mem_mb=SMALL_MB, minutes=120)
         for name in _with_choice(datasets, along_C)
@@ -127,6 +130,7 @@ def plan(config, registry):
     unlearned = cells("unlearn", 240, cell_settings=seed_settings, name="unlearn")
     fold_forecast = {"forecast": "cells.forecast"}
     with_cache = {**settings, "rounds": section["cached"]["rounds"]}
+    # the runs of all stages
     runs = [
         # the others wait for it
         run(
@@ -176,7 +180,7 @@ def plan(config, registry):
 
 
 def _with_choice(datasets, along_C):
-    """The data sets of which some cell runs the chosen model."""
+    """Return the data sets of which some cell runs the chosen model."""
     return [
         name
         for name, entry in datasets.items()

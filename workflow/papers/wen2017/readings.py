@@ -1,4 +1,4 @@
-"""Other readings of the paper's seeds, which its text leaves open: what each of them does to the counts.
+"""Other readings of the paper's seeds, which its text leaves open, and their effect on the counts.
 
 Kernel values are computed when they are asked for, in single precision, as LIBSVM's are; so the largest data
 sets need no memory for a whole matrix.
@@ -26,8 +26,8 @@ REPEATS, MOST_REPEATED = 50, 1000
 
 
 def positive_sir(change):
-    """SIR that hands an alpha only to a point whose kernel value with it is above 0 in the matrix' precision,
-    else to nobody, and then moves all points by one amount until the equality constraint holds."""
+    """Seed by SIR that hands an alpha only to a point whose kernel value with it is above 0 in the matrix'
+    precision, else to nobody, and then moves all points by one amount until the equality constraint holds."""
     theta = change.without_leaving()
     free = np.ones(change.enters.size, dtype=bool)
     for p in change.giving:
@@ -41,7 +41,7 @@ def positive_sir(change):
 
 
 def first_step_of_ato(change):
-    """ATO that ends with the first event: a step, after which the points that leave are set to 0 and all
+    """Seed by ATO that ends with the first event: after one step, the points that leave are set to 0 and all
     points move by one amount until the equality constraint holds."""
     path = ToFirstEvent(change)
     path.step()
@@ -67,12 +67,12 @@ class ToFirstEvent(Path):
 
 
 def nothing(change):
-    """The points that enter start at 0."""
+    """Seed by 0 for the points that enter."""
     return change.feasible(change.without_leaving(), change.enters)
 
 
 def _trained(change):
-    """The points of the next training set."""
+    """Return the points of the next training set."""
     low, high = change.box
     return np.flatnonzero(high > low)
 
@@ -86,7 +86,7 @@ READINGS = {
 
 
 def run_reading(job, k, model, reading, shuffles, settings):
-    """The first folds from a seed on some assignments of the rows to folds. One row per assignment.
+    """Run the first folds from a seed on some assignments of the rows to folds. One row per assignment.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def run_reading(job, k, model, reading, shuffles, settings):
 
 
 def chain(job, gram, cv_problem, name, settings):
-    """Counts of a chain over the first folds, the first fit cold: columns of a row."""
+    """Run a chain over the first folds, the first fit cold, and return its counts: columns of a row."""
     seed, from_seeds = READINGS[name]
     bounds = np.full(cv_problem.y.size, cv_problem.C)
     most = check_options(settings.tol, PLAIN_SMO["working_set"], settings.max_iter, cv_problem.y.size)
@@ -150,8 +150,9 @@ def chain(job, gram, cv_problem, name, settings):
 
 
 def run_similarity(job, k, model, settings):
-    """The CPU time in which LIBSVM computes the kernel values of the points that leave with those that enter,
-    as ``seeding_cpu_s``: that of its decision values, whose sums cost nothing beside them. One row.
+    """Measure the CPU time in which LIBSVM computes the kernel values of the points that leave with those
+    that enter, as ``seeding_cpu_s``. It is that of its decision values, whose sums cost nothing beside them.
+    One row.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def run_similarity(job, k, model, settings):
     machine.fit(cv_problem.X[leaves], cv_problem.y[leaves])
 
     def seconds(rows):
-        """The least time of some calls, whose own cost is that of a single row."""
+        """Return the least time of some calls; the overhead of a call is that of a single row."""
         times = []
         for _ in range(REPEATS if rows.size < MOST_REPEATED else 1):
             with timed(job.timing) as clock:

@@ -1,4 +1,5 @@
-"""How the folds are drawn, and a seed that leaves out a step of the paper: what that does to the counts."""
+"""Variants of the folds and of the seeds: other draws of folds, a seed that leaves out a step of the paper,
+and their effect on the counts."""
 
 from dataclasses import replace
 
@@ -16,12 +17,12 @@ from papers.wen2017.problem import problem
 
 
 def zero(change):
-    """The points that enter start at 0, and are moved only to keep the equality constraint."""
+    """Seed by 0 for the points that enter, which are moved only to keep the equality constraint."""
     return change.feasible(change.without_leaving(), change.enters)
 
 
 def positive(change):
-    """SIR that hands alphas only to points of a kernel value above 0, else to nobody."""
+    """Seed by SIR that hands alphas only to points of a kernel value above 0, else to nobody."""
     theta = change.without_leaving()
     free = np.ones(change.enters.size, dtype=bool)
     for p in change.giving:
@@ -34,12 +35,12 @@ def positive(change):
     return change.feasible(theta, change.enters)
 
 
-OWN_SEEDS = {"sir_positive": positive, "zero": zero}
+ADDED_SEEDS = {"sir_positive": positive, "zero": zero}
 
 
 def run_variants(job, k, model, seedings, settings):
-    """Each seed on many assignments of the rows to folds. One row per assignment and seed; ``folds`` names
-    the assignment's kind.
+    """Run each seed on many assignments of the rows to folds. One row per assignment and seed; ``folds``
+    names the assignment's kind.
 
     Parameters
     ----------
@@ -79,19 +80,19 @@ def run_variants(job, k, model, seedings, settings):
 
 
 def counts(gram, cv_problem, seedings, options):
-    """What each seed takes on one assignment: columns of a row by method.
+    """Run each seed on one assignment and return its counts: columns of a row by method.
 
     A file that is sorted by class has none that is in its order: its rows say so.
     """
     try:
         check_folds(cv_problem.folds, cv_problem.y)
     except ValueError as error:
-        return {method: {"status": ERROR, "reason": str(error)} for method in (*seedings, *OWN_SEEDS)}
+        return {method: {"status": ERROR, "reason": str(error)} for method in (*seedings, *ADDED_SEEDS)}
     results = {}
     for method in seedings:
         cv = cross_validate(gram, cv_problem.y, cv_problem.C, cv_problem.folds, method, **options)
         results[method] = cv.errors, cv.n_iter, cv.n_not_converged
-    results |= {method: chain(gram, cv_problem, start, options) for method, start in OWN_SEEDS.items()}
+    results |= {method: chain(gram, cv_problem, start, options) for method, start in ADDED_SEEDS.items()}
     return {
         method: {**error_count(errors), "n_iter": n_iter, **status(failed)}
         for method, (errors, n_iter, failed) in results.items()
@@ -99,8 +100,8 @@ def counts(gram, cv_problem, seedings, options):
 
 
 def chain(gram, cv_problem, seed, options):
-    """Errors (bool, shape (m,)), iterations and fits that did not converge of a chain over the folds, the
-    first fit cold.
+    """Run a chain over the folds, the first fit cold. Return its errors (bool, shape (m,)), iterations and
+    the number of fits that did not converge.
 
     Parameters
     ----------
