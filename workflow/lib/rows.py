@@ -275,7 +275,7 @@ def gather_rows(path, names, files, schema):
     ----------
     path : path-like
         The file of the stage, which is replaced; the rows of cells that are not in `files` are taken over.
-    wanted : list of str
+    names : list of str
         Names of the stage's cells, in the order in which their rows are to stand.
     files : dict of str to path-like
         The files of single cells, by the names of the cells.
