@@ -30,8 +30,9 @@ PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 
 
 def described(files, provenance, citation):
-    """The description of a Process Run Crate, as JSON-LD, of files (contents by name), from what
-    ``provenance.json`` and ``CITATION.cff`` hold."""
+    """Return the description of files (contents by name) as a Process Run Crate in JSON-LD, from the contents
+    of ``provenance.json`` and ``CITATION.cff``."""
+    # files, the rows among them, data sets and authors, each an entity of the graph
     parts = [
         {
             "@id": name,
@@ -49,8 +50,10 @@ def described(files, provenance, citation):
         for name, entry in provenance["datasets"].items()
     ]
     authors = [
-        {"@id": f"#author-{i}", "@type": "Organization", **own} for i, own in enumerate(citation["authors"])
+        {"@id": f"#author-{i}", "@type": "Organization", **author}
+        for i, author in enumerate(citation["authors"])
     ]
+    # the data set as a whole
     root = {
         "@id": "./",
         "@type": "Dataset",
@@ -59,7 +62,7 @@ def described(files, provenance, citation):
         "description": "Rows of all runs, and the tables, figures and verdicts that are made from them.",
         "datePublished": provenance["written"],
         "license": {"@id": LICENCE},
-        "author": one_or_more([{"@id": own["@id"]} for own in authors]),
+        "author": one_or_more([{"@id": author["@id"]} for author in authors]),
         "publisher": {"@id": authors[0]["@id"]},
         "keywords": ", ".join(citation["keywords"]),
         "hasPart": [{"@id": part["@id"]} for part in parts],
@@ -67,6 +70,7 @@ def described(files, provenance, citation):
     }
     if "doi" in citation:
         root["identifier"] = f"https://doi.org/{citation['doi']}"
+    # the graph: the metadata file, the root, and the run that links rows, data and software
     graph = [
         {
             "@id": "ro-crate-metadata.json",
@@ -91,7 +95,7 @@ def described(files, provenance, citation):
             "description": "commit {commit}, Python {python}, {cpu}".format_map(provenance),
             "agent": {"@id": authors[0]["@id"]},
             "instrument": {"@id": "#svmselect"},
-            "object": [{"@id": own["@id"]} for own in data],
+            "object": [{"@id": dataset["@id"]} for dataset in data],
             "result": rows,
         },
         {
@@ -108,7 +112,7 @@ def described(files, provenance, citation):
 
 
 def one_or_more(values):
-    """The only value of a list, or the list: what JSON-LD calls compact."""
+    """Return the only value of a list, or the list itself, as compact JSON-LD has it."""
     return values[0] if len(values) == 1 else values
 
 

@@ -1,4 +1,4 @@
-"""Say what a run has made and where to look: made.py results/demo"""
+"""Print the results that a run has made, and where to look: made.py results/demo"""
 
 import csv
 import sys
@@ -9,7 +9,7 @@ OPENED = Path("results/demo/report.html")
 
 
 def said(results):
-    """Sentences about a folder of results, with the paths of its pages."""
+    """Return sentences about a folder of results, with the paths of its pages."""
     tables, figures = (sum(1 for _ in results.glob(f"*/**/*{end}")) for end in (".tex", ".svg"))
     sentences = [
         f"Made {tables} tables (CSV, Markdown, LaTeX) and {figures} figures (CSV, PDF, SVG) in {results}"

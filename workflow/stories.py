@@ -34,7 +34,7 @@ class Untrue(Exception):
 
 
 class Results:
-    """What a story may ask of one paper's results.
+    """The results of one paper, as its story reads them.
 
     Parameters
     ----------
@@ -45,54 +45,56 @@ class Results:
 
     def __init__(self, folder, paper):
         self.folder, self.paper = folder, paper
-        self._causes = _of(pd.read_csv(folder / "scorecard_causes.csv"), paper).set_index("cause")
-        self._card = _of(pd.read_csv(folder / "scorecard.csv", dtype=str, keep_default_na=False), paper)
+        self._causes = _paper_rows(pd.read_csv(folder / "scorecard_causes.csv"), paper).set_index("cause")
+        self._card = _paper_rows(
+            pd.read_csv(folder / "scorecard.csv", dtype=str, keep_default_na=False), paper
+        )
 
     @cache  # noqa: B019 - a story's results live as long as the program
     def csv(self, name):
-        """The rows of ``<paper>/<name>.csv``."""
+        """Return the rows of ``<paper>/<name>.csv``."""
         return pd.read_csv(self.folder / self.paper / f"{name}.csv")
 
     @cache  # noqa: B019
     def rows(self, stage):
-        """The rows of a stage."""
+        """Return the rows of a stage."""
         return pd.read_parquet(self.folder / self.paper / f"rows/{stage}.parquet")
 
     def values(self, name, /, **where):
-        """The values of tidy rows, all that have the given columns, in their order."""
+        """Return the values of all tidy rows that have the given columns, in their order."""
         return _chosen(self.csv(name), where)["value"]
 
     def value(self, name, /, **where):
-        """The one value that has the given columns."""
+        """Return the one value that has the given columns."""
         return _only(self.values(name, **where), f"{self.paper}/{name}", where)
 
     def card(self, **where):
-        """Rows of the scorecard as text, printed and reproduced."""
+        """Return rows of the scorecard as text, printed and reproduced."""
         return _chosen(self._card, where)
 
     def printed(self, **where):
-        """The printed number of one figure, as it is printed."""
+        """Return the printed number of one figure, as it is printed."""
         return _only(self.card(**where)["value"], "the scorecard", where)
 
     def ours(self, **where):
-        """The reproduced number of one figure."""
+        """Return the reproduced number of one figure."""
         return float(_only(self.card(**where)["reproduced"], "the scorecard", where))
 
-    def of_cause(self, cause, /, **where):
-        """The value that a cause has for one figure."""
+    def cause_value(self, cause, /, **where):
+        """Return the value that a cause has for one figure."""
         frame = self.csv("causes")
         return _only(_chosen(frame[frame["cause"] == cause], where)["value"], cause, where)
 
     def shown(self, cause):
-        """The name of a cause that is shown."""
+        """Return the name of a cause that is shown."""
         return self._named(cause, SHOWN)
 
     def disproved(self, cause):
-        """The name of a cause that is disproved."""
+        """Return the name of a cause that is disproved."""
         return self._named(cause, DISPROVED)
 
     def undecidable(self, cause):
-        """The name of a cause of what cannot be decided."""
+        """Return the name of a cause of what cannot be decided."""
         return self._named(cause, UNDECIDABLE)
 
     def _named(self, cause, verdict):
@@ -101,52 +103,52 @@ class Results:
         return f"`{cause}`"
 
     def figures(self, cause, column):
-        """How many figures a cause acts on, lands on, or explains the misses of: ``acts``, ``landed``,
+        """Return how many figures a cause acts on, lands on, or explains the misses of: ``acts``, ``landed``,
         ``misses``."""
         return int(self._causes.loc[cause, column])
 
     def claim(self, name):
-        """What claims.csv says of a claim: tests, held, verdict."""
+        """Return the row of a claim in claims.csv: tests, held, verdict."""
         return self.csv("claims").set_index("claim").loc[name]
 
     def cpu_minutes(self, *stages, **where):
-        """CPU time of the methods in rows of some stages that have the given columns."""
+        """Return the CPU time of the methods in rows of some stages that have the given columns."""
         return sum(_chosen(self.rows(stage), where)["cpu_s"].sum() for stage in stages) / 60
 
 
-def _of(frame, paper):
+def _paper_rows(frame, paper):
     return frame[frame["paper"] == paper]
 
 
 def _chosen(frame, where):
-    """The rows in which each of the given columns has the value, or one of the values, that is given."""
-    for name, wanted in where.items():
-        options = wanted if isinstance(wanted, list) else [wanted]
+    """Return the rows in which each of the given columns has the given value, or one of the given values."""
+    for name, value in where.items():
+        options = value if isinstance(value, list) else [value]
         frame = frame[frame[name].fillna("").astype(str).isin([str(option) for option in options])]
     return frame
 
 
 def _only(values, source, where):
     if len(values) != 1:
-        asked = ", ".join(f"{name} {value}" for name, value in where.items())
-        raise LookupError(f"{source} has {len(values)} values, not one, for {asked}")
+        condition = ", ".join(f"{name} {value}" for name, value in where.items())
+        raise LookupError(f"{source} has {len(values)} values, not one, for {condition}")
     return values.iloc[0]
 
 
-def check(holds, sentence, found=""):
-    """Nothing, where a sentence holds; else an error that names it."""
+def check(holds, sentence, contradiction=""):
+    """Raise an error that names a sentence if it does not hold; else return nothing to print."""
     if not holds:
-        raise Untrue(f"The story says that {sentence}; {found or 'the results do not'}.")
+        raise Untrue(f"The story says that {sentence}; {contradiction or 'the results do not'}.")
     return ""
 
 
 def fixed(number, decimals=0):
-    """With some decimals, and commas between thousands."""
+    """Return a number with some decimals, and commas between thousands."""
     return f"{float(number):,.{decimals}f}"
 
 
 def digits(number, count=2):
-    """Rounded to some significant digits, with commas between thousands."""
+    """Return a number rounded to some significant digits, with commas between thousands."""
     rounded, _, exponent = f"{float(number):.{count - 1}e}".partition("e")
     if not float(rounded):
         return "0"
@@ -154,18 +156,19 @@ def digits(number, count=2):
 
 
 def span(numbers, count=2):
-    """From the least to the greatest."""
+    """Return the range of some numbers, from the least to the greatest."""
     least, most = digits(np.min(numbers), count), digits(np.max(numbers), count)
     return least if least == most else f"{least} to {most}"
 
 
 def named(number):
-    """As a word, up to twelve."""
+    """Return a number as a word, up to twelve."""
     return NUMBERS[number] if number < len(NUMBERS) else fixed(number)
 
 
 def wrapped(text):
-    """Markdown whose sentences fill their lines; tables, headings, pictures and comments stay as they are."""
+    """Return Markdown whose sentences fill their lines; tables, headings, pictures and comments stay as they
+    are."""
     blocks = []
     for block in re.split(r"\n\s*\n", text.strip()):
         # a list is a block of several paragraphs
@@ -185,19 +188,19 @@ def _filled(paragraph):
 
 
 def duration(run):
-    """Hours and minutes from the begin to the end of a run."""
+    """Return hours and minutes from the begin to the end of a run."""
     took = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["began"])
     hours, minutes = divmod(round(took.total_seconds() / 60), 60)
     return f"{hours} h {minutes} min"
 
 
 def slope(x, y):
-    """The slope of the straight line through points, by least squares."""
+    """Return the slope of the straight line through points, by least squares."""
     return np.polyfit(np.asarray(x, float), np.asarray(y, float), 1)[0]
 
 
 def page(folder):
-    """The text of the page on the results in a folder."""
+    """Return the text of the page on the results in a folder."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([WORKFLOW / "report", FOLDER]),
         undefined=jinja2.StrictUndefined,

@@ -119,7 +119,7 @@ def _page(paper, story, causes, config, following):
     strips = list(_state(paper))
     yield from (f"# {paper.name}", "", *([LEGEND] if strips else []), *strips, story, "")
     for exhibit in paper.exhibits.values():
-        yield from (f"({paper.key}-{exhibit.key})=", f"## {exhibit.name}: {exhibit.what}", "")
+        yield from (f"({paper.key}-{exhibit.key})=", f"## {exhibit.name}: {exhibit.subject}", "")
         for part in exhibit.parts:
             yield from _shown(paper, exhibit, part)
         yield from (prose(exhibit.caption, snakemake=context), "")
@@ -168,7 +168,7 @@ def _shown(paper, exhibit, part):
 
     stem = f"{paper.key}/{exhibit.stem(part)}"
     if exhibit.kind == "figure":
-        yield from (f"![{exhibit.name}: {exhibit.what}]({UP}/{stem}.svg)", "")
+        yield from (f"![{exhibit.name}: {exhibit.subject}]({UP}/{stem}.svg)", "")
         return
     table = read_markdown(RESULTS / f"{stem}.md")
     if len(exhibit.parts) > 1:

@@ -133,7 +133,7 @@ def shared_by_two(configuration):
     """The minutes for which two jobs share the cells evenly, by the times of the plan; and for each of these
     jobs the names of its cells below REALISATION, with the values of C of each."""
     papers, _, _ = planned(configuration)
-    run = papers["franc2008"].plan.of_stage("cells")[f"{REALISATION}/linear"]
+    run = papers["franc2008"].plan.runs_by_cell("cells")[f"{REALISATION}/linear"]
     names = list(run.cells)
     half = len(names) // 2
     minutes = max(run.minutes(names[:half]), run.minutes(names[half:]))

@@ -74,7 +74,7 @@ def computed(computed_once, checkout):
 
 @pytest.fixture
 def change_rows():
-    """A function: write a file of rows anew, with what it says of its cells (`lib.rows.made_cells`), and
+    """A function: write a file of rows anew, with what it says of its cells (`lib.rows.cell_records`), and
     other rows."""
     from lib.rows import CELLS
 

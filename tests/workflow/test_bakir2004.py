@@ -25,7 +25,7 @@ from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, g
 from papers.bakir2004.layout import table1_layout
 from papers.bakir2004.plan import plan
 from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
-from papers.bakir2004.problem import Problem, gaussians, of_dataset, scaled, squares, swapped
+from papers.bakir2004.problem import Problem, dataset_problem, gaussians, scaled, squares, swapped
 from scipy import sparse
 from sklearn.svm import SVC
 
@@ -103,16 +103,16 @@ def test_deviation_of_the_gaussians_sets_the_bayes_risk():
 
 def test_parts_of_a_data_set(data):
     own, splits = (Dataset.load(data / f"{name}.npz") for name in ("own", "splits"))
-    part = of_dataset(own, 2, train=30, test=20)
+    part = dataset_problem(own, 2, train=30, test=20)
     assert part.y.size == 30 and part.y_test.size == 20
     assert part.identity["origin"] == "seeded" and part.identity["seed"] == [2004, 2]
-    assert not np.array_equal(part.X, of_dataset(own, 3, train=30).X)
+    assert not np.array_equal(part.X, dataset_problem(own, 3, train=30).X)
     np.testing.assert_array_equal(part.X_test, own.X_test[:20])
-    assert of_dataset(own, 1).identity["origin"] == "original"
-    of_split = of_dataset(splits, 2, train=40)
+    assert dataset_problem(own, 1).identity["origin"] == "original"
+    of_split = dataset_problem(splits, 2, train=40)
     np.testing.assert_array_equal(of_split.X, splits.X[splits.split(2).train[:40]])
     with pytest.raises(ValueError, match="data set 'splits' has 100 training rows, 101 are wanted"):
-        of_dataset(splits, 1, train=101)
+        dataset_problem(splits, 1, train=101)
 
 
 def test_scales_are_those_of_the_training_rows():
@@ -136,7 +136,7 @@ def test_scales_are_those_of_the_training_rows():
 
 
 def test_swapped_labels_are_exactly_the_share(data):
-    problem = of_dataset(Dataset.load(data / "own.npz"), 1)
+    problem = dataset_problem(Dataset.load(data / "own.npz"), 1)
     noisy = swapped(problem, 0.1, np.random.default_rng(0))
     assert np.count_nonzero(noisy.y != problem.y) == 16
     assert np.count_nonzero(noisy.y_test != problem.y_test) == 8
@@ -181,7 +181,7 @@ def test_rows_are_those_of_the_library(data, run_table1, tmp_path):
     write_rows(tmp_path / "rows.parquet", rows, EDIT_ROWS)
     frame = read_rows([tmp_path / "rows.parquet"]).set_index(["realisation", "method"])
     assert (frame["status"] == OK).all() and len(frame) == 8
-    problem = of_dataset(Dataset.load(data / "splits.npz"), 2)
+    problem = dataset_problem(Dataset.load(data / "splits.npz"), 2)
     svm = frame.loc[2, "svm"]
     solution = solve_csvc(Gram(problem.X, RBF(0.5)), problem.y, svm["value"])
     assert (svm["n_sv"], svm["n_inbound"]) == (solution.n_sv, solution.n_inbound)
@@ -608,7 +608,7 @@ def test_the_benchmark_of_C_measures_what_is_missing(tmp_path, monkeypatch, caps
         },
         **{"subsets": 3, "subset_size": 60, "C": [0.1, 10], "memory_mb": 100},
     }
-    monkeypatch.setattr(benchmark_final_C, "of_dataset", two_classes)
+    monkeypatch.setattr(benchmark_final_C, "dataset_problem", two_classes)
     monkeypatch.setattr(benchmark_final_C, "prepared", lambda dataset: None)
     monkeypatch.setattr(benchmark_final_C, "table1", lambda: {"gaussians-200": settings})
     path = tmp_path / "final_C.csv"
@@ -652,7 +652,7 @@ def test_solvers_of_one_model_are_counted_and_their_deviation_is_that_of_a_draw(
     settings = SimpleNamespace(tol=1e-3)
     rows = causes.run_solvers(job_of(data / "own.npz"), 120, 0.5, 10.0, settings)
     assert [row["method"] for row in rows] == ["libsvm", "mvp", "wss2", "blocks"]
-    problem = of_dataset(Dataset.load(data / "own.npz"), 1, 120)
+    problem = dataset_problem(Dataset.load(data / "own.npz"), 1, 120)
     exact = solve_csvc(Gram(problem.X, RBF(0.5)), problem.y, 10.0, tol=1e-9)
     wrong = np.count_nonzero((exact.decision >= 0) != (problem.y > 0))
     for row in rows:

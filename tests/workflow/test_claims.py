@@ -156,7 +156,7 @@ def decided(root, paper, change=lambda frame: None):
     tidy = []
     for exhibit in paper.to_make.values():
         frames = {tuple(part.values()): read(exhibit.stem(part)) for part in exhibit.parts}
-        if exhibit.of:
+        if exhibit.split_by:
             given.values[exhibit.key] = {part[0]: frame for part, frame in frames.items()}
         else:
             given.values[exhibit.key] = frames[()]

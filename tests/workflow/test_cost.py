@@ -11,7 +11,7 @@ import yaml
 from lib.cost import Cost, costs, duration, forecast, seconds, total, verdict
 from lib.job import function_of
 from lib.library import code_of, library_id
-from lib.rows import LOO_ROWS, OK, Made, gather_rows, made_cells, write_rows
+from lib.rows import LOO_ROWS, OK, CellRecord, cell_records, gather_rows, write_rows
 from lib.run import planned
 
 CONFIG = {
@@ -42,9 +42,9 @@ def plan(tmp_path, monkeypatch):
 def made(plan, cell, stale=False):
     papers, registry, _ = plan
     paper = papers["franc2008"]
-    run = paper.plan.of_stage("cells")[cell]
+    run = paper.plan.runs_by_cell("cells")[cell]
     library = "an older one" if stale else library_id(code_of(*paper.modules_of(run, cell)))
-    return Made(cell, paper.plan.parameters(run, cell, registry), library)
+    return CellRecord(cell, paper.plan.parameters(run, cell, registry), library)
 
 
 def row(seconds):
@@ -181,7 +181,7 @@ def test_folds_and_budgets_are_forecast():
 
 def test_what_no_clock_has_is_forecast_too(plan, tmp_path):
     papers, *_ = plan
-    runs, path = papers["franc2008"].plan.of_stage("cells"), tmp_path / "rows.parquet"
+    runs, path = papers["franc2008"].plan.runs_by_cell("cells"), tmp_path / "rows.parquet"
     solved = {"n_solved": 100, "kernel": "linear", "gram_cpu_s": 2.0}
     rows = [{**row(seconds_), **solved} for seconds_ in (10.0, 20.0)]
     # of before the process was timed; then of a process that took 40 s
@@ -197,7 +197,7 @@ def test_long_cells_start_first(checkout):
     assert done.returncode == 0, done.stderr
     path = checkout.folder / target
     longest_last = [1.0, 60.0, 3600.0]
-    schema, cells = LOO_ROWS, made_cells(path)
+    schema, cells = LOO_ROWS, cell_records(path)
     files = {}
     for (name, own), cpu_s in zip(cells.items(), longest_last, strict=True):
         files[name] = checkout.folder / f"{own.parameters}.parquet"

@@ -2,9 +2,18 @@
 
 import pytest
 from lib import fresh
-from lib.rows import LOO_ROWS, OK, Made, cells_to_compute, gather_rows, made_cells, read_rows, write_rows
+from lib.rows import (
+    LOO_ROWS,
+    OK,
+    CellRecord,
+    cell_records,
+    cells_to_compute,
+    gather_rows,
+    read_rows,
+    write_rows,
+)
 
-CELLS = [Made(name, "digest", "the present code") for name in "abcd"]
+CELLS = [CellRecord(name, "digest", "the present code") for name in "abcd"]
 
 
 @pytest.fixture
@@ -32,7 +41,7 @@ def test_rows_of_other_commits_count_as_those_of_other_code(rows, tmp_path, monk
     # what they took is still known, and they may be kept on request
     assert cells_to_compute(rows, CELLS, any_code=True) == []
     assert read_rows([rows]).equals(before)
-    assert [own.rows for own in made_cells(rows).values()] == [2, 3, 2, 1]
+    assert [own.rows for own in cell_records(rows).values()] == [2, 3, 2, 1]
 
 
 @pytest.mark.parametrize("present", [None, "abc+changes"])

@@ -21,8 +21,8 @@ from lib.rows import (
     NOT_CONVERGED,
     OK,
     TEST_ROWS,
-    Made,
-    made_cells,
+    CellRecord,
+    cell_records,
     read_rows,
     write_rows,
 )
@@ -175,7 +175,7 @@ def test_methods_of_a_fit_share_its_fate(job_of, part):
             fits.append(fit)
             return SimpleNamespace(bound=2.0)
 
-        return Method(name, run, fixed=fixed, of_fit=name == "estimate")
+        return Method(name, run, fixed=fixed, from_fit=name == "estimate")
 
     job = job_of()
     cell = Cell(job, part)
@@ -237,8 +237,8 @@ def test_a_cell_runs_without_snakemake(paper, tmp_path):
     assert row["library"].endswith(f"+{paper['code']['digest']}") and row["timing_mode"] == "shared"
     assert (row["errors"], row["kernel"]) == (3, "d.npz")
     assert (row["cpu"], row["commit"]) == (cpu_model(), commit())
-    (made,) = made_cells(tmp_path / "rows.parquet").values()
-    assert made == Made("c", "0123", row["library"], 1)
+    (made,) = cell_records(tmp_path / "rows.parquet").values()
+    assert made == CellRecord("c", "0123", row["library"], 1)
     # a file that has the rows is left as it is
     run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
     assert read_rows([tmp_path / "rows.parquet"])["errors"].tolist() == [3]

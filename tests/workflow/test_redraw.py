@@ -117,7 +117,7 @@ def test_the_report_of_snakemake_itself_has_every_exhibit_with_its_caption(redra
     start = re.search(r"var results = (?=\{\")", page).end()
     found, _ = json.JSONDecoder().raw_decode(page, start)
     expected = {
-        (key, exhibit.name, exhibit.what)
+        (key, exhibit.name, exhibit.subject)
         for key, paper in load_papers().items()
         for exhibit in paper.exhibits.values()
     }

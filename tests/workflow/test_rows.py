@@ -21,11 +21,11 @@ from lib.rows import (
     LOO_ROWS,
     OK,
     TEST_ROWS,
-    Made,
+    CellRecord,
     cell_name,
+    cell_records,
     cells_to_compute,
     gather_rows,
-    made_cells,
     pack_bits,
     read_cell,
     read_cells,
@@ -69,7 +69,7 @@ def one_cell(folder, name, points, parameters="p", library="l"):
     """The file of a cell with a row for each point."""
     path = folder / f"{name}.parquet"
     rows = [{"dataset": name, "errors": 3, "differing_points": [point], "status": OK} for point in points]
-    write_rows(path, rows, LOO_ROWS, Made(name, parameters, library))
+    write_rows(path, rows, LOO_ROWS, CellRecord(name, parameters, library))
     return path
 
 
@@ -78,7 +78,7 @@ def test_gathered_rows_are_those_of_the_files(tmp_path):
     gathered = tmp_path / "rows" / "all.parquet"
     assert gather_rows(gathered, ["a", "b"], paths, LOO_ROWS) == 3
     pd.testing.assert_frame_equal(read_rows([gathered]), read_rows(paths.values()))
-    assert made_cells(gathered) == {"a": Made("a", "p", "l", 1), "b": Made("b", "p", "l", 2)}
+    assert cell_records(gathered) == {"a": CellRecord("a", "p", "l", 1), "b": CellRecord("b", "p", "l", 2)}
 
 
 def test_rows_of_cells_without_a_file_are_taken_from_the_gathered_ones(tmp_path):
@@ -91,17 +91,17 @@ def test_rows_of_cells_without_a_file_are_taken_from_the_gathered_ones(tmp_path)
     assert found["dataset"].tolist() == ["c", "b", "b", "a", "a"]
     assert [point for points in found["differing_points"] for point in points] == [7, 5, 6, 8, 9]
     pd.testing.assert_frame_equal(read_cell(gathered, "b"), read_rows([before["b"]]))
-    assert [own.library for own in made_cells(gathered).values()] == ["l", "l", "later"]
+    assert [own.library for own in cell_records(gathered).values()] == ["l", "l", "later"]
 
 
 def test_cells_of_other_parameters_or_code_or_without_rows_are_computed(tmp_path):
     path = one_cell(tmp_path, "a", [4])
-    wanted = [Made("a", "p", "l"), Made("b", "p", "l")]
+    wanted = [CellRecord("a", "p", "l"), CellRecord("b", "p", "l")]
     assert cells_to_compute(path, wanted, any_code=False) == ["b"]
     assert cells_to_compute(tmp_path / "none.parquet", wanted, any_code=False) == ["a", "b"]
-    assert cells_to_compute(path, [Made("a", "q", "l")], any_code=True) == ["a"]
-    assert cells_to_compute(path, [Made("a", "p", "later")], any_code=False) == ["a"]
-    assert cells_to_compute(path, [Made("a", "p", "later")], any_code=True) == []
+    assert cells_to_compute(path, [CellRecord("a", "q", "l")], any_code=True) == ["a"]
+    assert cells_to_compute(path, [CellRecord("a", "p", "later")], any_code=False) == ["a"]
+    assert cells_to_compute(path, [CellRecord("a", "p", "later")], any_code=True) == []
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_any_changed_bit_of_a_file_of_rows_is_noticed(tmp_path):
         {"dataset": "a", "errors": k, "objective": x, "error_pattern": "00" * 40, "status": OK}
         for k, x in enumerate(rng.standard_normal(20))
     ]
-    write_rows(path, rows, LOO_ROWS, Made("a", "p", "l"))
+    write_rows(path, rows, LOO_ROWS, CellRecord("a", "p", "l"))
     good, expected = path.read_bytes(), str(values_of(path))
     unnoticed = 0
     for bit in rng.choice(8 * len(good), 1500, replace=False):
@@ -272,7 +272,7 @@ def test_a_damaged_file_of_rows_is_named_set_aside_and_computed_again(tmp_path, 
     spoiled = SPOILED[damage](path.read_bytes())
     path.write_bytes(spoiled)
     with pytest.warns(UserWarning, match=rf"^{path} is damaged \(.+\): .+ a\.parquet\.damaged") as caught:
-        assert cells_to_compute(path, [Made("a", "p", "l")], any_code=True) == ["a"]
+        assert cells_to_compute(path, [CellRecord("a", "p", "l")], any_code=True) == ["a"]
     assert len(caught) == 1 and "\n" not in str(caught[0].message)
     assert os.listdir(tmp_path) == ["a.parquet.damaged"]
     assert (tmp_path / "a.parquet.damaged").read_bytes() == spoiled
@@ -291,9 +291,9 @@ def test_who_needs_the_rows_of_a_damaged_file_is_told_its_name(tmp_path, reader)
 
 def test_older_files_without_checksums_are_read_and_checked_for_what_can_be_seen(tmp_path, change_rows):
     path = one_cell(tmp_path, "a", [4, 5])
-    change_rows(path, {"a": Made("a", "p", "l", 2)})
+    change_rows(path, {"a": CellRecord("a", "p", "l", 2)})
     assert cell_name(path) == "a" and len(read_rows([path])) == 2
-    change_rows(path, {"a": Made("a", "p", "l", 3)})
+    change_rows(path, {"a": CellRecord("a", "p", "l", 3)})
     with pytest.raises(DamagedError, match="its cells have other than its 2 rows"):
         read_cells(path)
 

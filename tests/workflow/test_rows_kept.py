@@ -16,10 +16,10 @@ from lib.plan import Cell, Run
 from lib.rows import (
     LOO_ROWS,
     OK,
-    Made,
+    CellRecord,
+    cell_records,
     cells_to_compute,
     gather_rows,
-    made_cells,
     read_cell,
     read_rows,
     write_rows,
@@ -33,17 +33,17 @@ def written(tmp_path):
     def write(name, rows, first=0, parameters="p", library="1+a"):
         path = tmp_path / f"{name}-{first}.parquet"
         found = [{"method": name, "errors": first + number, "status": OK} for number in range(rows)]
-        write_rows(path, found, LOO_ROWS, Made(name, parameters, library))
+        write_rows(path, found, LOO_ROWS, CellRecord(name, parameters, library))
         return path
 
     return write
 
 
 def test_a_file_says_what_its_rows_are_of(written, tmp_path):
-    assert made_cells(written("a", 3)) == {"a": Made("a", "p", "1+a", 3)}
-    assert made_cells(tmp_path / "nothing.parquet") == {}
+    assert cell_records(written("a", 3)) == {"a": CellRecord("a", "p", "1+a", 3)}
+    assert cell_records(tmp_path / "nothing.parquet") == {}
     write_rows(tmp_path / "anybody's.parquet", [{"errors": 1, "status": OK}], LOO_ROWS)
-    assert made_cells(tmp_path / "anybody's.parquet") == {}
+    assert cell_records(tmp_path / "anybody's.parquet") == {}
 
 
 def test_gathered_rows_are_those_of_files_and_those_that_are_kept(written, tmp_path):
@@ -53,8 +53,8 @@ def test_gathered_rows_are_those_of_files_and_those_that_are_kept(written, tmp_p
     files = {"b": written("b", 3, first=10, parameters="q"), "d": written("d", 1, first=20)}
     assert gather_rows(path, ["b", "d", "c"], files, LOO_ROWS) == 6
     assert read_rows([path])["errors"].tolist() == [10, 11, 12, 20, 0, 1]
-    assert list(made_cells(path)) == ["b", "d", "c"]
-    assert made_cells(path)["b"] == Made("b", "q", "1+a", 3)
+    assert list(cell_records(path)) == ["b", "d", "c"]
+    assert cell_records(path)["b"] == CellRecord("b", "q", "1+a", 3)
     for name, errors in (("b", [10, 11, 12]), ("d", [20]), ("c", [0, 1])):
         assert read_cell(path, name)["errors"].tolist() == errors
         assert set(read_cell(path, name)["method"]) == {name}
@@ -70,7 +70,7 @@ def test_a_cell_that_neither_a_file_nor_the_kept_rows_have_is_an_error(written, 
 
 
 def test_cells_whose_rows_are_of_other_parameters_or_code_are_computed(written, tmp_path):
-    path, kept = tmp_path / "rows/cells.parquet", Made("a", "p", "1+a")
+    path, kept = tmp_path / "rows/cells.parquet", CellRecord("a", "p", "1+a")
     assert cells_to_compute(path, [kept], any_code=True) == ["a"]
     gather_rows(path, ["a", "b"], {"a": written("a", 1), "b": written("b", 1)}, LOO_ROWS)
     other_code, other_parameters = replace(kept, library="1+b"), replace(kept, parameters="q")
@@ -83,7 +83,7 @@ def test_cells_whose_rows_are_of_other_parameters_or_code_are_computed(written, 
         (other_parameters, True, ["a"]),
         (replace(kept, cell="c"), True, ["c"]),
     ]:
-        assert cells_to_compute(path, [wanted, Made("b", "p", "1+a")], any_code) == computed
+        assert cells_to_compute(path, [wanted, CellRecord("b", "p", "1+a")], any_code) == computed
 
 
 def test_a_job_of_several_cells_takes_those_that_are_kept(written, tmp_path):
@@ -101,11 +101,11 @@ def test_a_job_of_several_cells_takes_those_that_are_kept(written, tmp_path):
         },
     }
     log = logging.getLogger("test")
-    run_cell({**cell, "kept": (path, True)}, {}, output, log)
-    assert made_cells(output) == {"b": Made("b", "p", "0.1+other", 3)}
+    run_cell({**cell, "stored": (path, True)}, {}, output, log)
+    assert cell_records(output) == {"b": CellRecord("b", "p", "0.1+other", 3)}
     assert read_rows([output])["errors"].tolist() == [0, 1, 2]
     # else it is computed, by a function that there is not
-    for changed in ({"kept": (path, False)}, {"kept": (path, True), "parameters": "q"}, {"kept": None}):
+    for changed in ({"stored": (path, False)}, {"stored": (path, True), "parameters": "q"}, {"stored": None}):
         with pytest.raises(AttributeError, match="nothing"):
             run_cell({**cell, **changed}, {}, output, log)
 
@@ -146,7 +146,7 @@ def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows)
     run = ("--cores", "2", "--quiet", "rules", "progress", "--", target)
     done = computed.snakemake(*run, config=changed(rbf=longer))
     assert done.returncode == 0, done.stderr
-    assert set(made_cells(rows / "cells.parquet")) == {
+    assert set(cell_records(rows / "cells.parquet")) == {
         f"titanic-table/realisation-1/{cell}" for cell in ("linear", "rbf-gamma0.5", "rbf-gamma0.25")
     }
     assert dry(franc) == {}
@@ -158,7 +158,7 @@ def test_cells_are_planned_whose_rows_are_not_kept(computed, franc, change_rows)
     assert dry(changed(rbf=longer, eps=0.002)) == {**ALL, "franc2008_run_loo": 3}
 
     for path in rows.iterdir():
-        made = {name: replace(own, library="0.1+other") for name, own in made_cells(path).items()}
+        made = {name: replace(own, library="0.1+other") for name, own in cell_records(path).items()}
         change_rows(path, made)
     assert dry(franc) == ALL
     assert dry({**franc, "rows_of_other_code": "keep"}) == {}
@@ -275,7 +275,7 @@ def test_cells_beyond_the_paper_are_left_if_asked(checkout, change_rows, minutes
         config = {"preset": "beyond", "papers": ["wen2017"], "minutes_per_job": minutes, "wen2017": WEN}
         done = checkout.snakemake("--cores", "2", "--quiet", "rules", "--", target, config={**config, **more})
         assert done.returncode == 0, done.stderr
-        return {name: own.library for name, own in made_cells(rows / "seeds.parquet").items()}
+        return {name: own.library for name, own in cell_records(rows / "seeds.parquet").items()}
 
     first = made_by("printed", cells_beyond="leave")
     assert list(first) == [published]
@@ -285,7 +285,7 @@ def test_cells_beyond_the_paper_are_left_if_asked(checkout, change_rows, minutes
     assert made_by(everything) == {published: first[published], chosen: first[published]}
 
     shutil.rmtree(rows.parent / "seeds")
-    there = made_cells(rows / "seeds.parquet").items()
+    there = cell_records(rows / "seeds.parquet").items()
     change_rows(rows / "seeds.parquet", {name: replace(own, library="1+old") for name, own in there})
     assert made_by("printed", cells_beyond="leave") == {published: first[published], chosen: "1+old"}
     assert made_by(everything) == {published: first[published], chosen: first[published]}

@@ -6,7 +6,7 @@ import sys
 import pytest
 from checkouts import ROOT
 from lib import run
-from lib.rows import made_cells, read_rows
+from lib.rows import cell_records, read_rows
 
 
 @pytest.mark.slow
@@ -33,8 +33,8 @@ def test_a_cell_of_a_configuration_is_run(computed, franc, tmp_path):
     assert done.returncode == 0, done.stderr
     kept = computed.folder / "results/kept/franc2008/rows/test.parquet"
     rows = read_rows([tmp_path / "own.parquet"])
-    (own,) = made_cells(tmp_path / "own.parquet").values()
-    assert own == made_cells(kept)["titanic-table/rbf"]
+    (own,) = cell_records(tmp_path / "own.parquet").values()
+    assert own == cell_records(kept)["titanic-table/rbf"]
     was = read_rows([kept])
     assert rows["errors"].tolist() == was[was["kernel"] == "rbf"]["errors"].tolist()
     assert len(done.stdout.splitlines()) == 1 + len(rows) and "estimate" in done.stdout.splitlines()[0]

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 from checkouts import Checkout
-from lib.rows import made_cells, read_rows
-from lib.run import planned, wanted
-from lib.runlog import BEGIN, END, MADE, note, runs
+from lib.rows import cell_records, read_rows
+from lib.run import planned, required_cells
+from lib.runlog import BEGIN, COMPLETE, END, note, runs
 
 
 def test_a_run_that_was_lost_began_when_it_was_first_started(tmp_path, monkeypatch):
@@ -20,17 +20,17 @@ def test_a_run_that_was_lost_began_when_it_was_first_started(tmp_path, monkeypat
         path.write_text("\n".join([*before, json.dumps({**json.loads(last), "at": at})]) + "\n")
 
     line("1", BEGIN, commit="old", cells=9)
-    line("2", END, how=MADE)
+    line("2", END, how=COMPLETE)
     line("3", BEGIN, commit="new", cells=8)
-    old = {"commit": "old", "cells": 9, "began": "1", "ended": "2", "calls": 1, "how": MADE}
+    old = {"commit": "old", "cells": 9, "began": "1", "ended": "2", "calls": 1, "how": COMPLETE}
     new = {"commit": "new", "cells": 8, "began": "3"}
     assert runs(path) == [old, {**new, "ended": None, "calls": 1}]
     # the machine is lost here
     line("4", BEGIN, commit="new", cells=5)
     line("5", END, how="not all could be made")
     line("6", BEGIN, commit="new", cells=1)
-    line("7", END, how=MADE)
-    whole = {**new, "ended": "7", "calls": 3, "how": MADE}
+    line("7", END, how=COMPLETE)
+    whole = {**new, "ended": "7", "calls": 3, "how": COMPLETE}
     assert runs(path) == [old, whole]
     # what is asked for when all was made is a run of its own
     line("8", BEGIN, commit="new", cells=3)
@@ -58,8 +58,8 @@ def test_committed_rows_are_those_of_the_configuration(root):
     assert config["baselines"] == "sampled"
     for paper in papers.values():
         for stage in paper.plan.stages:
-            asked = {own.cell: own.parameters for own in wanted(paper, stage, registry)}
-            made = made_cells(root / paper.gathered(stage, "results/paper"))
+            asked = {own.cell: own.parameters for own in required_cells(paper, stage, registry)}
+            made = cell_records(root / paper.gathered(stage, "results/paper"))
             assert list(made) == list(asked)
             assert {cell: own.parameters for cell, own in made.items()} == asked
 
@@ -89,7 +89,7 @@ def test_committed_rows_are_of_one_library_commit_and_processor_but_for_later_va
     # make paper was called first, and make beyond after it
     printed = provenance["runs"][0]
     began, ended = (datetime.fromisoformat(printed[key]) for key in ("began", "ended"))
-    assert printed["how"] == MADE and ended - began <= timedelta(hours=2.5)
+    assert printed["how"] == COMPLETE and ended - began <= timedelta(hours=2.5)
 
 
 @pytest.mark.parametrize("paper", ["bakir2004", "franc2008", "sarafis2018", "wen2017"])
@@ -100,8 +100,8 @@ def test_cells_that_samples_leave_out_are_baselines(root, tmp_path, paper):
     left_out = {
         f"{stage}/{name}"
         for stage in full.stages
-        for name in full.of_stage(stage)
-        if name not in sampled.of_stage(stage)
+        for name in full.runs_by_cell(stage)
+        if name not in sampled.runs_by_cell(stage)
     }
     expected = {
         "franc2008": {name for name in left_out if name.startswith("stopping/")},
@@ -120,7 +120,7 @@ def test_within_8_gb_no_cell_takes_more(root):
             f"{name}/{stage}/{cell}": run.cells[cell]
             for name, paper in plans.items()
             for stage in paper.plan.stages
-            for cell, run in paper.plan.of_stage(stage).items()
+            for cell, run in paper.plan.runs_by_cell(stage).items()
         }
 
     all_cells, fitting = cells(papers), cells(small)
@@ -166,12 +166,12 @@ def test_files_and_provenance_of_a_run_are_of_one_library_commit_and_processor(t
         version, _, code = library.rpartition("+")
         assert version == provenance["library"]
         assert [code] == provenance["code"][f"franc2008/{file.stem}"]
-        assert {own.library for own in made_cells(file).values()} == {library}
+        assert {own.library for own in cell_records(file).values()} == {library}
     (run,) = provenance["runs"]
     assert (run["commit"], run["cells"], run["memory_mb"], run["how"]) == (
         provenance["commit"],
         5,
         2000,
-        MADE,
+        COMPLETE,
     )
     assert run["began"] <= run["ended"] <= provenance["written"]

@@ -11,7 +11,7 @@ import pytest
 from lib.causes import Cause, cause_table
 from lib.claims import VERDICTS, check_claims, claim_tests, kind_of, limits, verdict
 from lib.config import read_schema
-from lib.origins import commits, libraries, others
+from lib.origins import commits, libraries, outdated_libraries
 from lib.papers import load_papers
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
@@ -24,7 +24,7 @@ PRINTED = {"franc2008": 185, "wen2017": 115, "sarafis2018": 224, "bakir2004": 59
 
 @pytest.fixture(scope="module")
 def claims(root):
-    return {key: paper.judged() for key, paper in load_papers().items() if paper.claims}
+    return {key: paper.scorecard_entry() for key, paper in load_papers().items() if paper.claims}
 
 
 @pytest.fixture(scope="module")
@@ -417,9 +417,9 @@ def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
     # those of the most rows first, and none of rows that do not say
     first, *less = commits(paths)
     assert first == ("c", "") and sorted(less) == [("c", "x"), ("d", "x")]
-    assert others(frame, "one", ["cells", "test"]) == "cells: 1+a"
-    assert others(frame, "one", ["test"]) == others(frame, "none", []) == ""
-    assert others(frame, "other", ["cells"]) == "cells: 2+b"
+    assert outdated_libraries(frame, "one", ["cells", "test"]) == "cells: 1+a"
+    assert outdated_libraries(frame, "one", ["test"]) == outdated_libraries(frame, "none", []) == ""
+    assert outdated_libraries(frame, "other", ["cells"]) == "cells: 2+b"
 
 
 def test_markdown_tables_are_read_as_they_were_written(tmp_path):

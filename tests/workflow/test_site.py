@@ -29,7 +29,7 @@ def test_every_exhibit_has_its_place(pages, root):
     looked_for = set(pd.read_csv(root / "results/paper/scorecard_causes.csv")["paper"])
     for key, paper in papers.items():
         headings = re.findall(r"^## (.*)$", pages[key], flags=re.M)
-        expected = [f"{exhibit.name}: {exhibit.what}" for exhibit in paper.exhibits.values()]
+        expected = [f"{exhibit.name}: {exhibit.subject}" for exhibit in paper.exhibits.values()]
         causes = ["Causes of what is not within tolerance"] if key in looked_for else []
         assert headings == [*expected, *causes, *(["Claims"] if paper.claims else [])]
         drawn = re.findall(r"!\[[^]]+\]\(\.\./\.\./(.*?)\)", pages[key])

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from lib.rows import LOO_ROWS, made_cells, pack_bits, read_rows
+from lib.rows import LOO_ROWS, cell_records, pack_bits, read_rows
 from lib.verify import COLUMNS, compare, drawn
 
 CELLS = [
@@ -160,7 +160,7 @@ def test_cells_are_computed_again_and_compared(computed, franc, change_rows):
 
     changed = read_rows([kept])
     changed.loc[0, "errors"] += 1
-    change_rows(kept, made_cells(kept), changed, LOO_ROWS)
+    change_rows(kept, cell_records(kept), changed, LOO_ROWS)
     done = computed.snakemake(*run, config={**franc, "verify": "franc2008/cells/*/linear"})
     output = done.stdout + done.stderr
     assert done.returncode == 1

@@ -178,8 +178,8 @@ def test_cells_that_are_left_out_are_known(tmp_path, root, wrong):
         planned(root / "config/paper.yaml", path)
     # mnist and webdata, of which paper.yaml leaves out cells, are no data sets of the small one
     papers, _, _ = planned(root / "config/paper.yaml", root / "config/paper-8gb.yaml")
-    assert "adult/published/k-3" not in papers["wen2017"].plan.of_stage("libsvm")
-    assert "adult/published/k-10" in papers["wen2017"].plan.of_stage("libsvm")
+    assert "adult/published/k-3" not in papers["wen2017"].plan.runs_by_cell("libsvm")
+    assert "adult/published/k-10" in papers["wen2017"].plan.runs_by_cell("libsvm")
 
 
 def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
@@ -383,7 +383,7 @@ def test_readings_of_seeds_of_an_identity_matrix(run, tmp_path):
     assert found["sir_positive_all"] == [[15, 5, 5, 5]] * 2
     assert found["zero_of_seeds"] == [[15, 5, 10, 15]] * 2
     rows = pd.DataFrame(rows).assign(dataset="far", fold="4")
-    (total,) = causes.of_readings(rows.assign(round_n_iter=[[15, 5]] * 2), "sir")
+    (total,) = causes.reading_counts(rows.assign(round_n_iter=[[15, 5]] * 2), "sir")
     assert (total["exhibit"], total["setting"], total["value"]) == ("table3", "k=4", 30 / 60)
 
 

@@ -1,1 +1,1 @@
-"""What the workflow's scripts share, and one package per paper."""
+"""The modules that the workflow's scripts share."""

@@ -1,8 +1,8 @@
 """Causes of published results that ours miss: variants of a protocol, and proofs.
 
-``papers/<paper>/causes.yaml`` declares them. A cause says on which figures it acts, and is shown only if its
-value lands within tolerance on every one of them, those that are within anyway included; otherwise it is
-disproved. A proof is a bound on what any run can have; it shows that the printed number is beyond it.
+``papers/<paper>/causes.yaml`` declares them. A cause says on which figures it acts. It is shown if its value
+lands within tolerance on all of them, also on those where ours does already; otherwise it is disproved. A
+proof is a bound on the value of any run; it shows that the printed number is beyond the bound.
 """
 
 from copy import deepcopy
@@ -19,36 +19,36 @@ SHOWN, DISPROVED, UNDECIDABLE, PREPARED = ("shown", "disproved", "undecidable he
 COLUMNS = ["cause", *TIDY_COLUMNS]
 
 
-def runs_of(paper, name, own, config, registry):
-    """The runs of a cause's own cells, whose stage has the name of the cause; none if it is made from rows of
-    the paper.
+def runs_of(paper, name, declaration, config, registry):
+    """Return the runs that compute a cause's cells; their stage has the name of the cause. There are none if
+    the cause is made from rows of the paper.
 
-    In its declaration `own` the ``overlay`` is laid over the paper's section of the configuration; of the
-    plan that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan``
-    names a function that returns a run, of the paper's causes.py or as ``module.function``. Each cell takes
-    at least ``mem_mb``.
+    The ``overlay`` of its `declaration` is laid over the paper's section of the configuration; of the plan
+    that follows, the cells of the ``stage`` whose names match one of ``cells`` are run. Or ``plan`` names a
+    function that returns a run, of the paper's causes.py or as ``module.function``. Each cell takes at least
+    ``mem_mb``.
     """
-    if "plan" in own:
-        module, _, function = own["plan"].rpartition(".")
+    if "plan" in declaration:
+        module, _, function = declaration["plan"].rpartition(".")
         runs = [getattr(import_module(f"papers.{paper}.{module or 'causes'}"), function)(config, registry)]
-    elif "overlay" in own:
+    elif "overlay" in declaration:
         laid = deepcopy(config)
-        laid[paper] |= own["overlay"]
+        laid[paper] |= declaration["overlay"]
         runs = import_module(f"papers.{paper}.plan").plan(laid, registry).runs
-        runs = [run for run in runs if run.stage == own["stage"]]
+        runs = [run for run in runs if run.stage == declaration["stage"]]
     else:
         runs = []
-    patterns = own.get("cells", ["*"])
-    found = []
+    patterns = declaration.get("cells", ["*"])
+    cause_runs = []
     for run in runs:
         cells = {
-            cell: replace(of, mem_mb=max(of.mem_mb, own.get("mem_mb", 0)))
-            for cell, of in run.cells.items()
+            cell: replace(planned_cell, mem_mb=max(planned_cell.mem_mb, declaration.get("mem_mb", 0)))
+            for cell, planned_cell in run.cells.items()
             if any(fnmatchcase(cell, pattern) for pattern in patterns)
         }
         if cells:
-            found.append(replace(run, cells=cells, stage=name, priority=0, cause=name))
-    return found
+            cause_runs.append(replace(run, cells=cells, stage=name, priority=0, cause=name))
+    return cause_runs
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Cause:
     Attributes
     ----------
     name : str
-    own : dict
+    declaration : dict
         Its declaration.
     values, spreads : dict
         Exhibit, data set, setting, method and metric -> value, and its standard deviation.
@@ -69,29 +69,30 @@ class Cause:
     """
 
     name: str
-    own: dict
+    declaration: dict
     values: dict = field(default_factory=dict)
     spreads: dict = field(default_factory=dict)
     run: bool = True
     landed: dict = field(default_factory=dict)
 
     def acts_on(self, key):
-        """Whether it claims to act on a figure: exhibit, data set, setting, method and metric."""
+        """Return whether the cause claims to act on a figure: exhibit, data set, setting, method and
+        metric."""
         return any(
             key[0] == entry["exhibit"]
             and all(
                 value in entry.get(f"{name}s", [value]) for name, value in zip(KEY[1:], key[1:], strict=True)
             )
-            for entry in self.own.get("acts", [])
+            for entry in self.declaration.get("acts", [])
         )
 
     def land(self, key, allowed):
-        """Note whether it explains a printed number that is compared with ours, of which `allowed` is the
-        tolerance: a variant is within it, a proof beyond it."""
-        if not self.run or "missing" in self.own or not self.acts_on(key):
+        """Note whether the cause explains a printed number that is compared with ours: a variant if it is
+        within the tolerance `allowed`, a proof if it is beyond it."""
+        if not self.run or "missing" in self.declaration or not self.acts_on(key):
             return
         value = self.values.get(key)
-        proof = self.own.get("proof")
+        proof = self.declaration.get("proof")
         if value is None:
             self.landed[key] = False
         elif proof:
@@ -101,41 +102,45 @@ class Cause:
 
     @property
     def verdict(self):
-        if "missing" in self.own:
+        if "missing" in self.declaration:
             return UNDECIDABLE
         if not self.run:
             return PREPARED
-        if "spreads" in self.own:
+        if "spreads" in self.declaration:
             return "measured"
         return SHOWN if self.landed and all(self.landed.values()) else DISPROVED
 
 
-def read_causes(declared, made, run):
-    """The causes of a paper, as declared; `made` has rows with the columns `COLUMNS`, or is None, and
-    `run` names those that were run."""
+def read_causes(declared, variant_rows, run):
+    """Return the causes of a paper, as declared. `variant_rows` has rows with the columns `COLUMNS`, or is
+    None; `run` names the causes that were run."""
     values, spreads = {}, {}
-    for row in [] if made is None else made.fillna({name: "" for name in KEY}).itertuples(index=False):
+    for row in (
+        []
+        if variant_rows is None
+        else variant_rows.fillna({name: "" for name in KEY}).itertuples(index=False)
+    ):
         key = tuple(getattr(row, name) for name in KEY)
         values.setdefault(row.cause, {})[key] = row.value
         spreads.setdefault(row.cause, {})[key] = row.spread
     return [
-        Cause(name, own, values.get(name, {}), spreads.get(name, {}), name in run)
-        for name, own in declared.items()
+        Cause(name, declaration, values.get(name, {}), spreads.get(name, {}), name in run)
+        for name, declaration in declared.items()
     ]
 
 
 def spreads_of(causes):
-    """Standard deviations of one draw of the rows, by figure, from the causes that say only this. Where
-    several say it, their variances add up."""
-    found = {}
+    """Return the standard deviations of one draw of the rows, by figure, from the causes that declare
+    spreads. If several causes give one for a figure, their variances add up."""
+    spreads = {}
     for cause in causes:
-        for key, spread in cause.spreads.items() if "spreads" in cause.own else []:
-            found[key] = np.hypot(found.get(key, 0.0), spread)
-    return found
+        for key, spread in cause.spreads.items() if "spreads" in cause.declaration else []:
+            spreads[key] = np.hypot(spreads.get(key, 0.0), spread)
+    return spreads
 
 
 def cause_of(causes, key):
-    """What explains a miss: the columns ``cause``, ``variant`` and ``explained``.
+    """Return the cause that explains a miss, as the columns ``cause``, ``variant`` and ``explained``.
 
     If several causes act on a figure, the first that is shown counts; a disproved one is named, too.
     """
@@ -151,9 +156,9 @@ def cause_of(causes, key):
 
 
 def cause_table(causes, figures):
-    """The causes of all papers, one row for each, by the scorecard's figures of all papers: on how many
-    decided figures it ``acts``, on how many of these it ``landed``, and the ``misses`` that it explains.
-    Its ``kind`` is variant, proof, missing or spread."""
+    """Return a table of the causes of all papers, one row for each. From the scorecard's figures of all
+    papers it counts the decided figures on which a cause ``acts``, how many of these it ``landed`` on, and
+    the ``misses`` that it explains. Its ``kind`` is variant, proof, missing or spread."""
     kinds = {"proof": "proof", "missing": "missing", "spreads": "spread"}
     names = ("paper", "cause", "statement", "kind", "acts", "landed", "misses", "verdict")
     misses = figures[figures["explained"].isin(["yes", "undecidable"])].groupby(["paper", "cause"]).size()
@@ -161,14 +166,14 @@ def cause_table(causes, figures):
         (
             paper,
             cause.name,
-            cause.own["statement"],
-            next((kind for key, kind in kinds.items() if key in cause.own), "variant"),
+            cause.declaration["statement"],
+            next((kind for key, kind in kinds.items() if key in cause.declaration), "variant"),
             len(cause.landed),
             sum(cause.landed.values()),
             sum(misses.get((paper, name), 0) for name in (cause.name, f"{cause.name} ({cause.verdict})")),
             cause.verdict,
         )
-        for paper, own in causes.items()
-        for cause in own
+        for paper, paper_causes in causes.items()
+        for cause in paper_causes
     ]
     return pd.DataFrame(rows, columns=names)

@@ -1,4 +1,4 @@
-"""A part of a data set and its Gram matrix, on which methods judge one model after the other."""
+"""A part of a data set and its Gram matrix, on which methods evaluate one model after the other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import numpy as np
 from svmselect import RBF, Gram, Linear, solve_csvc
 from svmselect.errors import misclassified
 
-from lib.columns import FIT, error_count, judged, taken, unfinished
+from lib.columns import FIT, error_count, estimate_columns, taken, unfinished
 from lib.timing import timed
 
 # This many kernel values between test rows and training rows are held at a time.
@@ -17,21 +17,20 @@ BLOCK_VALUES = 2**24
 
 @dataclass(frozen=True)
 class Method:
-    """A way to judge a model."""
+    """A method that evaluates a model."""
 
     name: str
     run: Callable  # called with the bound C of the model and its fit, a Solution or None; returns a result
-    columns: Callable = judged  # the columns of the row, from the result
+    columns: Callable = estimate_columns  # the columns of the row, from the result
     fixed: dict = field(default_factory=dict)  # columns that are known before
-    # whether it estimates the error of the fit: without one it fails too, and of an unfinished fit it is as
-    # unfinished; others run all the same
-    of_fit: bool = False
+    # whether it needs the fit: without one it fails too, and of an unfinished fit it is as unfinished
+    from_fit: bool = False
 
 
 class Cell:
-    """What the models of a cell share: the labels of a `part`, the Gram matrix of its training rows within
-    `memory_mb`, with the kernel that was set last, and the columns that all rows of the kernel have. The
-    identity of the job gets the columns of the part."""
+    """The training rows of a `part` and their Gram matrix, on which the models of a cell are trained and
+    evaluated. The matrix stays within `memory_mb` and has the kernel that was set last. The identity of the
+    job gets the columns of the part."""
 
     def __init__(self, job, part, memory_mb=2048):
         self.job, self.part, self.y, self.memory_mb = job, part, part.y, memory_mb
@@ -50,12 +49,13 @@ class Cell:
             self.gram.compute()
             self.gram.squared_radius()
         self.columns = {"kernel": kernel.name, "gamma": gamma, "gram_cpu_s": clock.cpu_s}
-        what = kernel.name, gamma, self.gram.m, clock.cpu_s
-        self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *what)
+        details = kernel.name, gamma, self.gram.m, clock.cpu_s
+        self.job.log.info("%s kernel, gamma=%s: Gram matrix of %d rows in %.3f s of CPU time", *details)
 
     def run(self, models, options, names=FIT):
-        """Rows of every method of some models: what kernels and models do not share. Of each model the row
-        "test" with the errors of its fit on the test rows comes first, then those of the methods.
+        """Return the rows of every method of some models, without the columns that the cells' rows share. The
+        first row of each model is "test", with the errors of its fit on the test rows; the rows of its
+        methods follow.
 
         Parameters
         ----------
@@ -69,27 +69,27 @@ class Cell:
         """
         rows, fits = [], []
         for columns, C, methods in models:
-            fit, own = self._run_model(columns, C, methods, options, names)
-            rows += [{**self.columns, **columns, **row} for row in own]
+            fit, model_rows = self._run_model(columns, C, methods, options, names)
+            rows += [{**self.columns, **columns, **row} for row in model_rows]
             if fit is not None:
-                fits.append((rows[-len(own)], fit))
+                fits.append((rows[-len(model_rows)], fit))
         self._test(fits)
         return rows
 
     def _run_model(self, columns, C, methods, options, names):
-        """The fit, None if it failed, and the rows."""
-        attempt = partial(self.job.attempt, at=f"{self.columns['kernel']}, {columns}")
+        """Return the fit, None if it failed, and the rows of one model."""
+        attempt = partial(self.job.attempt, model_name=f"{self.columns['kernel']}, {columns}")
         fit, failed = attempt("test", partial(solve_csvc, self.gram, self.y, C, **options))
         stopped = {} if fit is None or fit.converged else unfinished("iteration limit reached")
-        of_fit = {} if fit is None else taken(fit, *names)
-        rows = [{**failed, **of_fit, **stopped, "fold": "test"}]
+        fit_columns = {} if fit is None else taken(fit, *names)
+        rows = [{**failed, **fit_columns, **stopped, "fold": "test"}]
         for method in methods:
-            if method.of_fit and fit is None:
+            if method.from_fit and fit is None:
                 rows.append({**failed, "method": method.name, **method.fixed})
                 continue
             result, row = attempt(method.name, partial(method.run, C, fit))
             if result is not None:
-                row |= {**method.columns(result), **(stopped if method.of_fit else {})}
+                row |= {**method.columns(result), **(stopped if method.from_fit else {})}
             rows.append({**row, **method.fixed})
         return fit, rows
 
@@ -104,13 +104,13 @@ class Cell:
         size = max(1, BLOCK_VALUES // self.gram.m)
         wrong = np.empty((len(y), len(fits)), dtype=bool)
         for begin in range(0, len(y), size):
-            these = slice(begin, begin + size)
-            decision = self.gram.cross(X[these], everyone) @ theta + b
-            wrong[these] = misclassified(y[these, None], decision)
+            block = slice(begin, begin + size)
+            decision = self.gram.cross(X[block], everyone) @ theta + b
+            wrong[block] = misclassified(y[block, None], decision)
         for (row, _), errors in zip(fits, wrong.T, strict=True):
             row |= error_count(errors)
 
 
 def kernel_of(gamma):
-    """The RBF kernel; without gamma the linear one."""
+    """Return the RBF kernel, or without gamma the linear one."""
     return Linear() if gamma is None else RBF(gamma)

@@ -52,7 +52,7 @@ class Checkpoint:
         return saved, results
 
     def get(self, point):
-        """Result (dict) of a finished point (list of numbers and strings), or None."""
+        """Return the result (dict) of a finished point (list of numbers and strings), or None."""
         return self.results.get(json.dumps(point))
 
     def add(self, point, result):
@@ -76,7 +76,7 @@ def _line_of(value):
 
 
 def _value_of(line):
-    """What `_line_of` wrote; any exception if it is something else."""
+    """Return the value of a line that `_line_of` wrote; any other line raises an exception."""
     recorded, content = line.removesuffix(b"\n").split(b" ", 1)
     if hashlib.sha256(content).hexdigest().encode() != recorded:
         raise ValueError(f"a line does not have the SHA-256 {recorded.decode(errors='replace')[:64]}")
@@ -90,9 +90,9 @@ def run_points(points, run, checkpoint, log):
     ``status``. Rows are added to the checkpoint as they come; those with status ``error`` are not, a resumed
     job tries them again.
     """
-    found = sum(checkpoint.get(point) is not None for point in points)
-    if found:
-        log.info("resumed: %d of %d points come from %s", found, len(points), checkpoint.path)
+    n_finished = sum(checkpoint.get(point) is not None for point in points)
+    if n_finished:
+        log.info("resumed: %d of %d points come from %s", n_finished, len(points), checkpoint.path)
     for number, point in enumerate(points, start=1):
         row = checkpoint.get(point)
         if row is None:

@@ -31,39 +31,43 @@ def check_claims(papers, schema):
     for name, paper in papers.items():
         claims = paper["claims"].items()
         for kind in ("limits", "exhibits"):
-            named = {(claim, entry) for claim, own in claims for entry in own.get(kind, [])}
+            named = {(claim, entry) for claim, declaration in claims for entry in declaration.get(kind, [])}
             mistakes += [
                 f"The claim {name}.{claim} names {entry!r}, which is not among the {kind} of {name}."
                 for claim, entry in sorted(named)
                 if entry not in paper[kind]
             ]
-        unused = set(paper["limits"]) - {entry for _, own in claims for entry in own.get("limits", [])}
+        unused = set(paper["limits"]) - {
+            entry for _, declaration in claims for entry in declaration.get("limits", [])
+        }
         mistakes += [f"No claim names the limit {entry!r} of {name}." for entry in sorted(unused)]
     if mistakes:
         raise ValueError("\n".join(mistakes))
 
 
 def limits(paper):
-    """The tolerances of a paper's tests: name -> value, from its claims.yaml."""
+    """Return the tolerances of a paper's tests: name -> value, from its claims.yaml."""
     return {name: limit["value"] for name, limit in paper["limits"].items()}
 
 
 @dataclass(kw_only=True)
 class Results:
-    """What claims are decided from. That of a paper may ask for more, by the names of its attributes."""
+    """The exhibits, limits and published figures from which claims are decided. The class of a paper may add
+    attributes, which it gets by their names."""
 
     tidy: pd.DataFrame  # rows of all exhibits
     limits: dict  # limit -> its value, see `limits`
     published: pd.DataFrame | None = None  # the paper's figures, in the same form
 
     def curves(self, exhibit, metric):
-        """Data set, and its curves: a DataFrame of methods by setting, in increasing order."""
+        """Yield each data set of an exhibit with its curves, a DataFrame of methods by setting, in increasing
+        order."""
         for dataset, rows in part_of(self.tidy, exhibit, metric).groupby("dataset", sort=False):
             yield dataset, by_method(rows.astype({"setting": float}), "setting")
 
     def test(self, dataset, quantity, value, relation, limit, kernel="rbf", decides=True):
-        """A number that decides a claim by its relation (of `RELATIONS`) to a limit, which is a number or the
-        name of one of the `limits`. Where the claim is not about it, it `decides` nothing."""
+        """Return a number that decides a claim by its relation (of `RELATIONS`) to a limit, which is a number
+        or the name of one of the `limits`. With `decides` False the number only explains."""
         if not decides:
             return number(dataset, quantity, value, kernel=kernel)
         limit = self.limits[limit] if isinstance(limit, str) else limit
@@ -71,20 +75,22 @@ class Results:
         return number(dataset, quantity, value, f"{relation} {limit:g}", holds, kernel)
 
     def test_each(self, values, quantity, relation, limit):
-        """The same test for each of some values, a Series whose index names the data sets."""
+        """Yield a test, as `test` returns it, for each of some values, a Series whose index names the data
+        sets."""
         for dataset, value in values.items():
             yield self.test(dataset, quantity, value, relation, limit)
 
 
 def claim_tests(module):
-    """The tests of a paper's claims, by claim: its functions ``claim_<id>``, underscores for hyphens."""
+    """Return the tests of a paper's claims by claim: its functions ``claim_<id>``, underscores for
+    hyphens."""
     tests = {name: test for name, test in vars(module).items() if name.startswith("claim_")}
     return {name.removeprefix("claim_").replace("_", "-"): test for name, test in tests.items()}
 
 
 def verdict(tests, held):
-    """The verdict on what has so many tests, of which so many held: with more than half of them it is
-    reproduced but for the others, with their count."""
+    """Return the verdict on a claim or an exhibit from its number of tests and how many of them held. If more
+    than half held, the verdict counts the others."""
     if not tests:
         return NOT_TESTABLE
     if held == tests:
@@ -93,7 +99,7 @@ def verdict(tests, held):
 
 
 def kind_of(verdict):
-    """The one of `VERDICTS` that a verdict begins with."""
+    """Return the one of `VERDICTS` that a verdict begins with."""
     return max((word for word in VERDICTS if verdict.startswith(word)), key=len)
 
 
@@ -107,11 +113,13 @@ def decide(claims, tests, results, full_scale=True):
     """
     verdicts, numbers = [], []
     for claim, declared in claims.items():
-        found = [{"claim": claim, **row} for row in tests[claim](results) if not np.isnan(row["value"])]
+        claim_numbers = [
+            {"claim": claim, **row} for row in tests[claim](results) if not np.isnan(row["value"])
+        ]
         if declared.get("full_scale") and not full_scale:
-            found = [{**row, "holds": ""} for row in found]
-        numbers += found
-        decided = [row["holds"] for row in found if row["holds"]]
+            claim_numbers = [{**row, "holds": ""} for row in claim_numbers]
+        numbers += claim_numbers
+        decided = [row["holds"] for row in claim_numbers if row["holds"]]
         held = decided.count("yes")
         said = {"claim": claim, "by": declared["by"], "statement": declared["statement"]}
         count = {"tests": len(decided), "held": held, "verdict": verdict(len(decided), held)}
@@ -121,8 +129,8 @@ def decide(claims, tests, results, full_scale=True):
 
 
 def number(dataset, quantity, value, limit="", holds=None, kernel="rbf"):
-    """One number of a claim. It only explains others unless `holds` is given, which decides the claim; then
-    `limit` says what was claimed."""
+    """Return one number of a claim, as a dict. If `holds` is given it decides the claim, and `limit` says
+    what was claimed; otherwise it only explains."""
     decided = "" if holds is None else "yes" if holds else "no"
     return {
         "dataset": dataset,
@@ -135,15 +143,16 @@ def number(dataset, quantity, value, limit="", holds=None, kernel="rbf"):
 
 
 def claims_layout(verdicts, numbers):
-    """Columns, body and notes of the claims; one note per data set and kernel where tests did not hold."""
+    """Return columns, body and notes of the claims; one note per data set and kernel where tests did not
+    hold."""
     columns = [("", name) for name in ("Claim", "By", "Statement", "Tests", "Held", "Verdict")]
     body = [[str(value) for value in row] for row in verdicts.itertuples(index=False)]
     notes = []
-    for (claim, dataset, kernel), own in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
-        if (own["holds"] == "no").any():
-            found = [
+    for (claim, dataset, kernel), group in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
+        if (group["holds"] == "no").any():
+            descriptions = [
                 f"{row.quantity} {row.value:.3g}" + (f" (claimed: {row.limit})" if row.limit else "")
-                for row in own[own["holds"] != "yes"].itertuples()
+                for row in group[group["holds"] != "yes"].itertuples()
             ]
-            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(found)}.")
+            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(descriptions)}.")
     return columns, body, notes

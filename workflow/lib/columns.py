@@ -1,4 +1,4 @@
-"""What a result puts into its row."""
+"""Columns of a row, from the result of a method."""
 
 import numpy as np
 
@@ -10,26 +10,28 @@ COST = ("columns_requested", "kernel_values")
 
 
 def taken(result, *names):
-    """Attributes of a result as columns of their names, as numbers of Python."""
-    found = {name: getattr(result, name) for name in names}
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
+    """Return attributes of a result as columns of their names, as numbers of Python."""
+    attributes = {name: getattr(result, name) for name in names}
+    return {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in attributes.items()
+    }
 
 
 def error_count(wrong):
-    """Columns that count errors (bool, shape (n,))."""
+    """Return columns that count errors (bool, shape (n,))."""
     count = int(np.count_nonzero(wrong))
     return {"errors": count, "rows_tested": len(wrong), "estimate": count / len(wrong)}
 
 
 def unfinished(reason):
-    """Columns of a run whose solver stopped early."""
+    """Return columns of a run whose solver stopped early."""
     return {"status": NOT_CONVERGED, "reason": reason}
 
 
-def judged(result, *names, solved="minimisations"):
-    """Columns of an estimate, a result with ``errors`` or ``bound``: these, where it is degenerate,
-    whether it is finished. `names` are further attributes, see `taken`, and `solved` is what may not have
-    converged."""
+def estimate_columns(result, *names, solved="minimisations"):
+    """Return the columns of an estimate, a result with ``errors`` or ``bound``: its value, its degenerate
+    points, and its status. `names` are further attributes, see `taken`; `solved` names the problems that may
+    not have converged."""
     row = error_count(result.errors) if hasattr(result, "errors") else {"bound": result.bound}
     row |= taken(result, *names)
     if hasattr(result, "n_empty"):

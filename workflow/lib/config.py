@@ -1,4 +1,4 @@
-"""Checks on the workflow's configuration, and the grids that it describes. What is wrong is a `ValueError`,
+"""Checks of the workflow's configuration, and the grids that it describes. A mistake raises a `ValueError`,
 whose message has a sentence for each mistake."""
 
 import math
@@ -21,7 +21,7 @@ Validator = validators.extend(
 
 
 def load_schema(workflow=WORKFLOW):
-    """The schema of the configuration: the keys that all papers share, and a section for each paper.
+    """Return the schema of the configuration: the keys that all papers share, and a section for each paper.
 
     `workflow` is the folder with ``schemas/config.schema.yaml`` and ``papers/<paper>/schema.yaml``. All of
     these files can refer to a definition in the ``$defs`` of any of them as ``#/$defs/<name>``, see
@@ -40,7 +40,7 @@ def load_schema(workflow=WORKFLOW):
 
 
 def read_schema(name):
-    """Another schema of ``schemas/``, which refers to its own definitions alone."""
+    """Return a schema of the folder ``schemas/`` that refers to its own definitions alone."""
     schema = yaml.safe_load((WORKFLOW / f"schemas/{name}.schema.yaml").read_text())
     return written_out(schema, schema.get("$defs", {}))
 
@@ -53,20 +53,20 @@ def written_out(schema, definitions):
         return [written_out(part, definitions) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    own = {key: value for key, value in schema.items() if key != "$ref"}
+    complete = {key: value for key, value in schema.items() if key != "$ref"}
     if "$ref" in schema:
-        own = {**definitions[schema["$ref"].removeprefix("#/$defs/")], **own}
-        return written_out(own, definitions)
-    own = {key: written_out(value, definitions) for key, value in own.items() if key != "$defs"}
-    if "properties" in own:
-        optional = own.pop("optional", [])
+        complete = {**definitions[schema["$ref"].removeprefix("#/$defs/")], **complete}
+        return written_out(complete, definitions)
+    complete = {key: written_out(value, definitions) for key, value in complete.items() if key != "$defs"}
+    if "properties" in complete:
+        optional = complete.pop("optional", [])
         needed = [
             name
-            for name, value in own["properties"].items()
+            for name, value in complete["properties"].items()
             if "default" not in value and name not in optional
         ]
-        own = {"type": "object", "additionalProperties": False, "required": needed, **own}
-    return own
+        complete = {"type": "object", "additionalProperties": False, "required": needed, **complete}
+    return complete
 
 
 def fill_defaults(config, schema):
@@ -118,7 +118,7 @@ def read_texts(config, schema):
 
 
 def _read(value):
-    """A value in which every text is read as YAML, and as a number where YAML wants a point (1e-3)."""
+    """Return a value in which every text is read as YAML, and as a number where YAML wants a point (1e-3)."""
     if isinstance(value, dict):
         return {key: _read(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -133,7 +133,7 @@ def _read(value):
 
 
 def _not_finite(value, name, where=""):
-    """A sentence for each number that is NaN or infinite, which a JSON schema lets pass."""
+    """Yield a sentence for each number that is NaN or infinite, which a JSON schema lets pass."""
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _not_finite(item, name, f"{where}.{key}" if where else str(key))
@@ -154,10 +154,10 @@ def _sentence(error, name):
     if error.validator == "enum":
         valid = ", ".join(map(str, error.validator_value))
         return f"The {name}'s {where} is {error.instance!r}; the valid values are: {valid}."
-    wanted = error.schema.get("description", error.message).rstrip(".")
-    if error.validator == "maximum" and f"{error.validator_value:,}" not in wanted:
-        wanted += f"; at most {error.validator_value:,}"
-    return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {wanted}."
+    expected = error.schema.get("description", error.message).rstrip(".")
+    if error.validator == "maximum" and f"{error.validator_value:,}" not in expected:
+        expected += f"; at most {error.validator_value:,}"
+    return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {expected}."
 
 
 def _keys(names):
@@ -197,7 +197,8 @@ def check_cache(folder):
 
 
 def grid(spec):
-    """Values of a grid: a list as it is, or ``{first, last, count}``, a geometric progression.
+    """Return the values of a grid: of a list as it is, or of ``{first, last, count}``, a geometric
+    progression.
 
     Examples
     --------
@@ -214,6 +215,6 @@ def grid(spec):
 
 
 def project_file(path, project):
-    """The path of a file that the configuration names: below the working directory if it is there, or else
-    below the project's folder."""
+    """Return the path of a file that the configuration names: below the working directory if it is there, or
+    else below the project's folder."""
     return Path(path) if Path(path).exists() else Path(project, path)

@@ -1,5 +1,5 @@
-"""What there is to compute, and what it costs by the rows that were computed last: before a run, and, while
-one is under way, what is left.
+"""Forecasts of the cost of a run, from the rows that were computed last: of the whole run before it begins,
+and of the rest while it is under way.
 
 Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.cost``, at any time.
 """
@@ -13,13 +13,13 @@ from types import SimpleNamespace
 
 from lib.job import function_of
 from lib.memory import machine_mb
-from lib.rows import cells_to_compute, made_cells, read_columns
-from lib.run import planned, wanted
+from lib.rows import cell_records, cells_to_compute, read_columns
+from lib.run import planned, required_cells
 
 # cores of the machines that a forecast is of, beside this one
 MACHINES = (2, 16, 64)
 # clocks of a row, which have nothing in common; and of what the rows of a kernel share
-OWN = ("cpu_s", "search_cpu_s", "predict_cpu_s")
+METHOD_CLOCKS = ("cpu_s", "search_cpu_s", "predict_cpu_s")
 SHARED = ("gram_cpu_s", "sphere_cpu_s")
 
 
@@ -57,8 +57,8 @@ class Cost:
 
 
 def verdict(cost, machine, cores):
-    """Whether a machine can hold some cells, as a sentence; `machine` is the memory that they may take
-    together, in 2**20 bytes."""
+    """Return a sentence that says whether a machine can hold some cells. `machine` is the memory that they
+    may take together, in 2**20 bytes."""
     if cost.mem_mb > machine:
         return f"This machine has {machine:,} MB: the largest cells need more, and each ends in a sentence."
     beside = min(cores, machine // max(cost.mem_mb, 1))
@@ -66,13 +66,13 @@ def verdict(cost, machine, cores):
 
 
 def urgency(cpu_s, mb, mem_mb):
-    """What cells start by on a machine of so much memory, the largest first: no two of those that take more
-    than half of it run at once, so that they have to begin early; then the longest."""
+    """Return the key by which cells start on a machine with this memory, the largest first. Cells that take
+    more than half of the memory never run beside each other, so they begin early; then come the longest."""
     return (2 * mb > mem_mb, cpu_s)
 
 
 def duration(cells, cores, mem_mb):
-    """How long some cells take on a machine, the most urgent first, each on one core, in seconds.
+    """Return how many seconds some cells take on a machine, the most urgent first, each on one core.
 
     Parameters
     ----------
@@ -99,75 +99,78 @@ def duration(cells, cores, mem_mb):
 
 
 def forecast(cost, cores, mem_mb):
-    """How long the cells that are known take on this machine, and on larger ones of as much memory per core,
-    as a sentence."""
+    """Return a sentence that says how long the known cells take on this machine, and on larger ones with as
+    much memory per core."""
     hours = {n: duration(cost.known, n, mem_mb * n // cores) / 3600 for n in sorted({cores, *MACHINES})}
     told = ", ".join(f"{hour:.2g} h on {n} core{'s' * (n > 1)}" for n, hour in hours.items())
     return f"Without start-up and input: {told}; the longest cell, {cost.longest}."
 
 
 def seconds(path, paper, runs):
-    """CPU time that each cell of a file of rows would take by the present plan, by its name. The rows tell
-    what it took; where the configuration now has a sample, or has none any more, the function that the run
-    has for `Run.forecast` tells what each row would take. It is called with the rows of a cell (DataFrame),
-    their cost (Series) and the settings, and returns as many costs.
+    """Return the CPU time that each cell of a file of rows would take by the present plan, by the name of the
+    cell. The rows tell what the cell took. If the plan's sample has changed since, the function of
+    `Run.forecast` tells what each row would take: it is called with the rows of a cell (DataFrame), their
+    cost (Series) and the settings, and returns as many costs.
 
     What the process took beside the clocks of the rows, and what its rows share, is added as it was. Rows of
     before the process was timed have only the latter.
     """
-    if not (cells := made_cells(path)):
+    if not (cells := cell_records(path)):
         return {}
-    found, begin, rows = {}, 0, read_columns(path, _without_vectors)
-    for name, own in cells.items():
-        of_cell = rows.iloc[begin : begin + own.rows]
-        begin += own.rows
-        took = of_cell.reindex(columns=list(OWN)).fillna(0.0).sum(axis=1)
-        shared = of_cell.reindex(columns=["kernel", "gamma", *SHARED]).drop_duplicates()
+    seconds_by_cell, begin, rows = {}, 0, read_columns(path, _without_vectors)
+    for name, record in cells.items():
+        cell_rows = rows.iloc[begin : begin + record.rows]
+        begin += record.rows
+        took = cell_rows.reindex(columns=list(METHOD_CLOCKS)).fillna(0.0).sum(axis=1)
+        shared = cell_rows.reindex(columns=["kernel", "gamma", *SHARED]).drop_duplicates()
         beside = shared[list(SHARED)].fillna(0.0).to_numpy().sum()
-        if own.cpu_s is not None:
-            beside = max(0.0, own.cpu_s - took.sum())
+        if record.cpu_s is not None:
+            beside = max(0.0, record.cpu_s - took.sum())
         if name in runs and runs[name].forecast:
             settings = SimpleNamespace(**runs[name].settings_of(name))
-            took = function_of(paper, runs[name].forecast)(of_cell, took, settings)
-        found[name] = float(took.sum() + beside)
-    return found
+            took = function_of(paper, runs[name].forecast)(cell_rows, took, settings)
+        seconds_by_cell[name] = float(took.sum() + beside)
+    return seconds_by_cell
 
 
 def _without_vectors(name):
-    """Columns that a forecast may ask for: not those that take long to read and say nothing of costs."""
+    """Return whether a forecast reads a column: not if the column takes long to read and says nothing about
+    costs."""
     return not name.endswith("_pattern") and not name.startswith("differing_")
 
 
 def costs(papers, registry, config, only=None, readable=str, printed=False):
-    """The cost of the cells that each paper has to compute, by paper. Papers, registry and configuration
-    are from `lib.run.planned`; with `only`, the files of some cells, no others count, and if only what is
-    `printed` is asked for, none beyond it. `readable` makes of the path of a
-    file that at which it can be read, see `lib.store.Files`."""
+    """Return the cost of the cells that each paper has to compute, by paper. Papers, registry and
+    configuration are from `lib.run.planned`. With `only`, the files of some cells, the others do not count;
+    with `printed`, cells beyond the paper do not count. `readable` returns the path at which a file can be
+    read, see `lib.store.Files`."""
     results = f"{config['folders']['results']}/{config['preset']}"
     any_code = config["rows_of_other_code"] == "keep"
-    found = {}
+    cost_by_paper = {}
     for paper in papers.values():
-        cost = found[paper.key] = Cost()
+        cost = cost_by_paper[paper.key] = Cost()
         for stage in paper.printed_stages if printed else paper.plan.stages:
-            rows, runs = readable(paper.gathered(stage, results)), paper.plan.of_stage(stage)
+            rows, runs = readable(paper.gathered(stage, results)), paper.plan.runs_by_cell(stage)
             files = {name: f"{results}/{paper.key}/{stage}/{name}.parquet" for name in runs}
             named = [
                 name
                 for name, file in files.items()
                 if (only is None or file in only) and not (printed and runs[name].cells[name].beyond)
             ]
-            cells = wanted(paper, stage, registry, named)
+            cells = required_cells(paper, stage, registry, named)
             missing = set(cells_to_compute(rows, cells, any_code))
             last = seconds(rows, paper.key, runs) if missing else {}
-            for own in cells:
-                if own.cell in missing and cells_to_compute(readable(files[own.cell]), [own], any_code):
-                    name = f"{paper.key}/{stage}/{own.cell}"
-                    cost.add(name, runs[own.cell].cells[own.cell], last.get(own.cell))
-    return found
+            for record in cells:
+                if record.cell in missing and cells_to_compute(
+                    readable(files[record.cell]), [record], any_code
+                ):
+                    name = f"{paper.key}/{stage}/{record.cell}"
+                    cost.add(name, runs[record.cell].cells[record.cell], last.get(record.cell))
+    return cost_by_paper
 
 
 def total(costs):
-    """The sum of some costs."""
+    """Return the sum of some costs."""
     return Cost(
         sum(cost.cells for cost in costs),
         math.fsum(cost.cpu_s for cost in costs),
@@ -185,18 +188,18 @@ def main(arguments=None):
         "--mem-mb", type=int, default=machine_mb(), help="of the run; this machine's by default"
     )
     parser.add_argument("--printed", action="store_true", help="only what the papers print and claim")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        found = costs(*planned(*asked.configfile), printed=asked.printed)
+        cost_by_paper = costs(*planned(*options.configfile), printed=options.printed)
     except (ValueError, OSError) as error:
         sys.exit(str(error))
-    for name, cost in found.items():
+    for name, cost in cost_by_paper.items():
         print(f"{name}: {cost}" + (f"; {cost.longest}" if cost.known else ""))
-    together = total(found.values())
+    together = total(cost_by_paper.values())
     print(f"together: {together}")
-    print(verdict(together, asked.mem_mb, asked.cores))
+    print(verdict(together, options.mem_mb, options.cores))
     if together.known:
-        print(forecast(together, asked.cores, asked.mem_mb))
+        print(forecast(together, options.cores, options.mem_mb))
 
 
 if __name__ == "__main__":

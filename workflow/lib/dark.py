@@ -23,6 +23,6 @@ LIGHTER = {
 
 
 def dark(svg):
-    """The same picture for the dark theme. What has no colour of its own is ink."""
+    """Return a picture (SVG text) for the dark theme. Elements without a colour get that of ink."""
     svg = re.sub(r'#[0-9a-f]{6}\b|"white"', lambda color: LIGHTER.get(color[0], color[0]), svg)
     return re.sub(r"<svg ", f'<svg fill="{INK}" ', svg, count=1)

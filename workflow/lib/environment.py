@@ -1,4 +1,4 @@
-"""What jobs inherit from the process that starts them."""
+"""The environment that jobs inherit from the process that starts them."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # glibc keeps up to so much freed memory: new pages can cost more time than what is computed in them
-KEPT_BYTES = str(2**30)
+RETAINED_BYTES = str(2**30)
 KEEP_MEMORY = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
 # its default reserves 1 GB for the first array, which counts as memory that the job takes
 ARROW_MEMORY = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
@@ -22,17 +22,18 @@ def set_job_environment(workflow_dir):
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workflow_dir), before)))
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    os.environ.update(dict.fromkeys(KEEP_MEMORY, KEPT_BYTES))
+    os.environ.update(dict.fromkeys(KEEP_MEMORY, RETAINED_BYTES))
     os.environ.update(ARROW_MEMORY)
 
 
 def cache_folder():
-    """The folder of the cache that checkouts share, which SNAKEMAKE_OUTPUT_CACHE names; None without one."""
+    """Return the folder of the cache that checkouts share, which SNAKEMAKE_OUTPUT_CACHE names; None without
+    one."""
     return os.environ.get("SNAKEMAKE_OUTPUT_CACHE")
 
 
 def cpu_model():
-    """Model of this machine's processor, in words."""
+    """Return the model of this machine's processor, in words."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     return next(
@@ -42,8 +43,8 @@ def cpu_model():
 
 
 def commit():
-    """The project's commit that is checked out, and "+changes" behind it where files outside of results
-    differ from it. A copy without a history has that of the run that sent it, or None."""
+    """Return the project's commit that is checked out, and "+changes" behind it where files outside of
+    results differ from it. A copy without a history has that of the run that sent it, or None."""
     top = _git("rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != PROJECT:
         # a copy in the checkout of something else has another one's commits

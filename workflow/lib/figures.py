@@ -70,7 +70,8 @@ def use_form(width=None, font=None):
 
 
 def figure(rows, columns, width, height, **options):
-    """Figure and 2-d array of axes in the project's style, or in the form of `use_form`; sizes in inches."""
+    """Return a figure and its 2-d array of axes in the project's style, or in the form of `use_form`; sizes
+    in inches."""
     style = dict(STYLE)
     if _form["font"] is not None:
         style |= {"font.family": _form["font"], "mathtext.fontset": "stix"}
@@ -85,13 +86,14 @@ def figure(rows, columns, width, height, **options):
 
 
 def curve(rows):
-    """Settings, values and spreads of tidy rows as arrays, from the least setting on."""
+    """Return settings, values and spreads of tidy rows as arrays, from the least setting on."""
     rows = rows.assign(setting=rows["setting"].astype(float)).sort_values("setting", kind="stable")
     return rows[["setting", "value", "spread"]].to_numpy().T
 
 
 def across(ax, values, style):
-    """A line across a panel, behind its curves, at each value that a paper prints; how many there are."""
+    """Draw a line across a panel, behind its curves, at each value that a paper prints, and return the number
+    of lines."""
     for value in values:
         ax.axhline(value, zorder=0, **style)
     return len(values)
@@ -105,7 +107,7 @@ def plain_numbers(axis, subs=(1, 2, 5)):
 
 
 def legend(fig, curves, columns, place="outside upper center"):
-    """A legend beside all panels; `curves` are pairs of label and style."""
+    """Draw a legend beside all panels; `curves` are pairs of label and style."""
     handles = [Line2D([], [], **style, label=label) for label, style in curves]
     fig.legend(handles=handles, loc=place, ncols=columns)
 

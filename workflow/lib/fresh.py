@@ -1,4 +1,4 @@
-"""Begin a run of which all rows are to be of one commit: rows of another one count as those of other code.
+"""Mark rows of other commits as outdated, so that the next run computes them again.
 
 Call it from the project's folder as ``PYTHONPATH=workflow python -m lib.fresh results/paper``. Called again
 with the same commit it changes nothing, so that a run that was stopped goes on.
@@ -18,12 +18,12 @@ def forget_other_commits(path, present):
     """Mark the cells of a file of rows that have rows of another commit than the `present` one, and return
     how many these are. Their rows stay as they are."""
     before, cells, count = read_cells(path).values(), [], 0
-    for own, rows in before:
+    for record, rows in before:
         other = "commit" not in rows.column_names or set(rows["commit"].to_pylist()) != {present}
-        marked = other and not own.library.startswith(OTHER)
-        cells.append(replace(own, library=OTHER + own.library) if marked else own)
+        marked = other and not record.library.startswith(OTHER)
+        cells.append(replace(record, library=OTHER + record.library) if marked else record)
         count += other
-    if cells != [own for own, _ in before]:
+    if cells != [record for record, _ in before]:
         rewrite_cells(path, cells)
     return count
 

@@ -1,4 +1,4 @@
-"""What the functions of a paper are given: each says by the names of its parameters what it wants."""
+"""Arguments of the functions of a paper, which declare by the names of their parameters what they need."""
 
 import inspect
 
@@ -9,7 +9,7 @@ from lib.tables import TIDY_COLUMNS, read_tidy
 
 
 class Given:
-    """Values by name, some of them read when they are first asked for.
+    """Values by name, some of which are read from files when they are first used.
 
     `files` are read: ``published`` as the paper's own figures, others as CSV files; a list of files stands
     for all their rows. `values` are known already.
@@ -32,25 +32,25 @@ class Given:
             return read_published(files)
         return pd.concat(map(_read_csv, [files] if isinstance(files, str) else files))
 
-    def call(self, function, **own):
-        """Call a function with what it asks for, `own` values before others. If there is none of it, a
-        `TypeError` names it."""
+    def call(self, function, **overrides):
+        """Call a function with the values that its parameters name; `overrides` take precedence. A parameter
+        without a value or a default raises a `TypeError` that names it."""
         arguments = {}
         for name, parameter in inspect.signature(function).parameters.items():
-            if name in own:
-                arguments[name] = own[name]
+            if name in overrides:
+                arguments[name] = overrides[name]
             elif name in self:
                 arguments[name] = self[name]
             elif parameter.default is parameter.empty:
-                there = ", ".join(sorted({*self.values, *self._files, *own}))
+                available = ", ".join(sorted({*self.values, *self._files, *overrides}))
                 asking = getattr(function, "func", function)  # a partial has it as `func`
                 raise TypeError(
-                    f"{asking.__module__}.{asking.__name__} asks for {name!r}; there are: {there}"
+                    f"{asking.__module__}.{asking.__name__} asks for {name!r}; there are: {available}"
                 )
         return function(**arguments)
 
 
 def _read_csv(path):
-    """Tidy rows, or another table as it is."""
+    """Return the tidy rows of a CSV file, or another table as it is."""
     header = pd.read_csv(path, nrows=0)
     return read_tidy(path) if list(header.columns) == TIDY_COLUMNS else pd.read_csv(path)

@@ -1,4 +1,5 @@
-"""One cell: what its function is given, and the one way in which each of its methods is run."""
+"""The execution of one cell: the arguments of its function, and the one way in which each of its methods is
+run."""
 
 import time
 import traceback
@@ -16,7 +17,7 @@ from lib.checkpoint import Checkpoint, run_points
 from lib.damage import set_aside_if_damaged
 from lib.environment import commit, cpu_model
 from lib.library import library_id
-from lib.rows import ERROR, OK, Made, copy_cell, made_cells, read_rows, write_rows
+from lib.rows import ERROR, OK, CellRecord, cell_records, copy_cell, read_rows, write_rows
 from lib.timing import timed
 
 # What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
@@ -25,7 +26,7 @@ NUMERICAL_ERRORS = (ArithmeticError, RuntimeError, ValueError)
 
 
 class Job:
-    """What the function of a cell is given.
+    """The first argument of a cell's function: it runs methods under the clock and keeps finished points.
 
     Parameters
     ----------
@@ -45,9 +46,9 @@ class Job:
         # in the rows, not in the identity: a job may go on elsewhere
         self.origin = origin()
 
-    def attempt(self, method, run, at="", timing=None):
-        """Run a method, called without arguments, under the clock; `at` names the model in the log if it
-        fails, and the timing is that of the job by default.
+    def attempt(self, method, run, model_name="", timing=None):
+        """Run a method, called without arguments, under the clock. `model_name` names the model in the log if
+        the method fails; the timing is that of the job by default.
 
         Returns
         -------
@@ -60,26 +61,29 @@ class Job:
             with timed(timing or self.timing) as clock:
                 result = run()
         except NUMERICAL_ERRORS as error:
-            self.log.error("%s, %s: %s", at, method, traceback.format_exc())
+            self.log.error("%s, %s: %s", model_name, method, traceback.format_exc())
             return None, {"method": method, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
         return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
 
-    def points(self, points, run, **asked):
-        """Run points one after the other, each finished one kept in the checkpoint, and yield the row of
-        each. Who needs no more may stop.
+    def points(self, points, run, **dependencies):
+        """Run points one after the other, store each finished one in the checkpoint, and yield the row of
+        each. A caller that needs no more may stop.
 
         A point is a list of numbers and strings that name it; `run` is called with them and returns its row.
-        `asked` is what the rows depend on beside the identity.
+        The rows depend on the identity and on `dependencies`.
         """
 
         def run_here(*point):
             return {**self.origin, **run(*point)}
 
-        return run_points(points, run_here, Checkpoint(self.checkpoint, {**self.identity, **asked}), self.log)
+        return run_points(
+            points, run_here, Checkpoint(self.checkpoint, {**self.identity, **dependencies}), self.log
+        )
 
-    def batches(self, batches, run, **asked):
-        """All rows of some batches, each finished one kept in the checkpoint. A batch is what its rows are
-        of, as JSON can hold it; `run` is called with it and returns them. For `asked` see `points`."""
+    def batches(self, batches, run, **dependencies):
+        """Return all rows of some batches; each finished batch is stored in the checkpoint. A batch is a JSON
+        value that says which rows it has; `run` is called with it and returns them. For `dependencies` see
+        `points`."""
 
         def run_batch(number):
             with timed("shared") as clock:
@@ -90,7 +94,9 @@ class Job:
 
         numbers = [[number] for number in range(len(batches))]
         return [
-            row for done in self.points(numbers, run_batch, batches=batches, **asked) for row in done["rows"]
+            row
+            for done in self.points(numbers, run_batch, batches=batches, **dependencies)
+            for row in done["rows"]
         ]
 
     def warm_up(self, *runs):
@@ -102,14 +108,15 @@ class Job:
             run(X, y)
 
     def rows(self, function, **given):
-        """Rows of the cell: those that its function returns, and in each of them the identity."""
+        """Return the rows of the cell: those that its function returns, each with the columns of the
+        identity."""
         rows = function(self, **given)
         return [{**self.origin, **self.identity, **row} for row in rows]
 
 
 @cache
 def origin():
-    """The commit and the processor of all rows that this process makes."""
+    """Return the commit and the processor of all rows that this process makes."""
     return {"commit": commit(), "cpu": cpu_model()}
 
 
@@ -132,14 +139,14 @@ def run_cell(cell, inputs, output, log):
     files, settings = dict(inputs), dict(cell["settings"])
     library = library_id(cell["code"])
     checkpoint = Path(f"{output}.checkpoint.jsonl")
-    made = Made(cell["cell"], cell["parameters"], library)
-    there = made_cells(output).get(cell["cell"])
-    if there is not None and there.is_of(made, any_code=False):
+    record = CellRecord(cell["cell"], cell["parameters"], library)
+    output_record = cell_records(output).get(cell["cell"])
+    if output_record is not None and output_record.matches(record, any_code=False):
         log.info("%s has the rows of this cell already", output)
         return checkpoint
-    path, any_code = cell.get("kept") or (output, False)
-    gathered = made_cells(path).get(cell["cell"])
-    if gathered is not None and gathered.is_of(made, any_code):
+    path, any_code = cell.get("stored") or (output, False)
+    gathered = cell_records(path).get(cell["cell"])
+    if gathered is not None and gathered.matches(record, any_code):
         copy_cell(path, cell["cell"], output, getattr(lib.rows, cell["schema"]))
         log.info("%s has the rows of this cell", path)
         return checkpoint
@@ -161,12 +168,12 @@ def run_cell(cell, inputs, output, log):
             with set_aside_if_damaged(job.data):
                 Dataset.load(job.data)
         raise
-    made = replace(made, cpu_s=round(time.process_time() - begin, 2))
-    write_rows(output, rows, getattr(lib.rows, cell["schema"]), made)
+    record = replace(record, cpu_s=round(time.process_time() - begin, 2))
+    write_rows(output, rows, getattr(lib.rows, cell["schema"]), record)
     return checkpoint
 
 
 def function_of(paper, name):
-    """A function of a paper, such as ``cells.run_loo`` of a module in its folder."""
+    """Return a function of a paper, such as ``cells.run_loo`` of a module in its folder."""
     module, _, function = name.rpartition(".")
     return getattr(import_module(f"papers.{paper}.{module}"), function)

@@ -38,40 +38,39 @@ def start_log(path):
 
 
 def explanation(error, job, budget):
-    """What to do about an exception, as a sentence; None where it says so itself."""
+    """Return a sentence that says what to do about an exception, or None if the exception says so itself."""
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
         return (
             f"Cannot write {error.filename or 'a file'}: {error.strerror}. Make room or mend the permissions,"
             " and call the same command again: what is finished is kept."
         )
     # the library's own sentences are of a budget within the job's
-    own = error.args and not hasattr(error, "shape")
-    if job is None or not isinstance(error, MemoryError) or own:
+    explained = error.args and not hasattr(error, "shape")
+    if job is None or not isinstance(error, MemoryError) or explained:
         return None
     cells = job.params.get("cells", [])
     dataset = cells[0]["dataset"] if cells else job.wildcards.get("dataset")
-    what = ", ".join([job.rule, *(f"cell {cell['cell']}" for cell in cells)])
+    subject = ", ".join([job.rule, *(f"cell {cell['cell']}" for cell in cells)])
     if dataset is not None:
-        what = f"Data set {dataset!r} ({what})"
+        subject = f"Data set {dataset!r} ({subject})"
     needed = needed_mb(error, budget)
     needs = "more memory" if needed is None else f"at least {needed:.0f} MB of memory"
     if budget is None:
-        return f"{what} needs {needs}, which this machine does not have."
+        return f"{subject} needs {needs}, which this machine does not have."
     return (
-        f"{what} needs {needs}, and its budget is mem_mb={budget}; give it more with "
+        f"{subject} needs {needs}, and its budget is mem_mb={budget}; give it more with "
         f"--set-resources {job.rule}:mem_mb=N, or take it out of the configuration."
     )
 
 
 class Progress:
-    """Called with what is done and what there is to do; says so in the log, once a minute. `what` is in
-    progress, and `units` are counted."""
+    """A callable that writes to the log, at most once a minute, how many of the units of a task are done."""
 
-    def __init__(self, log, what, units):
-        self.log, self.what, self.units, self.last = log, what, units, time.monotonic()
+    def __init__(self, log, task, units):
+        self.log, self.task, self.units, self.last = log, task, units, time.monotonic()
 
     def __call__(self, done, total):
         now = time.monotonic()
         if now - self.last >= 60:
-            self.log.info("%s: %d of %d %s", self.what, done, total, self.units)
+            self.log.info("%s: %d of %d %s", self.task, done, total, self.units)
             self.last = now

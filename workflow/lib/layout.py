@@ -1,4 +1,4 @@
-"""What the columns and the notes of tables for readers have in common.
+"""Functions of columns and notes that tables for readers have in common.
 
 A line of a table is about a data set, a setting, a method or several of these. The function of a column
 (`lib.tables.arranged`) finds tidy values (`lib.tables.lookup`) by the line and the rest of their key.
@@ -11,17 +11,17 @@ from lib.tables import MISSING, named, number
 
 
 def part(place):
-    """A column that says what the line is about: a part of it."""
+    """Return a column that shows one part of what the line is about."""
     return lambda *line: line[place]
 
 
 def data_set(*line):
-    """The column that says which data set the line is about: its first part."""
+    """Return the text of a column for the data set that the line is about: its first part."""
     return dataset_in_words(line[0])
 
 
 def shown(find, decimals, *key, spread=False, factor=1):
-    """A column of numbers, with their spreads if wanted."""
+    """Return a column of numbers, on request with their spreads."""
 
     def text(*line):
         value, apart = find(*line, *key)
@@ -31,7 +31,8 @@ def shown(find, decimals, *key, spread=False, factor=1):
 
 
 def filled(pattern, find, *keys):
-    """A column of a pattern, such as "{:.0f} x {:.0f}", that is filled with the values of some keys."""
+    """Return a column of a pattern, such as "{:.0f} x {:.0f}", that is filled with the values of some
+    keys."""
 
     def text(*line):
         values = [find(*line, *key)[0] for key in keys]
@@ -41,23 +42,24 @@ def filled(pattern, find, *keys):
 
 
 def faster(find, than, metric, *method):
-    """A column of another method's time over that of the line, or of a method, with half of the interval of
-    LIBSVM's time over it (``libsvm_over``) where there is one."""
+    """Return a column of another method's time over that of the line, or of a method, with half of the
+    interval of LIBSVM's time over it (``libsvm_over``) where there is one."""
 
     def text(*line):
-        *at, own = (*line, *method)
-        ratio = find(*at, than, metric)[0] / find(*at, own, metric)[0]
-        return number(ratio, 1, find(*at, own, "libsvm_over")[1])
+        *key, line_method = (*line, *method)
+        ratio = find(*key, than, metric)[0] / find(*key, line_method, metric)[0]
+        return number(ratio, 1, find(*key, line_method, "libsvm_over")[1])
 
     return text
 
 
 def lines_of(tidy, *columns):
-    """The lines of a table: the values that tidy rows have in some columns, in their order."""
+    """Return the lines of a table: the values that tidy rows have in some columns, in their order."""
     return list(tidy[list(columns)].drop_duplicates().itertuples(index=False, name=None))
 
 
-def listed(tidy, metric, what, text, between=", "):
-    """A note that lists the rows in which a metric counts something, with a text for each; none without."""
+def listed(tidy, metric, heading, text, between=", "):
+    """Return a note, in a list, that gives a text for each row in which a metric counts something; without
+    such rows an empty list."""
     texts = named(tidy, metric, text)
-    return [f"{what}: {between.join(texts)}."] if texts else []
+    return [f"{heading}: {between.join(texts)}."] if texts else []

@@ -1,4 +1,4 @@
-"""Which code the numbers come from: that of the workflow as it stands, and that of the installed library."""
+"""The code that numbers come from: the workflow as it stands, and the installed library."""
 
 from functools import cache
 from importlib import metadata
@@ -10,7 +10,8 @@ WORKFLOW = Path(__file__).resolve().parents[1]
 
 
 def code_of(*modules):
-    """The code that a kind of job runs, as a parameter of its rule: what reruns the job when it changes.
+    """Return the code that a kind of job runs, as a parameter of its rule: the job is run again when it
+    changes.
 
     `modules` are names below the folder ``workflow``, such as ``papers.franc2008.cells``. What they import is
     found from there, in the workflow's sources and in the installed library; the ``digest`` beside them is of
@@ -20,9 +21,9 @@ def code_of(*modules):
 
 
 def library_id(code):
-    """Version of svmselect and digest of the code that this job runs, as one string ``version+digest``.
-    `code` is from `code_of`, when the job was planned; if it is another by now, a `RuntimeError` is
-    raised."""
+    """Return the version of svmselect and the digest of the code that this job runs, as one string
+    ``version+digest``. `code` is from `code_of`, when the job was planned; if the code has changed since, a
+    `RuntimeError` is raised."""
     if code_of(*code["modules"]) != code:
         changed = ", ".join(code["modules"])
         raise RuntimeError(f"the code of {changed} has changed since snakemake was started: start it again")

@@ -15,8 +15,8 @@ STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 @dataclass
 class Memory:
-    """What `measured_memory` measured: the most resident memory above that at the beginning, in 2**20 bytes;
-    None where the system does not tell."""
+    """The memory that `measured_memory` measured: the peak of resident memory above that at the beginning, in
+    2**20 bytes; None if the system does not tell."""
 
     peak_mb: float | None = None
 
@@ -41,12 +41,13 @@ def measured_memory():
     memory.peak_mb = (_sizes()["VmHWM"] - before) / 2**10
 
 
-def machine_mb(groups=GROUPS, own=Path("/proc/self/cgroup")):
-    """The memory of this machine, or of the container or batch job that this process is in, in 2**20
-    bytes. The kernel shows its control groups in `groups`, and the file `own` names that of this process."""
+def machine_mb(groups=GROUPS, membership=Path("/proc/self/cgroup")):
+    """Return the memory of this machine, or of the container or batch job that this process is in, in 2**20
+    bytes. The kernel shows its control groups in the folder `groups`; the file `membership` names the group
+    of this process."""
     sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     with suppress(OSError):
-        place = groups / own.read_text().splitlines()[-1].rpartition(":")[2].strip("/")
+        place = groups / membership.read_text().splitlines()[-1].rpartition(":")[2].strip("/")
         for folder in (place, *place.parents):
             with suppress(OSError, ValueError):  # "max" is no limit
                 sizes.append(int((folder / "memory.max").read_text()))
@@ -68,23 +69,23 @@ def limit_memory(mb):
 
 
 def needed_mb(error, budget):
-    """The memory that a process needs at least, which has met this `MemoryError`, in 2**20 bytes: what it
-    holds and what it asked for, and more than a `budget` that `limit_memory` holds it to; None where the
-    system does not tell."""
+    """Return the memory that a process needs at least after it has met this `MemoryError`, in 2**20 bytes:
+    the memory that it holds and the memory that it requested, and more than a `budget` set by `limit_memory`.
+    Return None if the system does not tell."""
     try:
         sizes = _sizes()
     except OSError:
         return None
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)  # NumPy's
-    asked = 0 if shape is None else math.prod(shape) * dtype.itemsize / 2**20
+    requested = 0 if shape is None else math.prod(shape) * dtype.itemsize / 2**20
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if budget is None or limit < 0:
-        return sizes["RssAnon"] / 2**10 + asked
+        return sizes["RssAnon"] / 2**10 + requested
     # reserved memory counts, as for the limit
-    return max(budget + sizes["VmData"] / 2**10 + asked - limit / 2**20, budget + 1)
+    return max(budget + sizes["VmData"] / 2**10 + requested - limit / 2**20, budget + 1)
 
 
 def _sizes():
-    """Sizes of this process in 2**10 bytes."""
+    """Return the sizes of this process in 2**10 bytes."""
     fields = (line.split(":", 1) for line in STATUS.read_text().splitlines())
     return {name: int(value.split()[0]) for name, value in fields if value.endswith(" kB")}

@@ -1,25 +1,26 @@
-"""Ways to judge a model that several papers share."""
+"""Methods, each of which evaluates a model, that several papers share."""
 
 import numpy as np
 from svmselect import RBF, Gram, cross_validate, leave_one_out, solve_csvc
 
 from lib.cell import Method
-from lib.columns import judged
+from lib.columns import estimate_columns
 
 
 def estimate_of_fit(cell, name, function, **given):
-    """An estimate of the error of a fit: a function of Gram matrix, labels and fit, and what it is given."""
+    """Return a `Method` that estimates the error of a fit by a function of Gram matrix, labels, fit and the
+    given arguments."""
     return Method(
-        name, lambda _, fit: function(cell.gram, cell.y, fit, **given), fixed={"fold": "train"}, of_fit=True
+        name, lambda _, fit: function(cell.gram, cell.y, fit, **given), fixed={"fold": "train"}, from_fit=True
     )
 
 
 def cross_validation(cell, folds, options, by_fold=False, **columns):
-    """Cross-validation on given folds, with options of `svmselect.cross_validate`, and columns of its row,
-    also errors and CPU time ``by_fold``."""
+    """Return a `Method` for cross-validation on given folds, with options of `svmselect.cross_validate`,
+    further columns of its row, and on request errors and CPU time ``by_fold``."""
 
     def judged_by_fold(cv):
-        row = judged(cv, "n_iter", solved="fits")
+        row = estimate_columns(cv, "n_iter", solved="fits")
         if by_fold:
             row["fold_errors"] = np.bincount(folds[cv.errors], minlength=len(cv.rounds)).tolist()
             row["fold_cpu_s"] = [fit.training_cpu_s for fit in cv.rounds]
@@ -34,13 +35,16 @@ def cross_validation(cell, folds, options, by_fold=False, **columns):
 
 
 def unlearning(cell, options):
-    """Exact leave-one-out by unlearning from the fit, with options of `svmselect.leave_one_out`."""
+    """Return a `Method` for exact leave-one-out by unlearning from the fit, with options of
+    `svmselect.leave_one_out`."""
 
     def run(C, fit):
         start = None if fit is None else fit.alpha
         return leave_one_out(cell.gram, cell.y, C, "unlearn", start=start, **options)
 
-    return Method("loo", run, lambda loo: judged(loo, "n_iter", solved="solutions"), {"fold": "loo"})
+    return Method(
+        "loo", run, lambda loo: estimate_columns(loo, "n_iter", solved="solutions"), {"fold": "loo"}
+    )
 
 
 def warm_up(job, estimates):

@@ -42,10 +42,10 @@ SHORT = {
 HANDLE = {"linestyle": "", "markersize": 5, "color": GREY}
 
 
-def judged(scorecard):
-    """Results beside which a number of ours stands, with numeric columns: ``ratio`` of ours to the published
-    one, both relative where times are; ``low`` and ``high``, the ends of its tolerance over the published
-    one; and the ``verdict``, a key of `MARKERS`."""
+def compared_results(scorecard):
+    """Return the results beside which a number of ours stands, with numeric columns. ``ratio`` is ours over
+    the published one, both relative where times are; ``low`` and ``high`` are the ends of its tolerance over
+    the published one; ``verdict`` is a key of `MARKERS`."""
     rows = scorecard[(scorecard["kind"] == RESULT) & (scorecard["reproduced"] != "")].copy()
     names = ["value", "reproduced", "least", "most", "published_relative", "reproduced_relative"]
     # also where there are no rows
@@ -54,35 +54,39 @@ def judged(scorecard):
     theirs = rows["value"].where(~relative, rows["published_relative"])
     ours = rows["reproduced"].where(~relative, rows["reproduced_relative"])
     with np.errstate(divide="ignore", invalid="ignore"):
-        rows["ratio"], rows["low"], rows["high"] = (of / theirs for of in (ours, rows["least"], rows["most"]))
+        rows["ratio"], rows["low"], rows["high"] = (
+            numbers / theirs for numbers in (ours, rows["least"], rows["most"])
+        )
     rows["verdict"] = [state(row) for row in rows.to_dict("records")]
     unit = relative & (rows["published_relative"] == 1)
     return rows[(theirs > 0) & ~unit & np.isfinite(rows["ratio"])]
 
 
 def plot_results(scorecard, papers):
-    """Each result as a point, ours over the published one, on the line of its exhibit and metric.
+    """Draw each result as a point, ours over the published one, on the line of its exhibit and metric.
     `scorecard` is from `lib.scorecard.figures`, of all papers, whose names are in `papers`."""
-    rows = judged(scorecard)
+    # one line for each exhibit and metric, below the heading of its paper
+    rows = compared_results(scorecard)
     lines = list(dict.fromkeys(zip(rows["paper"], rows["exhibit"], rows["metric"], strict=True)))
     places, heads = _places([paper for paper, *_ in lines])
     fig, axes = figure(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
+    # points of each line, spread around it, over their tolerances; misses get larger marks
     for y, key in zip(places, lines, strict=True):
-        own = rows[(rows[["paper", "exhibit", "metric"]] == list(key)).all(axis=1)]
-        at = y + np.linspace(-0.27, 0.27, len(own)) if len(own) > 1 else np.array([float(y)])
-        x = own["ratio"].clip(1 / EDGE, EDGE)
-        ends = own[["low", "high"]].clip(1 / EDGE, EDGE)
-        ax.hlines(at, ends["low"], ends["high"], color=GREY, linewidth=0.6, alpha=0.35, zorder=1)
+        line_rows = rows[(rows[["paper", "exhibit", "metric"]] == list(key)).all(axis=1)]
+        heights = y + np.linspace(-0.27, 0.27, len(line_rows)) if len(line_rows) > 1 else np.array([float(y)])
+        x = line_rows["ratio"].clip(1 / EDGE, EDGE)
+        ends = line_rows[["low", "high"]].clip(1 / EDGE, EDGE)
+        ax.hlines(heights, ends["low"], ends["high"], color=GREY, linewidth=0.6, alpha=0.35, zorder=1)
         for verdict, marker in MARKERS.items():
-            mask = (own["verdict"] == verdict).to_numpy()
+            mask = (line_rows["verdict"] == verdict).to_numpy()
             size = 20 if verdict in MISSES else 9
             color = GREY if verdict == UNDECIDED else colors[key[0]]
             face = "none" if verdict in HOLLOW else color
             ax.scatter(
                 x[mask],
-                at[mask],
+                heights[mask],
                 size,
                 marker=marker,
                 facecolor=face,
@@ -90,12 +94,17 @@ def plot_results(scorecard, papers):
                 linewidths=0.8,
                 zorder=3,
             )
+        # the data sets of misses that nothing explains, beside the line
         missed = (
-            own.loc[own["verdict"].isin(OPEN), "dataset"].drop_duplicates().map(dataset_in_words).tolist()
+            line_rows.loc[line_rows["verdict"].isin(OPEN), "dataset"]
+            .drop_duplicates()
+            .map(dataset_in_words)
+            .tolist()
         )
         names = ", ".join(missed[:NAMED])
         names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
         ax.text(EDGE * 1.25, y, names, fontsize=6, va="center", color=INK)
+    # background, axes and labels
     ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
     for y in places[::2]:
         ax.axhspan(y - 0.5, y + 0.5, color="#F4F4F4", zorder=-1)
@@ -110,6 +119,7 @@ def plot_results(scorecard, papers):
     ax.set_xlabel("reproduced / published, with its tolerance", fontsize=9)
     if rows["verdict"].isin(OPEN).any():
         ax.text(EDGE * 1.25, 0, "Not explained on", fontsize=7, va="center", fontweight="bold", color=INK)
+    # the legend counts the verdicts
     counts = rows["verdict"].value_counts()
     handles = [
         Line2D(
@@ -122,12 +132,14 @@ def plot_results(scorecard, papers):
 
 
 def plot_misses(scorecard, papers):
-    """How the misses of each paper divide: into causes that are shown, those that are undecidable here, and
-    what is not explained, by quantity."""
-    rows = judged(scorecard)
+    """Draw how the misses of each paper divide into causes that are shown, misses that are undecidable here,
+    and unexplained ones by quantity."""
+    rows = compared_results(scorecard)
     missed = rows[rows["verdict"].isin(MISSES)]
     groups = [
-        (paper, own, what) for paper in papers for what, own in _parts(missed[missed["paper"] == paper])
+        (paper, misses, part_key)
+        for paper in papers
+        for part_key, misses in _parts(missed[missed["paper"] == paper])
     ]
     order = [EXPLAINED, UNDECIDABLE, NOT_EXPLAINED]
     groups.sort(key=lambda group: (list(papers).index(group[0]), order.index(group[2][0]), -len(group[1])))
@@ -135,13 +147,15 @@ def plot_misses(scorecard, papers):
     fig, axes = figure(1, 1, 7.4, max(2.0, 0.22 * (len(groups) + len(heads)) + 1.0))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
-    for y, (paper, own, (verdict, _)) in zip(places, groups, strict=True):
+    for y, (paper, misses, (verdict, _)) in zip(places, groups, strict=True):
         style = {"color": colors[paper]} if verdict == EXPLAINED else {"color": "white"}
         if verdict == NOT_EXPLAINED:
             style["hatch"] = "////"
-        ax.barh(y, len(own), 0.7, **style, edgecolor=colors[paper], linewidth=0.8)
-        ax.annotate(str(len(own)), (len(own), y), (3, 0), textcoords="offset points", va="center", fontsize=7)
-    names = [what for _, _, (_, what) in groups]
+        ax.barh(y, len(misses), 0.7, **style, edgecolor=colors[paper], linewidth=0.8)
+        ax.annotate(
+            str(len(misses)), (len(misses), y), (3, 0), textcoords="offset points", va="center", fontsize=7
+        )
+    names = [label for _, _, (_, label) in groups]
     _label_lines(ax, dict(zip(places, names, strict=True)), heads, papers)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("results outside their tolerance", fontsize=9)
@@ -155,8 +169,8 @@ def plot_misses(scorecard, papers):
 
 
 def _places(papers):
-    """Where lines are drawn that are about these papers, from the top, and place -> paper of the headings,
-    one above the lines of each paper."""
+    """Return the places of lines about these papers, from the top, and place -> paper of the headings, one
+    above the lines of each paper."""
     places, heads = [], {}
     for paper in papers:
         if paper not in heads.values():
@@ -185,7 +199,7 @@ def _face(verdict):
 
 
 def _parts(missed):
-    """The misses of each verdict, and cause, or metric where there is none."""
+    """Return the misses grouped by verdict and cause, or by metric if there is no cause."""
     metric = missed["exhibit"].map(exhibit_name) + ": " + missed["metric"].map(_words)
     cause = missed["cause"].map(lambda cause: cause_in_words(cause.partition(" (")[0]))
     named = missed["verdict"] != NOT_EXPLAINED

@@ -23,7 +23,7 @@ def write_page(path, template, **values):
 
 
 def picture(path):
-    """An SVG file as the addresses of two images: ``light``, and ``dark`` for the dark theme."""
+    """Return an SVG file as the addresses of two images: ``light``, and ``dark`` for the dark theme."""
     svg = Path(path).read_text()
     return {
         theme: "data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode()
@@ -32,7 +32,7 @@ def picture(path):
 
 
 def prose(path, **values):
-    """A caption or description (reStructuredText, a template) as HTML; invalid text is docutils'
+    """Return a caption or description (reStructuredText, a template) as HTML; invalid text is docutils'
     `SystemMessage`."""
     text = Environment(undefined=StrictUndefined).from_string(Path(path).read_text()).render(values)
     settings = {"halt_level": 2, "report_level": 2, "initial_header_level": 4}

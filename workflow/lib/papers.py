@@ -4,7 +4,7 @@ A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.p
 there are (`lib.plan`), and ``cells.py``, which computes their rows; ``exhibits.py`` with one function per
 exhibit, of its name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and
 ``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``published.csv``; a
-caption for each exhibit. These functions say by the names of their parameters what they want to be given
+caption for each exhibit. The parameters of these functions name the values that they get
 (`lib.given.Given`).
 """
 
@@ -25,31 +25,32 @@ FOLDER = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A table or a figure: the paper (key of its folder), the name of the exhibit's function, caption and
-    files (``key``), and what ``schemas/paper.schema.yaml`` says of an entry in ``exhibits``."""
+    """A table or a figure: the paper (key of its folder), the ``key`` that names the exhibit's function,
+    caption and files, and the fields of its entry in ``exhibits``, see ``schemas/paper.schema.yaml``."""
 
     paper: str
     key: str
     kind: str
     name: str
-    what: str
+    subject: str
     heading: str = ""
     rows: list = field(default_factory=list)
     beside: list = field(default_factory=list)
-    of: dict = field(default_factory=dict)
+    split_by: dict = field(default_factory=dict)
     also: list = field(default_factory=list)
     text: str = ""
     drawn_from: str = ""
-    own: bool = False
+    unpublished: bool = False
     run_time: str | None = None
 
     @property
     def parts(self):
-        """Its parts, each with its name: a list of dicts, one empty where it has none."""
-        return [{name: part} for name, parts in self.of.items() for part in parts] or [{}]
+        """Parts of the exhibit, each with its name: a list of dicts, one empty if the exhibit has no
+        parts."""
+        return [{name: part} for name, parts in self.split_by.items() for part in parts] or [{}]
 
     def stem(self, part):
-        """Name of the files of a part, without suffix."""
+        """Return the name of the files of a part, without suffix."""
         return "/".join([self.key, *part.values()])
 
     @property
@@ -58,23 +59,23 @@ class Exhibit:
 
     @property
     def title(self):
-        return f"{self.name}: {self.what}"
+        return f"{self.name}: {self.subject}"
 
-    def made(self, part):
-        """Files that are made from rows of a part: key in the rule's output -> name in the paper's results;
-        the first is the CSV file of the exhibit, the last ones are those of `also`."""
+    def exhibit_files(self, part):
+        """Return the files that are made from rows of a part: key in the rule's output -> name in the paper's
+        results; the first is the CSV file of the exhibit, the last ones are those of `also`."""
         suffixes = ("csv", "md", "tex") if self.kind == "table" else ("csv",)
         files = [f"{self.stem(part)}.{suffix}" for suffix in suffixes]
         files += [f"{self.text}.md"] if self.text else []
         return {_key(file): file for file in [*files, *(f"{name}.csv" for name in self.also)]}
 
     def plotted(self):
-        """Files that are plotted, likewise."""
+        """Return the files that are plotted: key in the rule's output -> name in the paper's results."""
         return {_key(file): file for file in (f"{self.key}.pdf", f"{self.key}.svg")}
 
     def reported(self):
-        """Keys of the files that Snakemake's own report shows: the CSV file of a table, the SVG file of a
-        figure."""
+        """Return the keys of the files that Snakemake's own report shows: the CSV file of a table, the SVG
+        file of a figure."""
         if self.kind == "figure":
             return {_key(f"{self.key}.svg")}
         return {_key(f"{self.stem(part)}.csv") for part in self.parts}
@@ -86,17 +87,18 @@ class Exhibit:
 
 
 def from_here(path):
-    """A path as text, relative to the working directory if it is below it: so a checkout may be moved."""
+    """Return a path as text, relative to the working directory if it is below it: so a checkout may be
+    moved."""
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def alt_text(caption):
-    """First paragraph of a caption file (reStructuredText), on one line."""
+    """Return the first paragraph of a caption file (reStructuredText), on one line."""
     return " ".join(Path(caption).read_text().strip().split("\n\n")[0].split())
 
 
 def _key(file):
-    """A file's name as that of an output in a rule."""
+    """Return a file's name as the key of an output in a rule."""
     return file.replace("/", "_").replace(".", "_")
 
 
@@ -114,29 +116,31 @@ class Paper:
     causes_run: list = field(default_factory=list)
 
     def set_plan(self, config, registry):
-        """Find out what the paper runs, and leave out exhibits that need what is not run."""
+        """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run."""
         self.plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
-        asked = config["causes"]
+        requested = config["causes"]
         self.causes_run = [
             name
-            for name, own in self.causes.items()
-            if "missing" not in own and (asked == "all" or f"{self.key}/{name}" in asked)
+            for name, cause in self.causes.items()
+            if "missing" not in cause and (requested == "all" or f"{self.key}/{name}" in requested)
         ]
         for name in self.causes_run:
             for run in runs_of(self.key, name, self.causes[name], config, registry):
                 self.plan.runs.append(run)
                 self.plan.datasets = [*self.plan.datasets, *run.datasets(run.cells)]
         # stages of data sets that the configuration leaves out have no rows
-        there = {*self.plan.stages}
-        self.causes_run = [name for name in self.causes_run if there >= {*self._stages_of_cause(name)}]
-        self.exhibits = {key: own for key, own in self.exhibits.items() if key not in self.plan.without}
+        stages = {*self.plan.stages}
+        self.causes_run = [name for name in self.causes_run if stages >= {*self._stages_of_cause(name)}]
+        self.exhibits = {
+            key: exhibit for key, exhibit in self.exhibits.items() if key not in self.plan.without
+        }
 
     @property
     def folder(self):
         return f"<results>/{self.key}"
 
     def gathered(self, stage, results="<results>"):
-        """The file of all rows of a stage, below the folder of all results."""
+        """Return the file of all rows of a stage, below the folder of all results."""
         return f"{results}/{self.key}/rows/{stage}.parquet"
 
     @property
@@ -148,65 +152,65 @@ class Paper:
     @property
     def to_make(self):
         """The exhibits that have tidy rows of their own, by key."""
-        return {key: own for key, own in self.exhibits.items() if not own.drawn_from}
+        return {key: exhibit for key, exhibit in self.exhibits.items() if not exhibit.drawn_from}
 
     @property
     def to_plot(self):
         """The figures, by key."""
-        return {key: own for key, own in self.exhibits.items() if own.kind == "figure"}
+        return {key: exhibit for key, exhibit in self.exhibits.items() if exhibit.kind == "figure"}
 
     def drawn(self):
-        """The exhibits whose rows figures draw."""
-        return [self.exhibits[own.drawn_from or key] for key, own in self.to_plot.items()]
+        """Return the exhibits whose rows figures draw."""
+        return [self.exhibits[exhibit.drawn_from or key] for key, exhibit in self.to_plot.items()]
 
     def modules(self, *names):
-        """The modules among some names that it has, and the modules of its packages.
+        """Return the modules among some names that it has, and the modules of its packages.
 
         Packages find their modules by their folders and not by imports. Names are those of
         `lib.library.code_of`.
         """
         folder = FOLDER / self.key
-        found = [path for name in names if (path := folder / f"{name}.py").exists()]
+        paths = [path for name in names if (path := folder / f"{name}.py").exists()]
         for package in sorted(folder.glob("*/__init__.py")):
-            found += sorted(package.parent.glob("[!_]*.py"))
-        return [".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in found]
+            paths += sorted(package.parent.glob("[!_]*.py"))
+        return [".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in paths]
 
     def modules_of_causes(self):
-        """The modules of the functions that make values of causes from rows; see `modules`."""
-        made = (self.causes[name]["make"] for name in self.causes_run)
+        """Return the modules of the functions that make values of causes from rows; see `modules`."""
+        function_names = (self.causes[name]["make"] for name in self.causes_run)
         # in their order, which is a parameter of the rule
         return self.modules(
-            "causes", "exhibits", *dict.fromkeys(name.split(".")[0] for name in made if "." in name)
+            "causes", "exhibits", *dict.fromkeys(name.split(".")[0] for name in function_names if "." in name)
         )
 
     def modules_of(self, run, cell):
-        """The modules that a cell of a run executes, and those of the runs before it, likewise."""
-        upstream = [own.module for own in self.plan.runs if own.stage in run.after]
+        """Return the modules that a cell of a run executes, and those of the runs before it."""
+        upstream = [upstream_run.module for upstream_run in self.plan.runs if upstream_run.stage in run.after]
         modules = dict.fromkeys([run.module, *run.cells[cell].modules, *upstream])
         return ["scripts.run_cells", *(f"papers.{self.key}.{module}" for module in modules)]
 
     def stages_of(self, exhibit):
-        """The stages whose rows an exhibit shows; all of them where it is made from other exhibits."""
+        """Return the stages whose rows an exhibit shows; all stages if it is made from other exhibits."""
         if exhibit.drawn_from:
             return self.stages_of(self.exhibits[exhibit.drawn_from])
         return [*exhibit.rows, *exhibit.beside] or self.plan.stages
 
-    def made(self):
-        """What is made from rows: key in the rule's output -> path."""
-        made = {}
-        for own in self.to_make.values():
-            for part in own.parts:
-                made |= own.made(part)
-        return self._paths(made)
+    def exhibit_files(self):
+        """Return the files that are made from rows: key in the rule's output -> path."""
+        files = {}
+        for exhibit in self.to_make.values():
+            for part in exhibit.parts:
+                files |= exhibit.exhibit_files(part)
+        return self._paths(files)
 
     def plotted(self):
-        """What is plotted, likewise."""
+        """Return the files that are plotted: key in the rule's output -> path."""
         return self._paths(
-            {key: file for own in self.to_plot.values() for key, file in own.plotted().items()}
+            {key: file for exhibit in self.to_plot.values() for key, file in exhibit.plotted().items()}
         )
 
     def decided(self):
-        """What claims are written to, likewise."""
+        """Return the files that verdicts on claims are written to: key in the rule's output -> path."""
         files = ("claims.csv", "claims_numbers.csv", "claims.md") if self.claims else ()
         return self._paths({_key(file): file for file in files})
 
@@ -214,11 +218,13 @@ class Paper:
         return {key: f"{self.folder}/{file}" for key, file in files.items()}
 
     def rows_of_exhibits(self):
-        """The stages that its exhibits are made from: ``rows_<stage>`` -> file of rows."""
-        return self._rows(stage for own in self.to_make.values() for stage in (*own.rows, *own.beside))
+        """Return the stages that its exhibits are made from: ``rows_<stage>`` -> file of rows."""
+        return self._rows(
+            stage for exhibit in self.to_make.values() for stage in (*exhibit.rows, *exhibit.beside)
+        )
 
     def rows_of_causes(self):
-        """The same of its causes."""
+        """Return the stages that its causes are made from: ``rows_<stage>`` -> file of rows."""
         return self._rows(stage for name in self.causes_run for stage in self._stages_of_cause(name))
 
     def _stages_of_cause(self, name):
@@ -228,9 +234,11 @@ class Paper:
         return {f"rows_{stage}": self.gathered(stage) for stage in dict.fromkeys(stages)}
 
     def csv_of(self, exhibits):
-        """The CSV files of some exhibits, and what is made beside them: name -> path."""
-        files = {own.stem(part): f"{own.stem(part)}.csv" for own in exhibits for part in own.parts}
-        files |= {name: f"{name}.csv" for own in exhibits for name in own.also}
+        """Return the CSV files of some exhibits, and those that are made beside them: name -> path."""
+        files = {
+            exhibit.stem(part): f"{exhibit.stem(part)}.csv" for exhibit in exhibits for part in exhibit.parts
+        }
+        files |= {name: f"{name}.csv" for exhibit in exhibits for name in exhibit.also}
         return self._paths(files)
 
     @property
@@ -238,39 +246,41 @@ class Paper:
         """The stages of which something is made that the paper prints or claims; of the comparison none."""
         if self.year is None:
             return []
-        own = [run for run in self.plan.runs if not run.cause]
+        runs = [run for run in self.plan.runs if not run.cause]
         return list(
-            dict.fromkeys(run.stage for run in own if not all(cell.beyond for cell in run.cells.values()))
+            dict.fromkeys(run.stage for run in runs if not all(cell.beyond for cell in run.cells.values()))
         )
 
     def results(self):
-        """What the paper's target asks for."""
+        """Return the files that the paper's target asks for."""
         rows = [self.gathered(stage) for stage in self.plan.stages]
-        return [*rows, *self.made().values(), *self.plotted().values(), *self.decided().values()]
+        return [*rows, *self.exhibit_files().values(), *self.plotted().values(), *self.decided().values()]
 
     def printed(self):
-        """CSV files of the exhibits of which the paper prints numbers."""
+        """Return the CSV files of the exhibits whose numbers the paper prints."""
         lines = Path(self.published).read_text().splitlines()[1:] if self.published else []
         named = {line.partition(",")[0] for line in lines}
         return [
-            f"{self.folder}/{own.stem(own.parts[0])}.csv"
-            for own in self.exhibits.values()
-            if own.key in named
+            f"{self.folder}/{exhibit.stem(exhibit.parts[0])}.csv"
+            for exhibit in self.exhibits.values()
+            if exhibit.key in named
         ]
 
     def shown(self, results):
-        """What the report shows: a dict per exhibit, and part of it, and one of the claims. It has a
-        ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
-        ``caption``; ``paper``, ``category``, ``key`` and ``exhibit``, its name, and ``what``; and ``stages``,
-        those whose rows it shows."""
-        found = []
-        for own in self.exhibits.values():
-            for part in own.parts:
-                file = f"{own.key}.svg" if own.kind == "figure" else f"{own.stem(part)}.md"
-                what = ", ".join([own.what, *part.values()])
-                found.append((file, own.key, own.key, own.name, what, self.stages_of(own)))
+        """Return the entries of the report: a dict for each part of an exhibit, and one for the claims. An
+        entry has a ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
+        ``caption``; ``paper``, ``category``, ``key``, ``exhibit`` (its name) and ``subject``; and the
+        ``stages`` whose rows it shows."""
+        entries = []
+        for exhibit in self.exhibits.values():
+            for part in exhibit.parts:
+                file = f"{exhibit.key}.svg" if exhibit.kind == "figure" else f"{exhibit.stem(part)}.md"
+                subject = ", ".join([exhibit.subject, *part.values()])
+                entries.append(
+                    (file, exhibit.key, exhibit.key, exhibit.name, subject, self.stages_of(exhibit))
+                )
         if self.claims:
-            found.append(("claims.md", "claims", "", "Claims", "verdicts", self.plan.stages))
+            entries.append(("claims.md", "claims", "", "Claims", "verdicts", self.plan.stages))
         captions = FOLDER / self.key / "captions"
         return [
             {
@@ -280,30 +290,30 @@ class Paper:
                 "category": self.name,
                 "key": key,
                 "exhibit": name,
-                "what": what,
+                "subject": subject,
                 "stages": stages,
             }
-            for file, caption, key, name, what, stages in found
+            for file, caption, key, name, subject, stages in entries
         ]
 
-    def judged(self):
-        """What the scorecard is told: name, the paper's exhibits, claims, limits and tolerances."""
+    def scorecard_entry(self):
+        """Return the paper's entry for the scorecard: name, exhibits, claims, limits and tolerances."""
         exhibits = {
-            key: {"target": own.target, "title": own.title, "run_time": own.run_time}
-            for key, own in self.exhibits.items()
-            if not own.own
+            key: {"target": exhibit.target, "title": exhibit.title, "run_time": exhibit.run_time}
+            for key, exhibit in self.exhibits.items()
+            if not exhibit.unpublished
         }
         return {"name": self.name, "exhibits": exhibits, **self.claims}
 
     def places(self):
-        """How each exhibit is made: the ``stages`` whose rows it shows, and the ``rules`` in turn."""
-        found = {}
-        for key, own in self.exhibits.items():
-            stages = self.stages_of(own)
+        """Return how each exhibit is made: the ``stages`` whose rows it shows, and the ``rules`` in turn."""
+        places = {}
+        for key, exhibit in self.exhibits.items():
+            stages = self.stages_of(exhibit)
             verbs = list(dict.fromkeys(run.verb for run in self.plan.runs if run.stage in stages))
-            last = ["make_exhibits", "plot_figures"] if own.kind == "figure" else ["make_exhibits"]
-            found[key] = {"stages": stages, "rules": [f"{self.key}_{verb}" for verb in verbs + last]}
-        return found
+            last = ["make_exhibits", "plot_figures"] if exhibit.kind == "figure" else ["make_exhibits"]
+            places[key] = {"stages": stages, "rules": [f"{self.key}_{verb}" for verb in verbs + last]}
+        return places
 
     @property
     def explained(self):
@@ -312,8 +322,8 @@ class Paper:
 
 
 def load_papers(folder=FOLDER):
-    """Papers by key, from the folders that have a declaration, in the order of the years. A declaration
-    that is not as the schemas say raises a `ValueError`."""
+    """Return the papers by key, from the folders that have a declaration, in the order of the years. A
+    declaration that breaks its schema raises a `ValueError`."""
     schemas = read_schema("paper"), read_schema("causes")
     papers = [_load(path, *schemas) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
@@ -321,39 +331,46 @@ def load_papers(folder=FOLDER):
 
 
 def with_plans(papers, config, registry):
-    """The papers (from `load_papers`) that the configuration runs, with their plans.
+    """Return the papers (from `load_papers`) that the configuration runs, with their plans.
 
     The configuration is checked, and its defaults are filled in. A paper or a data set that does not exist
     raises a `ValueError`.
     """
     names = config["papers"] or papers
     check_names("papers", names, papers)
-    chosen = {name: own for name, own in papers.items() if name in names}
+    chosen = {name: paper for name, paper in papers.items() if name in names}
     for paper in chosen.values():
         paper.set_plan(config, registry)
     return chosen
 
 
 def implied(key, entry, run_time=None):
-    """The entry of an exhibit with what it need not say, see the head of ``schemas/paper.schema.yaml``."""
+    """Return the entry of an exhibit completed by its defaults, see the head of
+    ``schemas/paper.schema.yaml``."""
     if not isinstance(entry, dict):
         return entry
     rows = {} if "drawn_from" in entry else {"rows": ["cells"]}
     numbered = re.fullmatch(r"(table|figure)(\d+)", key)
     named = {"kind": numbered[1], "name": f"{numbered[1].capitalize()} {numbered[2]}"} if numbered else {}
-    found = {"own": not numbered, "name": key.capitalize(), "run_time": run_time} | rows | named | entry
-    what = found.get("what", "")
-    return {"heading": what[:1].upper() + what[1:], **found} if found.get("kind") == "table" else found
+    complete = (
+        {"unpublished": not numbered, "name": key.capitalize(), "run_time": run_time} | rows | named | entry
+    )
+    subject = complete.get("subject", "")
+    return (
+        {"heading": subject[:1].upper() + subject[1:], **complete}
+        if complete.get("kind") == "table"
+        else complete
+    )
 
 
-def _load(path, schema, of_causes):
+def _load(path, schema, causes_schema):
     declared = yaml.safe_load(path.read_text())
     key = path.parent.name
     entries, run_time = declared.get("exhibits", {}), declared.get("run_time")
-    declared["exhibits"] = {name: implied(name, own, run_time) for name, own in entries.items()}
+    declared["exhibits"] = {name: implied(name, entry, run_time) for name, entry in entries.items()}
     check_config(declared, schema, f"declaration {key}/paper.yaml")
     exhibits = {name: Exhibit(key, name, **entry) for name, entry in declared["exhibits"].items()}
     beside = (path.with_name(f"{name}.yaml") for name in ("claims", "causes"))
     claims, causes = (yaml.safe_load(file.read_text()) if file.exists() else {} for file in beside)
-    check_config(causes, of_causes, f"file {key}/causes.yaml")
+    check_config(causes, causes_schema, f"file {key}/causes.yaml")
     return Paper(key, declared["name"], declared.get("year"), exhibits, claims, causes)

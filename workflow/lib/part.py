@@ -18,7 +18,7 @@ class Part:
 
 
 def load_part(dataset, realisation):
-    """All rows of a realisation of a data set, as a `Part`."""
+    """Return all rows of a realisation of a data set, as a `Part`."""
     X, y, X_test, y_test, split = dataset.realisation(realisation)
     y_test = None if y_test is None else y_test.astype(float)
     return Part(
@@ -27,7 +27,7 @@ def load_part(dataset, realisation):
 
 
 def identity_of(dataset, realisation, origin, seed):
-    """Columns that name the rows of a realisation; without a seed they were not drawn."""
+    """Return the columns that name the rows of a realisation. Without a seed the rows were not drawn."""
     return {
         "data_sha256": dataset.sha256,
         "realisation": realisation,

@@ -1,4 +1,4 @@
-"""What a paper runs: its cells, the functions that compute them, and the stages that gather their rows.
+"""The plan of a paper: its cells, the functions that compute them, and the stages that gather their rows.
 
 The module ``plan`` of a paper has a function ``plan(config, registry)``, which returns a `Plan` for the
 configuration and the registry of data sets. ``rules/cells.smk`` makes the rules that run cells from it.
@@ -17,7 +17,7 @@ REMARKS = ("title", "licence", "citation", "notes", "homepage")
 
 @dataclass(frozen=True)
 class Cell:
-    """What one job computes."""
+    """The computation of one cell: its data set, arguments, settings and needs."""
 
     dataset: str | None  # the prepared data set that it reads, if any
     # columns that all its rows have, beside the paper, the data set and the library
@@ -66,9 +66,9 @@ class Run:
         return {**self.settings, **self.cells[name].settings}
 
     def jobs(self, minutes: float | None, downloaded: Container[str] = ()) -> list[list[str]]:
-        """The cells of each job. Cells share a job as long as their times together are at most `minutes`;
-        with None each cell has its own. Those of a data set that is `downloaded` stay among themselves:
-        nothing else is to wait for a download; and so do those `beyond` the paper, which may be left."""
+        """Return the cells of each job. Cells share a job as long as their times together are at most
+        `minutes`; with None each cell has its own. Cells of a data set that is `downloaded` share no job with
+        others, which need not wait for a download; nor do cells `beyond` the paper, which may be left."""
         jobs, open_jobs = [], {}
         for name, cell in self.cells.items():
             if minutes is None or cell.minutes > minutes:
@@ -83,27 +83,29 @@ class Run:
         return jobs
 
     def minutes(self, names: Sequence[str]) -> int:
-        """Wall-clock time that a cluster gives to some cells that run one after the other."""
+        """Return the wall-clock time that a cluster gives to some cells that run one after the other."""
         return sum(self.cells[name].minutes for name in names)
 
     def datasets(self, names: Iterable[str]) -> list[str]:
-        """The data sets of some cells, each once."""
-        return [name for name in dict.fromkeys(self.cells[own].dataset for own in names) if name is not None]
+        """Return the data sets of some cells, each once."""
+        return [
+            name for name in dict.fromkeys(self.cells[cell].dataset for cell in names) if name is not None
+        ]
 
     def pattern(self, names: Sequence[str]) -> str:
-        """A regular expression for files of cells: ``<stage>/<cell>`` for the given names, and
+        """Return a regular expression for files of cells: ``<stage>/<cell>`` for the given names, and
         ``again/<stage>/<cell>`` for all cells of the run, any of which `verify` may compute again."""
-        every, given = ("|".join(map(re.escape, own)) or "(?!)" for own in (self.cells, names))
+        every, given = ("|".join(map(re.escape, group)) or "(?!)" for group in (self.cells, names))
         return f"again/{self.stage}/(?:{every})|{self.stage}/(?:{given})"
 
     def name(self, file: str) -> str:
-        """The name of the cell whose file matches `pattern`."""
+        """Return the name of the cell whose file matches `pattern`."""
         return file.removeprefix("again/").removeprefix(f"{self.stage}/")
 
 
 @dataclass
 class Plan:
-    """What a paper runs, and what its exhibits may ask for."""
+    """The runs of a paper, and the values that its exhibits may use."""
 
     runs: list[Run]
     datasets: Sequence[str]  # that have to be prepared
@@ -124,17 +126,17 @@ class Plan:
         return list(dict.fromkeys(run.stage for run in self.runs))
 
     def schema(self, stage: str) -> str:
-        """The schema of a stage's rows."""
+        """Return the schema of a stage's rows."""
         return next(run.schema for run in self.runs if run.stage == stage)
 
-    def of_stage(self, stage: str) -> dict[str, Run]:
-        """The names of a stage's cells, in their order, each with the run that it belongs to."""
+    def runs_by_cell(self, stage: str) -> dict[str, Run]:
+        """Return the names of a stage's cells, in their order, each with the run that it belongs to."""
         return {name: run for run in self.runs if run.stage == stage for name in run.cells}
 
     def parameters(self, run: Run, name: str, registry: Mapping[str, Any]) -> str:
-        """A digest of everything that a cell's numbers depend on, except the code: its arguments and
-        settings, the registry's entry of its data set, and the same of the cells of that data set whose rows
-        it is given."""
+        """Return a digest of everything that a cell's numbers depend on, except the code: its arguments and
+        settings, the registry's entry of its data set, and the parameters of the cells of that data set whose
+        rows it is given."""
         cell = run.cells[name]
         depends = {
             "function": run.function,
@@ -145,7 +147,7 @@ class Plan:
             "after": [
                 self.parameters(other, upstream, registry)
                 for stage in run.after
-                for upstream, other in self.of_stage(stage).items()
+                for upstream, other in self.runs_by_cell(stage).items()
                 if other.cells[upstream].dataset == cell.dataset
             ],
         }
@@ -153,10 +155,11 @@ class Plan:
 
 
 def contents(entry: Any) -> str:
-    """What the registry says about the contents of a data set, as text."""
+    """Return the registry's description of the contents of a data set, as text."""
     return repr({key: value for key, value in asdict(entry).items() if key not in REMARKS})
 
 
 def by_value(name: str, value: float) -> str:
-    """A parameter and its value as a part of a cell's name: ``by_value("gamma", 0.125)`` is "gamma0.125"."""
+    """Return a parameter and its value as a part of a cell's name: ``by_value("gamma", 0.125)`` is
+    "gamma0.125"."""
     return f"{name}{value:.10g}"

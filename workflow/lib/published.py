@@ -10,18 +10,18 @@ from lib.tables import TIDY_COLUMNS
 
 
 def declared(path):
-    """What the declaration beside a file of published figures says of them: ``datasets``, names that the
-    registry has others for; ``settings``, what exhibits without settings are about; ``extrapolated``, figures
-    that the paper extrapolated itself (exhibit, data set, setting and method); ``stand_ins``, data sets of
-    the same distribution, see `lib.scorecard.figures`."""
-    own = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
-    extrapolated = {tuple(figure) for figure in own.get("extrapolated", [])}
-    return {"datasets": {}, "settings": {}, "stand_ins": {}, **own, "extrapolated": extrapolated}
+    """Return the declaration of the published figures in the paper.yaml beside their file. ``datasets`` has
+    the registry's names of data sets; ``settings`` has the setting of exhibits that print none;
+    ``extrapolated`` has the figures that the paper extrapolated itself (exhibit, data set, setting and
+    method); ``stand_ins`` has data sets of the same distribution, see `lib.scorecard.figures`."""
+    declaration = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
+    extrapolated = {tuple(figure) for figure in declaration.get("extrapolated", [])}
+    return {"datasets": {}, "settings": {}, "stand_ins": {}, **declaration, "extrapolated": extrapolated}
 
 
 def read_printed(path):
-    """A file of published figures as it stands: a DataFrame of text, one row per figure, with the columns
-    `lib.tables.TIDY_COLUMNS`."""
+    """Return a file of published figures as it stands: a DataFrame of text, one row per figure, with the
+    columns `lib.tables.TIDY_COLUMNS`."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     if list(frame.columns) != TIDY_COLUMNS:
         raise ValueError(f"{path} has the columns {list(frame.columns)}, wanted {TIDY_COLUMNS}")
@@ -29,17 +29,17 @@ def read_printed(path):
 
 
 def read_published(path):
-    """The published figures of ``papers/<paper>/published.csv`` as tidy rows that join with those of the
-    exhibits.
+    """Return the published figures of ``papers/<paper>/published.csv`` as tidy rows that join with those of
+    the exhibits.
 
     They are as `lib.tables.read_tidy` has them, under the registry's names of data sets, and have a column
     ``printed``, the values as text, which shows how they are rounded. The index counts the rows of the file:
     subsets printed as "5x200" are two rows of one index, ``subsets`` and ``subset_size``, of the data set and
     no method.
     """
-    own, frame = declared(path), read_printed(path)
-    frame["dataset"] = frame["dataset"].replace(own["datasets"])
-    for exhibit, setting in own["settings"].items():
+    declaration, frame = declared(path), read_printed(path)
+    frame["dataset"] = frame["dataset"].replace(declaration["datasets"])
+    for exhibit, setting in declaration["settings"].items():
         frame.loc[frame["exhibit"] == exhibit, "setting"] = setting
     products = frame["metric"] == "subsets"
     pair = frame.loc[products, "value"].str.split("x", expand=True)

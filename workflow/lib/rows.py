@@ -196,7 +196,7 @@ EDIT_ROWS = pa.schema(
 
 def write_rows(path, rows, schema, cell=None):
     """Write rows, dicts, to a Parquet file, atomically. Columns of the schema that a row does not name are
-    null; the rows belong to `cell`, a `Made`, if there is one.
+    null; the rows belong to `cell`, a `CellRecord`, if there is one.
 
     A `ValueError` is raised if there are no rows, a row names a column that the schema lacks, a status is
     unknown, a row that is ``ok`` has neither an error count nor a bound, or one that is not ``ok`` has no
@@ -215,13 +215,14 @@ def write_rows(path, rows, schema, cell=None):
         if row["status"] != OK and not row.get("reason"):
             raise ValueError(f"row for {path} is {row['status']!r} but gives no reason")
     rows = [{name: row.get(name) for name in schema.names} for row in rows]
-    made = [] if cell is None else [replace(cell, rows=len(rows))]
-    _write(path, pa.Table.from_pylist(rows, schema=schema), made)
+    records = [] if cell is None else [replace(cell, rows=len(rows))]
+    _write(path, pa.Table.from_pylist(rows, schema=schema), records)
 
 
 @dataclass(frozen=True)
-class Made:
-    """A cell in a file of rows: what they were made from. They stand together, in the order of the cells."""
+class CellRecord:
+    """A cell in a file of rows, and the parameters and code that its rows were made from. The rows stand
+    together, in the order of the cells."""
 
     cell: str  # its name in its stage
     parameters: str  # digest of all that the numbers depend on, except the code (`lib.plan.Plan.parameters`)
@@ -230,20 +231,20 @@ class Made:
     # CPU time of the process that wrote them, which no clock of a method has all of; says nothing about them
     cpu_s: float | None = field(default=None, compare=False)
 
-    def is_of(self, wanted, any_code):
-        """Whether the rows have the parameters of the cell that is wanted (a Made), and were computed by its
-        code; with `any_code` the code does not matter."""
-        return self.parameters == wanted.parameters and (any_code or self.library == wanted.library)
+    def matches(self, required, any_code):
+        """Return whether the rows have the parameters of the required cell (a CellRecord) and were computed
+        by its code; with `any_code` the code does not matter."""
+        return self.parameters == required.parameters and (any_code or self.library == required.library)
 
 
-def made_cells(path):
-    """Return the cells of a file of rows (Made) by name; an empty dict if there is no such file, or it is
-    damaged, of which a warning tells."""
+def cell_records(path):
+    """Return the cells of a file of rows (CellRecord) by name. Without a file the dict is empty; so it is for
+    a damaged file, with a warning."""
     if not Path(path).is_file():
         return {}
     try:
         with _opened(path) as file:
-            return _made(file)
+            return _records(file)
     except DamagedError as error:
         warnings.warn(str(error), stacklevel=2)
         return {}
@@ -252,81 +253,87 @@ def made_cells(path):
 def cell_name(path):
     """Return the name of the cell of a file with one cell."""
     with _opened(path) as file:
-        (name,) = _made(file)
+        (name,) = _records(file)
     return name
 
 
-def cells_to_compute(path, wanted, any_code):
-    """The names of the `wanted` cells (list of Made) whose rows have to be computed, because the file lacks
-    them or they are not what is wanted (`Made.is_of`)."""
-    there = made_cells(path)
-    return [own.cell for own in wanted if own.cell not in there or not there[own.cell].is_of(own, any_code)]
+def cells_to_compute(path, required, any_code):
+    """Return the names of the `required` cells (list of CellRecord) whose rows have to be computed, because
+    the file lacks them or has others (`CellRecord.matches`)."""
+    stored = cell_records(path)
+    return [
+        record.cell
+        for record in required
+        if record.cell not in stored or not stored[record.cell].matches(record, any_code)
+    ]
 
 
-def gather_rows(path, wanted, files, schema):
+def gather_rows(path, names, files, schema):
     """Put the rows of all cells of a stage into one file, atomically, and return their number.
 
     Parameters
     ----------
     path : path-like
         The file of the stage, which is replaced; the rows of cells that are not in `files` are taken over.
-    wanted : list of str
+    names : list of str
         Names of the stage's cells, in the order in which their rows are to stand.
     files : dict of str to path-like
         The files of single cells, by the names of the cells.
     schema : pyarrow.Schema
         The schema of the rows. Columns that older rows lack are null.
     """
-    kept = {} if set(wanted) <= set(files) else read_cells(path, schema)
-    tables, made = [], []
-    for name in wanted:
-        own, rows = (read_cells(files[name], schema) if name in files else kept)[name]
+    former_cells = {} if set(names) <= set(files) else read_cells(path, schema)
+    tables, records = [], []
+    for name in names:
+        record, rows = (read_cells(files[name], schema) if name in files else former_cells)[name]
         tables.append(rows)
-        made.append(own)
+        records.append(record)
     table = pa.concat_tables(tables) if tables else schema.empty_table()
-    _write(path, table, made)
+    _write(path, table, records)
     return table.num_rows
 
 
 def read_rows(paths):
-    """All rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
+    """Return all rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
     return _read(paths).to_pandas()
 
 
-def read_columns(path, wanted):
-    """The columns of a Parquet file whose names are `wanted` (a function), as one DataFrame."""
+def read_columns(path, selects):
+    """Return the columns of a Parquet file that the function `selects` picks by their names, as one
+    DataFrame."""
     with _opened(path) as file:
-        names = [name for name in dict.fromkeys(file.schema_arrow.names) if wanted(name)]
+        names = [name for name in dict.fromkeys(file.schema_arrow.names) if selects(name)]
         table = file.read(columns=names)
     return table.to_pandas()
 
 
 def read_cell(path, name):
-    """The rows of one cell of a file, as one DataFrame."""
+    """Return the rows of one cell of a file, as one DataFrame."""
     _, rows = read_cells(path)[name]
     return rows.to_pandas()
 
 
 def copy_cell(path, name, output, schema):
     """Put the rows of one cell of a file into a file of its own, atomically."""
-    own, rows = read_cells(path, schema)[name]
-    _write(output, rows, [own])
+    record, rows = read_cells(path, schema)[name]
+    _write(output, rows, [record])
 
 
 def rewrite_cells(path, cells):
-    """Write other cells (list of Made) into the metadata of a file of rows, whose rows stay as they are."""
+    """Write new records of cells (list of CellRecord) into the metadata of a file of rows; the rows do not
+    change."""
     _write(path, _read([path]), cells)
 
 
 def read_cells(path, schema=None):
-    """Return the cells of a file (Made) by name, each with its rows as a table."""
+    """Return the cells of a file (CellRecord) by name, each with its rows as a table."""
     with _opened(path) as file:
-        table, cells = file.read(), _made(file)
-    table, begin, found = _with_schema(table, schema), 0, {}
-    for name, own in cells.items():
-        found[name] = own, table.slice(begin, own.rows)
-        begin += own.rows
-    return found
+        table, cells = file.read(), _records(file)
+    table, begin, rows_by_cell = _with_schema(table, schema), 0, {}
+    for name, record in cells.items():
+        rows_by_cell[name] = record, table.slice(begin, record.rows)
+        begin += record.rows
+    return rows_by_cell
 
 
 def _read(paths):
@@ -366,16 +373,16 @@ def _opened(path):
         yield pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
 
 
-def _made(file):
-    """Return the cells of an open file of rows (Made) by name."""
+def _records(file):
+    """Return the cells of an open file of rows (CellRecord) by name."""
     stored = (file.metadata.metadata or {}).get(CELLS, b"[]")
-    cells = {entry[0]: Made(*entry) for entry in json.loads(stored)}
-    if cells and sum(own.rows for own in cells.values()) != file.metadata.num_rows:
+    cells = {entry[0]: CellRecord(*entry) for entry in json.loads(stored)}
+    if cells and sum(record.rows for record in cells.values()) != file.metadata.num_rows:
         raise ValueError(f"its cells have other than its {file.metadata.num_rows} rows")
     return cells
 
 
-def _write(path, table, made):
+def _write(path, table, records):
     options = {
         "compression": "zstd",
         "compression_level": 12,
@@ -385,7 +392,7 @@ def _write(path, table, made):
         "store_schema": False,
         "write_page_checksum": True,
     }
-    cells, buffer = json.dumps([list(astuple(own)) for own in made]), io.BytesIO()
+    cells, buffer = json.dumps([list(astuple(record)) for record in records]), io.BytesIO()
     with pq.ParquetWriter(buffer, table.schema, **options) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({CELLS: cells, SEAL + UNSEALED: b""})
@@ -396,10 +403,11 @@ def _write(path, table, made):
 
 
 def pack_bits(errors):
-    """Error pattern (m,) bool as a hexadecimal string: two digits for eight points, highest bit first."""
+    """Return an error pattern (m,) bool as a hexadecimal string: two digits for eight points, highest bit
+    first."""
     return np.packbits(np.asarray(errors, dtype=bool)).tobytes().hex()
 
 
 def unpack_bits(text, m):
-    """Error pattern (m,) bool from the string that `pack_bits` made."""
+    """Return the error pattern (m,) bool of a string that `pack_bits` made."""
     return np.unpackbits(np.frombuffer(bytes.fromhex(text), dtype=np.uint8), count=m).astype(bool)

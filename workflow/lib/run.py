@@ -18,14 +18,15 @@ from lib.config import check_config, fill_defaults, load_schema, project_file
 from lib.job import run_cell
 from lib.library import code_of, library_id
 from lib.papers import load_papers, with_plans
-from lib.rows import Made, read_rows
+from lib.rows import CellRecord, read_rows
 
 PROJECT = Path(__file__).resolve().parents[2]
 
 
 def planned(*files):
-    """The papers of a configuration, with their plans, the registry of data sets, and the configuration:
-    that of the demo, and the given YAML files, each laid over those before it."""
+    """Return the papers of a configuration with their plans, the registry of data sets, and the
+    configuration. The configuration is that of the demo, over which the given YAML files are laid one after
+    the other."""
     config = yaml.safe_load((PROJECT / "config/config.yaml").read_text())
     for file in files:
         update_config(config, yaml.safe_load(Path(file).read_text()))
@@ -37,15 +38,15 @@ def planned(*files):
 
 
 def cell_of(papers, name):
-    """The cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage."""
+    """Return the cell that ``paper/stage/cell`` names: its paper, its run, and its name in the stage."""
     parts = name.split("/", 2)
-    if len(parts) == 3 and parts[0] in papers and parts[2] in papers[parts[0]].plan.of_stage(parts[1]):
-        return papers[parts[0]], papers[parts[0]].plan.of_stage(parts[1])[parts[2]], parts[2]
+    if len(parts) == 3 and parts[0] in papers and parts[2] in papers[parts[0]].plan.runs_by_cell(parts[1]):
+        return papers[parts[0]], papers[parts[0]].plan.runs_by_cell(parts[1])[parts[2]], parts[2]
     known = [
         f"{paper.key}/{stage}/{cell}"
         for paper in papers.values()
         for stage in paper.plan.stages
-        for cell in paper.plan.of_stage(stage)
+        for cell in paper.plan.runs_by_cell(stage)
     ]
     raise ValueError(
         f"There is no cell {name!r} among the {len(known)} of this configuration; one is {known[0]!r}."
@@ -53,7 +54,7 @@ def cell_of(papers, name):
 
 
 def described(paper, run, name, registry):
-    """What a job has to know about a cell; `lib.job.run_cell` explains the keys."""
+    """Return the description of a cell that its job needs; `lib.job.run_cell` explains the keys."""
     cell = run.cells[name]
     return {
         **{"cell": name, "paper": paper.key, "run": run.function, "schema": run.schema},
@@ -64,12 +65,15 @@ def described(paper, run, name, registry):
     }
 
 
-def wanted(paper, stage, registry, only=None):
-    """The cells of a stage in their order (`Made`), each with what its rows have to be made from now; with
-    `only`, some of them."""
-    runs = paper.plan.of_stage(stage).items()
+def required_cells(paper, stage, registry, only=None):
+    """Return the cells of a stage in their order, each as a CellRecord with the parameters and code that its
+    rows require now; with `only`, some of them."""
+    runs = paper.plan.runs_by_cell(stage).items()
     cells = [described(paper, run, name, registry) for name, run in runs if only is None or name in only]
-    return [Made(own["cell"], own["parameters"], library_id(own["code"])) for own in cells]
+    return [
+        CellRecord(description["cell"], description["parameters"], library_id(description["code"]))
+        for description in cells
+    ]
 
 
 def main(arguments=None):
@@ -81,11 +85,11 @@ def main(arguments=None):
     parser.add_argument(
         "--output", type=Path, help="a Parquet file for its rows; by default they are only shown"
     )
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        papers, registry, config = planned(*asked.configfile)
-        paper, run, name = cell_of(papers, asked.cell)
+        papers, registry, config = planned(*options.configfile)
+        paper, run, name = cell_of(papers, options.cell)
         cell = run.cells[name]
         folders = config["folders"]
         inputs = {} if cell.dataset is None else {"data": f"{folders['resources']}/data/{cell.dataset}.npz"}
@@ -97,7 +101,7 @@ def main(arguments=None):
     except (ValueError, OSError) as error:
         sys.exit(str(error))
     with tempfile.TemporaryDirectory() as folder:
-        output = asked.output or Path(folder, "rows.parquet")
+        output = options.output or Path(folder, "rows.parquet")
         log = logging.getLogger("svmselect.workflow")
         run_cell(described(paper, run, name, registry), inputs, output, log).unlink(missing_ok=True)
         rows = read_rows([output])

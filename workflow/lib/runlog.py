@@ -11,20 +11,20 @@ from svmselect.atomic import replacing
 from lib.damage import DamagedError, set_aside_if_damaged
 
 BEGIN, END = "begin", "end"
-MADE = "all was made"  # how a run ends that is not to be called again
+COMPLETE = "all was made"  # how a run ends that is not to be called again
 
 
-def note(path, what, **told):
-    """Add a line to the log: that a run begins or ends, now, and what else there is to tell."""
+def note(path, event, **told):
+    """Add a line to the log: the event (a run begins or ends), the time, and further values."""
     path = Path(path)
     before = path.read_bytes() if path.exists() else b""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with replacing(path) as file:
-        file.write(before + json.dumps({"at": now, "what": what, **told}).encode() + b"\n")
+        file.write(before + json.dumps({"at": now, "what": event, **told}).encode() + b"\n")
 
 
 def runs(path):
-    """When the work of each run began and ended, a list of dicts, the last one last.
+    """Return the work of each run, a list of dicts that say when it began and ended, the last one last.
 
     A run that was lost or could not make all goes on where it is called again with the same ``commit``;
     ``calls`` counts how often it was started. It began with the first call, which tells ``cells`` and what
@@ -38,14 +38,14 @@ def runs(path):
     except DamagedError as error:
         warnings.warn(str(error), stacklevel=2)
         return []
-    found = []
+    entries = []
     for line in lines:
-        at, what, told = line.pop("at"), line.pop("what"), line
-        if what == END:
-            found[-1] |= {"ended": at, **told}
-        elif found and found[-1]["commit"] == told["commit"] and found[-1].get("how") != MADE:
-            found[-1] |= {"ended": None, "calls": found[-1]["calls"] + 1}
-            found[-1].pop("how", None)
+        moment, event, told = line.pop("at"), line.pop("what"), line
+        if event == END:
+            entries[-1] |= {"ended": moment, **told}
+        elif entries and entries[-1]["commit"] == told["commit"] and entries[-1].get("how") != COMPLETE:
+            entries[-1] |= {"ended": None, "calls": entries[-1]["calls"] + 1}
+            entries[-1].pop("how", None)
         else:
-            found.append({**told, "began": at, "ended": None, "calls": 1})
-    return found
+            entries.append({**told, "began": moment, "ended": None, "calls": 1})
+    return entries

@@ -1,5 +1,5 @@
-"""What a whole costs of which a sample was measured, drawn without replacement by a recorded seed, and how
-well that is known: points of a model, folds of a cross-validation."""
+"""Estimates of a total from a sample, drawn without replacement by a recorded seed, and their error: points
+of a model, folds of a cross-validation."""
 
 import numpy as np
 from scipy.special import stdtrit
@@ -9,9 +9,10 @@ INTERVAL = 1.96
 
 
 def variance_of_total(spread, n, units):
-    """Variance of the total over all `units` that is estimated from n of them, whose costs have the standard
-    deviation `spread` (n - 1): 0 where all were measured, NaN where one of several was. Of few units the
-    interval that `half_width` makes of it is Student's. Numbers, or arrays of one shape."""
+    """Return the variance of the total over all `units` that is estimated from n of them, whose costs have
+    the standard deviation `spread` (n - 1). It is 0 if all were measured and NaN if one of several was. It is
+    widened so that the interval that `half_width` makes of it is Student's. Arguments are numbers, or arrays
+    of one shape."""
     n, units = np.asarray(n, dtype=float), np.asarray(units, dtype=float)
     with np.errstate(invalid="ignore", divide="ignore"):
         wider = np.where(n > 1, stdtrit(n - 1, 0.975) / INTERVAL, np.nan)
@@ -20,8 +21,9 @@ def variance_of_total(spread, n, units):
 
 
 def total(measured, units, relative_spread=None):
-    """The total over all `units` from the costs that were measured of some, and its variance. Of one of them
-    the spread has to be known from elsewhere: `relative_spread` is that of something that costs vary with."""
+    """Return the total over all `units`, estimated from the costs that were measured of some, and its
+    variance. With one measured cost the spread has to be known from elsewhere: `relative_spread` is that of
+    something that costs vary with."""
     measured = np.asarray(measured, dtype=float)
     n, mean = measured.size, measured.mean()
     if n == units:
@@ -33,7 +35,7 @@ def total(measured, units, relative_spread=None):
 
 
 def half_width(ratio, *parts):
-    """Half of the 95 % interval of a ratio of two totals, each a pair with its variance, or of one total that
-    is given alone; NaN where all are known."""
+    """Return half of the 95 % interval of a ratio of two totals, each a pair with its variance, or of one
+    total alone; NaN if all are known."""
     relative = sum(variance / total**2 for total, variance in parts if total)
     return INTERVAL * abs(ratio) * np.sqrt(relative) if relative else np.nan

@@ -40,9 +40,10 @@ WORDS = ("by", "statement", "text", "test")
 
 
 def figures(paper, printed, published, reproduced, rules, extrapolated=(), causes=(), stand_ins=None):
-    """The published figures of one paper beside ours: a DataFrame of text with the columns `COLUMNS`, one row
-    per printed figure, in their order. A `ValueError` is raised if an exhibit has a data set, setting and
-    method of a printed figure but not its metric, or has it in another unit, or if `rules` lack its metric.
+    """Return the published figures of one paper beside ours: a DataFrame of text with the columns `COLUMNS`,
+    one row per printed figure, in their order. A `ValueError` is raised if an exhibit has a data set, setting
+    and method of a printed figure but not its metric, or has it in another unit, or if `rules` lack its
+    metric.
 
     Parameters
     ----------
@@ -58,10 +59,10 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
     causes : list of lib.causes.Cause
         What may explain those that are not within. Their ``landed`` is filled in.
     stand_ins : dict, optional
-        ``datasets``, of the same distribution, which stand for those of the paper that were not run: each
-        ``is`` one, and has as many rows ``drawn`` anew, if the splits are not of the same table. And
-        ``whole``, how many runs have to be there for it: the ``runs`` by setting, and the ``exhibit``,
-        ``method`` and ``metric`` that count ours.
+        ``datasets`` has, for data sets of the paper that were not run, one of the same distribution: its name
+        ``is``, and the number of rows ``drawn`` anew if the splits are not of the same table. ``whole`` says
+        how many runs it needs: the ``runs`` by setting, and the ``exhibit``, ``method`` and ``metric`` that
+        count ours.
     """
     ours = Reproduced(reproduced, spreads_of(causes))
     published = published.fillna({name: "" for name in (*KEY, "unit")})
@@ -86,7 +87,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
 
 
 class Reproduced:
-    """What the exhibits have, and why they lack what they lack."""
+    """The tidy rows of the exhibits, and the reasons for missing values."""
 
     def __init__(self, tidy, spreads):
         self.spreads = spreads
@@ -98,7 +99,8 @@ class Reproduced:
         self.beginnings = {key[:length] for key in self.rows for length in range(1, 6)}
 
     def find(self, exhibit, dataset, setting, method, metric, unit=""):
-        """Value, spread, whether it is extrapolated, and why there is none (empty if there is one)."""
+        """Return value, spread, whether it is extrapolated, and why there is no value (empty if there is
+        one)."""
         key = (exhibit, dataset, setting, method, metric)
         row = self.rows.get(key)
         guess = self.rows.get((*key[:4], f"{metric}_extrapolated"))
@@ -115,8 +117,8 @@ class Reproduced:
         return row.value, row.spread, partial, ""
 
     def stand_in(self, dataset, setting, declared):
-        """What is declared of the data set that stands for one that was not run, if all of its runs are
-        there; or None."""
+        """Return the declared data set that stands for one that was not run, if all of its runs are there;
+        else None."""
         other = (declared or {}).get("datasets", {}).get(dataset)
         if other is None or any(key[1] == dataset for key in self.rows):
             return None
@@ -125,8 +127,8 @@ class Reproduced:
         return other if runs is not None and runs.value == whole["runs"][setting] else None
 
     def known(self, rule, place, part):
-        """What a tolerance has to know of ours: draws, those of the paper, and points; of single draws the
-        spread, if it was measured."""
+        """Return the facts of our result that a tolerance needs: our draws, those of the paper, and points;
+        for single draws also their spread, if it was measured."""
         method, dataset = part.method, part.dataset
         draws = rule.get("draws", {})
         theirs = draws.get("theirs", np.nan)
@@ -140,13 +142,13 @@ class Reproduced:
         return {"spread": one_draw, "draws": 1, "theirs": 1, "measured": True, "points": points}
 
     def _number(self, name, place, method):
-        """A number of the same place, of the method or of none, or of the data set in another exhibit, where
-        it is said to be there: ``table1/test_rows``. NaN if there is none."""
+        """Return a number of the same place, of the method or of no method. A name such as
+        ``table1/test_rows`` looks for the data set in another exhibit. Return NaN if there is none."""
         exhibit, _, metric = (name or "").rpartition("/")
-        wanted = (exhibit, place[1]) if exhibit else place
-        for of in (method, ""):
+        beginning = (exhibit, place[1]) if exhibit else place
+        for row_method in (method, ""):
             for key, row in self.rows.items():
-                if key[: len(wanted)] == wanted and key[3:] == (of, metric):
+                if key[: len(beginning)] == beginning and key[3:] == (row_method, metric):
                     return row.value
         return np.nan
 
@@ -163,8 +165,9 @@ class Reproduced:
 
 
 def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
-    """Columns of one printed number beside ours, or that of the data set that stands for it, and its
+    """Return the columns of one printed number beside ours, or beside that of the stand-in, and its
     tolerance."""
+    # our number for the printed one, by another method if the rule says so
     rule = rules.get(f"{part.exhibit}/{part.metric}", rules.get(part.metric))
     if rule is None:
         raise ValueError(f"claims.yaml has no tolerance of the published metric {paper} {part.metric}")
@@ -174,34 +177,37 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
     if reason and part.method in rule.get("instead", {}):
         method = rule["instead"][part.method]
         value, spread, extrapolated, reason = ours.find(*place, method, part.metric, part.unit)
+    # columns of the comparison as it stands
     hardware = "relative_to" in rule or "hardware" in rule
     by = ["reproduced"] if extrapolated else []
     by += ["published"] if (*printed, part.method) in theirs_extrapolated else []
     rows = SAME if stand_in else rows_of(rule, part.dataset, part.method)
-    found = {"kind": rule["kind"], "rows": rows, "hardware_dependent": "yes" if hardware else "no"}
+    columns = {"kind": rule["kind"], "rows": rows, "hardware_dependent": "yes" if hardware else "no"}
     if not reason:
-        found |= {"reproduced": value, "reproduced_spread": spread}
-        found["ratio"] = _ratio(value, part.value)
+        columns |= {"reproduced": value, "reproduced_spread": spread}
+        columns["ratio"] = _ratio(value, part.value)
         if part.unit != "s":
-            found["difference"] = value - part.value
+            columns["difference"] = value - part.value
+    # times: both are divided by the time of their unit
     base_printed = None
     if "relative_to" in rule:
         unit = (rule["relative_to"]["method"], rule["relative_to"]["metric"])
         base = (*printed, *unit)
-        found["relative_to"] = " ".join(unit)
+        columns["relative_to"] = " ".join(unit)
         base_printed = theirs.get(base)
         base_value, _, base_extrapolated, base_reason = ours.find(*place, *unit)
         value = _ratio(value, base_value)
         by += ["reproduced"] if base_extrapolated else []
         by += ["published"] if base[:4] in theirs_extrapolated else []
         relative = _ratio(part.value, float(base_printed or np.nan))
-        found |= {"published_relative": relative, "reproduced_relative": value}
+        columns |= {"published_relative": relative, "reproduced_relative": value}
         if base[3:] == (part.method, part.metric):
             reason = reason or "the unit of the other times"
         elif not reason and base_reason:
             reason = f"nothing to divide by: {base_reason}"
     elif "hardware" in rule:
         reason = reason or rule["why"]
+    # the tolerance, unless there is a reason not to decide
     allowed = Tolerance()
     if not reason:
         known = {"value": value, "spread": spread, **ours.known(rule, place, part)}
@@ -209,14 +215,14 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
         allowed = tolerance(
             rule, rows, part.printed, unit=part.unit, spread=part.spread, ours=known, base=base_printed
         )
-        found |= {"least": allowed.least, "most": allowed.most, "tolerance": allowed.words}
+        columns |= {"least": allowed.least, "most": allowed.most, "tolerance": allowed.words}
         reason = allowed.undecided
-        found["within"] = "" if reason else "yes" if allowed.holds(value) else "no"
-    found["reason"] = reason
+        columns["within"] = "" if reason else "yes" if allowed.holds(value) else "no"
+    columns["reason"] = reason
     # what is not there is not extrapolated
-    sides = {side for side in by if side == "published" or "reproduced" in found}
-    found["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
-    return found, allowed
+    sides = {side for side in by if side == "published" or "reproduced" in columns}
+    columns["extrapolated"] = "both" if len(sides) == 2 else "".join(sides) or "no"
+    return columns, allowed
 
 
 def _ratio(above, below):
@@ -224,10 +230,10 @@ def _ratio(above, below):
 
 
 def _joined(parts):
-    """Columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
+    """Return the columns of the numbers of one printed figure, as text; "5x200" is two numbers."""
     texts = [{name: _text(value) for name, value in part.items()} for part in parts]
-    first, *others = texts
-    if others:
+    first, *rest = texts
+    if rest:
         joined = {name: first[name] for name in first if name not in ("difference", "ratio")}
         if all(part.get("reproduced") for part in texts):
             joined["reproduced"] = "x".join(part["reproduced"] for part in texts)
@@ -244,17 +250,17 @@ def _text(value):
 
 
 def verdicts(claims, decided):
-    """The verdicts on the claims of all papers, a DataFrame of one row per claim.
+    """Return the verdicts on the claims of all papers, a DataFrame of one row per claim.
 
-    `claims` are what `lib.papers.Paper.judged` says, by paper; `decided` is each paper's claims.csv, and
+    `claims` are from `lib.papers.Paper.scorecard_entry`, by paper; `decided` is each paper's claims.csv, and
     lacks papers that were not run. ``text`` are the words of the paper, and ``tolerances`` the limits and
     their reasons.
     """
     rows = []
     for paper, entry in claims.items():
-        own = decided[paper].set_index("claim") if paper in decided else None
+        decisions = decided[paper].set_index("claim") if paper in decided else None
         for claim, declared in entry["claims"].items():
-            tests, held = (0, 0) if own is None else own.loc[claim, ["tests", "held"]]
+            tests, held = (0, 0) if decisions is None else decisions.loc[claim, ["tests", "held"]]
             limits = [_limit(name, entry["limits"][name]) for name in declared.get("limits", [])]
             words = [declared.get(name, "") for name in WORDS]
             counts = int(tests), int(held), verdict(tests, held)
@@ -264,11 +270,11 @@ def verdicts(claims, decided):
 
 
 def _limit(name, limit):
-    """A limit in words."""
+    """Return a limit in words."""
 
     def words(value):
         if isinstance(value, dict):
-            return ", ".join(f"{key} {words(own)}" for key, own in value.items())
+            return ", ".join(f"{key} {words(part)}" for key, part in value.items())
         return f"{value:g}"
 
     value = words(limit["value"])
@@ -276,54 +282,60 @@ def _limit(name, limit):
 
 
 def exhibits(claims, figures, verdicts, other_rows):
-    """Totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers that this
-    module made; `claims` is as for `verdicts`.
+    """Return the totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers
+    that this module made; `claims` is as for `verdicts`.
 
-    For the ``settings``, ``anchors`` and ``results`` that an exhibit prints, it has the number of those that
-    are decided, of results that of all, and how many are within tolerance; for the results also how many
-    are ``reproduced`` (a number stands beside them), ``compared``, and of those not within how many are
-    ``explained`` or ``undecidable`` here. ``tests`` are those of the paper's claims about it. The ``verdict``
-    is on results, anchors and tests, or on the settings where there are no others; `NO_CLAIM` where there is
-    nothing. It counts what is ``decided`` of them: ``decided_within``, which are within tolerance or hold,
-    ``decided_explained``, ``decided_undecidable``, and the others, which miss. ``other_libraries`` is from
-    `other_rows`, by paper and exhibit what `lib.origins.others` says.
+    ``settings``, ``anchors`` and ``compared`` count the decided figures that an exhibit prints, and the
+    columns ``..._within`` and ``within`` count those within tolerance. ``results`` counts all results, and
+    ``reproduced`` those beside which a number of ours stands; ``explained`` and ``undecidable`` divide the
+    misses. ``tests`` are those of the paper's claims about the exhibit. The ``verdict`` is on results,
+    anchors and tests, or on the settings if there are no others; `NO_CLAIM` if there is nothing. It counts
+    the ``decided`` ones: ``decided_within`` are within tolerance or hold, then come ``decided_explained`` and
+    ``decided_undecidable``; the others miss. ``other_libraries`` is from `other_rows`, which has the text of
+    `lib.origins.outdated_libraries` by paper and exhibit.
     """
     rows = []
     for paper, entry in claims.items():
-        for exhibit, own in entry["exhibits"].items():
-            of = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
+        for exhibit, exhibit_entry in entry["exhibits"].items():
+            # the printed figures by kind, and the paper's claims about the exhibit
+            printed_figures = figures[(figures["paper"] == paper) & (figures["exhibit"] == exhibit)]
             names = [
                 name
                 for name, claim in entry["claims"].items()
                 if claim["by"] == "paper" and exhibit in claim["exhibits"]
             ]
             tested = verdicts[(verdicts["paper"] == paper) & verdicts["claim"].isin(names)]
-            settings, anchors, of = (of[of["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT))
-            axes, setup, printed = (_decided(kind) for kind in (anchors, settings, of))
+            settings, anchors, results = (
+                printed_figures[printed_figures["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT)
+            )
+            # counts; the verdict counts settings only if there is nothing else
+            axes, setup, compared = (_decided(kind) for kind in (anchors, settings, results))
             tests = tested[["tests", "held"]].sum()
-            counted = settings if of.empty and not names else pd.concat([anchors, of])
+            counted = settings if results.empty and not names else pd.concat([anchors, results])
             decided, within = map(sum, zip(_decided(counted), tests, strict=True))
             rows.append(
                 {
                     "paper": paper,
                     "exhibit": exhibit,
-                    **{name: own[name] or "" for name in ("target", "title", "run_time")},
+                    **{name: exhibit_entry[name] or "" for name in ("target", "title", "run_time")},
                     "settings": setup[0],
                     "settings_within": setup[1],
                     "anchors": axes[0],
                     "anchors_within": axes[1],
-                    "results": len(of),
-                    "reproduced": (of["reproduced"] != "").sum(),
-                    "compared": printed[0],
-                    "within": printed[1],
-                    "explained": (of["explained"] == "yes").sum(),
-                    "undecidable": (of["explained"] == "undecidable").sum(),
+                    "results": len(results),
+                    "reproduced": (results["reproduced"] != "").sum(),
+                    "compared": compared[0],
+                    "within": compared[1],
+                    "explained": (results["explained"] == "yes").sum(),
+                    "undecidable": (results["explained"] == "undecidable").sum(),
                     **tests,
                     "decided": decided,
                     "decided_within": within,
                     "decided_explained": (counted["explained"] == "yes").sum(),
                     "decided_undecidable": (counted["explained"] == "undecidable").sum(),
-                    "verdict": verdict(decided, within) if len(of) or len(settings) or names else NO_CLAIM,
+                    "verdict": verdict(decided, within)
+                    if len(results) or len(settings) or names
+                    else NO_CLAIM,
                     "other_libraries": other_rows[paper, exhibit],
                 }
             )
@@ -331,19 +343,22 @@ def exhibits(claims, figures, verdicts, other_rows):
 
 
 def _decided(figures):
-    """How many of some figures are decided, and how many of these are within tolerance."""
+    """Return how many of some figures are decided, and how many of these are within tolerance."""
     return (figures["within"] != "").sum(), (figures["within"] == "yes").sum()
 
 
 def page_values(claims, figures, exhibits, verdicts, numbers, causes):
-    """What the HTML templates show of the scorecard, from the DataFrames that the functions of this module
-    and `lib.causes.cause_table` made, of all papers. `numbers` is the claims_numbers.csv of each paper."""
+    """Return the values that the HTML templates show of the scorecard, from the DataFrames of all papers that
+    the functions of this module and `lib.causes.cause_table` made. `numbers` is the claims_numbers.csv of
+    each paper."""
     shown = shown_figures(figures, list(map(_remarks, figures.itertuples())))
-    numbers = {paper: own.astype(object).fillna("") for paper, own in numbers.items()}
+    numbers = {paper: frame.astype(object).fillna("") for paper, frame in numbers.items()}
 
     def tests(paper, claim):
-        own = numbers.get(paper)
-        return [] if own is None else own[own["claim"] == claim].to_dict("records")
+        paper_numbers = numbers.get(paper)
+        return (
+            [] if paper_numbers is None else paper_numbers[paper_numbers["claim"] == claim].to_dict("records")
+        )
 
     def by_paper(frame):
         return {paper: frame[frame["paper"] == paper].to_dict("records") for paper in claims}
@@ -376,15 +391,15 @@ SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 
 
 def between(text):
-    """The part of a text from one of the lines `SUMMARY` to the other; a `ValueError` if one of them is
-    not there."""
+    """Return the part of a text from one of the lines `SUMMARY` to the other; a `ValueError` if one of them
+    is not there."""
     first, last = SUMMARY
     return text[text.index(first) : text.index(last) + len(last)]
 
 
 def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
-    """The scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those of them whose rows
-    are not of the present code, the claims, the published figures."""
+    """Return the scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those with rows
+    that the present code did not compute, the claims, and the published figures."""
     lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
     lines += [*markdown(*_papers(claims, exhibits, verdicts), left=1), "", SUMMARY[1], ""]
     lines += [*totals(exhibits, verdicts), ""]
@@ -394,7 +409,7 @@ def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
         "(`workflow/lib/tolerances.py`); each paper's `claims.yaml` declares what they follow from.",
         "",
     ]
-    lines += ["## Rows of another library than the present one", "", *_others_part(claims, exhibits), ""]
+    lines += ["## Rows of another library than the present one", "", *_outdated_part(claims, exhibits), ""]
     for paper, entry in claims.items():
         lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
         lines += [*_causes_part(causes[causes["paper"] == paper])]
@@ -403,19 +418,19 @@ def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
 
 
 def _table(frame, columns, left=None):
-    """Lines of a Markdown table of some columns (heading -> name) of a DataFrame; the first ones, all if not
-    said, are flush left."""
+    """Return the lines of a Markdown table of some columns (heading -> name) of a DataFrame; the first `left`
+    ones, by default all, are flush left."""
     body = frame[list(columns.values())].astype(str).to_numpy().tolist()
     return markdown(list(columns), body, left=left or len(columns))
 
 
-def _others_part(claims, exhibits):
-    others = exhibits[exhibits["other_libraries"] != ""]
-    if others.empty:
+def _outdated_part(claims, exhibits):
+    outdated = exhibits[exhibits["other_libraries"] != ""]
+    if outdated.empty:
         return ["There are none: the present code computed every row."]
-    others = others.assign(paper=[claims[paper]["name"] for paper in others["paper"]])
+    outdated = outdated.assign(paper=[claims[paper]["name"] for paper in outdated["paper"]])
     stages = "Stages and libraries of its rows"
-    return _table(others, {"Paper": "paper", "Exhibit": "title", stages: "other_libraries"})
+    return _table(outdated, {"Paper": "paper", "Exhibit": "title", stages: "other_libraries"})
 
 
 def _claims_part(verdicts):
@@ -468,7 +483,7 @@ def _figures_part(figures):
 
 
 def totals(exhibits, verdicts):
-    """Lines that count the published figures, and the verdicts on the claims."""
+    """Yield lines that count the published figures and the verdicts on the claims."""
     names = ["results", "reproduced", "compared", "within", "explained", "undecidable"]
     results, reproduced, compared, within, explained, undecidable = exhibits[names].sum()
     settings, settings_within = exhibits[["settings", "settings_within"]].sum()
@@ -484,9 +499,9 @@ def totals(exhibits, verdicts):
     if anchors:
         yield f"- Ends of axes that the texts give: {anchors}, of which {anchors_within} are not exceeded."
     for by, whose in (("paper", "of the papers"), ("svmselect", "of svmselect")):
-        own = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
-        counts = [f"{(own == word).sum()} {_some(word)}" for word in VERDICTS if (own == word).any()]
-        yield f"- Claims {whose}: {len(own)}; {', '.join(counts)}."
+        kinds = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
+        counts = [f"{(kinds == word).sum()} {_some(word)}" for word in VERDICTS if (kinds == word).any()]
+        yield f"- Claims {whose}: {len(kinds)}; {', '.join(counts)}."
 
 
 def _some(word):
@@ -494,28 +509,28 @@ def _some(word):
 
 
 def _papers(claims, exhibits, verdicts):
-    """Headings and body of the table of papers."""
+    """Return headings and body of the table of papers."""
     headings = ["Paper", "Results within tolerance", "Explained", "Undecidable here", "Not explained"]
     headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
     body = []
     for paper, entry in claims.items():
-        of = exhibits[exhibits["paper"] == paper]
-        compared = of["compared"].sum()
-        own = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
-        counts = own.map(kind_of).value_counts()
-        reproduced, *others = [counts.get(word, 0) for word in VERDICTS]
-        within, explained, undecidable = of[["within", "explained", "undecidable"]].sum()
+        paper_exhibits = exhibits[exhibits["paper"] == paper]
+        compared = paper_exhibits["compared"].sum()
+        paper_verdicts = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
+        counts = paper_verdicts.map(kind_of).value_counts()
+        reproduced, *other_counts = [counts.get(word, 0) for word in VERDICTS]
+        within, explained, undecidable = paper_exhibits[["within", "explained", "undecidable"]].sum()
         counts = [f"{within} of {compared}", explained, undecidable]
         counts.append(compared - within - explained - undecidable)
         if not compared:
             counts = ["n/a"] * len(counts)
-        body.append([entry["name"], *counts, f"{reproduced} of {len(own)}", *others])
+        body.append([entry["name"], *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
     body = [[str(cell) for cell in cells] for cells in body]
     return headings, body
 
 
 def _exhibits(preset, claims, exhibits):
-    """Headings and body of the table of exhibits."""
+    """Return headings and body of the table of exhibits."""
     headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published results within tolerance"]
     headings += ["Tests of the paper's claims that hold", "Verdict"]
     body = []

@@ -12,7 +12,7 @@ WITHIN, EXPLAINED, NOT_EXPLAINED, UNDECIDABLE, UNDECIDED, NOT_RUN = STATES = (
     "not decided",
     "not run",
 )
-OF_EXPLAINED = {"yes": EXPLAINED, "no": NOT_EXPLAINED, "undecidable": UNDECIDABLE}
+STATES_OF_MISSES = {"yes": EXPLAINED, "no": NOT_EXPLAINED, "undecidable": UNDECIDABLE}
 
 WORDS = {
     "C": "C",
@@ -85,10 +85,10 @@ UNITS = {"percent": "%", "s": "s", "1e6": "millions"}
 
 
 def shown_figures(figures, remarks):
-    """The published figures of the scorecard (from `lib.scorecard.figures`) for a page, each with its
+    """Return the published figures of the scorecard (from `lib.scorecard.figures`) for a page, each with its
     remark: a list of dicts, in their order. An ``id`` is unique on the page, and ``about`` names data set,
     setting and method."""
-    found, numbers = [], {}
+    entries, numbers = [], {}
     for row, remark in zip(figures.to_dict("records"), remarks, strict=True):
         place = f"{row['paper']}-{row['exhibit']}"
         numbers[place] = numbers.get(place, 0) + 1
@@ -102,7 +102,7 @@ def shown_figures(figures, remarks):
             method_in_words(row["method"]),
         )
         unit = "" if relative else UNITS.get(row["unit"], "")
-        found.append(
+        entries.append(
             {
                 "paper": row["paper"],
                 "id": f"{place}-{numbers[place]}",
@@ -121,11 +121,11 @@ def shown_figures(figures, remarks):
                 "remarks": in_words(remark, row["relative_to"]),
             }
         )
-    return found
+    return entries
 
 
 def quantity_in_words(metric):
-    """What is measured: ``loo_error`` is the leave-one-out error."""
+    """Return the name of a metric for readers: ``loo_error`` is the leave-one-out error."""
     return WORDS.get(metric, metric.replace("_", " "))
 
 
@@ -134,7 +134,8 @@ def method_in_words(method):
 
 
 def dataset_in_words(dataset):
-    """What a data set is called, from its key or its name in a table: ``mnist-2v9`` is MNIST 2 against 9."""
+    """Return the name of a data set for readers, from its key or its name in a table: ``mnist-2v9`` is MNIST
+    2 against 9."""
     words = re.sub(r"(\d)v(\d)$", r"\1 against \2", dataset)
     words = re.sub(r"-(\d+)$", r", \1 features", words)
     words = re.sub(r"-generated$", ", generated", words).replace("-", " ")
@@ -143,19 +144,19 @@ def dataset_in_words(dataset):
 
 
 def setting_in_words(setting):
-    """A setting as people say it: ``k=10`` is 10 folds."""
+    """Return a setting in words: ``k=10`` is 10 folds."""
     for pattern, words in SETTINGS.items():
         setting = re.sub(pattern, words, setting)
     return setting.replace("_", " ")
 
 
 def cause_in_words(cause):
-    """What a cause is called, from its key: ``cache_for_mir`` is the cache for MIR."""
+    """Return the name of a cause for readers, from its key: ``cache_for_mir`` is the cache for MIR."""
     return " ".join(word.upper() if word in CAPITALS else word for word in cause.split("_"))
 
 
 def number_in_words(text):
-    """The quantity of a number of a claim, in which names of methods, quantities and settings have their
+    """Return the quantity of a number of a claim, with the names of methods, quantities and settings in
     words."""
     text = re.sub(r"\btrain=(\d+)", r"\1 training rows", text)
     text = re.sub(r"\b[a-z]+(?:-[a-z]+)*-\d+\b", lambda key: dataset_in_words(key[0]), text)
@@ -168,14 +169,15 @@ def number_in_words(text):
 
 
 def about_in_words(text):
-    """What a number of a claim is about: the data set first, then its rows or a method if need be."""
+    """Return the subject of a number of a claim in words: the data set first, then its rows or a method if
+    need be."""
     dataset, *rest = text.split(", ")
     return number_in_words(", ".join([dataset_in_words(dataset), *rest]))
 
 
 def in_words(remark, unit):
-    """A remark in which a method that was not run, and the `unit` of relative times, method and metric, have
-    their words."""
+    """Return a remark in which the method that was not run, and the `unit` of relative times (method and
+    metric), are in words."""
     remark = re.sub(r"(?<=method not run: )\w+", lambda method: method_in_words(method[0]), remark)
     if not unit:
         return remark
@@ -184,32 +186,32 @@ def in_words(remark, unit):
 
 
 def allowed(row):
-    """From where to where ours is within tolerance: of a setting that is a count, the number as printed."""
+    """Return the interval within tolerance as text; of a setting that is a count, "as printed"."""
     if row["kind"] == "setting" and float(row["most"] or 0) - float(row["least"] or 0) == 1:
         return "as printed"
     return " to ".join(digits(row[end], row) for end in ("least", "most") if row[end])
 
 
 def state(row):
-    """Which of `STATES` a figure is in: a row of the scorecard, as a dict of texts."""
+    """Return the one of `STATES` that a figure is in, from its row of the scorecard, a dict of texts."""
     if row["reproduced"] == "":
         return NOT_RUN
     if row["within"] == "yes":
         return WITHIN
-    return OF_EXPLAINED[row["explained"]] if row["within"] == "no" else UNDECIDED
+    return STATES_OF_MISSES[row["explained"]] if row["within"] == "no" else UNDECIDED
 
 
 def strip(exhibit):
-    """What the verdict on an exhibit counts, as a strip of colours shows it: pairs of a kind and how many are
-    of it, from a row of `lib.scorecard.exhibits` as a dict."""
+    """Return the counts behind the verdict on an exhibit, as a strip of colours shows them: pairs of a kind
+    and its count, from a row of `lib.scorecard.exhibits` as a dict."""
     counts = {kind: exhibit[f"decided_{kind}"] for kind in ("within", "explained", "undecidable")}
     counts["missed"] = exhibit["decided"] - sum(counts.values())
     return [(kind, int(count)) for kind, count in counts.items() if count]
 
 
 def digits(text, row):
-    """A number that is text with as many decimals as its tolerance makes matter, two digits of that; without
-    a tolerance four digits. Other text as it is."""
+    """Return a number that is text with as many decimals as its tolerance makes matter: two digits of the
+    tolerance, or four digits without one. Other text is returned as it is."""
     try:
         value = float(text)
     except ValueError:
@@ -226,6 +228,6 @@ def digits(text, row):
 
 
 def exhibit_name(name):
-    """The name of an exhibit in words: ``table2`` is Table 2."""
+    """Return the name of an exhibit in words: ``table2`` is Table 2."""
     word = name.rstrip("0123456789")
     return f"{word.capitalize()} {name[len(word) :]}".strip()

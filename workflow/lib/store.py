@@ -8,7 +8,7 @@ COPIES = Path(".snakemake/copies")
 
 
 class Files:
-    """What is known of files before any job runs.
+    """The files of a run before any job runs: their names, and whether they exist.
 
     Without a store, a path is a path. With one (``--default-storage-provider``), the files of a run are
     objects below its prefix, and none of them is on this disk.
@@ -25,23 +25,23 @@ class Files:
 
     @property
     def remote(self):
-        """Whether files are in a store."""
+        """True if files are in a store."""
         return self._provider is not None
 
     def name(self, path):
-        """What Snakemake calls a file: its path, or where it puts a copy of the object."""
+        """Return Snakemake's name of a file: its path, or the path of the local copy of the object."""
         return str(self._object(path).local_path()) if self.remote else path
 
     def path(self, file):
-        """The path of a file that Snakemake hands out; the reverse of `name`."""
+        """Return the path of a file that Snakemake hands out; the reverse of `name`."""
         return file.storage_object.query.removeprefix(self._prefix) if file.is_storage else str(file)
 
     def exists(self, path):
         return self._object(path).exists() if self.remote else Path(path).exists()
 
     def readable(self, path):
-        """A path at which the file can be read. Of an object it is a copy, made now. What the store lacks may
-        be in this folder, such as rows that are committed, or nowhere."""
+        """Return a path at which the file can be read. An object is copied now. A file that the store lacks
+        may be in this folder, such as committed rows, or nowhere."""
         if not self.remote or not self.exists(path):
             return path
         copy = COPIES / path

@@ -22,46 +22,49 @@ _TEX = {
 }
 
 
-def measured(at, metric, value, unit, spread=np.nan):
-    """A tidy row; `at` has the exhibit and the data set, and the setting and the method if there are any."""
-    named = {"setting": "", "method": "", **at}
+def measured(row_key, metric, value, unit, spread=np.nan):
+    """Return a tidy row; `row_key` has the exhibit and the data set, and the setting and the method if there
+    are any."""
+    named = {"setting": "", "method": "", **row_key}
     return {**named, "metric": metric, "value": value, "spread": spread, "unit": unit}
 
 
-def averaged(at, metric, values, unit):
-    """A tidy row: the mean of some values (Series), and their standard deviation (n - 1) as its spread."""
-    return measured(at, metric, values.mean(), unit, values.std(ddof=1))
+def averaged(row_key, metric, values, unit):
+    """Return a tidy row with the mean of some values (Series), and their standard deviation (n - 1) as its
+    spread."""
+    return measured(row_key, metric, values.mean(), unit, values.std(ddof=1))
 
 
 def lookup(tidy, by=tuple(KEY[1:])):
-    """A function of data set, setting, method and metric, or of other columns of tidy rows (DataFrame), that
-    returns value and spread; both are NaN where there is no such row."""
+    """Return a function of data set, setting, method and metric, or of other columns of tidy rows
+    (DataFrame), that returns value and spread; both are NaN where there is no such row."""
     keys = tidy[list(by)].fillna("").itertuples(index=False, name=None)
     pairs = tidy[["value", "spread"]].itertuples(index=False, name=None)
-    found = dict(zip(keys, pairs, strict=True))
-    return lambda *key: found.get(key, (np.nan, np.nan))
+    pairs_by_key = dict(zip(keys, pairs, strict=True))
+    return lambda *key: pairs_by_key.get(key, (np.nan, np.nan))
 
 
 def part_of(tidy, exhibit, metric, **columns):
-    """The tidy rows of a metric of an exhibit, and of a data set, setting or method."""
-    wanted = {"exhibit": exhibit, "metric": metric, **columns}
-    return tidy[np.logical_and.reduce([tidy[name] == value for name, value in wanted.items()])]
+    """Return the tidy rows of a metric of an exhibit, and of a data set, setting or method."""
+    conditions = {"exhibit": exhibit, "metric": metric, **columns}
+    return tidy[np.logical_and.reduce([tidy[name] == value for name, value in conditions.items()])]
 
 
 def by_method(tidy, index):
-    """The values of tidy rows of one metric: a DataFrame of methods by one or several other columns."""
+    """Return the values of tidy rows of one metric: a DataFrame of methods by one or several other
+    columns."""
     return tidy.pivot(index=index, columns="method", values="value")
 
 
 def named(tidy, metric, text):
-    """What a note lists: a text for each row (namedtuple) whose metric counts something, if it counts any."""
+    """Return the items of a note: a text for each row (namedtuple) whose metric counts something."""
     return [text(row) for row in tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)].itertuples()]
 
 
 def arranged(lines, columns, notes):
-    """Columns, body and notes of a table, as `write_markdown` and `write_tex` want them. Each of the
-    `lines` is what a line of the table is about, a tuple; each column is its group ("" for none), its
-    heading, and a function of the parts of a line that returns the text of a cell."""
+    """Return columns, body and notes of a table, as `write_markdown` and `write_tex` take them. Each of the
+    `lines` is a tuple that says what a line of the table is about. Each column is its group ("" for none),
+    its heading, and a function of the parts of a line that returns the text of a cell."""
     headings = [(group, heading) for group, heading, _ in columns]
     return headings, [[text(*line) for _, _, text in columns] for line in lines], notes
 
@@ -77,7 +80,8 @@ def write_tidy(path, rows):
 
 
 def read_tidy(path):
-    """Tidy rows of a CSV file as a DataFrame; values and spreads are numbers, the other columns text."""
+    """Return tidy rows of a CSV file as a DataFrame; values and spreads are numbers, the other columns
+    text."""
     frame = pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
     if list(frame.columns) != TIDY_COLUMNS:
         raise ValueError(f"{path} has the columns {list(frame.columns)}, wanted {TIDY_COLUMNS}")
@@ -85,7 +89,8 @@ def read_tidy(path):
 
 
 def number(value, decimals, spread=None):
-    """A number for a table's cell, with its standard deviation if it has one; a missing one is ``n/a``."""
+    """Return a number for a table's cell, with its standard deviation if it has one; a missing one is
+    ``n/a``."""
     if value is None or pd.isna(value):
         return MISSING
     text = f"{value:.{decimals}f}"
@@ -98,7 +103,7 @@ def number(value, decimals, spread=None):
 
 
 def short(text):
-    """A number that is text, to four digits; other text as it is."""
+    """Return a number that is text, to four digits, and other text as it is."""
     try:
         return f"{float(text):.4g}"
     except ValueError:
@@ -116,13 +121,14 @@ def write_markdown(path, title, columns, body, notes):
 
 
 def markdown(headings, body, left=1):
-    """Lines of a Markdown table; columns after the first ones are flush right."""
+    """Return lines of a Markdown table; columns after the first ones are flush right."""
     rules = ["---"] * left + ["---:"] * (len(headings) - left)
     return [_markdown_line(cells) for cells in (headings, rules, *body)]
 
 
 def read_markdown(path):
-    """A table that `write_markdown` wrote: a dict of ``title``, ``headings``, ``body`` and ``notes``."""
+    """Return a table that `write_markdown` wrote: a dict of ``title``, ``headings``, ``body`` and
+    ``notes``."""
     title, *lines = Path(path).read_text().splitlines()
     # a bar within a cell has a backslash before it
     table = [
@@ -135,8 +141,8 @@ def read_markdown(path):
 
 
 def shown_table(table):
-    """A table of `read_markdown` as pages show it: ``head`` and ``body``, both lines of cells. A cell is its
-    tag, its attributes and its text. Groups of headings have a line of their own."""
+    """Return a table of `read_markdown` as pages show it: ``head`` and ``body``, both lines of cells. A cell
+    is its tag, its attributes and its text. Groups of headings have a line of their own."""
     columns = [[line[number] for line in table["body"]] for number in range(len(table["headings"]))]
     kinds = [{} if _are_words(cells) else {"class": "number"} for cells in columns]
     pairs = [heading.partition(": ")[::2] for heading in table["headings"]]
@@ -158,7 +164,7 @@ def shown_table(table):
 
 
 def _are_words(cells):
-    """Whether a column has words and no numbers."""
+    """Return whether a column has words and no numbers."""
     said = [cell for cell in cells if cell != MISSING]
     return bool(said) and all(cell[:1].isalpha() for cell in said)
 
@@ -169,13 +175,13 @@ def _markdown_line(cells):
 
 def write_tex(path, title, columns, body, notes):
     """Write a LaTeX ``table`` float that needs the package booktabs; parameters as in `write_markdown`."""
-    groups, spans, at = [], [], 1
+    groups, spans, position = [], [], 1
     for group, members in groupby(columns, key=lambda column: column[0]):
         width = len(list(members))
         groups.append(rf"\multicolumn{{{width}}}{{c}}{{{_tex(group)}}}")
         if group:
-            spans.append(rf"\cmidrule(lr){{{at}-{at + width - 1}}}")
-        at += width
+            spans.append(rf"\cmidrule(lr){{{position}-{position + width - 1}}}")
+        position += width
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",

@@ -14,7 +14,8 @@ from pathlib import Path
 
 @dataclass
 class Timing:
-    """What `timed` measured: CPU seconds of this process and, in the exclusive mode, wall-clock seconds."""
+    """The times that `timed` measured: CPU seconds of this process and, in the exclusive mode, wall-clock
+    seconds."""
 
     mode: str
     cpu_s: float | None = None
@@ -78,7 +79,7 @@ def _wait_for(lock):
 
 
 def _private_folder():
-    """Descriptor of a folder for temporary files that this user owns and nobody else can enter."""
+    """Return the descriptor of a folder for temporary files that this user owns and nobody else can enter."""
     path = Path(tempfile.gettempdir()) / f"svmselect-{os.getuid()}"
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)
@@ -86,11 +87,11 @@ def _private_folder():
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
         raise PermissionError(_refusal(path, f"it cannot be opened ({error.strerror})")) from error
-    found = os.fstat(folder)
-    mode = stat.S_IMODE(found.st_mode)
-    if found.st_uid != os.getuid() or mode & 0o077:
+    status = os.fstat(folder)
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != os.getuid() or mode & 0o077:
         os.close(folder)
-        raise PermissionError(_refusal(path, f"it belongs to user {found.st_uid} and has mode {mode:o}"))
+        raise PermissionError(_refusal(path, f"it belongs to user {status.st_uid} and has mode {mode:o}"))
     return folder
 
 

@@ -1,4 +1,4 @@
-"""When a published figure counts as reproduced: one rule for all papers.
+"""The rule by which a published figure counts as reproduced, one for all papers.
 
 A tolerance follows from what is printed, from the standard error of what is compared, and from whose rows
 ours are (`ROWS`). Nothing of it is chosen figure by figure.
@@ -40,13 +40,13 @@ class Tolerance:
 
 
 def rounding(printed):
-    """Half a unit of the last digit of a number as it is printed (text)."""
+    """Return half a unit of the last digit of a number as it is printed (text)."""
     return 0.5 * 10.0 ** -len(printed.partition(".")[2])
 
 
 def rows_of(rule, dataset, method):
-    """Whose rows those of a data set and method are: one of `ROWS`. ``rule["rows"]`` is one of them, or a
-    list of dicts ``are``, and ``datasets`` and ``methods`` if it is about some of them only, of which the
+    """Return which of `ROWS` describes our rows of a data set and method. ``rule["rows"]`` is one of them, or
+    a list of dicts: each has ``are``, and ``datasets`` and ``methods`` if it is about some of them only; the
     first that fits counts. If none fits, a `ValueError` is raised."""
     rows = rule.get("rows", EXACT)
     for entry in [{"are": rows}] if isinstance(rows, str) else rows:
@@ -56,16 +56,25 @@ def rows_of(rule, dataset, method):
 
 
 def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=None):
-    """The tolerance of a published figure, whose metric has this rule (``figures`` of the paper's
-    claims.yaml), and rows as `rows_of` says.
+    """Return the tolerance of a published figure from the rule of its metric (``figures`` of the paper's
+    claims.yaml) and from `rows`, see `rows_of`.
 
-    It is `printed` as this text in some `unit` ("percent": a share of 100), and may have a `spread` beside
-    it, over as many draws as ``rule["draws"]["theirs"]`` says; `base` is the number, as printed, that it is
-    divided by before it is compared. Of `ours` there is, where known, ``spread`` over as many ``draws``, and
-    ``theirs``, the draws of the paper; ``drawn``, the rows of a table drawn anew, of which the draws are
-    splits; ``measured``, whether the spread is that of single draws; ``chosen``, how far it moves beside this
-    spread where what is tested is chosen on another draw; ``points``, the numbers of points, or of models,
-    that it is a share or a mean of.
+    Parameters
+    ----------
+    printed : str
+        The figure as printed.
+    unit : str
+        Its unit; "percent" is a share of 100.
+    spread : float
+        The printed standard deviation, over ``rule["draws"]["theirs"]`` draws.
+    ours : dict
+        Facts of our number, as far as they are known: its ``spread`` over ``draws``, and ``theirs``, the
+        draws of the paper; ``drawn``, the rows of a table drawn anew, of which the draws are splits;
+        ``measured``, whether the spread is that of single draws; ``chosen``, a further deviation if the
+        tested model is chosen on another draw; ``points``, the numbers of points or models that it is a
+        share or a mean of.
+    base : str
+        The number, as printed, by which the figure is divided before it is compared.
     """
     value, half = float(printed), rounding(printed)
     if rule["kind"] == SETTING:
@@ -96,30 +105,35 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
 
 
 def _standard_error(unit, value, spread, points, ours):
-    """The standard error of the difference of the two means, each over its draws."""
-    own, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "draws", "theirs"))
-    if np.isfinite(own) and (draws > 1 or ours.get("measured")):
-        printed = spread if np.isfinite(spread) and not ours.get("measured") else own
+    """Return the standard error of the difference of the two means, each over its draws."""
+    our_spread, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "draws", "theirs"))
+    if np.isfinite(our_spread) and (draws > 1 or ours.get("measured")):
+        printed = spread if np.isfinite(spread) and not ours.get("measured") else our_spread
         # splits of two tables differ by these, too
-        of_tables = np.nan_to_num(_of_shares(unit, value, ours.get("drawn", np.nan)))
-        return np.sqrt(printed**2 / theirs + own**2 / draws + of_tables**2 + 2 * ours.get("chosen", 0.0) ** 2)
+        table_error = np.nan_to_num(_share_error(unit, value, ours.get("drawn", np.nan)))
+        return np.sqrt(
+            printed**2 / theirs + our_spread**2 / draws + table_error**2 + 2 * ours.get("chosen", 0.0) ** 2
+        )
     if len(points) != 1:
         return np.nan
-    return _of_shares(unit, value, points[0])
+    return _share_error(unit, value, points[0])
 
 
-def _of_shares(unit, value, number):
-    """The standard error of the difference of two independent draws, for a share or a count of points."""
+def _share_error(unit, value, number):
+    """Return the standard error of the difference of two independent draws, for a share or a count of
+    points."""
     whole = {"percent": 100.0, "fraction": 1.0}.get(unit, number)
     share = value / whole
     return whole * np.sqrt(2 * share * (1 - share) / number)
 
 
 def _wider(allowed, value, ours):
-    """A tolerance of a ratio on rows that were drawn anew: by the relative standard error of the difference
-    of two means over draws that are as far apart as ours, where that is known."""
-    own, mean, draws, theirs = (ours.get(name, np.nan) for name in ("spread", "value", "draws", "theirs"))
-    apart = ERRORS * value * own / mean * np.sqrt(1 / draws + 1 / theirs) if mean else np.nan
+    """Return the tolerance of a ratio, widened on rows that were drawn anew by the relative standard error of
+    the difference of two means. Draws of the paper are taken to be as far apart as ours."""
+    our_spread, mean, draws, theirs = (
+        ours.get(name, np.nan) for name in ("spread", "value", "draws", "theirs")
+    )
+    apart = ERRORS * value * our_spread / mean * np.sqrt(1 / draws + 1 / theirs) if mean else np.nan
     if not np.isfinite(apart):
         return allowed
     words = f"{allowed.words}, and {ERRORS} standard errors: {apart:.3g}"
@@ -129,7 +143,7 @@ def _wider(allowed, value, ours):
 
 
 def _ratio(factor, printed, base):
-    """Both numbers are rounded where one is divided by the other."""
+    """Return the tolerance of a number by a factor, with the rounding of the number and of its base."""
     value, half = float(printed), rounding(printed)
     below = (1.0, 1.0) if base is None else (float(base) + rounding(base), float(base) - rounding(base))
     words = f"at most {factor:g} times as large or as small, and rounding"

@@ -1,4 +1,5 @@
-"""Which cells ``snakemake verify`` computes again, and how their rows compare with those that are kept."""
+"""The cells that ``snakemake verify`` computes again, and the comparison of their rows with the stored
+ones."""
 
 import fnmatch
 import math
@@ -27,36 +28,36 @@ FLIPPED = ("errors", "estimate", "error_pattern")
 
 
 def drawn(cells, which):
-    """The cells to compute again, some of the `cells` (names ``paper/stage/cell``), each once.
+    """Return the cells to compute again, some of the `cells` (names ``paper/stage/cell``), each once.
 
     If `which` is a number, it is a share, above 0 and at most 1: so many cells of each paper are drawn at
     random, at least one. A text is a pattern of names, in which ``*`` stands for anything; a list has several
     patterns. A pattern that fits no name raises a `ValueError`.
     """
     if isinstance(which, str | list):
-        found = {}
+        chosen = {}
         for pattern in [which] if isinstance(which, str) else which:
-            own = fnmatch.filter(cells, pattern)
-            if not own:
+            matches = fnmatch.filter(cells, pattern)
+            if not matches:
                 raise ValueError(
                     f"The configuration's verify names {pattern!r}, and no cell has such a name; one is "
                     f"{cells[0]!r}."
                 )
-            found |= dict.fromkeys(own)
-        return list(found)
+            chosen |= dict.fromkeys(matches)
+        return list(chosen)
     by_paper = {}
     for cell in cells:
         by_paper.setdefault(cell.split("/")[0], []).append(cell)
     return [
         cell
-        for own in by_paper.values()
-        for cell in random.sample(own, min(len(own), math.ceil(which * len(own))))
+        for paper_cells in by_paper.values()
+        for cell in random.sample(paper_cells, min(len(paper_cells), math.ceil(which * len(paper_cells))))
     ]
 
 
-def compare(kept, again, tolerance):
-    """How the rows (DataFrame) of a cell that was computed again compare with those that are kept: the
-    `COLUMNS` after the first three.
+def compare(stored, again, tolerance):
+    """Return the comparison of the `stored` rows (DataFrame) of a cell with those that were computed `again`:
+    the `COLUMNS` after the first three.
 
     Two numbers may differ by the share `tolerance` of the larger one. Everything else has to be equal. Of
     rows that other code computed only the `RESULTS` are compared, not the steps by which a solver came to
@@ -64,41 +65,45 @@ def compare(kept, again, tolerance):
     differ, but for test rows that may flip; ``columns`` names their columns, and ``largest_difference`` is a
     share of the larger value, flips included. ``time_ratio`` is the CPU time now over the CPU time then.
     """
-    found = {"rows": len(again), "numbers": 0, "differing": 0, "columns": "", "largest_difference": 0.0}
+    comparison = {"rows": len(again), "numbers": 0, "differing": 0, "columns": "", "largest_difference": 0.0}
     for column in ("library", "cpu"):
-        for name, rows in (("kept", kept), ("now", again)):
-            found[f"{column}_{name}"] = ", ".join(sorted({str(value) for value in rows[column].dropna()}))
-    found["time_ratio"] = _ratio(again[SECONDS].sum(), kept[SECONDS].sum())
-    if len(kept) != len(again):
-        return found | {
-            "differing": abs(len(kept) - len(again)),
+        for name, rows in (("kept", stored), ("now", again)):
+            comparison[f"{column}_{name}"] = ", ".join(
+                sorted({str(value) for value in rows[column].dropna()})
+            )
+    comparison["time_ratio"] = _ratio(again[SECONDS].sum(), stored[SECONDS].sum())
+    if len(stored) != len(again):
+        return comparison | {
+            "differing": abs(len(stored) - len(again)),
             "columns": "number of rows",
             "largest_difference": math.inf,
         }
-    one_code = found["library_kept"] == found["library_now"]
+    one_code = comparison["library_kept"] == comparison["library_now"]
     columns = []
     flipped = [
         not one_code and _may_flip(*pair)
-        for pair in zip(kept.to_dict("records"), again.to_dict("records"), strict=True)
+        for pair in zip(stored.to_dict("records"), again.to_dict("records"), strict=True)
     ]
     for column in again.columns:
         if column in APART or column.endswith(SECONDS) or not (one_code or column in RESULTS):
             continue
-        differences = [_difference(then, now) for then, now in zip(kept[column], again[column], strict=True)]
+        differences = [
+            _difference(then, now) for then, now in zip(stored[column], again[column], strict=True)
+        ]
         wrong = [
             difference
             for difference, flips in zip(differences, flipped, strict=True)
             if difference > tolerance and not (flips and column in FLIPPED)
         ]
-        found["numbers"] += len(differences)
-        found["differing"] += len(wrong)
-        found["largest_difference"] = max([found["largest_difference"], *differences])
+        comparison["numbers"] += len(differences)
+        comparison["differing"] += len(wrong)
+        comparison["largest_difference"] = max([comparison["largest_difference"], *differences])
         columns += [column] if wrong else []
-    return found | {"columns": ", ".join(columns)}
+    return comparison | {"columns": ", ".join(columns)}
 
 
 def _may_flip(then, now):
-    """Whether two rows, dicts, of a test error differ in no more test rows than may flip."""
+    """Return whether two rows (dicts) of a test error differ in no more test rows than may flip."""
     m = then.get("rows_tested")
     if {then.get("fold"), now.get("fold")} != {"test"} or m != now.get("rows_tested") or pd.isna(m):
         return False
@@ -111,8 +116,8 @@ def _may_flip(then, now):
 
 
 def _difference(then, now):
-    """The difference of two numbers as a share of the larger one; of other values 0 if they are equal, else
-    infinity."""
+    """Return the difference of two numbers as a share of the larger one; of other values 0 if they are equal,
+    else infinity."""
     if isinstance(then, np.ndarray | list) and isinstance(now, np.ndarray | list):
         if len(then) != len(now):
             return math.inf

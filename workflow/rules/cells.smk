@@ -54,7 +54,7 @@ for paper in PAPERS.values():
                 params:
                     code=code_of("scripts.run_cells"),
                     cells=[described(paper, run, name, REGISTRY) for name in job],
-                    kept=kept_by(paper, run),
+                    stored=stored_rows_parameter(paper, run),
                 script:
                     "../scripts/run_cells.py"
 
@@ -75,7 +75,7 @@ rule gather_rows:
         code=code_of("scripts.gather_rows"),
         names=lambda wildcards: cells_of_rows(wildcards.paper, wildcards.stage),
         schema=lambda wildcards: PAPERS[wildcards.paper].plan.schema(wildcards.stage),
-        kept=lambda wildcards, output: kept_rows(wildcards.paper, wildcards.stage),
+        stored=lambda wildcards, output: stored_rows(wildcards.paper, wildcards.stage),
     script:
         "../scripts/gather_rows.py"
 
@@ -103,7 +103,7 @@ onstart:
 
 
 onsuccess:
-    note_end(MADE)
+    note_end(COMPLETE)
 
 
 onerror:

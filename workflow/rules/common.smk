@@ -31,7 +31,7 @@ from lib.environment import COMMIT, cache_folder, commit, cpu_model, set_job_env
 from lib.memory import machine_mb
 from lib.papers import from_here, load_papers, with_plans
 from lib.plan import contents
-from lib.runlog import BEGIN, END, MADE, note, runs
+from lib.runlog import BEGIN, COMPLETE, END, note, runs
 from lib.store import Files
 from lib.verify import drawn
 
@@ -43,7 +43,7 @@ if workflow.is_main_process and workflow.local_exec and "mem_mb" not in workflow
 
 
 def memory_mb():
-    """The memory that the jobs on this machine may take together, in 2**20 bytes."""
+    """Return the memory that the jobs on this machine may take together, in 2**20 bytes."""
     given = workflow.global_resources.get("mem_mb")
     return machine_mb() if given is None else getattr(given, "value", given)
 
@@ -51,9 +51,9 @@ def memory_mb():
 try:
     from lib.cost import costs, forecast, seconds, total, urgency, verdict
     from lib.library import check_installed, code_of
-    from lib.rows import cells_to_compute, made_cells
-    from lib.run import described, wanted
     from data import load_registry
+    from lib.rows import cell_records, cells_to_compute
+    from lib.run import described, required_cells
 
     # Only the process that starts a run checks this. Each job compares its own code, so sources may change while jobs run.
     if workflow.is_main_process:
@@ -75,7 +75,7 @@ def checked(config, declared):
         read_texts(config, schema)
         check_config(config, schema)
         fill_defaults(config, schema)
-        claims = {name: paper.judged() for name, paper in declared.items() if paper.claims}
+        claims = {name: paper.scorecard_entry() for name, paper in declared.items() if paper.claims}
         check_claims(claims, read_schema("claims"))
         registry = load_registry(project_file(config["registry"], WORKFLOW.parent))
         check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
@@ -129,12 +129,12 @@ container: str(WORKFLOW.parent / "build/svmselect.sif")
 
 
 def raw(wildcards):
-    """The raw files of a data set as a named input, if it has any."""
+    """Return the raw files of a data set as a named input, if it has any."""
     return {"raw": f"<resources>/raw/{wildcards.dataset}"} if REGISTRY[wildcards.dataset].sources else {}
 
 
 def named(wildcards, output):
-    """The wildcards of a job as a parameter. Snakemake's cache knows a job by its script, parameters and inputs; without the
+    """Return the wildcards of a job as a parameter. Snakemake's cache knows a job by its script, parameters and inputs; without the
     wildcards it would take two cells of one data set for the same. The argument `output` keeps Snakemake from comparing
     the parameter with that of the last run."""
     return dict(wildcards.items())
@@ -151,36 +151,37 @@ EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" el
 
 
 def described_of(paper, run):
-    """A function of the wildcards: what a job has to know about their cell, as a list of one."""
+    """Return a function of the wildcards that returns the description of their cell, as a list of one."""
     return lambda wildcards: [described(paper, run, run.name(wildcards.cell), REGISTRY)]
 
 
-def kept_by(paper, run):
-    """A parameter as a function of the wildcards and the output. Its value has the kept rows of a run's stage, and whether rows of
-    any code will do. The folder of the output plays no part in it, so that moved results do not rerun."""
-    return lambda wildcards, output: (kept_rows(paper.key, run.stage), EVERY_CODE)
+def stored_rows_parameter(paper, run):
+    """Return a parameter as a function of the wildcards and the output. Its value has the file of stored rows of a run's stage, and
+    whether rows of any code will do. The folder of the output is no part of it, so that moved results do not rerun.
+    """
+    return lambda wildcards, output: (stored_rows(paper.key, run.stage), EVERY_CODE)
 
 
-def needed(run, what):
-    """A function of the wildcards: what their cell needs of a resource, an attribute of it."""
-    return lambda wildcards: getattr(run.cells[run.name(wildcards.cell)], what)
+def needed(run, resource):
+    """Return a function of the wildcards that returns how much of a resource, one of its attributes, their cell needs."""
+    return lambda wildcards: getattr(run.cells[run.name(wildcards.cell)], resource)
 
 
 def note_end(how):
-    """The end of a run that had something to compute."""
+    """Note the end of a run that had something to compute."""
     if not FILES.remote and (noted := runs(RUN_LOG)) and noted[-1]["ended"] is None:
         note(RUN_LOG, END, how=how)
 
 
 @cache
 def seconds_of(key, stage):
-    """CPU time that each cell of a stage would take by its last rows."""
-    return seconds(kept_rows(key, stage), key, PAPERS[key].plan.of_stage(stage))
+    """Return the CPU time that each cell of a stage would take by its last rows."""
+    return seconds(stored_rows(key, stage), key, PAPERS[key].plan.runs_by_cell(stage))
 
 
 def priority_of(paper, run, names=None):
-    """The priority of a job, as a function of the wildcards: by `lib.cost.urgency` of the minutes that its cells will take by their
-    last rows, or are given by the plan, so that all cores end at the same time; what others wait for starts before all.
+    """Return the priority of a job, as a function of the wildcards. It is `lib.cost.urgency` of the minutes that its cells take by
+    their last rows, or else by the plan, so that all cores end at the same time. Runs that others wait for start first.
     """
 
     def minutes(name):
@@ -190,9 +191,9 @@ def priority_of(paper, run, names=None):
     def priority(wildcards):
         if not workflow.is_main_process:
             return 0
-        own = names or [run.name(wildcards.cell)]
+        cells = names or [run.name(wildcards.cell)]
         large, longest = urgency(
-            sum(map(minutes, own)), max(run.cells[name].mem_mb for name in own), memory_mb()
+            sum(map(minutes, cells)), max(run.cells[name].mem_mb for name in cells), memory_mb()
         )
         return run.priority * FIRST + large * LARGE + longest
 
@@ -200,34 +201,34 @@ def priority_of(paper, run, names=None):
 
 
 def growing(need):
-    """A resource that grows with the attempts. `need`, a number or a function of the wildcards, is what the first attempt gets;
+    """Return a resource that grows with the attempts. `need`, a number or a function of the wildcards, is what the first attempt gets;
     each further one gets as much more."""
     return lambda wildcards, attempt: attempt * (need(wildcards) if callable(need) else need)
 
 
 def dated(renewed, file):
-    """A file as an input whose date says nothing, unless the job that reads it is renewed anyway: behind a job that runs,
-    Snakemake starts one for the date of its file alone, whatever else there is to start it."""
+    """Return a file as an input whose timestamp is ignored, unless the job has to run for another reason. After a job that ran,
+    Snakemake would otherwise start the next one for the timestamp alone."""
     return file if renewed else ancient(file)
 
 
 def inputs_of(paper, run, names=None):
-    """An input function: the files that some cells, or that of the wildcards, read. These are the files of their data sets, each
-    once, and the gathered rows that they are given, by the names of their stages. What these are made of is part of the cells'
-    parameters, so that they compute nothing when they are written anew."""
+    """Return an input function for some cells, or for that of the wildcards. Its files are those of their data sets, each once, and
+    the gathered rows that they get, by the names of their stages. The cells' parameters tell what these files are made from, so
+    that nothing is computed when they are merely written again."""
 
     def inputs(wildcards):
-        own = names or [run.name(wildcards.cell)]
-        renewed = workflow.is_main_process and not missing_cells(paper.key, run.stage).isdisjoint(own)
-        data = [dated(renewed, f"<resources>/data/{dataset}.npz") for dataset in run.datasets(own)]
+        cells = names or [run.name(wildcards.cell)]
+        renewed = workflow.is_main_process and not missing_cells(paper.key, run.stage).isdisjoint(cells)
+        data = [dated(renewed, f"<resources>/data/{dataset}.npz") for dataset in run.datasets(cells)]
         return {"data": data} | {stage: dated(renewed, paper.gathered(stage)) for stage in run.after}
 
     return inputs
 
 
 @cache
-def wanted_of(key, stage):
-    return wanted(PAPERS[key], stage, REGISTRY)
+def required_of(key, stage):
+    return required_cells(PAPERS[key], stage, REGISTRY)
 
 
 def file_of_cell(paper, stage, name):
@@ -239,60 +240,66 @@ def file_of_rows(paper, stage):
 
 
 @cache
-def kept_rows(key, stage):
-    """Where the rows of a stage can be read that there are before this run."""
+def stored_rows(key, stage):
+    """Return the path of the rows of a stage that exist before this run."""
     return FILES.readable(file_of_rows(PAPERS[key], stage))
 
 
 def updated(files):
-    """Outputs that a job finds as they were and changes. It finds none of those that are in a store, and gets the rows that are
-    kept as a parameter."""
+    """Return outputs that a job finds as they were and changes. A job does not find files that are in a store: it gets the stored
+    rows as a parameter."""
     return files if FILES.remote else update(files)
 
 
 EVERY_CODE = config["rows_of_other_code"] == "keep"
 
 
-def asked_of(key, stage):
-    """The cells of a stage, but for those beyond what the paper prints and claims if these are left as they are."""
-    runs, wanted = PAPERS[key].plan.of_stage(stage), wanted_of(key, stage)
+def requested_cells(key, stage):
+    """Return the cells of a stage that the configuration asks for: all, or without those beyond what the paper prints and claims."""
+    runs, required = PAPERS[key].plan.runs_by_cell(stage), required_of(key, stage)
     leave = config["cells_beyond"] == "leave"
-    return [own for own in wanted if not (leave and runs[own.cell].cells[own.cell].beyond)]
+    return [record for record in required if not (leave and runs[record.cell].cells[record.cell].beyond)]
 
 
 @cache
 def missing_cells(key, stage):
-    """The cells of a stage that its gathered rows lack, or have of other data, parameters or code."""
-    return frozenset(cells_to_compute(kept_rows(key, stage), asked_of(key, stage), EVERY_CODE))
+    """Return the cells of a stage that its gathered rows lack, or have from other data, parameters or code."""
+    return frozenset(cells_to_compute(stored_rows(key, stage), requested_cells(key, stage), EVERY_CODE))
 
 
 def cells_of_rows(key, stage):
-    """The cells that the gathered rows of a stage are to have: those that are asked for, and left ones that they have."""
-    asked, there = {own.cell for own in asked_of(key, stage)}, made_cells(kept_rows(key, stage))
-    return [own.cell for own in wanted_of(key, stage) if own.cell in asked or own.cell in there]
+    """Return the cells to keep in the stage's file: the requested ones, and skipped ones that already have rows."""
+    requested = {record.cell for record in requested_cells(key, stage)}
+    stored = cell_records(stored_rows(key, stage))
+    names = [record.cell for record in required_of(key, stage)]
+    return [name for name in names if name in requested or name in stored]
 
 
 def to_gather(wildcards):
-    """The files of single cells that go into the gathered rows: those that have to be computed, and those that are there."""
+    """Return the files of single cells that go into the gathered rows: those to compute, and those that exist."""
     paper, stage = PAPERS[wildcards.paper], wildcards.stage
     missing = missing_cells(paper.key, stage)
-    cells = {file_of_cell(paper, stage, own.cell): own for own in asked_of(paper.key, stage)}
+    records = {
+        file_of_cell(paper, stage, record.cell): record for record in requested_cells(paper.key, stage)
+    }
     if missing and workflow.is_main_process:
         # Snakemake does not ask what a file contains, and one that is there is as good to it without its inputs.
-        own_files = {file: own for file, own in cells.items() if own.cell in missing}
+        missing_files = {file: record for file, record in records.items() if record.cell in missing}
         stale = [
             file
-            for file, own in own_files.items()
-            if cells_to_compute(FILES.readable(file), [own], EVERY_CODE)
+            for file, record in missing_files.items()
+            if cells_to_compute(FILES.readable(file), [record], EVERY_CODE)
         ]
         workflow.dag.forcefiles.update(map(FILES.name, [file_of_rows(paper, stage), *stale]))
-    return [file for file, own in cells.items() if own.cell in missing or FILES.exists(file)]
+    return [file for file, record in records.items() if record.cell in missing or FILES.exists(file)]
 
 
 @cache
 def cells_to_verify():
-    """The cells that verify computes. They are drawn once, so that input and parameter of the rule agree."""
-    cells = [f"{name}/{stage}/{cell}" for name, stage in STAGES for cell in PAPERS[name].plan.of_stage(stage)]
+    """Return the cells that verify computes. They are drawn once, so that input and parameter of the rule agree."""
+    cells = [
+        f"{name}/{stage}/{cell}" for name, stage in STAGES for cell in PAPERS[name].plan.runs_by_cell(stage)
+    ]
     try:
         return drawn(cells, config["verify"])
     except ValueError as error:
@@ -300,27 +307,28 @@ def cells_to_verify():
 
 
 def to_verify(wildcards):
-    """Inputs of verify: the gathered rows of each paper and stage, and the files of the cells that are computed again."""
+    """Return the inputs of verify: the gathered rows of each paper and stage, and the files of the cells that are computed again."""
     names = [name.split("/", 2) for name in cells_to_verify()]
-    kept = {f"{paper}_{stage}": PAPERS[paper].gathered(stage) for paper, stage, _ in names}
+    gathered = {f"{paper}_{stage}": PAPERS[paper].gathered(stage) for paper, stage, _ in names}
     again = [f"{RESULTS}/{paper}/again/{stage}/{cell}.parquet" for paper, stage, cell in names]
     if FILES.remote and workflow.is_main_process:
         # the cells that verify has compared are still in the store
         workflow.dag.forcefiles.update(map(FILES.name, again))
-    return {**kept, "again": again}
+    return {**gathered, "again": again}
 
 
 def present_codes():
-    """For each of the STAGES, digests of the code that computes its rows at present."""
+    """Return, for each of the STAGES, the digests of the code that computes its rows at present."""
     return [
-        sorted({own.library.rpartition("+")[2] for own in wanted_of(name, stage)}) for name, stage in STAGES
+        sorted({record.library.rpartition("+")[2] for record in required_of(name, stage)})
+        for name, stage in STAGES
     ]
 
 
 def reported(paper, files):
-    """Files of a paper, by key. Those that Snakemake's own report shows are marked for it, with the caption of their exhibit."""
+    """Return files of a paper, by key. Those that Snakemake's own report shows are marked for it, with the caption of their exhibit."""
     for exhibit in paper.exhibits.values():
-        labels = {"exhibit": exhibit.name, "what": exhibit.what}
+        labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
         # a relative path would be one from the folder of the rules
         caption = os.path.abspath(exhibit.caption)
         for key in files.keys() & exhibit.reported():
@@ -329,8 +337,8 @@ def reported(paper, files):
 
 
 def facts_of(paper):
-    """Values that the functions of a paper may ask for by name, beside rows and files: facts of its plan, and tolerances of its
-    claims."""
+    """Return the values that the functions of a paper may ask for by name, beside rows and files: facts of its plan, and
+    tolerances of its claims."""
     tolerances = limits(paper.claims) if paper.claims else {}
     return {**paper.plan.facts, **tolerances, "limits": tolerances, "full_scale": config["preset"] == "paper"}
 
@@ -344,6 +352,6 @@ def captions_of(exhibits):
 
 
 def templates(*names):
-    """The templates of HTML pages and what all of them include, as inputs."""
-    own = ("macros.html", "page.html", "page.js", *names)
-    return [local(from_here(WORKFLOW / "report" / name)) for name in own]
+    """Return the templates of HTML pages and the files that all of them include, as inputs."""
+    included = ("macros.html", "page.html", "page.js", *names)
+    return [local(from_here(WORKFLOW / "report" / name)) for name in included]

@@ -10,7 +10,7 @@ for paper in PAPERS.values():
             **paper.rows_of_exhibits(),
             **published_of(paper),
         output:
-            **reported(paper, paper.made()),
+            **reported(paper, paper.exhibit_files()),
             **paper.decided(),
         log:
             f"<logs>/{paper.key}/make_exhibits.log",

@@ -48,7 +48,7 @@ rule make_report:
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         causes="<results>/scorecard_causes.csv",
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=SCORED),
         libraries="<results>/libraries.csv",
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
@@ -60,8 +60,8 @@ rule make_report:
     params:
         code=code_of("scripts.make_report"),
         config=config,
-        claims={name: paper.judged() for name, paper in JUDGED.items()},
-        places={name: paper.places() for name, paper in JUDGED.items()},
+        claims={name: paper.scorecard_entry() for name, paper in SCORED.items()},
+        places={name: paper.places() for name, paper in SCORED.items()},
         shown=SHOWN,
         facts={name: facts_of(paper) for name, paper in PAPERS.items()},
     script:

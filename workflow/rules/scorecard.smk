@@ -1,8 +1,8 @@
 # The scorecard: every published number beside ours, the verdict on every claim, and which libraries computed the rows.
 
 # The papers with claims; those of them whose printed numbers we have; and the exhibits that these numbers stand in.
-JUDGED = {name: paper for name, paper in PAPERS.items() if paper.claims}
-PRINTED = {name: paper for name, paper in JUDGED.items() if paper.published}
+SCORED = {name: paper for name, paper in PAPERS.items() if paper.claims}
+PRINTED = {name: paper for name, paper in SCORED.items() if paper.published}
 PRINTED_EXHIBITS = [(name, file) for name, paper in PRINTED.items() for file in paper.printed()]
 
 
@@ -27,8 +27,8 @@ rule plot_scorecard:
 rule make_scorecard:
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
-        claims=expand("<results>/{paper}/claims.csv", paper=JUDGED),
-        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=JUDGED),
+        claims=expand("<results>/{paper}/claims.csv", paper=SCORED),
+        numbers=expand("<results>/{paper}/claims_numbers.csv", paper=SCORED),
         published=[local(paper.published) for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
@@ -45,13 +45,13 @@ rule make_scorecard:
         "<logs>/make_scorecard.log",
     params:
         code=code_of("scripts.make_scorecard"),
-        claims={name: paper.judged() for name, paper in JUDGED.items()},
+        claims={name: paper.scorecard_entry() for name, paper in SCORED.items()},
         preset=config["preset"],
         all_stages=STAGES,
         present=lambda wildcards: present_codes(),
         causes={name: paper.causes for name, paper in PRINTED.items()},
         causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
-        places={name: paper.places() for name, paper in JUDGED.items()},
+        places={name: paper.places() for name, paper in SCORED.items()},
     script:
         "../scripts/make_scorecard.py"

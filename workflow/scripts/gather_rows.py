@@ -10,9 +10,9 @@ from lib.rows import cell_name, gather_rows
 log = start_log(snakemake.log[0])
 files = {cell_name(path): path for path in snakemake.input.rows}
 schema = getattr(lib.rows, snakemake.params.schema)
-kept, output = Path(snakemake.params.kept), Path(snakemake.output.rows)
+stored, output = Path(snakemake.params.stored), Path(snakemake.output.rows)
 # where files are in a store, those that are kept are elsewhere
-if kept != output and kept.exists():
-    shutil.copy(kept, output)
+if stored != output and stored.exists():
+    shutil.copy(stored, output)
 n_rows = gather_rows(output, snakemake.params.names, files, schema)
 log.info("%d rows of %d cells, %d of them anew", n_rows, len(snakemake.params.names), len(files))

@@ -17,18 +17,19 @@ given = Given(published, snakemake.params.facts)
 
 
 def function(name):
-    """The function of a module, or one without a module of causes.py or else of exhibits.py."""
-    *of, name = name.split(".")
-    modules = [f"papers.{paper}.{module}" for module in of or ("causes", "exhibits")]
-    found = [import_module(module) for module in modules if find_spec(module)]
-    return next(getattr(module, name) for module in found if hasattr(module, name))
+    """Return a function by the name ``module.function``; without a module it is from causes.py or else from
+    exhibits.py."""
+    *parents, name = name.split(".")
+    modules = [f"papers.{paper}.{module}" for module in parents or ("causes", "exhibits")]
+    candidates = [import_module(module) for module in modules if find_spec(module)]
+    return next(getattr(module, name) for module in candidates if hasattr(module, name))
 
 
-made = []
-for name, own in snakemake.params.causes.items():
-    rows = read_rows([inputs[f"rows_{stage}"] for stage in own.get("rows", [name])])
-    tidy = list(given.call(function(own["make"]), rows=rows, **own.get("arguments", {})))
-    made += [{"cause": name, **row} for row in tidy if not pd.isna(row["value"])]
+cause_rows = []
+for name, cause in snakemake.params.causes.items():
+    rows = read_rows([inputs[f"rows_{stage}"] for stage in cause.get("rows", [name])])
+    tidy = list(given.call(function(cause["make"]), rows=rows, **cause.get("arguments", {})))
+    cause_rows += [{"cause": name, **row} for row in tidy if not pd.isna(row["value"])]
     log.info("%s: %d values", name, len(tidy))
-frame = pd.DataFrame(made, columns=COLUMNS)
+frame = pd.DataFrame(cause_rows, columns=COLUMNS)
 frame.to_csv(snakemake.output.csv, index=False, float_format="%.10g", lineterminator="\n")

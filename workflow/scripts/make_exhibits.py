@@ -1,5 +1,5 @@
-"""Make the exhibits of a paper from its rows: tidy CSV files, of tables what readers see, and the verdicts on
-its claims."""
+"""Make the exhibits of a paper from its rows: tidy CSV files, tables for readers, and the verdicts on its
+claims."""
 
 from functools import cache
 from importlib import import_module
@@ -38,15 +38,15 @@ def make_exhibits():
         if exhibit.rows:
             rows["rows"] = rows_of(*exhibit.rows)
         for part in exhibit.parts:
-            csv, *others = (snakemake.output[name] for name in exhibit.made(part))
-            also = others[len(others) - len(exhibit.also) :]
+            csv, *other_files = (snakemake.output[name] for name in exhibit.exhibit_files(part))
+            also = other_files[len(other_files) - len(exhibit.also) :]
             files |= {exhibit.stem(part): csv, **dict(zip(exhibit.also, also, strict=True))}
-            found = given.call(getattr(module("exhibits"), key), **rows, **part)
+            contents = given.call(getattr(module("exhibits"), key), **rows, **part)
             if not exhibit.also:
-                write_tidy(csv, found)
+                write_tidy(csv, contents)
                 frames = [read_tidy(csv)]
             else:
-                frames = found
+                frames = contents
                 for path, frame in zip((csv, *also), frames, strict=True):
                     frame.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
             given.values |= dict(zip((key, *exhibit.also), frames, strict=True))
@@ -54,11 +54,13 @@ def make_exhibits():
                 table = given.call(getattr(module("layout"), f"{key}_layout"), tidy=frames[0], **part)
                 heading = exhibit.heading.format(**part)
                 # LaTeX numbers its tables itself
-                write_markdown(others[0], heading if exhibit.own else f"{exhibit.name}. {heading}", *table)
-                write_tex(others[1], heading, *table)
+                write_markdown(
+                    other_files[0], heading if exhibit.unpublished else f"{exhibit.name}. {heading}", *table
+                )
+                write_tex(other_files[1], heading, *table)
             if exhibit.text:
                 sentences = given.call(getattr(module("layout"), exhibit.text), tidy=frames[0])
-                Path(others[2]).write_text("\n\n".join(sentences) + "\n")
+                Path(other_files[2]).write_text("\n\n".join(sentences) + "\n")
         log.info("%s", exhibit.title)
     return files
 
@@ -68,8 +70,8 @@ def decide_claims(files):
     given, tidy = Given({**published, **files}, facts), []
     for exhibit in exhibits:
         key = exhibit.key
-        if exhibit.of:
-            (name,) = exhibit.of
+        if exhibit.split_by:
+            (name,) = exhibit.split_by
             given.values[key] = {part[name]: given[exhibit.stem(part)] for part in exhibit.parts}
         elif list(given[key].columns) == TIDY_COLUMNS:
             tidy.append(given[key])
@@ -84,6 +86,6 @@ def decide_claims(files):
         log.info("%s: %s, %d of %d tests held", row.claim, row.verdict, row.held, row.tests)
 
 
-made = make_exhibits()
+csv_files = make_exhibits()
 if snakemake.params.claims:
-    decide_claims(made)
+    decide_claims(csv_files)

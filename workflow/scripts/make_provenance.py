@@ -1,4 +1,4 @@
-"""Write what the results were computed with: code, machine, threads, versions, data, configuration."""
+"""Write the provenance of the results: code, machine, threads, versions, data, configuration."""
 
 import json
 import os

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from lib.joblog import start_log
-from lib.origins import others, with_origins
+from lib.origins import outdated_libraries, with_origins
 from lib.pages import picture, prose, write_page
 from lib.papers import alt_text
 from lib.scorecard import page_values
@@ -27,11 +27,11 @@ for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
     shown = {
         "id": f"{section['id']}-{len(section['exhibits']) + 1}",
         "name": mark["exhibit"],
-        "what": mark["what"],
+        "subject": mark["subject"],
         "caption": prose(mark["caption"], snakemake=context),
         "picture": None if table else picture(path),
         "alt": alt_text(mark["caption"]),
-        "other_libraries": others(libraries, mark["paper"], mark["stages"]),
+        "other_libraries": outdated_libraries(libraries, mark["paper"], mark["stages"]),
         "table": {**shown_table(table), "notes": table["notes"]} if table else None,
         "key": mark["key"],
     }
@@ -43,7 +43,7 @@ for section in sections.values():
     names = [exhibit["name"] for exhibit in section["exhibits"]]
     for exhibit in section["exhibits"]:
         one = names.count(exhibit["name"]) == 1
-        exhibit["link"] = exhibit["name"] if one else f"{exhibit['name']}: {exhibit['what']}"
+        exhibit["link"] = exhibit["name"] if one else f"{exhibit['name']}: {exhibit['subject']}"
 numbers = {paper: pd.read_csv(path) for paper, path in zip(claims, inputs.numbers, strict=True)}
 values = page_values(
     claims,
@@ -53,15 +53,17 @@ values = page_values(
     numbers,
     pd.read_csv(inputs.causes, keep_default_na=False),
 )
-of = itemgetter("exhibit_key")
+exhibit_key = itemgetter("exhibit_key")
 rows = {(row["paper"], row["exhibit"]): row for row in values["exhibits"]}
 for section in sections.values():
     # state and published numbers stand with the first part of an exhibit
-    published = {key: list(own) for key, own in groupby(values["figures"].get(section["paper"], []), of)}
+    published = {
+        key: list(group) for key, group in groupby(values["figures"].get(section["paper"], []), exhibit_key)
+    }
     for exhibit in section["exhibits"]:
         exhibit["row"] = rows.pop((section["paper"], exhibit["key"]), None)
         exhibit["published"] = published.pop(exhibit["key"], [])
-    section["others"] = [row for own in published.values() for row in own]
+    section["others"] = [row for group in published.values() for row in group]
 values["pictures"] = [picture(path) for path in inputs.pictures]
 write_page(
     snakemake.output.html,

@@ -1,4 +1,5 @@
-"""Put every published figure beside ours, and count; every claim with its verdict; what computed the rows."""
+"""Write the scorecard: every published figure beside ours, counts, the verdict on every claim, and the
+libraries that computed the rows."""
 
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
-from lib.origins import libraries, others, with_origins
+from lib.origins import libraries, outdated_libraries, with_origins
 from lib.pages import write_page
 from lib.published import declared, read_printed, read_published
 from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
@@ -22,9 +23,9 @@ for kind in ("claims", "numbers"):
 files = iter(snakemake.input.get("causes", []))
 causes = {
     paper: read_causes(
-        own, pd.read_csv(next(files), dtype={"setting": str}) if run[paper] else None, run[paper]
+        declarations, pd.read_csv(next(files), dtype={"setting": str}) if run[paper] else None, run[paper]
     )
-    for paper, own in snakemake.params.causes.items()
+    for paper, declarations in snakemake.params.causes.items()
 }
 parts = [
     figures(
@@ -39,36 +40,36 @@ parts = [
     )
     for paper, path in zip(causes, snakemake.input.published, strict=True)
 ]
-of_figures = pd.concat(parts, ignore_index=True)
-of_causes = cause_table(causes, of_figures)
-of_claims = verdicts(claims, read["claims"])
-of_rows = libraries(snakemake.input.rows, snakemake.params.all_stages, snakemake.params.present)
+figures_table = pd.concat(parts, ignore_index=True)
+causes_table = cause_table(causes, figures_table)
+claims_table = verdicts(claims, read["claims"])
+libraries_table = libraries(snakemake.input.rows, snakemake.params.all_stages, snakemake.params.present)
 places = snakemake.params.places
 other_rows = {
-    (paper, exhibit): others(of_rows, paper, place["stages"])
-    for paper, made in places.items()
-    for exhibit, place in made.items()
+    (paper, exhibit): outdated_libraries(libraries_table, paper, place["stages"])
+    for paper, paper_places in places.items()
+    for exhibit, place in paper_places.items()
 }
-of_exhibits = exhibits(claims, of_figures, of_claims, other_rows)
+exhibits_table = exhibits(claims, figures_table, claims_table, other_rows)
 for frame, path in (
-    (of_figures, snakemake.output.csv),
-    (of_claims, snakemake.output.claims),
-    (of_exhibits, snakemake.output.exhibits),
-    (of_causes, snakemake.output.causes),
-    (of_rows, snakemake.output.libraries),
+    (figures_table, snakemake.output.csv),
+    (claims_table, snakemake.output.claims),
+    (exhibits_table, snakemake.output.exhibits),
+    (causes_table, snakemake.output.causes),
+    (libraries_table, snakemake.output.libraries),
 ):
     frame.to_csv(path, index=False, lineterminator="\n")
 preset = snakemake.params.preset
 Path(snakemake.output.md).write_text(
-    markdown_page(preset, claims, of_figures, of_exhibits, of_claims, of_causes)
+    markdown_page(preset, claims, figures_table, exhibits_table, claims_table, causes_table)
 )
-values = page_values(claims, of_figures, of_exhibits, of_claims, read["numbers"], of_causes)
+values = page_values(claims, figures_table, exhibits_table, claims_table, read["numbers"], causes_table)
 write_page(
     snakemake.output.html,
     "scorecard.html",
     preset=preset,
-    places=with_origins(places, of_rows),
+    places=with_origins(places, libraries_table),
     **values,
 )
-within = of_figures["within"].value_counts()
-log.info("%d published figures, compared: %s", len(of_figures), within.drop("", errors="ignore").to_dict())
+within = figures_table["within"].value_counts()
+log.info("%d published figures, compared: %s", len(figures_table), within.drop("", errors="ignore").to_dict())

@@ -10,8 +10,10 @@ datasets = dict.fromkeys(cell["dataset"] for cell in params.cells if cell["datas
 data = dict(zip(datasets, inputs.pop("data"), strict=True))
 checkpoints = []
 for cell, output in zip(params.cells, snakemake.output, strict=True):
-    own = {"data": data[cell["dataset"]]} if cell["dataset"] in data else {}
-    checkpoints.append(run_cell({**cell, "kept": params.get("kept")}, {**own, **inputs}, output, log))
+    data_input = {"data": data[cell["dataset"]]} if cell["dataset"] in data else {}
+    checkpoints.append(
+        run_cell({**cell, "stored": params.get("stored")}, {**data_input, **inputs}, output, log)
+    )
 # only now: if a cell had failed, Snakemake would have deleted the files of the others, which come from these
 # at once
 for checkpoint in checkpoints:

@@ -9,12 +9,12 @@ from lib.rows import read_cell, read_rows
 from lib.verify import COLUMNS, compare
 
 log = start_log(snakemake.log[0])
-found = []
+comparisons = []
 for name, path in zip(snakemake.params.names, snakemake.input.again, strict=True):
     paper, stage, cell = name.split("/", 2)
-    kept = read_cell(snakemake.input[f"{paper}_{stage}"], cell)
-    row = compare(kept, read_rows([path]), snakemake.params.tolerance)
-    found.append({"paper": paper, "stage": stage, "cell": cell, **row})
+    stored = read_cell(snakemake.input[f"{paper}_{stage}"], cell)
+    row = compare(stored, read_rows([path]), snakemake.params.tolerance)
+    comparisons.append({"paper": paper, "stage": stage, "cell": cell, **row})
     Path(path).unlink()  # so that the next call computes it again
     same = f"{row['differing']} differ, in {row['columns']}" if row["differing"] else "all the same"
     other = "" if row["library_kept"] == row["library_now"] else " (of other code: errors and estimates)"
@@ -24,7 +24,7 @@ for name, path in zip(snakemake.params.names, snakemake.input.again, strict=True
     )
     log.info("%s", told)
     print(told)
-table = pd.DataFrame(found, columns=COLUMNS)
+table = pd.DataFrame(comparisons, columns=COLUMNS)
 table.to_csv(snakemake.log.table, index=False, float_format="%.6g", lineterminator="\n")
 differing = table[table["differing"] > 0]
 if len(differing):

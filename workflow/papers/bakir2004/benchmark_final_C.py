@@ -1,4 +1,4 @@
-"""What Table 1 would be with each C: ``benchmarks/results/bakir2004_final_C.csv`` and ``.md``. To repeat it:
+"""Table 1 with each C: ``benchmarks/results/bakir2004_final_C.csv`` and ``.md``. To repeat it:
 
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C
 PYTHONPATH=workflow python -m papers.bakir2004.benchmark_final_C --sets waveform-400 --widen 2
@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from data import Dataset, fetch, load_registry, prepare
 from papers.bakir2004.cells import ROWS_FLOAT32
-from papers.bakir2004.problem import of_dataset
+from papers.bakir2004.problem import dataset_problem
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "benchmarks"))  # what writes rows there, with where they come from
@@ -36,17 +36,17 @@ KEY = ["dataset", "train", "gamma", "realisation"]
 
 
 def table1(path=ROOT / "config/paper.yaml"):
-    """Settings of the rows of Table 1 with at most 50,000 training rows, by name."""
+    """Return the settings of the rows of Table 1 with at most 50,000 training rows, by name."""
     bakir2004 = yaml.safe_load(path.read_text())["bakir2004"]
     return {
-        f"{own['dataset']}-{own['train']}": {**own, "memory_mb": bakir2004["memory_mb"]}
-        for own in bakir2004["table1"]["sets"]
-        if own["train"] <= 50_000
+        f"{row['dataset']}-{row['train']}": {**row, "memory_mb": bakir2004["memory_mb"]}
+        for row in bakir2004["table1"]["sets"]
+        if row["train"] <= 50_000
     }
 
 
 def prepared(dataset):
-    """A data set of the registry, whose file is made where the workflow has it if it is not there yet."""
+    """Return a data set of the registry; its file is made where the workflow has it if it is missing."""
     path = ROOT / "resources/data" / f"{dataset}.npz"
     if not path.exists():
         entry = load_registry(ROOT / "config/datasets.yaml")[dataset]
@@ -57,14 +57,14 @@ def prepared(dataset):
 
 
 def measure(settings, gamma, dataset, realisation):
-    """One row for each C: accuracy in percent and support vectors of the SVM and of cross-training."""
+    """Yield one row for each C: accuracy in percent and support vectors of the SVM and of cross-training."""
     sizes = settings["train"], settings["test"]
-    problem = of_dataset(dataset, realisation, *sizes, settings["scale"])
+    problem = dataset_problem(dataset, realisation, *sizes, settings["scale"])
     kernel = RBF(gamma)
     dtype = "float32" if settings["train"] > ROWS_FLOAT32 else "float64"
     solver = {"dtype": dtype, "memory_mb": settings["memory_mb"]}
 
-    def found(classifier):
+    def scores(classifier):
         wrong = misclassified(problem.y_test, classifier.decision_function(problem.X_test))
         return {"accuracy": 100 * (1 - wrong.mean()), "svs": classifier.n_sv}
 
@@ -92,13 +92,13 @@ def measure(settings, gamma, dataset, realisation):
             "realisation": realisation,
             "C": C,
             "first_C": first,
-            **{f"svm_{name}": value for name, value in found(svm).items()},
-            **{f"cross_training_{name}": value for name, value in found(edited).items()},
+            **{f"svm_{name}": value for name, value in scores(svm).items()},
+            **{f"cross_training_{name}": value for name, value in scores(edited).items()},
         }
 
 
 def report(rows):
-    """Means over the realisations in Markdown."""
+    """Return means over the realisations in Markdown."""
     lines = [
         "# Table 1 of Bakir et al. (2004) with each C",
         "",
@@ -107,16 +107,16 @@ def report(rows):
         "| data set | rows | gamma | C | realisations | SVM: accuracy (%) | SVs | CT: accuracy (%) | SVs |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for (dataset, size, gamma, C), own in rows.groupby(["dataset", "train", "gamma", "C"], sort=False):
-        cells = [dataset, str(size), f"{gamma:.4g}", f"{C:g}", str(len(own))]
+    for (dataset, size, gamma, C), group in rows.groupby(["dataset", "train", "gamma", "C"], sort=False):
+        cells = [dataset, str(size), f"{gamma:.4g}", f"{C:g}", str(len(group))]
         for method in ("svm", "cross_training"):
-            cells += [f"{own[f'{method}_accuracy'].mean():.1f}", f"{own[f'{method}_svs'].mean():.0f}"]
+            cells += [f"{group[f'{method}_accuracy'].mean():.1f}", f"{group[f'{method}_svs'].mean():.0f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
 def read(path):
-    """Rows of the CSV file; none where there is no file yet."""
+    """Return the rows of the CSV file; none if there is no file yet."""
     return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=KEY)
 
 
@@ -144,9 +144,9 @@ def main(arguments=None):
             for realisation in range(1, min(options.realisations, settings["realisations"]) + 1):
                 if (settings["dataset"], settings["train"], gamma, realisation) in done:
                     continue
-                found = pd.DataFrame(measure(settings, gamma, prepared(settings["dataset"]), realisation))
-                found = found.assign(**origin.columns())
-                rows = pd.concat([rows, found]) if len(rows) else found
+                new_rows = pd.DataFrame(measure(settings, gamma, prepared(settings["dataset"]), realisation))
+                new_rows = new_rows.assign(**origin.columns())
+                rows = pd.concat([rows, new_rows]) if len(rows) else new_rows
                 write(options.output, rows)
                 print(name, f"realisation {realisation}", flush=True)
 

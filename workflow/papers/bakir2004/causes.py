@@ -13,26 +13,26 @@ from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged
 from papers.bakir2004.exhibits import figure3, table1
-from papers.bakir2004.problem import of_dataset
+from papers.bakir2004.problem import dataset_problem
 
 PRINTED_DEVIATION = "gaussians 4"
 
 
 def figure3_of_deviation(rows):
-    """Figure 3 of classes with another deviation, in the place of the printed one."""
+    """Yield Figure 3 of classes with another deviation, in place of the printed one."""
     for row in figure3(rows):
         yield {**row, "dataset": PRINTED_DEVIATION}
 
 
 def table1_of_splice(rows):
-    """Table 1 of another file of splice, in its place."""
+    """Yield Table 1 of another file of splice, in place of splice."""
     for row in table1(rows):
         yield {**row, "dataset": "splice"}
 
 
 def draws_of_table1(rows):
-    """The deviations of Table 1's results from draw to draw: of the rows, of the subsets, and of the folds or
-    validation rows that choose C."""
+    """Yield the deviations of Table 1's results from draw to draw: of the rows, of the subsets, and of the
+    folds or validation rows that choose C."""
     for row in table1(rows):
         if row["metric"] in ("accuracy", "svs") and np.isfinite(row["spread"]):
             yield row
@@ -46,15 +46,15 @@ GRAM_MB, LIBSVM_MB = 4200, 1000  # memory of the whole matrix in single precisio
 
 
 def plan_solvers_of_adult(config, registry):
-    """Fits of one model by several solvers, each to the gap of the paper's section."""
+    """Return the run that fits one model by several solvers, each to the gap of the paper's section."""
     cells = {"adult": Cell("adult", arguments=ADULT, mem_mb=GRAM_MB + LIBSVM_MB + 2500, minutes=30)}
     settings = {"tol": config["bakir2004"]["tol"], "timing": config["timing"]}
     return Run("causes.run_solvers", "TEST_ROWS", cells, settings)
 
 
 def run_solvers(job, train_rows, gamma, C, settings):
-    """The support vectors of one model, and its training errors, by each solver: one row of each."""
-    problem = of_dataset(Dataset.load(job.data), 1, train_rows)
+    """Count the support vectors of one model, and its training errors, by each solver: one row of each."""
+    problem = dataset_problem(Dataset.load(job.data), 1, train_rows)
     y, shared = problem.y, {"fold": "train", "kernel": "rbf", "gamma": gamma, "C": C, "tol": settings.tol}
 
     def libsvm():
@@ -69,17 +69,17 @@ def run_solvers(job, train_rows, gamma, C, settings):
     solvers = {"libsvm": libsvm} | {name: partial(ours, rule) for name, rule in WORKING_SETS.items()}
     rows = []
     for name, solve in solvers.items():
-        found, cost = job.attempt(name, solve, f"C = {C:g}")
+        fitted, cost = job.attempt(name, solve, f"C = {C:g}")
         row = {**problem.identity, **shared, "m": y.size, **cost}
-        if found is not None:
-            decision, n_sv, n_iter = found
+        if fitted is not None:
+            decision, n_sv, n_iter = fitted
             row |= {**error_count(misclassified(y, decision)), "n_sv": n_sv, "n_iter": n_iter}
         rows.append(row)
     return rows
 
 
 def solvers_of_table1(rows):
-    """The mean of the numbers of support vectors that several solvers count, and their deviation."""
-    for (dataset, m), own in rows[rows["status"] == OK].groupby(["dataset", "m"]):
-        at = {"exhibit": "table1", "dataset": dataset, "setting": f"train={m}", "method": "svm"}
-        yield averaged(at, "svs", own["n_sv"], "count")
+    """Yield the mean of the numbers of support vectors that several solvers count, and their deviation."""
+    for (dataset, m), group in rows[rows["status"] == OK].groupby(["dataset", "m"]):
+        row_key = {"exhibit": "table1", "dataset": dataset, "setting": f"train={m}", "method": "svm"}
+        yield averaged(row_key, "svs", group["n_sv"], "count")

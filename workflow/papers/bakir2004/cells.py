@@ -19,7 +19,7 @@ from lib.columns import error_count
 from lib.memory import measured_memory
 from lib.rows import pack_bits
 from lib.timing import timed
-from papers.bakir2004.problem import SEED, Problem, gaussians, of_dataset, squares, swapped
+from papers.bakir2004.problem import SEED, Problem, dataset_problem, gaussians, squares, swapped
 
 # from so many rows on, Gram matrices are float32
 ROWS_FLOAT32 = 20_000
@@ -27,7 +27,7 @@ ROWS_FLOAT32 = 20_000
 
 @dataclass(frozen=True)
 class Setup:
-    """How classifiers are trained."""
+    """The options by which classifiers are trained."""
 
     gamma: float | None  # for the RBF kernel; None for the linear one
     # values of C or nu to choose from: for the SVM on all rows and those of the first stage, and for the
@@ -54,11 +54,11 @@ class Setup:
         return kernel_of(self.gamma)
 
     def validation(self, m):
-        """Points set aside: a third of a subset's size (section 4.3)."""
+        """Return the number of points that are set aside: a third of a subset's size (section 4.3)."""
         return (m // self.n_subsets if self.subset_size is None else self.subset_size) // 3
 
     def solver(self, m):
-        """Options of a fit on m rows."""
+        """Return the options of a fit on m rows."""
         dtype = "float32" if m > ROWS_FLOAT32 and self.gamma is not None else "float64"
         return {
             "formulation": self.formulation,
@@ -68,7 +68,7 @@ class Setup:
         }
 
     def subsets(self, m):
-        """Options of a first stage on subsets of m rows."""
+        """Return the options of a first stage on subsets of m rows."""
         return {
             "n_subsets": self.n_subsets,
             "subset_size": self.subset_size,
@@ -84,7 +84,7 @@ class Setup:
 
 
 def train_svm(problem, setup):
-    """The SVM on all rows, with one value."""
+    """Train the SVM on all rows, with one value."""
     (value,) = setup.values
     fits = list(train(problem.X, problem.y, setup.kernel, value, **setup.solver(problem.y.size)))
     if not fits:
@@ -93,7 +93,7 @@ def train_svm(problem, setup):
 
 
 def cross_validated(problem, setup):
-    """The value of the SVM with the fewest errors of cross-validation, of equal ones the least."""
+    """Return the value of the SVM with the fewest errors of cross-validation; of equal ones the least."""
     rows = np.random.default_rng(setup.seed).permutation(problem.y.size)[: setup.cv_rows]
     X, y = problem.X[rows], problem.y[rows]
     folds = stratified_folds(y, setup.folds, setup.seed)
@@ -105,30 +105,30 @@ def cross_validated(problem, setup):
 
 
 def train_cross_training(problem, setup):
-    """Both stages, each of which chooses its value (section 3)."""
+    """Train both stages, each of which chooses its value (section 3)."""
     grids = {"values": setup.final_values, "first_values": setup.values, "balance": setup.adjust}
-    found = cross_training(problem.X, problem.y, setup.kernel, **grids, **setup.subsets(problem.y.size))
+    trained = cross_training(problem.X, problem.y, setup.kernel, **grids, **setup.subsets(problem.y.size))
     edited = {
-        "validation_rows": found.first.validation.size,
-        "n_misclassified": int(np.count_nonzero(found.misclassified)),
-        "n_recognised": int(np.count_nonzero(found.recognised)),
-        "n_reinserted": int(np.count_nonzero(found.reinserted)),
-        "n_kept": found.rows.size,
+        "validation_rows": trained.first.validation.size,
+        "n_misclassified": int(np.count_nonzero(trained.misclassified)),
+        "n_recognised": int(np.count_nonzero(trained.recognised)),
+        "n_reinserted": int(np.count_nonzero(trained.reinserted)),
+        "n_kept": trained.rows.size,
     }
-    return found, edited, found.final, {"value": found.final.value, "first_value": found.first.value}
+    return trained, edited, trained.final, {"value": trained.final.value, "first_value": trained.first.value}
 
 
 def train_bagging(problem, setup):
-    """The first stage alone."""
-    found = bagging(problem.X, problem.y, setup.kernel, setup.values, **setup.subsets(problem.y.size))
-    used = np.unique(np.concatenate(found.subsets))
-    edited = {"validation_rows": found.validation.size, "n_kept": used.size}
-    return found, edited, None, {"first_value": found.value}
+    """Train the first stage alone."""
+    trained = bagging(problem.X, problem.y, setup.kernel, setup.values, **setup.subsets(problem.y.size))
+    used = np.unique(np.concatenate(trained.subsets))
+    edited = {"validation_rows": trained.validation.size, "n_kept": used.size}
+    return trained, edited, None, {"first_value": trained.value}
 
 
 def edited_by_neighbours(problem, setup):
-    """MULTIEDIT and CONDENSE on what is not set aside: the rows set aside, those left by the first, and those
-    kept by both."""
+    """Edit the points that are not set aside by MULTIEDIT and CONDENSE. Return the rows set aside, those left
+    by the first, and those left by both."""
     rng = np.random.default_rng(setup.seed)
     X, y = problem.X, problem.y
     held_out = draw_validation(y, setup.validation(y.size), rng)
@@ -140,16 +140,16 @@ def edited_by_neighbours(problem, setup):
 
 
 def train_edited(problem, setup, begun):
-    """On what `edited_by_neighbours` keeps, an SVM as cross-training's final one."""
-    held_out, clean, kept = begun
-    options, X, y = setup.solver(kept.size), problem.X, problem.y
-    svm, _ = train_best(X, y, setup.kernel, setup.final_values, kept, held_out, setup.adjust, **options)
+    """Train an SVM, as cross-training's final one, on the rows that `edited_by_neighbours` leaves."""
+    held_out, clean, retained = begun
+    options, X, y = setup.solver(retained.size), problem.X, problem.y
+    svm, _ = train_best(X, y, setup.kernel, setup.final_values, retained, held_out, setup.adjust, **options)
     edited = {
         "validation_rows": held_out.size,
         "n_misclassified": y.size - held_out.size - clean.size,
-        "n_recognised": clean.size - kept.size,
+        "n_recognised": clean.size - retained.size,
         "n_reinserted": 0,
-        "n_kept": kept.size,
+        "n_kept": retained.size,
     }
     return svm, edited, svm, {"value": svm.value}
 
@@ -168,7 +168,7 @@ BEGINNINGS = {"multiedit_condense": edited_by_neighbours}
 
 
 def choose(problem, setup, grids, fit):
-    """The values with which a method is to be trained, by the names of their columns."""
+    """Return the values with which a method is to be trained, by the names of their columns."""
     values = {name: getattr(setup, grid) for name, grid in grids.items()}
     if all(len(grid) == 1 for grid in values.values()):
         return {name: grid[0] for name, grid in values.items()}
@@ -176,7 +176,8 @@ def choose(problem, setup, grids, fit):
 
 
 def run_method(job, method, problem, setup):
-    """One row of a method (of `METHODS`) on a problem, without what the cell's rows share."""
+    """Train one method (of `METHODS`) on a problem and return its row, without the columns that the cell's
+    rows share."""
     formulation, grids, fit = METHODS[method]
     setup = replace(setup, formulation=formulation or setup.formulation)
     row = {
@@ -193,27 +194,31 @@ def run_method(job, method, problem, setup):
     }
     costs, memories = [], []
 
-    def attempt(run, at):
+    def attempt(run, step):
         with measured_memory() as memory:
-            result, cost = job.attempt(method, run, at)
+            result, cost = job.attempt(method, run, step)
         costs.append(cost)
         memories.append(memory)
         return result
 
+    # 1) begin, once for the search and the training
     if method in BEGINNINGS:
         begun = attempt(partial(BEGINNINGS[method], problem, setup), "beginning")
         if begun is None:
             return {**row, **costs[-1]}
         fit = partial(fit, begun=begun)
+    # 2) choose the values
     choice = partial(choose, problem, setup, grids, fit)
     chosen, search = job.attempt(method, choice, "choice", timing="shared")
     if chosen is None:
         return {**row, **search}
+    # 3) train with them
     given = replace(setup, **{grid: [chosen[name]] for name, grid in grids.items()})
     trained = attempt(partial(fit, problem, given), str(chosen))
     if trained is None:
         return {**row, **costs[-1]}
     classifier, edited, final, _ = trained
+    # 4) test
     with timed("shared") as prediction:
         decision = classifier.decision_function(problem.X_test)
     wrong = misclassified(problem.y_test, decision)
@@ -239,12 +244,12 @@ def run_method(job, method, problem, setup):
 
 
 def _together(times):
-    """The sum of some times; None where they were not taken."""
+    """Return the sum of some times; None if they were not taken."""
     return None if None in times else round(math.fsum(times), 6)
 
 
 def _largest(sizes):
-    """The largest of some sizes; None where the system does not tell."""
+    """Return the largest of some sizes; None if the system does not tell."""
     return None if None in sizes else max(sizes)
 
 
@@ -254,12 +259,12 @@ def _small(X, y):
     multiedit(X, y)
 
 
-def run_points(job, points, problem_of, setup_of, asked):
-    """Rows of the points of a cell, a checkpoint after each.
+def run_points(job, points, problem_of, setup_of, dependencies):
+    """Compute the rows of the points of a cell, a checkpoint after each.
 
     The last part of each point is a method. `problem_of` makes a Problem from the parts before it, of which
-    that of the last point is kept; `setup_of` makes a Setup from a whole point. See `lib.job.Job.points` for
-    `asked`.
+    the last one is reused; `setup_of` makes a Setup from a whole point. For `dependencies` see
+    `lib.job.Job.points`.
     """
     job.warm_up(_small)
     problem_of = lru_cache(maxsize=1)(problem_of)
@@ -268,12 +273,12 @@ def run_points(job, points, problem_of, setup_of, asked):
         *key, method = point
         return run_method(job, method, problem_of(*key), setup_of(*point))
 
-    return list(job.points(points, run, **asked))
+    return list(job.points(points, run, **dependencies))
 
 
 def forecast(rows, took, settings):
-    """What rows would take with the methods of the settings; see `lib.cost.seconds`. Editing begins once, for
-    the search and for the training: rows of before have it in both."""
+    """Return the time that rows would take with the methods of the settings; see `lib.cost.seconds`. Editing
+    begins once, for the search and for the training: older rows have it in both."""
     edited = rows["method"].isin(BEGINNINGS)
     if "search_cpu_s" in rows:
         took = took.where(~edited, took - rows["search_cpu_s"].fillna(0.0))
@@ -281,8 +286,8 @@ def forecast(rows, took, settings):
 
 
 def run_figure1(job, settings):
-    """Support vectors of a linear SVM on two squares of n points each, for every overlap. One row per
-    overlap and run; errors are those on the training points."""
+    """Count the support vectors of a linear SVM on two squares of n points each, for every overlap. One row
+    per overlap and run; errors are those on the training points."""
     shared = {"fold": "train", "kernel": "linear", "formulation": "C", "value": settings.C}
     shared["tol"] = settings.tol
     rows = []
@@ -310,8 +315,8 @@ def _linear_svm(X, y, settings):
 
 
 def run_figure3(job, realisation, settings):
-    """Every method on training sets of Gaussian classes, the smaller ones parts of the largest. One row per
-    deviation, size and method.
+    """Run every method on training sets of Gaussian classes, the smaller ones parts of the largest. One row
+    per deviation, size and method.
 
     The settings are ``sizes``; ``deviations``; ``test_rows``; ``methods``, of `METHODS`; and ``setup``, the
     attributes of a `Setup` but the seed.
@@ -337,19 +342,21 @@ def run_figure3(job, realisation, settings):
         for size in settings.sizes
         for method in settings.methods
     ]
-    asked = {"realisation": realisation, **_asked(settings, "sizes", "test_rows")}
-    return run_points(job, points, problem_of, setup_of, asked)
+    dependencies = {"realisation": realisation, **_dependencies(settings, "sizes", "test_rows")}
+    return run_points(job, points, problem_of, setup_of, dependencies)
 
 
 def run_figure4(job, realisation, settings):
-    """Every method on a data set a share of whose labels are swapped, drawn with the realisation as seed. One
-    row per share and method.
+    """Run every method on a data set in which a share of the labels is swapped, drawn with the realisation as
+    seed. One row per share and method.
 
-    The settings are ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `of_dataset`;
+    The settings are ``noise``, shares of the labels; ``scale`` and ``train_rows``, see `dataset_problem`;
     ``methods`` and ``setup``, see `run_figure3`; and ``nu``, a dict of ``values`` and ``final_values`` of nu,
     for all methods but "svm" and "multiedit_condense".
     """
-    whole = of_dataset(Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale)
+    whole = dataset_problem(
+        Dataset.load(job.data), realisation, train=settings.train_rows, scale=settings.scale
+    )
 
     def seed_of(share):
         return [SEED, 4, realisation, round(1000 * share)]
@@ -361,37 +368,39 @@ def run_figure4(job, realisation, settings):
         return replace(noisy, identity={**whole.identity, **drawn})
 
     def setup_of(share, method):
-        of_nu = {} if METHODS[method][0] == "C" else {**settings.nu, "formulation": "nu"}
-        return Setup(**{**settings.setup, **of_nu}, seed=seed_of(share))
+        nu_settings = {} if METHODS[method][0] == "C" else {**settings.nu, "formulation": "nu"}
+        return Setup(**{**settings.setup, **nu_settings}, seed=seed_of(share))
 
     points = [[share, method] for share in settings.noise for method in settings.methods]
-    asked = {"realisation": realisation, **_asked(settings, "scale", "train_rows", "nu")}
-    return run_points(job, points, problem_of, setup_of, asked)
+    dependencies = {"realisation": realisation, **_dependencies(settings, "scale", "train_rows", "nu")}
+    return run_points(job, points, problem_of, setup_of, dependencies)
 
 
 def run_table1(job, settings):
-    """Every method on the ``realisations`` of a data set. One row per realisation and method. For the
-    other settings see `of_dataset` and `run_figure3`."""
+    """Run every method on the ``realisations`` of a data set. One row per realisation and method. For the
+    other settings see `dataset_problem` and `run_figure3`."""
     dataset = Dataset.load(job.data)
 
     def problem_of(realisation):
-        return of_dataset(dataset, realisation, settings.train_rows, settings.test_rows, settings.scale)
+        return dataset_problem(dataset, realisation, settings.train_rows, settings.test_rows, settings.scale)
 
     def setup_of(realisation, method):
         return Setup(**settings.setup, seed=[SEED, 5, realisation])
 
     points = [[realisation, method] for realisation in settings.realisations for method in settings.methods]
-    return run_points(job, points, problem_of, setup_of, _asked(settings, "train_rows", "test_rows", "scale"))
+    return run_points(
+        job, points, problem_of, setup_of, _dependencies(settings, "train_rows", "test_rows", "scale")
+    )
 
 
 def run_growth(job, settings):
-    """Every method, with one value of C, on growing training sets of the first realisation. One row per
-    size and method. The setting ``methods`` has the largest size of each; for the others see `of_dataset`
-    and `run_figure3`."""
+    """Run every method, with one value of C, on growing training sets of the first realisation. One row per
+    size and method. The setting ``methods`` has the largest size of each; for the others see
+    `dataset_problem` and `run_figure3`."""
     dataset = Dataset.load(job.data)
 
     def problem_of(size):
-        return of_dataset(dataset, 1, size, settings.test_rows, settings.scale)
+        return dataset_problem(dataset, 1, size, settings.test_rows, settings.scale)
 
     def setup_of(size, method):
         return Setup(**settings.setup, seed=[SEED, 6, size])
@@ -399,9 +408,10 @@ def run_growth(job, settings):
     points = [
         [size, method] for size in settings.sizes for method, most in settings.methods.items() if size <= most
     ]
-    return run_points(job, points, problem_of, setup_of, _asked(settings, "test_rows", "scale"))
+    return run_points(job, points, problem_of, setup_of, _dependencies(settings, "test_rows", "scale"))
 
 
-def _asked(settings, *names):
-    """What all points of a cell depend on: a longer list of points keeps those that are finished."""
+def _dependencies(settings, *names):
+    """Return the settings that all points of a cell depend on. The list of points is none of them: if it
+    grows, finished points stay."""
     return {name: getattr(settings, name) for name in (*names, "setup")}

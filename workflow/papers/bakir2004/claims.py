@@ -1,4 +1,4 @@
-"""What the paper claims, and what we ask of its reproduction: the numbers that decide each claim."""
+"""The paper's claims and ours about its reproduction: the numbers that decide each claim."""
 
 from dataclasses import dataclass
 
@@ -15,28 +15,31 @@ BASELINES = {"figure3": ("svm", "linear"), "figure4": ("nu_svm", "rbf")}
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and the runs of Figure 4. Methods that were not run have no values."""
+    """The results from which claims are decided, and the runs of Figure 4. Methods that were not run have no
+    values."""
 
     figure4_runs: int
 
     def curves(self, exhibit, metric):
-        """As of all papers, with all methods."""
+        """Yield each data set with its curves, with a column for every method."""
         for dataset, curves in super().curves(exhibit, metric):
             yield dataset, curves.reindex(columns=METHOD_NAMES)
 
     def table(self, metric, published=False):
-        """Values of Table 1: a DataFrame of methods, "" for the data set alone, by data set and size."""
-        own = part_of(self.published if published else self.tidy, "table1", metric)
-        own = own.assign(name=own["dataset"] + ", " + own["setting"]).fillna({"method": ""})
-        return by_method(own, "name").reindex(columns=["", *METHOD_NAMES])
+        """Return values of Table 1: a DataFrame of methods ("" for the data set alone) by data set and
+        size."""
+        rows = part_of(self.published if published else self.tidy, "table1", metric)
+        rows = rows.assign(name=rows["dataset"] + ", " + rows["setting"]).fillna({"method": ""})
+        return by_method(rows, "name").reindex(columns=["", *METHOD_NAMES])
 
     def largest(self):
-        """Name of the largest training set of Table 1."""
+        """Return the name of the largest training set of Table 1."""
         return self.table("train_rows")[""].idxmax()
 
 
 def _slope(curve):
-    """The slope of a line through a curve, and the share of its variance that the line explains."""
+    """Return the slope of a line through a curve, and the share of the curve's variance that the line
+    explains."""
     curve = curve.dropna()
     if len(curve) < 2:
         return np.nan, np.nan
@@ -45,14 +48,14 @@ def _slope(curve):
 
 
 def claim_svs_constant(results):
-    for exhibit, what in (("figure3", "training points"), ("figure4", "label noise")):
+    for exhibit, axis in (("figure3", "training points"), ("figure4", "label noise")):
         baseline, kernel = BASELINES[exhibit]
         for dataset, curves in results.curves(exhibit, "svs"):
             slope, explained = _slope(curves[baseline])
-            of_edited, _ = _slope(curves["cross_training"])
-            quantity = f"slope of the SVs over {what}, cross-training / SVM"
-            yield results.test(dataset, quantity, of_edited / slope, "<=", "slope", kernel)
-            quantity = f"share of the variance of the SVM's SVs that a line over {what} explains"
+            edited_slope, _ = _slope(curves["cross_training"])
+            quantity = f"slope of the SVs over {axis}, cross-training / SVM"
+            yield results.test(dataset, quantity, edited_slope / slope, "<=", "slope", kernel)
+            quantity = f"share of the variance of the SVM's SVs that a line over {axis} explains"
             yield results.test(dataset, quantity, explained, ">=", "linear", kernel)
 
 
@@ -70,9 +73,9 @@ def claim_accuracy(results):
 def claim_faster(results):
     for dataset, curves in results.curves("figure3", "time"):
         ratio = curves["cross_training"] / curves["svm"]
-        for at, value in ratio.items():
-            quantity = f"CPU time of training, cross-training / SVM, {at:g} points"
-            large = at >= results.limits["faster_from"]
+        for size, value in ratio.items():
+            quantity = f"CPU time of training, cross-training / SVM, {size:g} points"
+            large = size >= results.limits["faster_from"]
             yield results.test(dataset, quantity, value, "<=", 1, kernel="linear", decides=large)
 
 
@@ -86,9 +89,9 @@ def claim_loss_not_significant(results):
     rows = part_of(results.tidy, "figure4", "clean_error")
     both = rows.pivot(index=["dataset", "setting"], columns="method", values=["value", "spread"])
     if {"nu_svm", "cross_training"} <= set(rows["method"]):
-        for (dataset, setting), own in both.iterrows():
-            gap = own["value", "cross_training"] - own["value", "nu_svm"]
-            error = np.hypot(*(own["spread", name] for name in ("cross_training", "nu_svm")))
+        for (dataset, setting), pair in both.iterrows():
+            gap = pair["value", "cross_training"] - pair["value", "nu_svm"]
+            error = np.hypot(*(pair["spread", name] for name in ("cross_training", "nu_svm")))
             quantity = f"clean error added, standard errors, {setting} % noise"
             deviations = gap / (error / np.sqrt(results.figure4_runs))
             yield results.test(dataset, quantity, deviations, "<=", "significant")
@@ -158,10 +161,10 @@ def claim_cost(results):
 
 
 def claim_svms_edit_better(results):
-    for metric, what in (("accuracy", "accuracy"), ("svs", "SVs")):
+    for metric, quantity_name in (("accuracy", "accuracy"), ("svs", "SVs")):
         table = results.table(metric)
         gap = (table["cross_training"] - table["multiedit_condense"]).dropna()
-        quantity = f"{what}, cross-training minus MULTIEDIT + CONDENSE"
+        quantity = f"{quantity_name}, cross-training minus MULTIEDIT + CONDENSE"
         if metric == "accuracy":
             yield from results.test_each(gap, quantity, ">=", 0)
         else:

@@ -19,27 +19,28 @@ def _row(row):
 
 
 def table1_layout(tidy, published):
-    """Columns, body and notes of Table 1 (see `lib.tables.arranged`)."""
+    """Return columns, body and notes of Table 1 (see `lib.tables.arranged`)."""
     ours, theirs = lookup(tidy), lookup(published)
 
-    def found(decimals, method, metric):
-        """A column of what was measured, or extrapolated where it was not."""
+    def measured_or_guessed(decimals, method, metric):
+        """Return a column of the measured values, or of the extrapolated ones if nothing was measured."""
         measured, guessed = (shown(ours, decimals, method, metric + end) for end in ("", "_extrapolated"))
 
-        def text(*at):
-            guess = guessed(*at)
-            return measured(*at) if guess == MISSING else f"~{guess} (extrapolated)"
+        def text(*line):
+            guess = guessed(*line)
+            return measured(*line) if guess == MISSING else f"~{guess} (extrapolated)"
 
         return text
 
     def accuracy(method):
         text = shown(ours, 1, method, "accuracy")
-        return lambda *at: text(*at) + "*" * (ours(*at, method, "p_value")[0] < SIGNIFICANT)
+        return lambda *line: text(*line) + "*" * (ours(*line, method, "p_value")[0] < SIGNIFICANT)
 
-    def with_search(*at):
-        times = (ours(*at, "cross_training", metric)[0] for metric in ("search_time", "time"))
+    def with_search(*line):
+        times = (ours(*line, "cross_training", metric)[0] for metric in ("search_time", "time"))
         return number(sum(times), 1)
 
+    # the data set; then each method beside the published numbers; then ours alone, and times
     columns = [
         ("", "Data set", data_set),
         ("", "Training", filled("{:.0f}", ours, ("", "train_rows"))),
@@ -50,17 +51,18 @@ def table1_layout(tidy, published):
         columns += [
             (METHOD_NAMES[method], "accuracy (%)", accuracy(method)),
             (METHOD_NAMES[method], "published", shown(theirs, 1, method, "accuracy")),
-            (METHOD_NAMES[method], "SVs", found(0, method, "svs")),
+            (METHOD_NAMES[method], "SVs", measured_or_guessed(0, method, "svs")),
             (METHOD_NAMES[method], "published SVs", shown(theirs, 0, method, "svs")),
         ]
     method = "multiedit_condense"
     columns += [
         (METHOD_NAMES[method], "accuracy (%)", shown(ours, 1, method, "accuracy")),
         (METHOD_NAMES[method], "SVs", shown(ours, 0, method, "svs")),
-        ("CPU time (s)", "SVM", found(1, "svm", "time")),
+        ("CPU time (s)", "SVM", measured_or_guessed(1, "svm", "time")),
         ("CPU time (s)", "cross-training", shown(ours, 1, "cross_training", "time")),
         ("CPU time (s)", "with search", with_search),
     ]
+    # notes: realisations, failures, extrapolation
     several = tidy[(tidy["metric"] == "realisations") & (tidy["value"] > 1)]
     names = ", ".join(f"{_row(row)}: {row.value:.0f}" for row in several.itertuples())
     notes = [

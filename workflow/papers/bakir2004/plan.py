@@ -1,4 +1,4 @@
-"""What there is to run: generated problems, label noise, the data sets of Table 1, and growing sets."""
+"""The plan: generated problems, label noise, the data sets of Table 1, and growing sets."""
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
@@ -13,9 +13,14 @@ DECISIONS_MB = 2048
 
 
 def plan(config, registry):
-    own = config["bakir2004"]
-    figure3, figure4, growth, sets = own["figure3"], own["figure4"], own["growth"], own["table1"]["sets"]
-    runs_of_neighbours = own["sample"]["runs"] if config["baselines"] == "sampled" else None
+    section = config["bakir2004"]
+    figure3, figure4, growth, sets = (
+        section["figure3"],
+        section["figure4"],
+        section["growth"],
+        section["table1"]["sets"],
+    )
+    runs_of_neighbours = section["sample"]["runs"] if config["baselines"] == "sampled" else None
     check_datasets(
         {
             "bakir2004.figure4.dataset": [figure4["dataset"]],
@@ -25,12 +30,14 @@ def plan(config, registry):
         registry,
     )
 
+    # runs and their cells, by exhibit
     def run(name, cells, generated=None, beyond=False, **settings):
-        """The cells of an exhibit: of each data set, arguments, settings, most training rows, minutes."""
+        """Return the run of an exhibit. `cells` have data set, arguments, settings, most training rows and
+        minutes."""
         identity = {"experiment": name} | ({"dataset": generated} if generated else {})
         cells = {
             f"{name}{below}": Cell(
-                dataset, identity, *given, _mb(rows, own["memory_mb"]), minutes, beyond=beyond
+                dataset, identity, *given, _mb(rows, section["memory_mb"]), minutes, beyond=beyond
             )
             for below, (dataset, *given, rows, minutes) in cells.items()
         }
@@ -38,7 +45,7 @@ def plan(config, registry):
         return Run(f"cells.run_{name}", "EDIT_ROWS", cells, settings, forecast="cells.forecast")
 
     def setup(entry, gamma, adjust, subset_size=None):
-        """How classifiers are trained, but for the seed."""
+        """Return the options of a `Setup`, except the seed."""
         return {
             "gamma": gamma,
             "values": grid(entry["C"]),
@@ -46,10 +53,10 @@ def plan(config, registry):
             "n_subsets": entry["subsets"],
             "subset_size": subset_size,
             "adjust": adjust,
-            **{key: own[key] for key in ("folds", "cv_rows", "parts", "patience", "tol", "memory_mb")},
+            **{key: section[key] for key in ("folds", "cv_rows", "parts", "patience", "tol", "memory_mb")},
         }
 
-    def of_runs(entry, below, dataset, rows, minutes):
+    def run_cells(entry, below, dataset, rows, minutes):
         def methods(r):
             left_out = NEIGHBOURS if runs_of_neighbours is not None and r > runs_of_neighbours else ()
             return {"methods": [name for name in entry["methods"] if name not in left_out]}
@@ -59,8 +66,8 @@ def plan(config, registry):
             for r in range(1, entry["runs"] + 1)
         }
 
-    def of_table1(entry):
-        """Cells of a row of the table: one of all methods, or one of each."""
+    def table1_cells(entry):
+        """Return the cells of a row of the table: one for all methods, or one for each."""
         settings = {
             "realisations": list(range(1, entry["realisations"] + 1)),
             "train_rows": entry["train"],
@@ -81,14 +88,15 @@ def plan(config, registry):
             for below, methods in cells.items()
         }
 
+    # the plan itself, in the order of the exhibits
     noisy, growing = figure4["dataset"], growth["dataset"]
     return Plan(
         [
-            run("figure1", {"": (None, {}, {}, 0, 30)}, "squares", **own["figure1"], tol=own["tol"]),
+            run("figure1", {"": (None, {}, {}, 0, 30)}, "squares", **section["figure1"], tol=section["tol"]),
             # a linear kernel, subsets that are parts, nothing of section 4.3
             run(
                 "figure3",
-                of_runs(figure3, "", None, max(figure3["sizes"]), 60),
+                run_cells(figure3, "", None, max(figure3["sizes"]), 60),
                 "gaussians",
                 **{key: figure3[key] for key in ("sizes", "deviations", "test_rows")},
                 setup=setup(figure3, None, adjust=False),
@@ -96,12 +104,12 @@ def plan(config, registry):
             # subsets that are parts, nothing of section 4.3
             run(
                 "figure4",
-                of_runs(figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
+                run_cells(figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
                 **{key: figure4[key] for key in ("noise", "scale", "train_rows")},
                 nu={"values": grid(figure4["nu"]), "final_values": grid(figure4["final_nu"])},
                 setup=setup(figure4, figure4["gamma"], adjust=False),
             ),
-            run("table1", {below: cell for entry in sets for below, cell in of_table1(entry).items()}),
+            run("table1", {below: cell for entry in sets for below, cell in table1_cells(entry).items()}),
             # one C, subsets of the size of a part, drawn as in Table 1
             run(
                 "growth",
@@ -122,8 +130,9 @@ def plan(config, registry):
 
 
 def _mb(rows, budget):
-    """Memory of a job whose largest Gram matrix has so many rows, a quarter of it for restrictions, and what
-    decision values reserve beside it, in 2**20 bytes; 0 rows: of one that has no data to speak of."""
+    """Return the memory of a job, in 2**20 bytes: its largest Gram matrix, which has this many rows, a
+    quarter of it for restrictions, and the memory that decision values reserve. A job of 0 rows has no data
+    to speak of."""
     if rows == 0:
         return 1000
     whole = 1.04 * rows**2 * (8 if rows <= ROWS_FLOAT64 else 4) / 2**20

@@ -20,7 +20,7 @@ SIZE = 3.5
 
 
 def plot_figure1(tidy):
-    """Bounded and in-bound support vectors against the overlap, on a logarithmic axis."""
+    """Draw bounded and in-bound support vectors against the overlap, on a logarithmic axis."""
     fig, ((ax,),) = figure(1, 1, 4.6, 3.2)
     ax.set_yscale("log")
     for metric, (label, style) in KINDS.items():
@@ -31,15 +31,15 @@ def plot_figure1(tidy):
 
 
 def plot_figure3(tidy, published):
-    """Support vectors, test error and training time against the size; one row of panels per deviation. Grey:
-    the end of the paper's axis, whose deviation is in doubt."""
+    """Draw support vectors, test error and training time against the size, with one row of panels per
+    deviation. Grey: the end of the paper's axis, whose deviation is in doubt."""
     datasets = list(dict.fromkeys(tidy["dataset"]))
     panels = {"svs": "Support vectors", "error": "Test error (%)", "time": "CPU time of training (s)"}
     fig, axes = figure(len(datasets), 3, 7.4, 2.4 * len(datasets) + 0.3)
     ends = 0
     for row, dataset in zip(axes, datasets, strict=True):
-        own = tidy[tidy["dataset"] == dataset]
-        for ax, metric, _ in _panels(row, own, panels, "Training points", logarithmic=("time",)):
+        dataset_rows = tidy[tidy["dataset"] == dataset]
+        for ax, metric, _ in _panels(row, dataset_rows, panels, "Training points", logarithmic=("time",)):
             ends += _axis_end(ax, published, "figure3", metric)
             if metric == "svs":
                 ax.set_ylim(0, None)
@@ -48,7 +48,8 @@ def plot_figure3(tidy, published):
 
 
 def plot_figure4(tidy, published):
-    """Support vectors, test error and test error on clean labels against the label noise. Grey: as above."""
+    """Draw support vectors, test error and test error on clean labels against the label noise. Grey: the end
+    of the paper's axis."""
     panels = {
         "svs": "Support vectors",
         "error": "Test error, noisy labels (%)",
@@ -63,13 +64,13 @@ def plot_figure4(tidy, published):
 
 
 def _axis_end(ax, published, exhibit, metric):
-    """A grey line where the paper's axis ends; whether there is one."""
-    own = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
-    return across(ax, own["value"].unique(), PAPER_AXIS)
+    """Draw a grey line where the paper's axis ends, and return the number of lines."""
+    ends = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
+    return across(ax, ends["value"].unique(), PAPER_AXIS)
 
 
 def plot_growth(tidy):
-    """CPU time, memory, support vectors and test error against the size, on logarithmic axes."""
+    """Draw CPU time, memory, support vectors and test error against the size, on logarithmic axes."""
     panels = {
         "time": "CPU time of training (s)",
         "memory": "Memory of training (MB)",
@@ -98,16 +99,16 @@ def _panels(axes, tidy, panels, xlabel, logarithmic=()):
             ax.set_yscale("log")
             panel = panel[panel["value"] > 0]
         for method, style in STYLES.items():
-            own = panel[panel["method"] == method]
-            if len(own):
-                _bars(ax, own, style)
+            method_rows = panel[panel["method"] == method]
+            if len(method_rows):
+                _bars(ax, method_rows, style)
         ax.set(ylabel=label, xlabel=xlabel)
         yield ax, metric, panel
 
 
 def _bars(ax, rows, style):
-    """A curve with its standard deviations. On a logarithmic axis they are factors, 1 + deviation / mean, so
-    that both halves have one length and none reaches 0."""
+    """Draw a curve with its standard deviations. On a logarithmic axis they are factors, 1 + deviation /
+    mean, so that both halves have one length and none reaches 0."""
     x, y, spread = curve(rows)
     spread = np.nan_to_num(spread)
     if ax.get_yscale() == "log":
@@ -116,8 +117,8 @@ def _bars(ax, rows, style):
 
 
 def _with_legend(fig, tidy, ends=False):
-    found = [method for method in STYLES if method in set(tidy["method"])]
-    curves = [(METHOD_NAMES[method], {"markersize": SIZE, **STYLES[method]}) for method in found]
+    methods = [method for method in STYLES if method in set(tidy["method"])]
+    curves = [(METHOD_NAMES[method], {"markersize": SIZE, **STYLES[method]}) for method in methods]
     curves += [("end of the paper's axis", PAPER_AXIS)] if ends else []
     legend(fig, curves, len(curves) if len(curves) < 5 else 3)
     return fig

@@ -1,4 +1,4 @@
-"""What is trained on: generated classes, parts of data sets, scaled features, swapped labels."""
+"""Training problems: generated classes, parts of data sets, scaled features, swapped labels."""
 
 from dataclasses import dataclass, replace
 
@@ -20,8 +20,8 @@ class Problem(Part):
 
 
 def squares(n, overlap, rng):
-    """Two classes of n points each, uniform on unit squares side by side, of which a strip of this width
-    (0 to 1) is common: the Bayes risk is half of it. Returns X, of shape (2 n, 2), and y."""
+    """Draw two classes of n points each, uniform on unit squares side by side that share a strip of this
+    width (0 to 1): the Bayes risk is half of the width. Return X, of shape (2 n, 2), and y."""
     y = np.repeat([-1.0, 1.0], n)
     X = rng.uniform(size=(2 * n, 2))
     X[y > 0, 0] += 1 - overlap
@@ -29,17 +29,17 @@ def squares(n, overlap, rng):
 
 
 def gaussians(n, deviation, rng):
-    """Two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five and
-    this deviation in each dimension (section 4.1). Returns X, of shape (n, 10), and y: half of each class,
-    up to one point."""
+    """Draw two classes in 10 dimensions, equally likely, with means of plus or minus 1 in the first five and
+    this deviation in each dimension (section 4.1). Return X, of shape (n, 10), and y, which has half of each
+    class up to one point."""
     y = rng.permutation(np.where(np.arange(n) % 2, 1.0, -1.0))
     X = deviation * rng.standard_normal((n, 10))
     X[:, :5] += y[:, None]
     return X, y
 
 
-def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
-    """Training and test rows of a realisation of a data set, as a `Problem`.
+def dataset_problem(dataset, realisation, train=None, test=None, scale="none"):
+    """Return training and test rows of a realisation of a data set, as a `Problem`.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
     own_test = dataset.recipe is None
     part = load_part(dataset, 1 if own_test else realisation)
     X, y, X_test, y_test = part.X, part.y, part.X_test, part.y_test
-    for wanted, found, name in ((train, len(y), "training"), (test, len(y_test), "test")):
-        if wanted is not None and wanted > found:
-            raise ValueError(f"data set {dataset.name!r} has {found} {name} rows, {wanted} are wanted")
+    for requested, available, name in ((train, len(y), "training"), (test, len(y_test), "test")):
+        if requested is not None and requested > available:
+            raise ValueError(f"data set {dataset.name!r} has {available} {name} rows, {requested} are wanted")
     identity = {**part.identity, "realisation": realisation}
     rows = np.arange(len(y) if train is None else train)
     if own_test and rows.size < len(y):
@@ -69,7 +69,7 @@ def of_dataset(dataset, realisation, train=None, test=None, scale="none"):
 
 
 def scaled(X, X_test, scale):
-    """Features of both parts, scaled by those of the first."""
+    """Return features of both parts, scaled by those of the first."""
     if scale not in SCALES:
         raise ValueError(f"scale must be one of {list(SCALES)}, got {scale!r}")
     if scale == "largest":
@@ -88,7 +88,7 @@ def scaled(X, X_test, scale):
 
 
 def swapped(problem, share, rng):
-    """The problem with the labels of a share of the training rows, and of the test rows, swapped; the test
+    """Return the problem with swapped labels of a share of the training rows and of the test rows. The test
     labels before are its `clean` ones (section 4.2)."""
 
     def swap(y):

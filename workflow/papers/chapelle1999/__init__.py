@@ -1,1 +1,1 @@
-"""What the scripts of Chapelle and Vapnik (1999) share."""
+"""Chapelle and Vapnik (1999)."""

@@ -11,7 +11,7 @@ from svmselect import leave_one_out, radius_margin, rescaled_radius_margin, span
 
 from data import Dataset
 from lib.cell import Cell, Method
-from lib.columns import COST, FIT, judged
+from lib.columns import COST, FIT, estimate_columns
 from lib.methods import estimate_of_fit, warm_up
 from lib.part import identity_of, load_part
 
@@ -30,7 +30,7 @@ EXPERIMENTS = {"width": ("test", *ESTIMATES, *LEAVE_ONE_OUT), "C": ("test", "spa
 
 
 def training_part(dataset, realisation, parts):
-    """Training and test rows of a realisation, as a `Part`.
+    """Return training and test rows of a realisation, as a `Part`.
 
     If a data set has a test part of its own, its training rows are cut into `parts`, equal but for one row,
     and realisation r trains on the r-th. A data set that has splits cannot be cut too, which raises
@@ -50,8 +50,8 @@ def training_part(dataset, realisation, parts):
 
 
 def run_models(job, realisation, parts, models, settings):
-    """Every method of an experiment (of `EXPERIMENTS`, in the job's identity) on every model of a grid. One
-    row per model and method.
+    """Run every method of an experiment (of `EXPERIMENTS`, in the job's identity) on every model of a grid.
+    One row per model and method.
 
     For realisation and parts see `training_part`. `models` are dicts of ``C`` and ``gamma``; those of one
     gamma that follow each other share its Gram matrix. The settings are ``tol``, the KKT tolerance on
@@ -78,6 +78,6 @@ def _method(name, cell, settings):
     return Method(
         name,
         lambda C, _: leave_one_out(cell.gram, cell.y, C, LEAVE_ONE_OUT[name], **options),
-        lambda loo: judged(loo, "n_iter", *COST, solved="solutions"),
+        lambda loo: estimate_columns(loo, "n_iter", *COST, solved="solutions"),
         {"fold": "loo"},
     )

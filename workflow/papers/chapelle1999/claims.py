@@ -1,4 +1,4 @@
-"""What the paper claims: the numbers that decide each claim."""
+"""The paper's claims: the numbers that decide each claim."""
 
 import numpy as np
 
@@ -8,15 +8,16 @@ from papers.chapelle1999.exhibits import PANELS
 
 
 class Results(claims.Results):
-    """What claims are decided from."""
+    """The results from which claims are decided."""
 
     def curves(self, exhibit, metric):
-        """As of all papers, where every method has a value."""
+        """Yield each data set with its curves, at the settings where every method has a value."""
         for dataset, curves in super().curves(exhibit, metric):
             yield dataset, curves.dropna()
 
     def panels(self):
-        """What a panel of Figure 2 varies, data set, and its curves of errors."""
+        """Yield, for each panel of Figure 2, the parameter that it varies, the data set, and the curves of
+        errors."""
         for exhibit, name, _ in PANELS.values():
             for dataset, curves in self.curves(exhibit, "error"):
                 yield name, dataset, curves

@@ -24,27 +24,28 @@ def figure2(rows):
 
 
 def figure3(rows):
-    """CPU time of training, of the span rule after it, and of leave-one-out, against the width."""
+    """Return CPU time of training, of the span rule after it, and of leave-one-out, against the width."""
     return _curves(rows, "width", "figure3", TIMES, "time", "cpu_s", "s")
 
 
 def figure4(rows):
-    """The radius-margin functional ``R^2 |w|^2``, plain (a) and rescaled (b), against the width."""
+    """Return the radius-margin functional ``R^2 |w|^2``, plain (a) and rescaled (b), against the width."""
     rows, methods = rows.assign(functional=rows["bound"] * rows["m"]), {name: name for name in FUNCTIONALS}
     return _curves(rows, "width", "figure4", methods, "functional", "functional", "")
 
 
 def _curves(rows, experiment, exhibit, methods, metric, column, unit):
-    """The mean of a column for every data set, value that the experiment varies, and method by its name."""
-    own = rows[rows["experiment"] == experiment]
+    """Yield the mean of a column for every data set, value that the experiment varies, and method by its
+    name."""
+    selected = rows[rows["experiment"] == experiment]
     _, _, logarithm = PANELS[experiment]
     # 1e-12 of round-off in the logarithm does not make another value
-    own = own.assign(setting=logarithm(own).map("{:.6g}".format).replace("-0", "0"))
-    for dataset, of_set in own.groupby("dataset", sort=False):
-        for setting in sorted(of_set["setting"].unique(), key=float):
+    selected = selected.assign(setting=logarithm(selected).map("{:.6g}".format).replace("-0", "0"))
+    for dataset, dataset_rows in selected.groupby("dataset", sort=False):
+        for setting in sorted(dataset_rows["setting"].unique(), key=float):
             for name, method in methods.items():
-                runs = of_set[(of_set["setting"] == setting) & (of_set["method"] == method)]
+                runs = dataset_rows[(dataset_rows["setting"] == setting) & (dataset_rows["method"] == method)]
                 ok = runs.loc[runs["status"] == OK, column]
-                at = {"exhibit": exhibit, "dataset": dataset, "setting": setting, "method": name}
-                yield averaged(at, metric, ok, unit)
-                yield measured(at, f"{metric}_failed", len(runs) - len(ok), "count")
+                row_key = {"exhibit": exhibit, "dataset": dataset, "setting": setting, "method": name}
+                yield averaged(row_key, metric, ok, unit)
+                yield measured(row_key, f"{metric}_failed", len(runs) - len(ok), "count")

@@ -1,4 +1,4 @@
-"""What there is to run: the models of each experiment, over the width and over C, on each realisation."""
+"""The plan: the models of each experiment, over the width and over C, on each realisation."""
 
 import math
 
@@ -9,9 +9,11 @@ EXPERIMENTS = ("width", "C")
 
 
 def plan(config, registry):
-    own = config["chapelle1999"]
-    datasets = {name: own[name]["dataset"] for name in EXPERIMENTS}
-    check_datasets({f"chapelle1999.{name}.dataset": [own] for name, own in datasets.items()}, registry)
+    section = config["chapelle1999"]
+    datasets = {name: section[name]["dataset"] for name in EXPERIMENTS}
+    check_datasets(
+        {f"chapelle1999.{name}.dataset": [dataset] for name, dataset in datasets.items()}, registry
+    )
     cells = {
         f"{experiment}/{settings['dataset']}/realisation-{realisation}": Cell(
             settings["dataset"],
@@ -22,15 +24,15 @@ def plan(config, registry):
                 "models": _models(experiment, settings),
             },
         )
-        for experiment, settings in ((experiment, own[experiment]) for experiment in EXPERIMENTS)
+        for experiment, settings in ((experiment, section[experiment]) for experiment in EXPERIMENTS)
         for realisation in range(1, settings["realisations"] + 1)
     }
-    settings = {"tol": own["tol"], "max_iter": own["max_iter"], "timing": config["timing"]}
+    settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
     return Plan([Run("cells.run_models", "BOUND_ROWS", cells, settings)], list(datasets.values()))
 
 
 def _models(experiment, settings):
-    """The models of each cell of an experiment, in the order in which they are run."""
+    """Return the models of each cell of an experiment, in the order in which they are run."""
     if experiment == "width":
         return [
             {"C": settings["C"], "gamma": 0.5 * math.exp(-2 * log_sigma)}

@@ -23,7 +23,7 @@ FUNCTIONALS = {"radius_margin": "without rescaling", "rescaled_radius_margin": "
 
 
 def plot_figure2(tidy):
-    """Errors against the width (a) and C (b), one panel each, bars of one standard deviation."""
+    """Draw errors against the width (a) and C (b), one panel each, bars of one standard deviation."""
     fig, axes = figure(1, 2, 7.4, 3.3)
     for ax, letter, (exhibit, name, _) in zip(axes.flat, "ab", PANELS.values(), strict=True):
         panel = tidy[(tidy["exhibit"] == exhibit) & (tidy["metric"] == "error")]
@@ -42,7 +42,7 @@ def _data_sets(panel):
 
 
 def plot_figure3(tidy):
-    """CPU time against the width on a logarithmic axis."""
+    """Draw CPU time against the width on a logarithmic axis."""
     fig, ((ax,),) = figure(1, 1, 5, 3.5)
     panel = tidy[tidy["metric"] == "time"]
     for method, (_, style) in TIMES.items():
@@ -55,7 +55,8 @@ def plot_figure3(tidy):
 
 
 def plot_figure4(tidy):
-    """The functional without (a) and with (b) rescaling against the width, bars of one standard deviation."""
+    """Draw the functional without (a) and with (b) rescaling against the width, bars of one standard
+    deviation."""
     fig, axes = figure(1, 2, 7.4, 3)
     panel = tidy[tidy["metric"] == "functional"]
     for ax, letter, (method, name) in zip(axes.flat, "ab", FUNCTIONALS.items(), strict=True):

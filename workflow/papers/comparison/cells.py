@@ -14,7 +14,7 @@ from svmselect import RBF, Gram, even_folds, smallest_enclosing_sphere, solve_cs
 
 from data import Dataset
 from lib.cell import Cell, Method
-from lib.columns import judged
+from lib.columns import estimate_columns
 from lib.part import load_part
 from lib.timing import timed
 from papers.bakir2004.problem import scaled
@@ -25,43 +25,47 @@ FOLDS_SEED = 2026
 
 
 def training_part(dataset, realisation):
-    """Training and test rows of a realisation, as a `Part`, each feature with the mean and the deviation
-    of the training rows taken out. Dense."""
+    """Return training and test rows of a realisation, dense, as a `Part`. Each feature has the mean and the
+    deviation of the training rows taken out."""
     part = load_part(dataset, realisation)
-    X, X_test = (own.toarray() if sparse.issparse(own) else own for own in (part.X, part.X_test))
+    X, X_test = (part.toarray() if sparse.issparse(part) else part for part in (part.X, part.X_test))
     X, X_test = scaled(X, X_test, "deviation")
     return replace(part, X=X, X_test=X_test)
 
 
 def assignment(y, k):
-    """The fold of each point: stratified; where no class has k points, which leaves folds without any, the
-    folds are of equal size only."""
+    """Return the fold of each point: stratified, or of equal size only if no class has k points, which would
+    leave folds empty."""
     if np.unique(y, return_counts=True)[1].max() < k:
         return even_folds(len(y), k, FOLDS_SEED)
     return stratified_folds(y, k, FOLDS_SEED)
 
 
 def run_estimator(job, realisation, estimator, kernels, settings):
-    """An estimator (the name of its file), or the test error (`TEST`), of the models of a grid. One row per
-    model, of cross-validation one per model and number of folds.
+    """Run an estimator (the name of its file), or the test error (`TEST`), on the models of a grid. One row
+    per model, and for cross-validation one per model and number of folds.
 
     Kernels are dicts of ``gamma`` (None for the linear kernel) and ``C``, a list of values. The settings are
     ``tol``, ``max_iter``, and ``folds``, a list of their numbers for an estimator of folds.
     """
     cell = Cell(job, training_part(Dataset.load(job.data), realisation))
     job.identity["tol"] = settings.tol
-    own = None if estimator == TEST else load_estimators()[estimator]
-    job.warm_up(partial(_run_once, own))
+    declared = None if estimator == TEST else load_estimators()[estimator]
+    job.warm_up(partial(_run_once, declared))
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
 
     def run(kernel):
         cell.set_kernel(kernel["gamma"])
         sphere = None
-        if own is not None and own.needs_sphere:
+        if declared is not None and declared.needs_sphere:
             with timed("shared") as clock:
                 sphere = smallest_enclosing_sphere(cell.gram)
             cell.columns["sphere_cpu_s"] = clock.cpu_s
-        methods = [] if own is None else list(_methods(cell, estimator, own, sphere, settings.folds, options))
+        methods = (
+            []
+            if declared is None
+            else list(_methods(cell, estimator, declared, sphere, settings.folds, options))
+        )
         rows = cell.run([({"C": C}, C, methods) for C in kernel["C"]], options)
         return [row for row in rows if row["method"] == estimator]
 
@@ -69,7 +73,7 @@ def run_estimator(job, realisation, estimator, kernels, settings):
 
 
 def _methods(cell, name, estimator, sphere, ks, options):
-    """The estimator as a method, once for every number of folds if it is of folds."""
+    """Return the estimator as a method, once for every number of folds if it needs folds."""
 
     def method(k):
         folds = None if k is None else assignment(cell.y, k)
@@ -77,14 +81,16 @@ def _methods(cell, name, estimator, sphere, ks, options):
         def run(C, fit):
             return estimator.run(Model(cell.gram, cell.y, C, fit, sphere, folds, options))
 
-        return Method(name, run, _columns, {"k": k, "fold": estimator.fold}, of_fit=estimator.fold == "train")
+        return Method(
+            name, run, _columns, {"k": k, "fold": estimator.fold}, from_fit=estimator.fold == "train"
+        )
 
-    return map(method, ks if estimator.of_folds else [None])
+    return map(method, ks if estimator.needs_folds else [None])
 
 
 def _columns(result):
     counts = ["n_iter"] if hasattr(result, "n_iter") else []
-    return judged(result, *counts, solved="runs of the solver")
+    return estimate_columns(result, *counts, solved="runs of the solver")
 
 
 def _run_once(estimator, X, y):

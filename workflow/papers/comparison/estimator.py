@@ -1,4 +1,4 @@
-"""What an estimator of the test error is, and which there are: one in each file of ``estimators/``."""
+"""The declaration of an estimator of the test error; there is one in each file of ``estimators/``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ FOLDER = Path(__file__).with_name("estimators")
 
 @dataclass(frozen=True)
 class Model:
-    """What an estimator is given."""
+    """The argument of an estimator: a model, its training rows and its fit."""
 
     gram: Gram  # the training rows' matrix, computed
     y: np.ndarray  # labels -1.0 and +1.0, shape (m,)
     C: float
     solution: Solution | None  # the fit on all points; None if it failed
     sphere: Sphere | None  # the smallest one around the points, if the estimator needs it
-    folds: np.ndarray | None  # the fold of each point, shape (m,), of an estimator `of_folds`
+    folds: np.ndarray | None  # the fold of each point, shape (m,), of an estimator `needs_folds`
     options: dict[str, Any]  # ``tol`` and ``max_iter`` of solvers
 
 
@@ -38,7 +38,7 @@ class Estimator:
     # ``n_not_converged`` are recorded if it has them.
     run: Callable[[Model], Any]
     order: int  # its place in tables and figures
-    # for readers, in a line of a table and above a column; with ``{k}`` for the folds if it is `of_folds`
+    # for readers, in a line of a table and above a column; with ``{k}`` for the folds if it is `needs_folds`
     name: str
     short: str
     # in figures: a colour of `lib.figures` in lower case, Matplotlib's marker, and its size in points
@@ -50,15 +50,15 @@ class Estimator:
     needs_fit: bool = True  # on all points
     needs_sphere: bool = False  # the smallest one
     # run for every number of folds k of the configuration; it is then several estimators ``<key>_<k>``
-    of_folds: bool = False
+    needs_folds: bool = False
     # The column of that name in its rows: whether its errors are estimated from the fit ("train"), found by
     # leaving one point out at a time ("loo"), or by leaving folds out ("cv"). An estimate from a fit that did
     # not converge has not converged either.
     fold: str = "train"
 
 
-def of_one_fit(declared: SingleFit, **looks: Any) -> Estimator:
-    """The estimator that the library declares; its place, colour and mark are what is ours to say."""
+def single_fit_estimator(declared: SingleFit, **looks: Any) -> Estimator:
+    """Return the estimator that the library declares, with its place, colour and mark in our figures."""
 
     def run(model: Model):
         return declared.of(model.gram, model.y, model.solution, model.sphere)
@@ -76,18 +76,19 @@ def of_one_fit(declared: SingleFit, **looks: Any) -> Estimator:
 
 @cache
 def load_estimators() -> dict[str, Estimator]:
-    """The ``ESTIMATOR`` of every file in ``estimators/``, by the name of the file, in their order."""
+    """Return the ``ESTIMATOR`` of every file in ``estimators/``, by the name of the file, in their order."""
     keys = [path.stem for path in FOLDER.glob("[!_]*.py")]
-    found = {key: import_module(f"papers.comparison.estimators.{key}").ESTIMATOR for key in keys}
-    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
+    estimators = {key: import_module(f"papers.comparison.estimators.{key}").ESTIMATOR for key in keys}
+    return dict(sorted(estimators.items(), key=lambda item: (item[1].order, item[0])))
 
 
 def estimator_of(method: str) -> tuple[Estimator, str]:
-    """The estimator of a method in tidy rows, and the number of folds as text, empty if it has none."""
+    """Return the estimator of a method in tidy rows, and the number of folds as text, empty if it has
+    none."""
     estimators = load_estimators()
-    if method in estimators and not estimators[method].of_folds:
+    if method in estimators and not estimators[method].needs_folds:
         return estimators[method], ""
     key, _, k = method.rpartition("_")
-    if key in estimators and estimators[key].of_folds:
+    if key in estimators and estimators[key].needs_folds:
         return estimators[key], k
     raise ValueError(f"unknown estimator {method!r}; those in {FOLDER} are: {', '.join(estimators)}")

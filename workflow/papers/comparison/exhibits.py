@@ -20,23 +20,25 @@ NUMBERS = ["m", "rows_tested", "gram_cpu_s", "sphere_cpu_s"]
 
 
 def regret(rows):
-    """What the choice by each estimator costs on the test part, for each data set: as of `rmse` and `cost`,
-    means over the realisations, the spread their standard deviation, estimators in the order of the rows."""
+    """Return the test error that the choice by each estimator costs, for each data set. As for `rmse` and
+    `cost`, values are means over the realisations, the spread is their standard deviation, and estimators
+    stand in the order of the rows."""
     return _per_set(rows, "regret", _regret)
 
 
 def rmse(rows):
-    """How far each estimate that is an error rate is from the test error, for each data set."""
+    """Return the distance from the test error of each estimate that is an error rate, for each data set."""
     return _per_set(rows, "rmse", _rmse)
 
 
 def cost(rows):
-    """CPU times of a model, for each data set."""
+    """Return CPU times of a model, for each data set."""
     return _per_set(rows, "cost", _cost)
 
 
 def _per_set(rows, exhibit, numbers_of):
-    """Tidy rows of an exhibit. `numbers_of` a realisation of a data set are (method, metric, unit, value)."""
+    """Yield the tidy rows of an exhibit. `numbers_of` yields (method, metric, unit, value) of a realisation
+    of a data set."""
     ok = rows["status"] == OK
     rows = rows[["dataset", "realisation", *MODEL, *NUMBERS]].assign(
         # the linear kernel has no gamma, which would be no key
@@ -46,33 +48,34 @@ def _per_set(rows, exhibit, numbers_of):
         cpu_s=rows["cpu_s"].where(ok),
     )
     key = ["method", "metric", "unit"]
-    for dataset, of_set in rows.groupby("dataset", sort=False):
-        at = {"exhibit": exhibit, "dataset": dataset}
-        parts = [own for _, own in of_set.groupby("realisation")]
-        found = pd.DataFrame(chain.from_iterable(map(numbers_of, parts)), columns=[*key, "value"])
-        for (method, metric, unit), values in found.groupby(key, sort=False)["value"]:
-            yield averaged({**at, "method": method}, metric, values, unit)
-        yield measured({**at, "method": "all"}, "realisations", len(parts), "count")
+    for dataset, dataset_rows in rows.groupby("dataset", sort=False):
+        row_key = {"exhibit": exhibit, "dataset": dataset}
+        parts = [group for _, group in dataset_rows.groupby("realisation")]
+        numbers = pd.DataFrame(chain.from_iterable(map(numbers_of, parts)), columns=[*key, "value"])
+        for (method, metric, unit), values in numbers.groupby(key, sort=False)["value"]:
+            yield averaged({**row_key, "method": method}, metric, values, unit)
+        yield measured({**row_key, "method": "all"}, "realisations", len(parts), "count")
 
 
 def _names(rows):
-    """The estimator of each row: the method, of cross-validation with its number of folds."""
+    """Return the estimator of each row: the method, of cross-validation with its number of folds."""
     k = rows["k"].map(lambda k: "" if pd.isna(k) else f"_{k:.0f}")
     return rows["method"] + k
 
 
-def _by_model(own, column):
-    """A column of one realisation: that of the test errors, and those of the estimators, in their order."""
-    values = own.pivot(index=MODEL, columns="method", values=column)
-    return values.pop(TEST), values[[method for method in own["method"].unique() if method != TEST]]
+def _by_model(group, column):
+    """Return a column of one realisation: the test errors, and the values of the estimators, in their
+    order."""
+    values = group.pivot(index=MODEL, columns="method", values=column)
+    return values.pop(TEST), values[[method for method in group["method"].unique() if method != TEST]]
 
 
-def _regret(own):
-    test, values = _by_model(own, "value")
+def _regret(group):
+    test, values = _by_model(group, "value")
     test = 100 * test
     best = test.min()
-    yield "all", "train_rows", "count", own["m"].max()
-    yield "all", "test_rows", "count", own.loc[own["method"] == TEST, "rows_tested"].max()
+    yield "all", "train_rows", "count", group["m"].max()
+    yield "all", "test_rows", "count", group.loc[group["method"] == TEST, "rows_tested"].max()
     yield "all", "models", "count", test.count()
     yield "all", "least_test_error", "percent", best
     regrets = at_minimum(values, test) - best
@@ -86,8 +89,8 @@ def _regret(own):
         yield RANDOM, metric, "points", (test - best).mean()
 
 
-def _rmse(own):
-    test, values = _by_model(own, "value")
+def _rmse(group):
+    test, values = _by_model(group, "value")
     rates = [method for method in values if not estimator_of(method)[0].is_bound]
     differences = 100 * values[rates].sub(test, axis="index")
     columns = [np.sqrt((differences**2).mean()), differences.mean()]
@@ -96,11 +99,11 @@ def _rmse(own):
         yield method, "bias", "points", bias
 
 
-def _cost(own):
-    fit, seconds = _by_model(own, "cpu_s")
-    yield GRAM, "time", "s", _shared(own, "gram_cpu_s")
+def _cost(group):
+    fit, seconds = _by_model(group, "cpu_s")
+    yield GRAM, "time", "s", _shared(group, "gram_cpu_s")
     yield FIT, "time", "s", fit.mean()
-    sphere = _shared(own, "sphere_cpu_s")
+    sphere = _shared(group, "sphere_cpu_s")
     alone, with_fit = seconds.mean(), seconds.add(fit, axis="index").mean()
     for method in seconds:
         estimator, _ = estimator_of(method)
@@ -110,14 +113,14 @@ def _cost(own):
         yield method, "fits", "ratio", time / fit.mean()
 
 
-def _shared(own, column):
-    """CPU time that the models of a kernel share: that of one model."""
-    kernels = own.dropna(subset=[column]).drop_duplicates(["kernel", "gamma"])
-    return kernels[column].sum() / len(own.drop_duplicates(MODEL))
+def _shared(group, column):
+    """Return the CPU time that the models of a kernel share, divided by the models."""
+    kernels = group.dropna(subset=[column]).drop_duplicates(["kernel", "gamma"])
+    return kernels[column].sum() / len(group.drop_duplicates(MODEL))
 
 
 def estimators(regret, rmse, cost):
-    """All estimators, from the tidy rows of these tables: means over the data sets.
+    """Yield all estimators, from the tidy rows of these tables: means over the data sets.
 
     The spread is the standard deviation over the data sets, of ``time`` and ``fits``, which are geometric
     means, that of the natural logarithm. ``behind`` is the regret minus that of the estimator whose mean
@@ -135,22 +138,24 @@ def estimators(regret, rmse, cost):
         ("rmse", "points"): _by_method(rmse, "rmse"),
         ("bias", "points"): _by_method(rmse, "bias"),
     }
-    at = {"exhibit": "estimators", "dataset": ALL_SETS}
+    row_key = {"exhibit": "estimators", "dataset": ALL_SETS}
     for (metric, unit), values in means.items():
-        for method, of in values.items():
-            yield averaged({**at, "method": method}, metric, of, unit)
+        for method, series in values.items():
+            yield averaged({**row_key, "method": method}, metric, series, unit)
     for metric, unit in (("time", "s"), ("fits", "ratio")):
-        for method, of in np.log(_by_method(cost, metric)).items():
-            yield measured({**at, "method": method}, metric, np.exp(of.mean()), unit, of.std(ddof=1))
+        for method, series in np.log(_by_method(cost, metric)).items():
+            yield measured(
+                {**row_key, "method": method}, metric, np.exp(series.mean()), unit, series.std(ddof=1)
+            )
     for method, worst in regrets.max().items():
-        yield measured({**at, "method": method}, "largest_regret", worst, "points")
+        yield measured({**row_key, "method": method}, "largest_regret", worst, "points")
     for method, number in _by_method(regret, "failed").sum().items():
-        yield measured({**at, "method": method}, "failed", number, "count")
-    yield measured({**at, "method": "all"}, "datasets", len(regrets), "count")
+        yield measured({**row_key, "method": method}, "failed", number, "count")
+    yield measured({**row_key, "method": "all"}, "datasets", len(regrets), "count")
 
 
 def _by_method(tidy, metric):
-    """Values of one metric: data sets by methods, both in their order."""
-    own = tidy[tidy["metric"] == metric]
-    both = own.pivot(index="dataset", columns="method", values="value")
-    return both.reindex(index=own["dataset"].unique(), columns=own["method"].unique())
+    """Return values of one metric: data sets by methods, both in their order."""
+    selected = tidy[tidy["metric"] == metric]
+    both = selected.pivot(index="dataset", columns="method", values="value")
+    return both.reindex(index=selected["dataset"].unique(), columns=selected["method"].unique())

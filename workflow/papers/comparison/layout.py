@@ -8,7 +8,7 @@ from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 
 # what is no estimator: the name for readers, and the short one
-OTHERS = {
+BASELINES = {
     FIT: ("Fit alone", "Fit"),
     GRAM: ("Gram matrix", "Gram"),
     RANDOM: ("A model drawn at random", "Random"),
@@ -19,21 +19,21 @@ MARGIN = 1
 
 
 def estimator_name(method, short=False):
-    """The name of an estimator for readers."""
-    if method in OTHERS:
-        return OTHERS[method][short]
+    """Return the name of an estimator for readers."""
+    if method in BASELINES:
+        return BASELINES[method][short]
     estimator, k = estimator_of(method)
     return (estimator.short if short else estimator.name).format(k=k)
 
 
 def _assumptions():
-    """What the estimators assume, a sentence each."""
+    """Return the assumptions of the estimators, a sentence each."""
     sentences = [estimator.assumption for estimator in load_estimators().values() if estimator.assumption]
     return " ".join([*sentences, "Where an assumption fails the value is a heuristic."])
 
 
 def _included():
-    """What the CPU time of an estimator includes."""
+    """Return a note on what the CPU time of an estimator includes."""
 
     def names(those):
         return ", ".join(estimator.name.format(k="k") for estimator in those)
@@ -49,7 +49,8 @@ def _included():
 
 
 def answer(tidy):
-    """What the table of estimators (its tidy rows) says to who has to choose one: sentences in Markdown."""
+    """Return advice on the choice of an estimator, from the tidy rows of the table of estimators: sentences
+    in Markdown."""
     find = lookup(tidy, BY)
     sets = find(ALL_SETS, "all", "datasets")[0]
     random, _ = find(ALL_SETS, RANDOM, "regret")
@@ -97,17 +98,18 @@ def _methods(tidy, metric):
 
 
 def estimators_layout(tidy):
-    """Columns, body and notes of the table of estimators (see `lib.tables.arranged`)."""
+    """Return columns, body and notes of the table of estimators (see `lib.tables.arranged`)."""
     find = lookup(tidy, BY)
     sets = find(ALL_SETS, "all", "datasets")[0]
 
     # the standard error of a mean over the data sets
     mean = lookup(tidy.assign(spread=tidy["spread"] / sets**0.5), BY)
 
-    def bias(*at):
-        value, _ = find(*at, "bias")
+    def bias(*line):
+        value, _ = find(*line, "bias")
         return number(value, 2) if pd.isna(value) else f"{value:+.2f}"
 
+    # columns: distance from the test error, regret, cost
     columns = [
         ("", "Estimator", lambda _, method: estimator_name(method)),
         ("Distance from the test error", "RMSE", shown(find, 2, "rmse", spread=True)),
@@ -120,6 +122,7 @@ def estimators_layout(tidy):
         ("CPU time", "ms", shown(find, 2, "time", factor=1000)),
         ("CPU time", "fits", shown(find, 1, "fits")),
     ]
+    # estimators by regret, the random model last
     order = sorted(
         _methods(tidy, "regret"), key=lambda method: (method == RANDOM, find(ALL_SETS, method, "regret"))
     )
@@ -143,7 +146,7 @@ def estimators_layout(tidy):
 
 
 def _per_set(tidy, metric, *notes, factor=1, leading=()):
-    """A table of a metric: a row per data set, and leading columns of (heading, metric, decimals)."""
+    """Return a table of a metric: a row per data set, and leading columns of (heading, metric, decimals)."""
     find = lookup(tidy, BY)
     columns = [("", "Data set", data_set)]
     columns += [("", heading, shown(find, decimals, "all", name)) for heading, name, decimals in leading]

@@ -1,4 +1,4 @@
-"""What there is to run: each estimator on every model of the grid, on each realisation."""
+"""The plan: each estimator on every model of the grid, on each realisation."""
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run
@@ -6,32 +6,32 @@ from papers.comparison.estimator import TEST, load_estimators
 
 
 def plan(config, registry):
-    own = config["comparison"]
-    datasets = {entry["name"]: entry["realisations"] for entry in own["datasets"]}
+    section = config["comparison"]
+    datasets = {entry["name"]: entry["realisations"] for entry in section["datasets"]}
     check_datasets({"comparison.datasets": datasets}, registry)
     # a Gram matrix for each kernel
     kernels = [
-        {"gamma": None, "C": grid(own["linear"]["C"])},
-        *({"gamma": gamma, "C": grid(own["rbf"]["C"])} for gamma in grid(own["rbf"]["gamma"])),
+        {"gamma": None, "C": grid(section["linear"]["C"])},
+        *({"gamma": gamma, "C": grid(section["rbf"]["C"])} for gamma in grid(section["rbf"]["gamma"])),
     ]
     cells = {
         f"{dataset}/realisation-{realisation}/{name}": Cell(
             dataset,
             arguments={"realisation": realisation, "estimator": name, "kernels": kernels},
-            settings={"folds": own["folds"] if of_folds else []},
-            minutes=30 if of_folds else 3,
+            settings={"folds": section["folds"] if needs_folds else []},
+            minutes=30 if needs_folds else 3,
             modules=modules,
         )
         for dataset, realisations in datasets.items()
         for realisation in range(1, realisations + 1)
-        for name, of_folds, modules in _runs()
+        for name, needs_folds, modules in _runs()
     }
-    settings = {"tol": own["tol"], "max_iter": own["max_iter"], "timing": config["timing"]}
+    settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
     return Plan([Run("cells.run_estimator", "COMPARISON_ROWS", cells, settings)], list(datasets))
 
 
 def _runs():
-    """The test error and every estimator: its name, whether it is of folds, and its module."""
+    """Yield the test error and every estimator: its name, whether it needs folds, and its module."""
     yield TEST, False, []
     for name, estimator in load_estimators().items():
-        yield name, estimator.of_folds, [f"estimators.{name}"]
+        yield name, estimator.needs_folds, [f"estimators.{name}"]

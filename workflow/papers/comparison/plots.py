@@ -12,22 +12,24 @@ TICKS = [0, 0.5, 1, 2, 5, 10, 20, 50]
 
 
 def plot_tradeoff(tidy):
-    """Mean regret against the CPU time of a model in fits, both logarithmic, bars of one standard error over
-    the data sets; cross-validation joined over its numbers of folds."""
+    """Draw mean regret against the CPU time of a model in fits, both logarithmic, with bars of one standard
+    error over the data sets. A line joins cross-validation over its numbers of folds."""
     fig, axes = figure(1, 1, 7.4, 4.2)
     ax = axes.flat[0]
     values = tidy.pivot(index="method", columns="metric", values="value")
     spreads = tidy.pivot(index="method", columns="metric", values="spread")
     sets = values.at["all", "datasets"]
     shown = tidy.loc[tidy["metric"] == "fits", "method"]
-    of_folds = {}
+    # a dotted line joins the numbers of folds of an estimator
+    by_estimator = {}
     for method in shown:
         estimator, k = estimator_of(method)
         if k:
-            of_folds.setdefault(estimator, []).append(method)
-    for estimator, folds in of_folds.items():
+            by_estimator.setdefault(estimator, []).append(method)
+    for estimator, folds in by_estimator.items():
         joined = values.loc[folds, ["fits", "regret"]].to_numpy().T
         ax.plot(*joined, color=COLORS[estimator.color], linestyle=":", zorder=1)
+    # a mark for each method, and its bars
     labels = {}
     for method in sorted(shown, key=lambda method: values.at[method, "regret"]):
         x, y = values.loc[method, ["fits", "regret"]]
@@ -43,6 +45,7 @@ def plot_tradeoff(tidy):
             ax.annotate(k, (x, y), (5, -12), textcoords="offset points", color=color)
             label = f"{label.format(k='k')}, k beside"
         labels[label] = Line2D([], [], **mark, linestyle="none")
+    # the random model, axes and legend
     dashed = {"color": GREY, "linestyle": "--", "linewidth": 1}
     ax.axhline(values.at[RANDOM, "regret"], **dashed)
     labels[estimator_name(RANDOM)] = Line2D([], [], **dashed)

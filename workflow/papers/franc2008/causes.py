@@ -16,66 +16,72 @@ from lib.part import load_part
 from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged, measured
-from papers.franc2008 import plan as of_paper
+from papers.franc2008 import plan as paper_plan
 from papers.franc2008.cells import test_error
 from papers.franc2008.exhibits import table3
 from papers.franc2008.names import KERNELS
 from papers.franc2008.selection import error_table, first_best
 
 
-def _of_table2(dataset, kernel):
+def _table2_key(dataset, kernel):
     return {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
 
 
 def zeroed_realisation(rows, selects, realisations):
-    """Table 2's leave-one-out error where one realisation of each data set counts as 0 errors."""
+    """Yield Table 2's leave-one-out error if one realisation of each data set counts as 0 errors."""
     for dataset, realisation in realisations.items():
-        own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == "rbf") & (rows["method"] == selects)]
-        minima = error_table(own)[0].min(axis=0)
+        selected = rows[
+            (rows["dataset"] == dataset) & (rows["kernel"] == "rbf") & (rows["method"] == selects)
+        ]
+        minima = error_table(selected)[0].min(axis=0)
         minima[realisation] = 0.0
-        yield measured(_of_table2(dataset, "rbf"), "loo_error", 100 * minima.mean(), "percent")
+        yield measured(_table2_key(dataset, "rbf"), "loo_error", 100 * minima.mean(), "percent")
 
 
 def errors_of_standard(rows):
-    """Table 2's leave-one-out error where the standard method, which stops at a tolerance, counts errors."""
+    """Yield Table 2's leave-one-out error if the standard method, which stops at a tolerance, counts
+    errors."""
     standard = rows[rows["method"] == "standard"]
-    for (dataset, kernel), own in standard.groupby(["dataset", "kernel"]):
-        minima = error_table(own)[0].min(axis=0)
-        yield measured(_of_table2(dataset, kernel), "loo_error", 100 * minima.mean(), "percent")
+    for (dataset, kernel), group in standard.groupby(["dataset", "kernel"]):
+        minima = error_table(group)[0].min(axis=0)
+        yield measured(_table2_key(dataset, kernel), "loo_error", 100 * minima.mean(), "percent")
 
 
 def plan_least_errors(config, registry):
-    own = config["franc2008"]
+    section = config["franc2008"]
     cells = {
         f"titanic/realisation-{realisation}": Cell("titanic", arguments={"realisation": realisation})
-        for realisation in range(1, own["realisations"] + 1)
+        for realisation in range(1, section["realisations"] + 1)
     }
     return Run("causes.run_least_errors", "LOO_ROWS", cells, {"timing": config["timing"]})
 
 
 def run_least_errors(job, realisation, settings):
-    """The training errors that no function of the rows can avoid: of the rows at each distinct point, those
-    of the rarer class."""
+    """Count the training errors that no function of the rows can avoid: of the rows at each distinct point,
+    those of the rarer class."""
     part = load_part(Dataset.load(job.data), realisation)
-    points, at = np.unique(part.X, axis=0, return_inverse=True)
-    at = at.ravel()
-    counts = np.array([np.bincount(at[part.y == label], minlength=len(points)) for label in (-1, 1)])
+    points, point_of_row = np.unique(part.X, axis=0, return_inverse=True)
+    point_of_row = point_of_row.ravel()
+    counts = np.array(
+        [np.bincount(point_of_row[part.y == label], minlength=len(points)) for label in (-1, 1)]
+    )
     errors = np.zeros(len(part.y), dtype=bool)
     errors[: counts.min(axis=0).sum()] = True
     return [{**part.identity, "m": len(part.y), "method": "least", "status": OK, **error_count(errors)}]
 
 
 def least_errors(rows):
-    """The mean of these over the realisations, a bound on Table 2's leave-one-out error."""
-    for dataset, own in rows.groupby("dataset"):
-        yield measured(_of_table2(dataset, "rbf"), "loo_error", 100 * own["estimate"].mean(), "percent")
+    """Yield the mean of the least training errors over the realisations, a bound on Table 2's leave-one-out
+    error."""
+    for dataset, group in rows.groupby("dataset"):
+        yield measured(_table2_key(dataset, "rbf"), "loo_error", 100 * group["estimate"].mean(), "percent")
 
 
 def _plan_test(config, registry, dataset, kernel, C, gamma):
-    own = config["franc2008"]
-    most = min(own["test_realisations"], registry[dataset].splits.realisations)
+    section = config["franc2008"]
+    most = min(section["test_realisations"], registry[dataset].splits.realisations)
     arguments = {"kernel": kernel, "C": C, "gamma": gamma, "realisations": list(range(1, most + 1))}
-    settings = {"eps": own["eps"], "max_iter": own["max_iter"], "timing": config["timing"]}
+    settings = {"eps": section["eps"], "max_iter": section["max_iter"], "timing": config["timing"]}
     return Run(
         "causes.run_test_at",
         "TEST_ROWS",
@@ -91,21 +97,21 @@ plan_zeroed_selection = partial(
 
 
 def plan_draws_of_selection(config, registry):
-    own = config["franc2008"]
-    rbf = {"Cs": grid(own["rbf"]["C"]), "gammas": grid(own["rbf"]["gamma"])}
-    grids = {"linear": {"Cs": grid(own["linear"]["C"]), "gammas": [None]}, "rbf": rbf}
-    shared = {"draws": 6, "splits": own["realisations"], "realisations": list(range(1, 26))}
+    section = config["franc2008"]
+    rbf = {"Cs": grid(section["rbf"]["C"]), "gammas": grid(section["rbf"]["gamma"])}
+    grids = {"linear": {"Cs": grid(section["linear"]["C"]), "gammas": [None]}, "rbf": rbf}
+    shared = {"draws": 6, "splits": section["realisations"], "realisations": list(range(1, 26))}
     cells = {
         f"{dataset}/{kernel}": Cell(dataset, arguments={**grids[kernel], **shared})
         for dataset in ("flare-solar", "thyroid")
         for kernel in KERNELS
     }
-    settings = {"eps": own["eps"], "max_iter": own["max_iter"], "timing": config["timing"]}
+    settings = {"eps": section["eps"], "max_iter": section["max_iter"], "timing": config["timing"]}
     return Run("causes.run_draws_of_selection", "TEST_ROWS", cells, settings)
 
 
 def run_draws_of_selection(job, Cs, gammas, draws, splits, realisations, settings):
-    """Test errors of the models that each of some draws of the selecting splits selects, by their mean
+    """Compute test errors of the models that each of some draws of the selecting splits selects by their mean
     leave-one-out error."""
     dataset, rows = Dataset.load(job.data), []
     for first in range(1, draws * splits, splits):
@@ -125,16 +131,15 @@ def run_draws_of_selection(job, Cs, gammas, draws, splits, realisations, setting
 
 
 def draws_of_selection(rows):
-    """How far Table 2's test errors would be apart if the selecting splits were drawn again: the deviation
-    of the means, over the draws."""
-    for (dataset, kernel), own in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
-        means = 100 * own.groupby("fold")["estimate"].mean()
-        at = _of_table2(dataset, kernel)
-        yield measured(at, "test_error", means.mean(), "percent", means.std(ddof=1))
+    """Yield the deviation of Table 2's test errors over draws of the selecting splits."""
+    for (dataset, kernel), group in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
+        means = 100 * group.groupby("fold")["estimate"].mean()
+        row_key = _table2_key(dataset, kernel)
+        yield measured(row_key, "test_error", means.mean(), "percent", means.std(ddof=1))
 
 
 def run_test_at(job, kernel, C, gamma, realisations, settings):
-    """Test errors of a given model on each realisation."""
+    """Compute the test errors of a given model on each realisation."""
     dataset = Dataset.load(job.data)
     job.identity |= {"fold": "test", "kernel": kernel, "C": C, "gamma": gamma, "eps": settings.eps}
     rows = []
@@ -146,25 +151,25 @@ def run_test_at(job, kernel, C, gamma, realisations, settings):
 
 
 def chosen_test_errors(rows):
-    """Table 2's test error of the models of `run_test_at`."""
-    for (dataset, kernel), own in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
-        yield averaged(_of_table2(dataset, kernel), "test_error", 100 * own["estimate"], "percent")
+    """Yield Table 2's test error of the models of `run_test_at`."""
+    for (dataset, kernel), group in rows[rows["status"] == OK].groupby(["dataset", "kernel"]):
+        yield averaged(_table2_key(dataset, kernel), "test_error", 100 * group["estimate"], "percent")
 
 
 def time_of_columns(rows):
-    """Table 3's speed-up in time where time is that of the kernel columns, of the paper's rows."""
+    """Yield Table 3's speed-up in time where kernel columns stand for time, of the paper's rows."""
     for row in table3(rows, sorted(rows["dataset"].unique())):
         if row["metric"] == "kernel_column_speedup" and row["method"] == "proposed":
             yield {**row, "metric": "time_speedup"}
 
 
 def _plan_eps_by_smo(config, registry, kernel, samples):
-    """Leave-one-out by SMO alone, to a gap of eps, with one kernel: on the data sets that `samples` names,
-    each with the most points of a model that the paper's methods solve for, or None for all."""
+    """Return the run of leave-one-out by SMO alone, to a gap of eps, with one kernel. `samples` names the
+    data sets, each with the most points of a model that the paper's methods solve for, or None for all."""
     laid = deepcopy(config)
     laid["baselines"] = "full"
     laid["franc2008"] |= {"datasets": list(samples), "eps": config["franc2008"]["eps"] / 2}
-    (run,) = (run for run in of_paper.plan(laid, registry).runs if run.stage == "cells")
+    (run,) = (run for run in paper_plan.plan(laid, registry).runs if run.stage == "cells")
     cells = {
         name: replace(
             cell, settings={} if (most := samples[cell.dataset]) is None else {"sample": most}, minutes=5
@@ -201,7 +206,7 @@ plan_eps_with_rbf_large = partial(
 
 
 def table3_in_columns(rows):
-    """Table 3 where time is that of the kernel columns."""
+    """Yield Table 3 where kernel columns stand for time."""
     for row in table3(rows, sorted(rows["dataset"].unique())):
         if row["metric"] != "time_speedup":
             yield row
@@ -209,40 +214,40 @@ def table3_in_columns(rows):
 
 
 def without_largest_C(rows, dataset):
-    """Table 3 of one data set without the linear kernel's largest C."""
-    own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == "linear")]
-    yield from table3(own[own["C"] < own["C"].max()], [dataset])
+    """Yield Table 3 of one data set without the linear kernel's largest C."""
+    selected = rows[(rows["dataset"] == dataset) & (rows["kernel"] == "linear")]
+    yield from table3(selected[selected["C"] < selected["C"].max()], [dataset])
 
 
 def draws_of_table3(rows, datasets):
-    """How far Table 3's figures would be from those of other splits: standard errors of totals over the
-    realisations, and of mean ratios, on data sets whose splits are not the paper's."""
+    """Yield the standard errors of Table 3's figures over splits: of totals over the realisations, and of
+    mean ratios, on data sets whose splits are not the paper's."""
     for dataset in datasets:
-        found = {}
-        for _, own in rows[rows["dataset"] == dataset].groupby("realisation"):
-            for row in table3(own, [dataset]):
+        values_by_key = {}
+        for _, realisation_rows in rows[rows["dataset"] == dataset].groupby("realisation"):
+            for row in table3(realisation_rows, [dataset]):
                 if row["dataset"] == dataset:
                     key = tuple(row[name] for name in ("setting", "method", "metric", "unit"))
-                    found.setdefault(key, []).append(row["value"])
-        for (setting, method, metric, unit), values in found.items():
+                    values_by_key.setdefault(key, []).append(row["value"])
+        for (setting, method, metric, unit), values in values_by_key.items():
             if metric in ("kernel_columns", "kernel_column_speedup", "time_speedup", "certified"):
                 number = len(values)
                 value, error = np.mean(values), np.std(values, ddof=1) / np.sqrt(number)
                 times = number if metric == "kernel_columns" else 1
-                at = {"exhibit": "table3", "dataset": dataset, "setting": setting, "method": method}
-                yield measured(at, metric, times * value, unit, times * error)
+                row_key = {"exhibit": "table3", "dataset": dataset, "setting": setting, "method": method}
+                yield measured(row_key, metric, times * value, unit, times * error)
 
 
 def plan_median_of_models(config, registry):
-    """Test errors of the models whose parameters are medians over the realisations."""
-    own = config["franc2008"]
+    """Return the run of the test errors of the models whose parameters are medians over the realisations."""
+    section = config["franc2008"]
     cells = {}
-    for dataset in own["datasets"]:
-        most = min(own["test_realisations"], registry[dataset].splits.realisations)
+    for dataset in section["datasets"]:
+        most = min(section["test_realisations"], registry[dataset].splits.realisations)
         for kernel in KERNELS:
             arguments = {"kernel": kernel, "realisations": list(range(1, most + 1))}
             cells[f"{dataset}/{kernel}"] = Cell(dataset, arguments=arguments)
-    settings = {"eps": own["eps"], "max_iter": own["max_iter"], "method": own["methods"][0]}
+    settings = {"eps": section["eps"], "max_iter": section["max_iter"], "method": section["methods"][0]}
     return Run(
         "causes.run_median_of_models",
         "TEST_ROWS",
@@ -253,9 +258,10 @@ def plan_median_of_models(config, registry):
 
 
 def run_median_of_models(job, kernel, realisations, cells, settings):
-    """Test errors where each realisation selects its own model, and C and gamma are the medians of theirs."""
-    own = cells[(cells["dataset"] == job.identity["dataset"]) & (cells["kernel"] == kernel)]
-    errors, _ = error_table(own[own["method"] == settings.method])
+    """Compute the test errors of the model whose C and gamma are the medians of those that the realisations
+    select."""
+    selected = cells[(cells["dataset"] == job.identity["dataset"]) & (cells["kernel"] == kernel)]
+    errors, _ = error_table(selected[selected["method"] == settings.method])
     chosen = np.array([first_best(errors[realisation]) for realisation in errors.columns])
     C, gamma = np.median(chosen, axis=0)
     return run_test_at(job, kernel, C, gamma or None, realisations, settings)

@@ -31,7 +31,7 @@ EXACT, EXACT_STEPS = 1e-8, 10_000_000
 
 
 def tolerance(eps):
-    """The library's stopping tolerance for the paper's eps.
+    """Return the library's stopping tolerance for the paper's eps.
 
     Eq. 8 of the paper asks that some threshold leaves every point within eps, that is ``M+ - M- <= 2 eps``;
     the library (and LIBSVM) stop at ``M+ - M- <= tol``.
@@ -40,8 +40,8 @@ def tolerance(eps):
 
 
 def run_loo(job, realisation, gamma, C, methods, settings):
-    """Leave-one-out errors by each method (of `METHODS`) for every C of a cell, with the kernel of this
-    gamma. One row per C and method.
+    """Compute leave-one-out errors by each method (of `METHODS`) for every C of a cell, with the kernel of
+    this gamma. One row per C and method.
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
     of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. The settings are
@@ -76,7 +76,7 @@ def run_loo(job, realisation, gamma, C, methods, settings):
 
 
 def run_stopping(job, realisation, gamma, C, settings):
-    """Leave-one-out errors of the standard method for every C and eps of a cell; else as `run_loo`.
+    """Compute leave-one-out errors of the standard method for every C and eps of a cell; else as `run_loo`.
 
     ``settings.eps`` is a list.
     """
@@ -91,7 +91,7 @@ def run_stopping(job, realisation, gamma, C, settings):
 
 
 def run_test(job, kernel, realisations, cells, settings):
-    """Test errors of the selected model of a kernel, trained anew on each realisation. One row per
+    """Compute test errors of the selected model of a kernel, trained anew on each realisation. One row per
     realisation.
 
     `cells` are the rows of leave-one-out, and the errors of the settings' ``method`` there select the model;
@@ -129,23 +129,24 @@ def _small(X, y, method):
 
 
 def _leave_one_out(cell, C, method, eps, **options):
-    """One row of an estimate: what the cell's rows do not share, and two vectors that are not written."""
+    """Run one estimate and return its row, without the columns that the cell's rows share and with two
+    vectors that are not written."""
     gram, job, tol = cell.gram, cell.job, tolerance(eps)
-    at = f"C={C:.6g}, eps={eps:.3g}"
+    model_name = f"C={C:.6g}, eps={eps:.3g}"
     options |= {"tol": tol, "working_set": "mvp"}
-    progress = Progress(job.log, f"{at}, {method}", "points solved")
+    progress = Progress(job.log, f"{model_name}, {method}", "points solved")
     # a clock read for every point would be a part of what it measures
     costs = Costs(gram, progress) if "sample" in options else None
     options |= {"progress": costs or progress}
     loo, row = job.attempt(
-        method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), at
+        method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), model_name
     )
     row |= {"eps": eps, "tol": tol, "rows_tested": gram.m}
     if loo is None:
         return row
     row |= {
         **error_count(loo.errors),
-        **({} if costs is None else costs.of_sample(loo)),
+        **({} if costs is None else costs.sample_columns(loo)),
         **taken(loo.solution, *FIT),
         **taken(loo, "n_iter", *COST, "n_solved", "n_not_converged", "n_retrained", "n_certified"),
         **{f"n_{way}": int(np.count_nonzero(loo.resolved_by == way)) for way in CHECKS},
@@ -166,7 +167,7 @@ def _leave_one_out(cell, C, method, eps, **options):
 
 
 def _without_vectors(row):
-    """The row as it is written: without the vectors that its cell needed."""
+    """Return the row as it is written: without the vectors that its cell needed."""
     return {name: value for name, value in row.items() if name not in ("decision", "alpha")}
 
 
@@ -187,7 +188,8 @@ def _mark_differences(rows, cell, C):
 
 
 def _exact_decision(gram, y, C, point):
-    """Decision value of a point by the classifier trained without it; NaN if that did not converge."""
+    """Return the decision value of a point by the classifier trained without it; NaN if that did not
+    converge."""
     bounds = np.full(gram.m, C)
     bounds[point] = 0
     solution = solve_csvc(gram, y, bounds, tol=EXACT, max_iter=EXACT_STEPS)
@@ -195,7 +197,7 @@ def _exact_decision(gram, y, C, point):
 
 
 def test_error(job, part, kernel, C, settings):
-    """Test errors of one model on one part, as columns of its row."""
+    """Compute the test errors of one model on one part, as columns of its row."""
     gram = Gram(part.X, kernel, dtype="float64").compute()
     options = {"tol": tolerance(settings.eps), "working_set": "wss2", "max_iter": settings.max_iter}
     solution, row = job.attempt("retrained", partial(solve_csvc, gram, part.y, C, **options), f"C={C:.6g}")

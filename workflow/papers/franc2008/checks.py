@@ -1,4 +1,4 @@
-"""Checks on the results: do the methods agree?"""
+"""Checks whether the methods agree."""
 
 import numpy as np
 import pandas as pd
@@ -38,11 +38,11 @@ def agreement(rows, datasets, degenerate):
     summary, differences = [], []
     for dataset in datasets:
         for kernel in KERNELS:
-            own = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)].fillna({"gamma": 0.0})
+            selected = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)].fillna({"gamma": 0.0})
             counts = dict.fromkeys(COUNTS, 0)
             # thousands of models of a few rows each: plain dicts are many times faster than frames
             models = {}
-            for row in own.to_dict("records"):
+            for row in selected.to_dict("records"):
                 models.setdefault(tuple(row[name] for name in MODEL), []).append(row)
             for key, model in sorted(models.items()):
                 if any(row["status"] != OK for row in model):
@@ -69,7 +69,7 @@ def agreement(rows, datasets, degenerate):
 
 
 def _differences(key, model, degenerate):
-    """Points whose error the rows (dicts) of one model do not agree on, each as a dict."""
+    """Return the points on whose error the rows (dicts) of one model disagree, each as a dict."""
     patterns = {row["method"]: unpack_bits(row["error_pattern"], int(row["m"])) for row in model}
     points = differing_points(model, int(model[0]["m"]))
     for row in model:
@@ -78,7 +78,7 @@ def _differences(key, model, degenerate):
                 f"the error patterns of {key} differ in the points {list(points)}, the cell recorded "
                 f"{list(row['differing_points'])} for {row['method']}"
             )
-    found = []
+    disagreements = []
     for i, point in enumerate(points):
         decisions = {row["method"]: row["differing_decisions"][i] for row in model}
         exact = model[0]["differing_exact"][i]
@@ -86,7 +86,7 @@ def _differences(key, model, degenerate):
         wrong = (
             [] if tie or np.isnan(exact) else [n for n in decisions if (decisions[n] >= 0) != (exact >= 0)]
         )
-        found.append(
+        disagreements.append(
             {
                 "point": int(point),
                 "exact_decision": exact,
@@ -96,7 +96,7 @@ def _differences(key, model, degenerate):
                 "wrong_by": _names(wrong),
             }
         )
-    return found
+    return disagreements
 
 
 def _names(methods):

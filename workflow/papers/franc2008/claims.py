@@ -1,4 +1,4 @@
-"""What the paper claims, and what we do: the numbers that decide each claim, and a verdict."""
+"""The paper's claims and ours: the numbers that decide each claim, and a verdict."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -25,8 +25,9 @@ UNLEARN_SPEEDUPS = {
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and: data sets of the tables; the leave-one-out methods that were run,
-    since claims about others are not tested; where there are several, points on which they disagree."""
+    """The results from which claims are decided: also the data sets of the tables, the leave-one-out methods
+    that were run (claims about others are not tested), and with several methods the points on which they
+    disagree."""
 
     datasets: list
     methods: list
@@ -36,25 +37,25 @@ class Results(claims.Results):
         self._find = lookup(self.tidy, KEY)
 
     def value(self, *key):
-        """Value of an exhibit, data set, setting, method and metric; NaN where there is none."""
+        """Return the value of an exhibit, data set, setting, method and metric; NaN if there is none."""
         return self._find(*key)[0]
 
     def spread(self, *key):
-        """Its spread."""
+        """Return the spread of an exhibit, data set, setting, method and metric; NaN if there is none."""
         return self._find(*key)[1]
 
     def proposed(self, metric, kernel, datasets):
-        """Values of the proposed method in Table 3, by data set."""
+        """Return values of the proposed method in Table 3, by data set."""
         return pd.Series({name: self.value("table3", name, kernel, "proposed", metric) for name in datasets})
 
-    def beside(self, kernel, quantity, value, wanted):
-        """A statistic over all sets, which decides by its relative distance from the published one."""
+    def beside(self, kernel, quantity, value, published):
+        """Return a statistic over all sets, which decides by its relative distance from the published one."""
         share = self.limits["speedup"]
-        near = abs(value - wanted) <= share * wanted
-        return number(ALL_SETS, quantity, value, f"{wanted:.1f} ± {share:.0%}", near, kernel)
+        near = abs(value - published) <= share * published
+        return number(ALL_SETS, quantity, value, f"{published:.1f} ± {share:.0%}", near, kernel)
 
     def printed(self, metric, kernel):
-        """Published values of Table 3, by data set."""
+        """Return published values of Table 3, by data set."""
         return part_of(self.published, "table3", metric, setting=kernel).set_index("dataset")["value"]
 
     def sets_and_kernels(self):
@@ -62,7 +63,8 @@ class Results(claims.Results):
 
 
 def _disagreements(results, methods):
-    """Per data set and kernel: the points on which these methods disagree, but for the degenerate ones."""
+    """Yield, per data set and kernel, the points on which these methods disagree, without the degenerate
+    ones."""
     if not set(methods) <= set(results.methods):
         return
     points = results.agreement_points
@@ -71,12 +73,12 @@ def _disagreements(results, methods):
     for dataset, kernel in results.sets_and_kernels():
         if not all(results.value("table3", dataset, kernel, method, "time") > 0 for method in methods):
             continue
-        own = points[(points["dataset"] == dataset) & (points["kernel"] == kernel)]
-        degenerate = own["degenerate"].astype(bool)
+        selected = points[(points["dataset"] == dataset) & (points["kernel"] == kernel)]
+        degenerate = selected["degenerate"].astype(bool)
         count = (~degenerate).sum()
         yield results.test(dataset, "points that differ, not degenerate", count, "=", 0, kernel)
         for method in methods if count else ():
-            yield number(dataset, f"of these wrong by {method}", _wrong_by(own, method), kernel=kernel)
+            yield number(dataset, f"of these wrong by {method}", _wrong_by(selected, method), kernel=kernel)
         if degenerate.any():
             yield number(dataset, "points that differ, degenerate", degenerate.sum(), kernel=kernel)
 
@@ -100,23 +102,23 @@ def claim_unlearn_exact(results):
 def claim_never_slower(results):
     least = 1 - results.limits["slower"]
     for dataset, kernel in results.sets_and_kernels():
-        at = ("table3", dataset, kernel)
-        ratios = {metric: results.value(*at, "proposed", metric) for metric in SPEEDUPS}
+        row_key = ("table3", dataset, kernel)
+        ratios = {metric: results.value(*row_key, "proposed", metric) for metric in SPEEDUPS}
         for metric, quantity in SPEEDUPS.items():
             yield results.test(dataset, quantity, ratios[metric], ">=", least, kernel)
         if all(ratio >= least for ratio in ratios.values()):
             continue
-        certified = results.value(*at, "proposed", "certified")
+        certified = results.value(*row_key, "proposed", "certified")
         yield number(dataset, "certified, percent", certified, kernel=kernel)
         for method in ("standard", "proposed"):
-            columns = 1e6 * results.value(*at, method, "kernel_columns")
+            columns = 1e6 * results.value(*row_key, method, "kernel_columns")
             for metric, per in (("solved_points", "solved point"), ("time", "CPU second")):
-                each = _ratio(columns, results.value(*at, method, metric))
+                each = _ratio(columns, results.value(*row_key, method, metric))
                 yield number(dataset, f"columns per {per}, {method}", each, kernel=kernel)
 
 
 def _speedup(results, kernel):
-    """Mean and largest speed-up over the paper's data sets, each beside the published one."""
+    """Yield the mean and largest speed-up over the paper's data sets, each beside the published one."""
     for metric, quantity in SPEEDUPS.items():
         theirs = results.printed(metric, kernel)
         ours = results.proposed(metric, kernel, theirs.index)
@@ -129,13 +131,13 @@ claim_speedup_linear, claim_speedup_rbf = (partial(_speedup, kernel=kernel) for 
 
 
 def claim_breakdown(results):
-    """Where, and by how much, a loose eps misleads the selection (Figure 1)."""
+    """Yield the eps at which, and the amount by which, a loose eps misleads the selection (Figure 1)."""
     tolerance, (low, high) = results.limits["breakdown"], BREAKDOWN
     for dataset, errors in results.curves("figure1", "loo_error"):
         off = (errors - errors.iloc[0]).abs().max(axis=1) > tolerance
-        at = off.idxmax() if off.any() else np.inf
+        breakdown = off.idxmax() if off.any() else np.inf
         quantity = f"smallest log10 eps at which a curve is off by more than {tolerance:g} points"
-        yield number(dataset, quantity, at, f"{low} to {high}", low <= at <= high)
+        yield number(dataset, quantity, breakdown, f"{low} to {high}", low <= breakdown <= high)
         gap = (errors["selected_at_smallest_eps"] - errors["selected_at_eps"]).max()
         quantity = "largest optimism of a selection with loose eps, percentage points"
         yield results.test(dataset, quantity, gap, ">", tolerance)
@@ -143,11 +145,12 @@ def claim_breakdown(results):
 
 def claim_linear_estimate(results):
     for dataset in results.datasets:
-        at = ("table2", dataset, "linear", "loo")
-        difference = results.value(*at, "loo_error") - results.value(*at, "test_error")
+        row_key = ("table2", dataset, "linear", "loo")
+        difference = results.value(*row_key, "loo_error") - results.value(*row_key, "test_error")
         # the standard error of both means over the realisations
         errors = (
-            results.spread(*at, f"{name}_error") / np.sqrt(results.value(*at, f"{name}_realisations"))
+            results.spread(*row_key, f"{name}_error")
+            / np.sqrt(results.value(*row_key, f"{name}_realisations"))
             for name in ("loo", "test")
         )
         far = _ratio(abs(difference), np.hypot(*errors))
@@ -175,7 +178,7 @@ def claim_linear_comparable(results):
 
 
 def _curves(results, metric, method):
-    """Data set, and a curve of Figure 1 by log10 eps, up to the end of the breakdown points."""
+    """Yield each data set with a curve of Figure 1 by log10 eps, up to the end of the breakdown points."""
     for dataset, curves in results.curves("figure1", metric):
         curve = curves.get(method, pd.Series(dtype=float))
         curve = curve[curve.index <= BREAKDOWN[1]]
@@ -202,10 +205,12 @@ def claim_time_falls(results):
 def claim_efficiency_test(results):
     least = 1 - results.limits["slower"]
     for dataset, kernel in results.sets_and_kernels():
-        at = ("table3", dataset, kernel, "proposed")
-        if results.value(*at, "certified") < 50:
+        row_key = ("table3", dataset, kernel, "proposed")
+        if results.value(*row_key, "certified") < 50:
             metric = "kernel_column_speedup"
-            yield results.test(dataset, SPEEDUPS[metric], results.value(*at, metric), ">=", least, kernel)
+            yield results.test(
+                dataset, SPEEDUPS[metric], results.value(*row_key, metric), ">=", least, kernel
+            )
 
 
 def claim_certified_share(results):

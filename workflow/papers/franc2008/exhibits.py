@@ -18,47 +18,47 @@ VARIANCES = ["cpu_s_variance", "columns_requested_variance"]
 
 
 def table2(cells, rows, datasets, selects):
-    """Leave-one-out and test errors of the models that the method `selects` selects by its rows in `cells`,
-    see `errors_of_selected`; also ``loo_points``, the points of all its realisations, and
+    """Yield leave-one-out and test errors of the models that the method `selects` selects by its rows in
+    `cells`, see `errors_of_selected`; also ``loo_points``, the points of all its realisations, and
     ``loo_realisations``."""
     yield from errors_of_selected(selected_models(cells, datasets, selects), rows, datasets)
-    for (dataset, kernel), own in cells[cells["method"] == selects].groupby(["dataset", "kernel"]):
-        points = own.groupby("realisation")["rows_tested"].first()
-        at = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
-        yield measured(at, "loo_points", points.sum(), "count")
-        yield measured(at, "loo_realisations", len(points), "count")
+    for (dataset, kernel), group in cells[cells["method"] == selects].groupby(["dataset", "kernel"]):
+        points = group.groupby("realisation")["rows_tested"].first()
+        row_key = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
+        yield measured(row_key, "loo_points", points.sum(), "count")
+        yield measured(row_key, "loo_realisations", len(points), "count")
 
 
 def errors_of_selected(selected, rows, datasets):
-    """Leave-one-out and test errors of the `selected` models (from `selection.selected_models`), from rows of
-    the tests. ``loo_error`` is the mean over the realisations of each one's minimum, as printed in the paper;
-    ``loo_error_min_of_mean`` the error of the one selected model. Spreads are standard deviations over
-    realisations."""
+    """Yield leave-one-out and test errors of the `selected` models (from `selection.selected_models`), from
+    rows of the tests. ``loo_error`` is the mean over the realisations of each one's minimum, as printed in
+    the paper; ``loo_error_min_of_mean`` the error of the one selected model. Spreads are standard deviations
+    over realisations."""
     for dataset, kernel in product(datasets, KERNELS):
         choice = selected[(selected["dataset"] == dataset) & (selected["kernel"] == kernel)].iloc[0]
         test = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
         ok = 100 * test.loc[test["status"] == OK, "estimate"]
-        at = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
-        yield _chosen(at, choice, "loo_error")
-        yield averaged(at, "test_error", ok, "percent")
-        yield _chosen(at, choice, "loo_error_min_of_mean")
-        yield measured(at, "C", choice["C"], "")
-        yield measured(at, "models", choice["n_models"], "count")
-        yield measured(at, "failed_models", choice["n_failed_models"], "count")
-        yield measured(at, "test_realisations", len(ok), "count")
-        yield measured(at, "failed_test_realisations", len(test) - len(ok), "count")
+        row_key = {"exhibit": "table2", "dataset": dataset, "setting": kernel, "method": "loo"}
+        yield _chosen(row_key, choice, "loo_error")
+        yield averaged(row_key, "test_error", ok, "percent")
+        yield _chosen(row_key, choice, "loo_error_min_of_mean")
+        yield measured(row_key, "C", choice["C"], "")
+        yield measured(row_key, "models", choice["n_models"], "count")
+        yield measured(row_key, "failed_models", choice["n_failed_models"], "count")
+        yield measured(row_key, "test_realisations", len(ok), "count")
+        yield measured(row_key, "failed_test_realisations", len(test) - len(ok), "count")
         if kernel == "rbf":
-            yield measured(at, "gamma", choice["gamma"], "")
+            yield measured(row_key, "gamma", choice["gamma"], "")
 
 
-def _chosen(at, choice, metric):
+def _chosen(row_key, choice, metric):
     value, spread = (100 * pd.to_numeric(choice[name]) for name in (metric, f"{metric}_sd"))
-    return measured(at, metric, value, "percent", spread)
+    return measured(row_key, metric, value, "percent", spread)
 
 
 def table3(rows, datasets):
-    """Cost of a whole model selection by the methods that were run: totals over realisations and models on
-    which every method succeeded, also over all data sets (data set `ALL_SETS`).
+    """Yield the cost of a whole model selection by the methods that were run: totals over realisations and
+    models on which every method succeeded, also over all data sets (data set `ALL_SETS`).
 
     ``time`` is CPU time without the Gram matrix. The speed-ups of a method are standard / method;
     ``time_speedup_over_proposed`` is proposed / method. Of the points that no sufficiency check resolved
@@ -68,11 +68,11 @@ def table3(rows, datasets):
     all: the spread of times, columns and speed-ups is half of their 95 % interval.
     """
     for dataset, kernel in product([*datasets, ALL_SETS], KERNELS):
-        own = rows if dataset == ALL_SETS else rows[rows["dataset"] == dataset]
-        total, n_runs, n_failed = _totals(own[own["kernel"] == kernel])
-        at = {"exhibit": "table3", "dataset": dataset, "setting": kernel}
+        selected = rows if dataset == ALL_SETS else rows[rows["dataset"] == dataset]
+        total, n_runs, n_failed = _totals(selected[selected["kernel"] == kernel])
+        row_key = {"exhibit": "table3", "dataset": dataset, "setting": kernel}
         for method in METHODS:
-            here, cost = {**at, "method": method}, total.loc[method]
+            here, cost = {**row_key, "method": method}, total.loc[method]
             shares = 100 * cost / (cost["n_solved"] or np.nan)
             yield _total(here, "time", cost, "cpu_s", "s")
             yield _total(here, "kernel_columns", cost, "columns_requested", "1e6", 1e6)
@@ -87,23 +87,24 @@ def table3(rows, datasets):
                 yield _speedup(here, "time_speedup_over_proposed", total.loc["proposed"], cost, "cpu_s")
                 yield measured(here, "resolved", 100 - shares["n_retrained"], "percent")
                 yield measured(here, "retrained_points", cost["n_retrained"], "count")
-        yield measured({**at, "method": "all"}, "runs", n_runs, "count")
-        yield measured({**at, "method": "all"}, "failed_runs", n_failed, "count")
+        yield measured({**row_key, "method": "all"}, "runs", n_runs, "count")
+        yield measured({**row_key, "method": "all"}, "failed_runs", n_failed, "count")
 
 
-def _total(at, metric, cost, name, unit, per=1):
+def _total(row_key, metric, cost, name, unit, per=1):
     value = cost[name] / per
-    return measured(at, metric, value, unit, half_width(value, (cost[name], cost[f"{name}_variance"])))
+    return measured(row_key, metric, value, unit, half_width(value, (cost[name], cost[f"{name}_variance"])))
 
 
-def _speedup(at, metric, other, cost, name):
+def _speedup(row_key, metric, other, cost, name):
     ratio = other[name] / (cost[name] or np.nan)
     parts = ((total[name], total[f"{name}_variance"]) for total in (other, cost))
-    return measured(at, metric, ratio, "ratio", half_width(ratio, *parts))
+    return measured(row_key, metric, ratio, "ratio", half_width(ratio, *parts))
 
 
 def _totals(rows):
-    """Cost columns summed over the runs on which every method succeeded, by method; the runs, and the others.
+    """Return the cost columns summed over the runs on which every method succeeded, by method; the number of
+    these runs, and that of the others.
 
     Methods that were not run have NaN, as have all where no run succeeded.
     """
@@ -117,7 +118,7 @@ def _totals(rows):
 
 
 def figure1(rows, figure1_datasets):
-    """Leave-one-out error and CPU time of the standard method against eps; ``setting`` is log10 of eps.
+    """Yield leave-one-out error and CPU time of the standard method against eps; ``setting`` is log10 of eps.
 
     Method ``selected_at_eps``: the model selected with this eps; method ``selected_at_smallest_eps``: the one
     selected with the smallest eps; both estimated with this eps. ``loo_error`` selects a model for each
@@ -125,34 +126,37 @@ def figure1(rows, figure1_datasets):
     over realisations and models. Spreads are standard deviations over the realisations.
     """
     for dataset in figure1_datasets:
-        own = rows[rows["dataset"] == dataset]
-        tables = {eps: error_table(group) for eps, group in own.groupby("eps")}
+        selected = rows[rows["dataset"] == dataset]
+        tables = {eps: error_table(group) for eps, group in selected.groupby("eps")}
         smallest, _ = tables[min(tables)]
         for eps, (errors, n_failed) in tables.items():
-            at = {"exhibit": "figure1", "dataset": dataset, "setting": f"{np.log10(eps):.4g}"}
+            row_key = {"exhibit": "figure1", "dataset": dataset, "setting": f"{np.log10(eps):.4g}"}
             for method, reference in (("selected_at_eps", errors), ("selected_at_smallest_eps", smallest)):
                 for metric, values in (
                     ("loo_error", _at_own_models(errors, reference)),
                     ("loo_error_min_of_mean", _at_one_model(errors, reference)),
                 ):
                     mean, sd = values.mean(skipna=False), values.std(ddof=1, skipna=False)
-                    yield measured({**at, "method": method}, metric, 100 * mean, "percent", 100 * sd)
-            at["method"] = "standard"
-            time = own.loc[(own["eps"] == eps) & (own["status"] == OK), "cpu_s"].sum(min_count=1)
-            yield measured(at, "time", time, "s")
-            yield measured(at, "models", len(errors) + n_failed, "count")
-            yield measured(at, "failed_models", n_failed, "count")
+                    yield measured({**row_key, "method": method}, metric, 100 * mean, "percent", 100 * sd)
+            row_key["method"] = "standard"
+            time = selected.loc[(selected["eps"] == eps) & (selected["status"] == OK), "cpu_s"].sum(
+                min_count=1
+            )
+            yield measured(row_key, "time", time, "s")
+            yield measured(row_key, "models", len(errors) + n_failed, "count")
+            yield measured(row_key, "failed_models", n_failed, "count")
 
 
 def _at_own_models(errors, reference):
-    """Error in each realisation of the model that is best there in the reference table, or NaN."""
+    """Return the error in each realisation of the model that is best there in the reference table, or NaN."""
     if reference.empty:
         return pd.Series(np.nan, index=errors.columns)
     return pd.Series({r: errors[r].get(first_best(reference[r]), np.nan) for r in errors.columns})
 
 
 def _at_one_model(errors, reference):
-    """Error in each realisation of the model that is best on average in the reference table, or NaN."""
+    """Return the error in each realisation of the model that is best on average in the reference table, or
+    NaN."""
     if reference.empty:
         return pd.Series(np.nan, index=errors.columns)
     return errors.reindex([first_best(reference.mean(axis=1))]).iloc[0]

@@ -23,23 +23,23 @@ TABLE3 = [
 ]
 
 
-def _failures(tidy, metric, what):
-    """A note that names the data sets and kernels with failures, or none."""
+def _failures(tidy, metric, heading):
+    """Return a note that names the data sets and kernels with failures, or none."""
     return listed(
         tidy,
         metric,
-        what,
+        heading,
         lambda row: f"{dataset_in_words(row.dataset)}, {setting_in_words(row.setting)}: {row.value:.0f}",
     )
 
 
 def _kernel(key):
-    """What a kernel is called in a column of kernels; ``both`` of all sets stays."""
+    """Return the name of a kernel in a column of kernels; ``both`` of all sets stays."""
     return {"rbf": "RBF"}.get(key, key)
 
 
 def table2_layout(tidy, datasets):
-    """Columns, body and notes of Table 2 (see `lib.tables.arranged`)."""
+    """Return columns, body and notes of Table 2 (see `lib.tables.arranged`)."""
     find = lookup(tidy)
     columns = [("", "Data set", data_set)]
     for kernel, name in KERNEL_NAMES.items():
@@ -60,7 +60,7 @@ def table2_layout(tidy, datasets):
 
 
 def table3_layout(tidy, datasets):
-    """Columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
+    """Return columns, body and notes of Table 3, linear kernel first, each kernel with its totals."""
     find = lookup(tidy)
     columns = [("", "Data set", data_set), ("", "Kernel", lambda _, kernel: _kernel(kernel))]
     columns += [
@@ -83,7 +83,7 @@ def table3_layout(tidy, datasets):
 
 
 def agreement_layout(agreement, agreement_points, degenerate):
-    """Columns, body and notes of the agreement of the methods; every point that differs is a note."""
+    """Return columns, body and notes of the agreement of the methods; every point that differs is a note."""
     columns = [
         ("", "Data set"),
         ("", "Kernel"),

@@ -1,4 +1,4 @@
-"""What the methods, kernels and models of the paper are called."""
+"""Names of the methods, kernels and models of the paper."""
 
 KERNELS = ("linear", "rbf")
 METHODS = ("standard", "proposed", "unlearn")  # in the order of the tables

@@ -1,4 +1,4 @@
-"""What there is to run: leave-one-out, Figure 1, and the test errors of the selected models."""
+"""The plan: leave-one-out, Figure 1, and the test errors of the selected models."""
 
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run, by_value
@@ -6,41 +6,46 @@ from papers.franc2008.names import KERNELS
 
 
 def plan(config, registry):
-    own = config["franc2008"]
-    methods, figure1 = own["methods"], own["figure1"]
+    section = config["franc2008"]
+    methods, figure1 = section["methods"], section["figure1"]
     check_datasets(
         {
-            "franc2008.datasets": own["datasets"],
-            "franc2008.first_method_only": own["first_method_only"],
+            "franc2008.datasets": section["datasets"],
+            "franc2008.first_method_only": section["first_method_only"],
             "franc2008.figure1.datasets": figure1["datasets"],
         },
         registry,
     )
-    shared = {"max_iter": own["max_iter"], "timing": config["timing"]}
+    shared = {"max_iter": section["max_iter"], "timing": config["timing"]}
     sampled = config["baselines"] == "sampled"
     # splits are drawn at random, so that the first ones are a sample
-    of_figure1 = min(own["realisations"], own["sample"]["realisations"] if sampled else own["realisations"])
-    linear = {"linear": {"gamma": None, "C": grid(own["linear"]["C"])}}
+    figure1_realisations = min(
+        section["realisations"], section["sample"]["realisations"] if sampled else section["realisations"]
+    )
+    # grids of both kernels
+    linear = {"linear": {"gamma": None, "C": grid(section["linear"]["C"])}}
     rbf = {
-        f"rbf-{by_value('gamma', gamma)}": {"gamma": gamma, "C": grid(own["rbf"]["C"])}
-        for gamma in grid(own["rbf"]["gamma"])
+        f"rbf-{by_value('gamma', gamma)}": {"gamma": gamma, "C": grid(section["rbf"]["C"])}
+        for gamma in grid(section["rbf"]["gamma"])
     }
 
+    # methods, samples and cells of a data set
     def methods_of(dataset):
-        return methods[:1] if dataset in own["first_method_only"] else methods
+        return methods[:1] if dataset in section["first_method_only"] else methods
 
     def sample(dataset, name):
-        of_linear = "linear_dear" if dataset in own["sample"]["dear"] else "linear"
-        return {"sample": own["sample"][of_linear if name == "linear" else "rbf"]} if sampled else {}
+        linear_sample = "linear_dear" if dataset in section["sample"]["dear"] else "linear"
+        return {"sample": section["sample"][linear_sample if name == "linear" else "rbf"]} if sampled else {}
 
     def cells(
         datasets,
         kernels,
         more=lambda dataset: {},
         settings=lambda dataset, name: {},
-        realisations=own["realisations"],
+        realisations=section["realisations"],
     ):
-        """A cell for each data set, realisation and kernel. Linear ones retrain for up to half an hour."""
+        """Return a cell for each data set, realisation and kernel. Linear ones retrain for up to half an
+        hour."""
         return {
             f"{dataset}/realisation-{realisation}/{name}": Cell(
                 dataset,
@@ -58,27 +63,31 @@ def plan(config, registry):
             dataset,
             arguments={
                 "kernel": kernel,
-                "realisations": _tested(registry[dataset], own["test_realisations"]),
+                "realisations": _tested(registry[dataset], section["test_realisations"]),
             },
         )
-        for dataset in own["datasets"]
+        for dataset in section["datasets"]
         for kernel in KERNELS
     }
+    # leave-one-out of all models, of Figure 1, and the tests of the selected models
     return Plan(
         [
             Run(
                 "cells.run_loo",
                 "LOO_ROWS",
                 cells(
-                    own["datasets"], linear | rbf, lambda dataset: {"methods": methods_of(dataset)}, sample
+                    section["datasets"],
+                    linear | rbf,
+                    lambda dataset: {"methods": methods_of(dataset)},
+                    sample,
                 ),
-                {"eps": own["eps"], "efficiency_test": own["efficiency_test"], **shared},
+                {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **shared},
                 forecast="sample.forecast",
             ),
             Run(
                 "cells.run_stopping",
                 "LOO_ROWS",
-                cells(figure1["datasets"], rbf, realisations=of_figure1),
+                cells(figure1["datasets"], rbf, realisations=figure1_realisations),
                 {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
                 stage="stopping",
             ),
@@ -86,14 +95,14 @@ def plan(config, registry):
                 "cells.run_test",
                 "TEST_ROWS",
                 tested,
-                {"method": methods[0], "eps": own["eps"], **shared},
+                {"method": methods[0], "eps": section["eps"], **shared},
                 stage="test",
                 after=["cells"],
             ),
         ],
-        [*own["datasets"], *figure1["datasets"]],
+        [*section["datasets"], *figure1["datasets"]],
         facts={
-            "datasets": own["datasets"],
+            "datasets": section["datasets"],
             "figure1_datasets": figure1["datasets"],
             "methods": methods,
             "selects": methods[0],
@@ -104,5 +113,5 @@ def plan(config, registry):
 
 
 def _tested(entry, most):
-    """Realisations to test on: those that the configuration asks for, or as many as the data set has."""
+    """Return the realisations to test on: as many as the configuration asks for, or as the data set has."""
     return list(range(1, min(most, entry.splits.realisations if entry.splits else 1) + 1))

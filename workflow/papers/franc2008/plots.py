@@ -39,13 +39,15 @@ PUBLISHED = {"linestyle": "none", "markersize": 6.5, "markerfacecolor": "white"}
 
 
 def plot_figure1(tidy, published, figure1_datasets):
-    """Leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data set.
-    Grey: the error of the selected models in the paper's Table 2, and where the axis of its figure ends."""
+    """Draw leave-one-out errors (left axis) and CPU time (right axis) against log10 eps, a panel per data
+    set. Grey: the error of the selected models in the paper's Table 2, and where the axis of its figure
+    ends."""
     columns = min(FIGURE1_COLUMNS, len(figure1_datasets))
     rows = -(-len(figure1_datasets) // columns)
     fig, axes = figure(rows, columns, 3.3 * columns + 0.4, 2.7 * rows + 0.6)
     for unused in axes.flat[len(figure1_datasets) :]:
         unused.remove()
+    # a panel per data set: time behind, errors before it, the paper's values in grey
     for ax, dataset in zip(axes.flat, figure1_datasets, strict=False):
         panel = tidy[tidy["dataset"] == dataset]
         time_ax = ax.twinx()
@@ -71,6 +73,7 @@ def plot_figure1(tidy, published, figure1_datasets):
             ax.set_ylabel("LOO error (%)")
         if ax.get_subplotspec().is_last_col() or dataset == figure1_datasets[-1]:
             time_ax.set_ylabel("CPU time (s)", color=GREY)
+    # the legend of all panels
     reference = min(tidy["setting"].astype(float))
     curves = [
         (r"LOO error, model selected with the same $\epsilon$", SAME_EPS),
@@ -92,10 +95,10 @@ def _curve(panel, method, metric):
 
 
 def plot_speedup(tidy, published, datasets):
-    """Speed-up in kernel columns and CPU time per data set and kernel, totals last, beside the published one
-    of the data sets that have one; a data set on which no two methods were run has no line."""
-    found = tidy[tidy["metric"].isin([metric for _, metric, *_ in SPEEDUPS])].dropna(subset="value")
-    datasets = [*(name for name in datasets if name in set(found["dataset"])), ALL_SETS]
+    """Draw the speed-up in kernel columns and CPU time per data set and kernel, totals last, beside the
+    published one of the data sets that have one. A data set on which no two methods were run has no line."""
+    speedups = tidy[tidy["metric"].isin([metric for _, metric, *_ in SPEEDUPS])].dropna(subset="value")
+    datasets = [*(name for name in datasets if name in set(speedups["dataset"])), ALL_SETS]
     fig, axes = figure(1, 2, 7.4, 0.42 * len(datasets) + 1.7, sharey=True, sharex=True)
     published = published[published["exhibit"].eq("table3") & published["dataset"].isin(datasets)]
     for ax, (kernel, title) in zip(axes.flat, KERNEL_NAMES.items(), strict=True):

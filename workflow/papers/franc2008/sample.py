@@ -1,4 +1,5 @@
-"""Baselines on a sample of the points: what they cost, what all points would, and where methods differ."""
+"""Baselines on a sample of the points: their cost, the cost of all points, and the points on which methods
+differ."""
 
 import time
 
@@ -16,8 +17,8 @@ SOLVING = {"cpu_s": "solving_cpu_s", "columns_requested": "solving_columns"}
 
 
 class Costs:
-    """The cost of each point that `leave_one_out` solves for with this Gram matrix; to be called as its
-    progress, and calls another one as it is called."""
+    """The cost of each point that `leave_one_out` solves for with this Gram matrix. It is called as the
+    progress of `leave_one_out`, and calls another progress in turn."""
 
     def __init__(self, gram, progress):
         self.gram, self.progress, self.marks = gram, progress, []
@@ -26,8 +27,8 @@ class Costs:
         self.marks.append((time.process_time(), self.gram.columns_requested))
         self.progress(done, total)
 
-    def of_sample(self, loo):
-        """Columns of a row whose points are a sample; none if they are all.
+    def sample_columns(self, loo):
+        """Return the columns of a row whose points are a sample; none if they are all.
 
         The clock cannot be read where the first point begins: it counts as the others do on average.
         """
@@ -49,36 +50,37 @@ class Costs:
 
 
 def for_all_points(rows):
-    """Rows with the costs that all points would have: those of a sample count for what they stand for.
+    """Return the rows with the costs that all points would have: points of a sample count for those that they
+    stand for.
 
     These are `COUNTED` and the costs of `SOLVING`, and for each of the latter there is a column
     ``<cost>_variance``, 0 where all points were solved for.
     """
     # rows of before baselines could be sampled lack the columns
-    of_sample = ["stands_for", *(f"{name}{sd}" for name in SOLVING.values() for sd in ("", "_sd"))]
-    rows = rows.reindex(columns=[*rows.columns, *(name for name in of_sample if name not in rows)])
+    columns = ["stands_for", *(f"{name}{sd}" for name in SOLVING.values() for sd in ("", "_sd"))]
+    rows = rows.reindex(columns=[*rows.columns, *(name for name in columns if name not in rows)])
     every = rows["stands_for"].astype(float).fillna(1.0)
-    found = rows.assign(**{name: rows[name] * every for name in COUNTED})
+    scaled = rows.assign(**{name: rows[name] * every for name in COUNTED})
     for cost, solving in SOLVING.items():
-        found[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
+        scaled[cost] = rows[cost] + (every - 1) * rows[solving].astype(float).fillna(0.0)
         spread = rows[f"{solving}_sd"].astype(float).fillna(0.0)
-        found[f"{cost}_variance"] = variance_of_total(spread, rows["n_solved"], rows["n_solved"] * every)
-    return found
+        scaled[f"{cost}_variance"] = variance_of_total(spread, rows["n_solved"], rows["n_solved"] * every)
+    return scaled
 
 
 def forecast(rows, took, settings):
-    """What rows would take whose methods but the first solve for a sample of ``settings.sample`` points, or
-    for all; see `lib.cost.seconds`."""
-    of_sample = rows.reindex(columns=["stands_for", "solving_cpu_s"]).astype(float)
-    solving = of_sample["solving_cpu_s"].fillna(took)
+    """Return the time that rows would take if all methods but the first solve for a sample of
+    ``settings.sample`` points, or for all; see `lib.cost.seconds`."""
+    measured = rows.reindex(columns=["stands_for", "solving_cpu_s"]).astype(float)
+    solving = measured["solving_cpu_s"].fillna(took)
     solved = rows["n_solved"].astype(float).fillna(1.0).clip(lower=1)
-    every = solved * of_sample["stands_for"].fillna(1.0)
-    wanted = np.minimum(every, getattr(settings, "sample", np.inf))
-    return took.where(rows["method"] == "unlearn", took - solving + solving * wanted / solved)
+    every = solved * measured["stands_for"].fillna(1.0)
+    requested = np.minimum(every, getattr(settings, "sample", np.inf))
+    return took.where(rows["method"] == "unlearn", took - solving + solving * requested / solved)
 
 
 def decided_by_all(rows, m):
-    """Points that the method of every row (dict) decided: bool, shape (m,)."""
+    """Return the points that the method of every row (dict) decided: bool, shape (m,)."""
     decided = np.ones(m, dtype=bool)
     for row in rows:
         if not pd.isna(row.get("decided")):
@@ -87,6 +89,6 @@ def decided_by_all(rows, m):
 
 
 def differing_points(rows, m):
-    """Points that all rows (dicts) decided, and on whose error they do not agree."""
+    """Return the points that all rows (dicts) decided and on whose error they disagree."""
     patterns = np.array([unpack_bits(row["error_pattern"], m) for row in rows])
     return np.flatnonzero(patterns.any(axis=0) & ~patterns.all(axis=0) & decided_by_all(rows, m))

@@ -14,9 +14,9 @@ COLUMNS = [
 
 
 def error_table(rows):
-    """Leave-one-out errors of the models that succeeded on every realisation, from the rows of one data
-    set, kernel, method and eps: fractions, a DataFrame with a row per model, indexed by (C, gamma) in
-    ascending order, and a column per realisation. Beside it, how many models are left out."""
+    """Return the leave-one-out errors of the models that succeeded on every realisation, and how many models
+    are left out, from the rows of one data set, kernel, method and eps. The errors are fractions, a DataFrame
+    with a row per model, indexed by (C, gamma) in ascending order, and a column per realisation."""
     # pivot drops a NaN key: the linear kernel's gamma is set to 0 while the table is made
     rows = rows.assign(gamma=rows["gamma"].fillna(0.0), estimate=rows["estimate"].where(rows["status"] == OK))
     errors = rows.pivot(index=["C", "gamma"], columns="realisation", values="estimate").sort_index()
@@ -25,7 +25,7 @@ def error_table(rows):
 
 
 def first_best(errors):
-    """Index (C, gamma) of the smallest error in a Series sorted by (C, gamma).
+    """Return the index (C, gamma) of the smallest error in a Series sorted by (C, gamma).
 
     Ties go to the smallest C, then the smallest gamma; the paper is silent. Means that differ by rounding
     only are ties.
@@ -34,8 +34,8 @@ def first_best(errors):
 
 
 def select(rows):
-    """The selected model and both statistics of its leave-one-out error, from the rows of one data set,
-    kernel and method: a dict with the keys of `COLUMNS` but ``dataset`` and ``kernel``.
+    """Return the selected model and both statistics of its leave-one-out error, from the rows of one data
+    set, kernel and method: a dict with the keys of `COLUMNS` but ``dataset`` and ``kernel``.
 
     ``loo_error_min_of_mean`` is the error of the one model with the smallest mean over the realisations, as
     the paper's text has it; ``loo_error`` is the mean over the realisations of each one's own minimum, which
@@ -68,14 +68,14 @@ def select(rows):
 
 
 def selected_models(rows, datasets, method):
-    """What a method selects for each data set and kernel by its rows of leave-one-out: a DataFrame with
-    the columns `COLUMNS`."""
-    own = rows[rows["method"] == method]
+    """Return the model that a method selects for each data set and kernel by its rows of leave-one-out: a
+    DataFrame with the columns `COLUMNS`."""
+    method_rows = rows[rows["method"] == method]
     models = [
         {
             "dataset": dataset,
             "kernel": kernel,
-            **select(own[(own["dataset"] == dataset) & (own["kernel"] == kernel)]),
+            **select(method_rows[(method_rows["dataset"] == dataset) & (method_rows["kernel"] == kernel)]),
         }
         for dataset in datasets
         for kernel in KERNELS

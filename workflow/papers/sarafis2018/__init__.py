@@ -1,1 +1,1 @@
-"""What the scripts of Sarafis, Diou and Delopoulos (2018) share."""
+"""Sarafis, Diou and Delopoulos (2018)."""

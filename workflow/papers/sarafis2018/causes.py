@@ -28,7 +28,7 @@ TABLES = ("table2", "table3", "table4", "table5")
 
 
 def tables(rows):
-    """Tables 2 to 5 of a variant."""
+    """Return Tables 2 to 5 of a variant."""
     experiments = set(rows["experiment"])
     return [
         row
@@ -39,15 +39,15 @@ def tables(rows):
 
 
 def draws(rows):
-    """Means and standard deviations of Tables 2 to 5 over the realisations of each data set."""
-    parts = [pd.DataFrame(tables(own)) for _, own in rows.groupby("realisation")]
+    """Return means and standard deviations of Tables 2 to 5 over the realisations of each data set."""
+    parts = [pd.DataFrame(tables(group)) for _, group in rows.groupby("realisation")]
     key = ["exhibit", "dataset", "setting", "method", "metric", "unit"]
     both = pd.concat(parts).groupby(key, sort=False)["value"].agg(value="mean", spread="std").reset_index()
     return both.to_dict("records")
 
 
 def _run(config, registry, datasets, **settings):
-    """The run of a variant: fits and bounds of all models of some data sets, without LIBSVM and
+    """Return the run of a variant: fits and bounds of all models of some data sets, without LIBSVM and
     leave-one-out. `settings` are those of the cells."""
     laid = deepcopy(config)
     for experiment in ("class_weights", "instance_weights"):
@@ -58,8 +58,8 @@ def _run(config, registry, datasets, **settings):
 
 
 def _plan_draws(config, registry, datasets):
-    """Ten draws of the rows of data sets whose rows are not the paper's, on every second value of each
-    weight."""
+    """Return the run of ten draws of the rows of data sets whose rows are not the paper's, on every second
+    value of each weight."""
     runs = [
         (realisation, _run(config, registry, datasets, realisation=realisation, every=2))
         for realisation in range(1, DRAWS + 1)
@@ -73,37 +73,37 @@ def _plan_draws(config, registry, datasets):
 
 
 def _plan_reading(config, registry, function, datasets, **settings):
-    """The run of another function than that of the cells."""
+    """Return a variant's run by another function than that of the cells."""
     return replace(_run(config, registry, datasets, **settings), function=function)
 
 
 def times_by_qp(rows):
-    """Table 6's times of the span rule over those of LIBSVM's cross-validation of the same models: those of
-    which no run failed."""
-    for dataset, own in rows.groupby("dataset", sort=False):
-        mean = exhibits.models(own, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
-        at = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
-        yield measured(at, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
+    """Yield Table 6's times of the span rule over those of LIBSVM's cross-validation, of the models of which
+    no run failed."""
+    for dataset, group in rows.groupby("dataset", sort=False):
+        mean = exhibits.models(group, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
+        row_key = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
+        yield measured(row_key, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
 
 
 def bound_for_xi_alpha(rows):
-    """Table 2 with the span bound's errors as those of xi-alpha."""
+    """Yield Table 2 with the span bound's errors as those of xi-alpha."""
     for row in exhibits.table2(rows):
         if row["method"] == "span_bound" and row["metric"] == "test_error":
             yield {**row, "method": "xi_alpha"}
 
 
 def rows_left(rows, dataset):
-    """The test rows that a data set has beside its training rows."""
-    own = rows[(rows["dataset"] == dataset) & (rows["method"] == "test")].iloc[0]
-    at = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
-    yield measured(at, "test_rows", own["rows_tested"], "count")
+    """Yield the test rows that a data set has beside its training rows."""
+    first = rows[(rows["dataset"] == dataset) & (rows["method"] == "test")].iloc[0]
+    row_key = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
+    yield measured(row_key, "test_rows", first["rows_tested"], "count")
 
 
 def features_of_all_rows(rows, features, dataset):
-    """The features that training and test rows of a data set have together."""
-    at = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
-    yield measured(at, "features", features[dataset], "count")
+    """Yield the features that training and test rows of a data set have together."""
+    row_key = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
+    yield measured(row_key, "features", features[dataset], "count")
 
 
 plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])

@@ -23,7 +23,7 @@ from svmselect import (
 
 from data import Dataset
 from lib.cell import Cell, Method
-from lib.columns import error_count, judged, unfinished
+from lib.columns import error_count, estimate_columns, unfinished
 from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
 from lib.part import load_part
 from lib.timing import timed
@@ -40,8 +40,8 @@ ON_LIBSVM_GRID = (LIBSVM, LAZY)
 
 
 def unit_range(X, X_test):
-    """Both parts with each feature scaled linearly, its range over the training part to [0, 1]; a feature
-    that is constant there becomes 0, in the test part too. Dense."""
+    """Return both parts, dense, with each feature scaled linearly from its range over the training part to
+    [0, 1]. A feature that is constant there becomes 0, also in the test part."""
     X, X_test = (part if isinstance(part, np.ndarray) else part.toarray() for part in (X, X_test))
     least, width = X.min(axis=0), np.ptp(X, axis=0)
     varies = width > 0
@@ -49,18 +49,18 @@ def unit_range(X, X_test):
     return tuple((part - least) / width * varies for part in (X, X_test))
 
 
-def scores(column, y, of):
-    """Importance of the training points, in [0, 1] (the paper's q): the range of a column of scores in
-    their own unit is scaled to [0, 1]. With `of` "positive" only class +1 has scores; those of the other
-    class are 1."""
-    scored = np.ones(len(y), dtype=bool) if of == "all" else y > 0
+def scores(column, y, scope):
+    """Return the importance of the training points, in [0, 1] (the paper's q): a column of scores in their
+    own unit, its range scaled to [0, 1]. With the `scope` "positive" only class +1 has scores; those of the
+    other class are 1."""
+    scored = np.ones(len(y), dtype=bool) if scope == "all" else y > 0
     least, width = column[scored].min(), np.ptp(column[scored])
     return np.where(scored, (column - least) / (width or 1), 1.0)
 
 
 def training_part(dataset, realisation, m, score=None, scale="training", balanced=False):
-    """The first m training rows of a realisation and its test rows, features scaled by `unit_range`: a
-    `Part`, and the importance q of its points, if there are scores.
+    """Return the first m training rows of a realisation and its test rows, features scaled by `unit_range`,
+    as a `Part`; and the importance q of its points, if there are scores.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def training_part(dataset, realisation, m, score=None, scale="training", balance
 
 
 def _balanced(part, rows, m, seed):
-    """A part with m / 2 training rows of each class, and these rows of the data set."""
+    """Return a part with m / 2 training rows of each class, and these rows of the data set."""
     X, y = np.vstack([part.X, part.X_test]), np.concatenate([part.y, part.y_test])
     order = np.random.default_rng([FOLDS_SEED, seed]).permutation(len(y))
     train = np.concatenate([order[y[order] == label][: m // 2] for label in (-1, 1)])
@@ -105,11 +105,11 @@ def _balanced(part, rows, m, seed):
 
 
 def membership(X, y):
-    """Minus the distance of each point from the mean of its class: shape (m,)."""
+    """Return minus the distance of each point from the mean of its class: shape (m,)."""
     distance = np.empty(len(y))
     for label in (-1, 1):
-        own = X[y == label]
-        distance[y == label] = np.linalg.norm(own - own.mean(axis=0), axis=1)
+        class_rows = X[y == label]
+        distance[y == label] = np.linalg.norm(class_rows - class_rows.mean(axis=0), axis=1)
     return -distance
 
 
@@ -123,8 +123,8 @@ def _column(dataset, name):
 
 
 def run_models(job, m, part, settings):
-    """Every method on the models of one part of a grid, on the first m training rows. One row per model and
-    method.
+    """Run every method on the models of one part of a grid, on the first m training rows. One row per model
+    and method.
 
     The experiment is in the job's identity, see `stripes`; the part has every `jobs`-th stripe from this one
     on, counted from 1, so that a job has cheap and dear ones. The settings are ``axes`` and ``every``, see
@@ -134,15 +134,19 @@ def run_models(job, m, part, settings):
     1/d``, that of the data set; ``score``, ``scale`` and ``balanced``, see `training_part`; ``libsvm_folds``,
     how many folds LIBSVM is run on, drawn for each model with its places on the axes as seed.
     """
-    asked = {"realisation": 1, "features": None, "score": None, **vars(settings)}
-    protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
-    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, **protocol)
+    protocol_settings = {"realisation": 1, "features": None, "score": None, **vars(settings)}
+    protocol = {
+        name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
+    }
+    rows, q = training_part(Dataset.load(job.data), protocol_settings["realisation"], m, **protocol)
     cell = Cell(job, rows, settings.memory_mb)
-    cell.set_kernel(1 / (asked["features"] or rows.X.shape[1]))
+    cell.set_kernel(1 / (protocol_settings["features"] or rows.X.shape[1]))
     job.identity["tol"] = settings.tol
-    own = stripes(job.identity["experiment"], settings.axes, settings.every)[part - 1 :: settings.jobs]
+    job_stripes = stripes(job.identity["experiment"], settings.axes, settings.every)[
+        part - 1 :: settings.jobs
+    ]
     warm_up(job, ESTIMATES.values())
-    if any(on(model, settings.libsvm_every) for stripe in own for model in stripe):
+    if any(on(model, settings.libsvm_every) for stripe in job_stripes for model in stripe):
         job.warm_up(partial(_small_libsvm, settings))
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     methods_of = _methods(cell, settings, options)
@@ -158,18 +162,18 @@ def run_models(job, m, part, settings):
         ]
         return cell.run(models, options)
 
-    return job.batches(own, run, **asked)
+    return job.batches(job_stripes, run, **protocol_settings)
 
 
 def _every(method, settings):
-    """The sub-grid of the models that a method is run on."""
+    """Return the sub-grid of the models that a method is run on."""
     if method in ON_LIBSVM_GRID:
         return settings.libsvm_every
     return settings.loo_every if method == "loo" else 1
 
 
 def _methods(cell, settings, options):
-    """A function of a model: all methods but the test error, in the order of `METHODS`."""
+    """Return a function of a model that returns all methods but the test error, in the order of `METHODS`."""
     y, X = cell.y, cell.part.X
     given = {"span_bound": {"sphere": smallest_enclosing_sphere(cell.gram)}}
     folds = stratified_folds(y, settings.folds, FOLDS_SEED)
@@ -195,11 +199,13 @@ def _methods(cell, settings, options):
         def run(C, _):
             return libsvm_folds(X, y, C, folds, drawn, kernel.gamma, settings)
 
-        return Method(LIBSVM, run, of_folds if sample is None else partial(_of_sample, drawn), {"fold": "cv"})
+        return Method(
+            LIBSVM, run, fold_columns if sample is None else partial(_sample_columns, drawn), {"fold": "cv"}
+        )
 
     shared = [estimate_of_fit(cell, name, run, **given.get(name, {})) for name, run in ESTIMATES.items()]
     whole, by_fold = (cross_validation(cell, folds, options, by_fold) for by_fold in (False, True))
-    loo, on_demand = unlearning(cell, options), Method(LAZY, lazy, _of_lazy, {"fold": "train"})
+    loo, on_demand = unlearning(cell, options), Method(LAZY, lazy, _lazy_columns, {"fold": "train"})
 
     def methods(model):
         # beside a sample of the folds those of ours are kept apart
@@ -209,43 +215,45 @@ def _methods(cell, settings, options):
     return methods
 
 
-def _of_lazy(result):
-    """Columns of a fit, its span rule and the kernel values computed, with a cache of LIBSVM's size."""
+def _lazy_columns(result):
+    """Return the columns of a fit, its span rule and the kernel values computed, with a cache of LIBSVM's
+    size."""
     solution, rule, kernel_values = result
     stopped = {} if solution.converged else unfinished("iteration limit reached")
-    return {**judged(rule), "kernel_values": kernel_values, **stopped}
+    return {**estimate_columns(rule), "kernel_values": kernel_values, **stopped}
 
 
 def libsvm_folds(X, y, C, folds, drawn, gamma, settings):
-    """Errors (bool) of LIBSVM on the rows of each fold that is `drawn`, trained on the others from nothing,
-    and its CPU time: a list of pairs. The settings are ``tol`` and ``cache_mb``."""
+    """Run LIBSVM on each fold that is `drawn`, trained on the others from nothing. Return its errors (bool)
+    on the rows of the fold and its CPU time, a list of pairs. The settings are ``tol`` and ``cache_mb``."""
     from sklearn.svm import SVC  # here, because it takes two seconds and not every cell needs it
 
-    found = []
+    results = []
     for out in (folds == h for h in drawn):
         with timed("shared") as clock:
             svc = SVC(C=1.0, gamma=gamma, tol=settings.tol, cache_size=settings.cache_mb)
             svc.fit(X[~out], y[~out], sample_weight=C[~out])
             wrong = svc.predict(X[out]) != y[out]
-        found.append((wrong, clock.cpu_s))
-    return found
+        results.append((wrong, clock.cpu_s))
+    return results
 
 
-def of_folds(found):
-    """Columns of what `libsvm_folds` found."""
-    return error_count(np.concatenate([wrong for wrong, _ in found]))
+def fold_columns(results):
+    """Return the columns of the errors that `libsvm_folds` returned."""
+    return error_count(np.concatenate([wrong for wrong, _ in results]))
 
 
-def _of_sample(drawn, found):
-    return {**of_folds(found), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in found]}
+def _sample_columns(drawn, results):
+    return {**fold_columns(results), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in results]}
 
 
 def forecast(rows, took, settings):
-    """What rows would take with LIBSVM on as many folds as the settings say; see `lib.cost.seconds`."""
-    of_all = pd.Series([None] * len(rows), rows.index, dtype=object)
-    run = rows.get("folds_run", of_all).map(lambda folds: settings.folds if folds is None else len(folds))
-    wanted = getattr(settings, "libsvm_folds", None) or settings.folds
-    return took.where(rows["method"] != LIBSVM, took * wanted / run)
+    """Return the time that rows would take with LIBSVM on as many folds as the settings say; see
+    `lib.cost.seconds`."""
+    all_folds = pd.Series([None] * len(rows), rows.index, dtype=object)
+    run = rows.get("folds_run", all_folds).map(lambda folds: settings.folds if folds is None else len(folds))
+    requested = getattr(settings, "libsvm_folds", None) or settings.folds
+    return took.where(rows["method"] != LIBSVM, took * requested / run)
 
 
 def _small_libsvm(settings, X, y):

@@ -1,4 +1,4 @@
-"""What the paper claims, and svmselect: the numbers that decide each claim."""
+"""The claims of the paper and of svmselect: the numbers that decide each claim."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +16,12 @@ ALL_SETS = "all sets"
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and the data sets whose training rows are the paper's."""
+    """The results from which claims are decided, and the data sets whose training rows are the paper's."""
 
     published_rows: list
 
-    def of(self, exhibit):
-        """Data sets of an exhibit, and its `lookup`."""
+    def exhibit_lookup(self, exhibit):
+        """Return the data sets of an exhibit, and its `lookup`."""
         rows = self.tidy[self.tidy["exhibit"] == exhibit]
         return list(dict.fromkeys(rows["dataset"])), lookup(rows)
 
@@ -30,28 +30,29 @@ class Results(claims.Results):
 
     @cached_property
     def selections(self):
-        """Table and data set -> test error at each rule's choice."""
+        """Test error at each rule's choice, by table and data set."""
         return {
             (table, dataset): _errors(find, dataset)
             for table in TABLES
-            for datasets, find in [self.of(table)]
+            for datasets, find in [self.exhibit_lookup(table)]
             for dataset in datasets
         }
 
     def times(self, exhibit):
-        """Data set, training rows, and the times of Table 6 or Figure 5 by method."""
+        """Yield data set, training rows, and the times of Table 6 or Figure 5 by method."""
         rows = part_of(self.tidy, exhibit, "time").fillna({"setting": ""})
-        _, sizes = self.of("table1")
-        for (dataset, setting), own in rows.groupby(["dataset", "setting"], sort=False):
+        _, sizes = self.exhibit_lookup("table1")
+        for (dataset, setting), group in rows.groupby(["dataset", "setting"], sort=False):
             m = int(setting or sizes(dataset, "", "train_rows")[0])
-            yield dataset, m, own.set_index("method")["value"]
+            yield dataset, m, group.set_index("method")["value"]
 
     def by_dimension(self):
-        """CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in order of dimension."""
-        own = part_of(self.tidy, "figure5", "time", method="kfold")
-        own = own.assign(m=own["setting"].astype(int))
-        order = sorted(set(own["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
-        return own.pivot(index="m", columns="dataset", values="value")[order]
+        """Return CPU times of LIBSVM's cross-validation in Figure 5: rows by data set, in order of
+        dimension."""
+        rows = part_of(self.tidy, "figure5", "time", method="kfold")
+        rows = rows.assign(m=rows["setting"].astype(int))
+        order = sorted(set(rows["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
+        return rows.pivot(index="m", columns="dataset", values="value")[order]
 
 
 def _errors(find, dataset):
@@ -59,36 +60,38 @@ def _errors(find, dataset):
 
 
 def claim_span_selects_best(results):
-    found = results.selections
-    for (_, dataset), errors in found.items():
+    selections = results.selections
+    for (_, dataset), errors in selections.items():
         for rule in RULES[1:]:
             quantity = f"test error at the choice of the span rule minus {rule}, percentage points"
             yield number(dataset, quantity, 100 * (errors["span_rule"] - errors[rule]))
-    if found:
+    if selections:
         for rule in RULES[1:]:
-            share = sum(errors["span_rule"] <= errors[rule] for errors in found.values()) / len(found)
+            share = sum(errors["span_rule"] <= errors[rule] for errors in selections.values()) / len(
+                selections
+            )
             quantity = f"share of sets on which the span rule selects at least as well as {rule}"
             yield results.test(ALL_SETS, quantity, share, ">=", "at_least_as_good")
 
 
 def claim_span_beside_cv(results):
-    errors = [found for (table, _), found in results.selections.items() if table == "table2"]
+    errors = [choices for (table, _), choices in results.selections.items() if table == "table2"]
     if errors:
-        count = sum(found["span_rule"] <= found["kfold"] for found in errors)
+        count = sum(choices["span_rule"] <= choices["kfold"] for choices in errors)
         quantity = f"sets of {len(errors)} on which the span rule selects at least as well as 5-fold CV"
         yield results.test(ALL_SETS, quantity, count, ">=", "beside_cv")
 
 
 def claim_best_with_instance_weights(results):
-    for (table, dataset), found in results.selections.items():
+    for (table, dataset), choices in results.selections.items():
         if table == "table3":
-            gap = min(found[rule] for rule in RULES[1:]) - found["span_rule"]
+            gap = min(choices[rule] for rule in RULES[1:]) - choices["span_rule"]
             quantity = "least test error of the other rules above that of the span rule, percentage points"
             yield results.test(dataset, quantity, 100 * gap, ">", 0)
 
 
 def _slower(results, exhibit, below):
-    """Tests that the span rule takes more time than cross-validation on fewer rows than `below`."""
+    """Yield tests that the span rule takes more time than cross-validation on fewer rows than `below`."""
     for dataset, m, time in results.times(exhibit):
         if m < below:
             quantity = f"CPU time, fit and span rule / LIBSVM 5-fold CV, {m} rows"
@@ -103,9 +106,9 @@ def claim_cv_faster_when_small(results):
     most = 2 ** results.limits["to_log2_m"]
     yield from _slower(results, "figure5", most + 1)
     times = results.by_dimension()
-    for m, own in times[times.index <= most].iterrows():
+    for m, row in times[times.index <= most].iterrows():
         quantity = f"CPU time of LIBSVM 5-fold CV, largest / smallest over the dimensions, {m} rows"
-        yield results.test(ALL_SETS, quantity, own.max() / own.min(), "<=", "unaffected")
+        yield results.test(ALL_SETS, quantity, row.max() / row.min(), "<=", "unaffected")
 
 
 def claim_cv_grows_with_dimension(results):
@@ -118,8 +121,8 @@ def claim_cv_grows_with_dimension(results):
 
 def claim_few_in_bound(results):
     rows = results.tidy[results.tidy["exhibit"] == "figure6"]
-    for dataset, own in rows.groupby("dataset", sort=False):
-        counts = own[own["method"] == "svm"].assign(m=own["setting"].astype(int))
+    for dataset, group in rows.groupby("dataset", sort=False):
+        counts = group[group["method"] == "svm"].assign(m=group["setting"].astype(int))
         counts = counts.pivot(index="m", columns="metric", values="value").sort_index()
         growth = counts.iloc[-1] / counts.iloc[0]
         quantity = "growth of in-bound SVs / growth of all SVs, smallest to largest training set"
@@ -127,10 +130,10 @@ def claim_few_in_bound(results):
 
 
 def claim_span_predicts_best(results):
-    datasets, own = results.of("table4")
+    datasets, find = results.exhibit_lookup("table4")
     best = 0
     for dataset in datasets:
-        rmse = {m: own(dataset, m, "rmse_to_test_error")[0] for m in ("span_rule", "kfold", "xi_alpha")}
+        rmse = {m: find(dataset, m, "rmse_to_test_error")[0] for m in ("span_rule", "kfold", "xi_alpha")}
         best += rmse["span_rule"] == min(rmse.values())
         quantity = "RMSE of the span rule minus that of 5-fold CV, percentage points"
         yield number(dataset, quantity, 100 * (rmse["span_rule"] - rmse["kfold"]))
@@ -140,9 +143,9 @@ def claim_span_predicts_best(results):
 
 
 def claim_spans_exist(results):
-    datasets, own = results.of("table5")
+    datasets, find = results.exhibit_lookup("table5")
     for dataset in datasets:
-        mean = own(dataset, "span", "empty_span_sets")[0]
+        mean = find(dataset, "span", "empty_span_sets")[0]
         yield results.test(dataset, "mean number of empty span sets of a model", mean, "<=", "empty")
 
 
@@ -167,11 +170,11 @@ def claim_shared_gram(results):
 
 
 def claim_published_sv_counts(results):
-    datasets, own = results.of("table5")
+    datasets, find = results.exhibit_lookup("table5")
     printed, share = results.printed("table5"), results.limits["sv_counts"]
     for dataset in datasets:
         for metric in ("in_bound_svs", "svs"):
-            ratio = own(dataset, "svm", metric)[0] / printed(dataset, "svm", metric)[0]
+            ratio = find(dataset, "svm", metric)[0] / printed(dataset, "svm", metric)[0]
             quantity, limit = f"mean {metric} / published", f"{1 - share:g} to {1 + share:g}"
             decided = (limit, abs(ratio - 1) <= share) if dataset in results.published_rows else ()
             yield number(dataset, quantity, ratio, *decided)
@@ -179,15 +182,15 @@ def claim_published_sv_counts(results):
 
 def claim_published_order(results):
     for (table, dataset), errors in results.selections.items():
-        wanted = _errors(results.printed(table), dataset)
-        if not pd.isna(wanted["span_rule"]):
-            pairs = same_pairs(errors, wanted)
+        published = _errors(results.printed(table), dataset)
+        if not pd.isna(published["span_rule"]):
+            pairs = same_pairs(errors, published)
             yield number(dataset, "pairs of rules in the published order, of 6", pairs, "6", pairs == 6)
 
 
 def claim_same_cv(results):
-    datasets, own = results.of("table4")
+    datasets, find = results.exhibit_lookup("table4")
     for dataset in datasets:
-        gap = 100 * own(dataset, "kfold", "distance_to_kfold_libsvm")[0]
+        gap = 100 * find(dataset, "kfold", "distance_to_kfold_libsvm")[0]
         quantity = "mean distance of our 5-fold CV error from LIBSVM's, percentage points"
         yield results.test(dataset, quantity, gap, "<=", "same_errors")

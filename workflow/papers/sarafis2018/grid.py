@@ -11,7 +11,7 @@ LEAST_WEIGHT = 0.01
 
 
 def stripes(experiment, axes, every=1):
-    """The models of an experiment, cut into stripes along its last axis: a list of lists of dicts.
+    """Return the models of an experiment, cut into stripes along its last axis: a list of lists of dicts.
 
     The axes are ``log2_C``, and ``A`` and ``B`` for `INSTANCE_WEIGHTS`; of each, the first value
     and every `every`-th after it is taken. A model has ``C_positive`` and ``C_negative``, or ``A``, ``B``
@@ -29,18 +29,19 @@ def stripes(experiment, axes, every=1):
 
 
 def values(axes, name):
-    """The values that a parameter of the models takes."""
+    """Return the values that a parameter of the models takes."""
     return axes[name] if name in axes else [2.0**value for value in axes["log2_C"]]
 
 
 def on(model, every):
-    """Whether a model is on the sub-grid of the `every`-th values of each axis; with 0 it has no models."""
+    """Return whether a model is on the sub-grid of the `every`-th values of each axis; with 0 it has no
+    models."""
     return every > 0 and all(i % every == 0 for i in model["at"])
 
 
 def weights(model, y, score):
-    """The bounds ``C_i`` of a model (of `stripes`): per class, or by eq. 39 of a score in [0, 1] for each
-    point."""
+    """Return the bounds ``C_i`` of a model (of `stripes`): per class, or by eq. 39 of a score in [0, 1] for
+    each point."""
     if score is None:
         return np.where(y > 0, model["C_positive"], model["C_negative"])
     share = 1 / (1 + np.exp(-model["A"] * (score - model["B"])))

@@ -23,24 +23,24 @@ LETTERS = {"span_rule": "R", "span_bound": "B", "kfold": "K", "xi_alpha": "X"}
 
 
 def lookup(tidy):
-    """Values and spreads by data set, method and metric."""
+    """Return values and spreads by data set, method and metric."""
     return tables.lookup(tidy, ("dataset", "method", "metric"))
 
 
-def sv_counts_agree(own, published, dataset, share):
-    """Whether the mean numbers of in-bound and of all SVs differ from the published ones by at most a share;
-    None where none are published."""
+def sv_counts_agree(ours, published, dataset, share):
+    """Return whether the mean numbers of in-bound and of all SVs differ from the published ones by at most a
+    share; None if none are published."""
     verdicts = []
     for metric in ("in_bound_svs", "svs"):
-        value, wanted = own(dataset, "svm", metric)[0], published(dataset, "svm", metric)[0]
-        if pd.isna(wanted):
+        value, printed = ours(dataset, "svm", metric)[0], published(dataset, "svm", metric)[0]
+        if pd.isna(printed):
             return None
-        verdicts.append(abs(value - wanted) <= share * wanted)
+        verdicts.append(abs(value - printed) <= share * printed)
     return all(verdicts)
 
 
 class _Table:
-    """What the columns of a table show of a data set: our values, and the published ones in brackets."""
+    """The columns of a table by data set: our values, and the published ones in brackets."""
 
     def __init__(self, table, tidy, published):
         self.ours, self.printed = lookup(tidy), lookup(published[published["exhibit"] == table])
@@ -51,29 +51,30 @@ class _Table:
         return shown(self.ours, decimals, *key)
 
     def both(self, decimals, *key, spread=False):
-        own, printed = (shown(find, decimals, *key, spread=spread) for find in (self.ours, self.printed))
+        ours, printed = (shown(find, decimals, *key, spread=spread) for find in (self.ours, self.printed))
 
         def text(dataset):
             beside = printed(dataset)
-            return own(dataset) if beside == MISSING else f"{own(dataset)} ({beside})"
+            return ours(dataset) if beside == MISSING else f"{ours(dataset)} ({beside})"
 
         return text
 
     def over(self, below):
-        """LIBSVM's time over that of a method."""
+        """Return a column of LIBSVM's time over that of a method."""
         return faster(self.ours, "kfold", "time", below)
 
     def arranged(self, columns, *notes):
         return arranged(self.lines, [("", "Data set", data_set), *columns], list(notes))
 
     def sampled(self):
-        """A note on the intervals of what was estimated from a sample of LIBSVM's folds."""
+        """Return a note on the intervals of the values that were estimated from a sample of LIBSVM's
+        folds."""
         if not any(self.ours(dataset, "span_rule", "libsvm_over")[1] > 0 for dataset in self.datasets):
             return []
         return ["LIBSVM was run on a sample of the folds of each model. ±: half of the 95 % interval."]
 
     def part_of_the_grid(self, whole):
-        """A note on exact leave-one-out where it was not run on every model."""
+        """Return a note on exact leave-one-out if it was not run on every model."""
         parts = []
         for dataset in self.datasets:
             some, every = (self.ours(dataset, method, "models")[0] for method in ("loo", whole))
@@ -83,7 +84,7 @@ class _Table:
 
 
 def table1_layout(tidy, published):
-    """Columns, body and notes of Table 1 (see `lib.tables.arranged`), as of the others below."""
+    """Return columns, body and notes of Table 1 (see `lib.tables.arranged`)."""
     table = _Table("table1", tidy, published)
     columns = [
         ("", "Training rows", table.both(0, "", "train_rows")),
@@ -113,9 +114,9 @@ def _selections(name, tidy, published):
         return lambda dataset: _order(errors(find, dataset))
 
     def same(dataset):
-        wanted = errors(table.printed, dataset)
-        known = not pd.isna(wanted["span_rule"])
-        return f"{same_pairs(errors(table.ours, dataset), wanted)} of 6" if known else MISSING
+        published_errors = errors(table.printed, dataset)
+        known = not pd.isna(published_errors["span_rule"])
+        return f"{same_pairs(errors(table.ours, dataset), published_errors)} of 6" if known else MISSING
 
     columns = [
         *(("", NAMES[rule], table.both(4, rule, "test_error")) for rule in (*RULES, "loo", "best_on_test")),
@@ -137,7 +138,7 @@ table2_layout, table3_layout = partial(_selections, "table2"), partial(_selectio
 
 
 def _order(errors):
-    """Rules from the smallest test error, such as ``R = K < B < X``."""
+    """Return the rules from the smallest test error on, such as ``R = K < B < X``."""
     if pd.isna(errors["span_rule"]):
         return MISSING
     ranked = sorted(errors, key=lambda rule: (errors[rule], list(errors).index(rule)))
@@ -163,8 +164,9 @@ def table4_layout(tidy, published):
 
 
 def table5_layout(tidy, published, published_rows, sv_counts):
-    """Table 5: data sets whose training rows are the paper's have a mark; `sv_counts` is the share by which
-    numbers of support vectors may differ and agree (see `sv_counts_agree`)."""
+    """Return columns, body and notes of Table 5. Data sets whose training rows are the paper's have a mark.
+    `sv_counts` is the share by which numbers of support vectors may differ and agree (see
+    `sv_counts_agree`)."""
     table = _Table("table5", tidy, published)
 
     def agree(dataset):

@@ -1,4 +1,4 @@
-"""What there is to run: the models of each grid of weights, and of the training sets that grow."""
+"""The plan: the models of each grid of weights, and of the training sets that grow."""
 
 from lib.config import check_datasets
 from lib.plan import Cell, Plan, Run
@@ -8,12 +8,12 @@ APART = ("name", "log2_m", "published_rows", "jobs")
 
 
 def plan(config, registry):
-    own = config["sarafis2018"]
+    section = config["sarafis2018"]
     datasets = {
-        experiment: {entry["name"]: entry for entry in own[experiment]["datasets"]}
+        experiment: {entry["name"]: entry for entry in section[experiment]["datasets"]}
         for experiment in ("class_weights", "instance_weights")
     }
-    sizes = own["size"]["datasets"]
+    sizes = section["size"]["datasets"]
     check_datasets(
         {
             **{f"sarafis2018.{experiment}.datasets": named for experiment, named in datasets.items()},
@@ -23,7 +23,7 @@ def plan(config, registry):
     )
     # Figures 2 to 4: the experiment and the data set of each
     figures = {
-        figure: (experiment, own["figures"][figure])
+        figure: (experiment, section["figures"][figure])
         for figure, experiment in (
             ("figure2", "class_weights"),
             ("figure3", "class_weights"),
@@ -32,9 +32,10 @@ def plan(config, registry):
     }
     for figure, (experiment, dataset) in figures.items():
         check_datasets({f"sarafis2018.figures.{figure}": [dataset]}, datasets[experiment])
-    sample = {"libsvm_folds": own["sample"]["libsvm_folds"]} if config["baselines"] == "sampled" else {}
+    # cells: every grid in parts of its stripes
+    sample = {"libsvm_folds": section["sample"]["libsvm_folds"]} if config["baselines"] == "sampled" else {}
     cells = {}
-    for experiment, dataset, m, entry in _grids(own, datasets, registry):
+    for experiment, dataset, m, entry in _grids(section, datasets, registry):
         for part in range(1, entry["jobs"] + 1):
             name = f"{experiment}/{dataset}/rows-{m}/part-{part}-of-{entry['jobs']}"
             cells[name] = Cell(
@@ -44,14 +45,15 @@ def plan(config, registry):
                 settings={
                     "jobs": entry["jobs"],
                     "every": 1,
-                    "axes": _axes(own, experiment),
+                    "axes": _axes(section, experiment),
                     **{key: value for key, value in entry.items() if key not in APART},
                 },
                 # the Gram matrix, and blocks of it; small cells fit beside the largest ones of other papers
-                mem_mb=int(2.6 * min(own["memory_mb"], m**2 * 8 / 2**20)) + 950,
+                mem_mb=int(2.6 * min(section["memory_mb"], m**2 * 8 / 2**20)) + 950,
                 minutes=60 if m > 2048 else 10,
             )
-    settings = {key: own[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
+    # one run for all of them
+    settings = {key: section[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
     return Plan(
         [
             Run(
@@ -76,17 +78,23 @@ def plan(config, registry):
     )
 
 
-def _grids(own, datasets, registry):
-    """Experiment, data set, training rows and the entry of the configuration, of each grid of models."""
+def _grids(section, datasets, registry):
+    """Yield experiment, data set, training rows and the entry of the configuration, of each grid of
+    models."""
     for experiment, named in datasets.items():
         for dataset, entry in named.items():
-            of = registry[dataset]
-            yield experiment, dataset, of.splits.train if of.splits else of.rows, entry
-    for size in own["size"]["sizes"]:
-        for dataset in own["size"]["datasets"]:
+            registered = registry[dataset]
+            yield (
+                experiment,
+                dataset,
+                registered.splits.train if registered.splits else registered.rows,
+                entry,
+            )
+    for size in section["size"]["sizes"]:
+        for dataset in section["size"]["datasets"]:
             yield "size", dataset, 2 ** size["log2_m"], size
 
 
-def _axes(own, experiment):
+def _axes(section, experiment):
     names = ("A", "B", "log2_C") if experiment == "instance_weights" else ("log2_C",)
-    return {name: own["instance_weights" if len(names) > 1 else "class_weights"][name] for name in names}
+    return {name: section["instance_weights" if len(names) > 1 else "class_weights"][name] for name in names}

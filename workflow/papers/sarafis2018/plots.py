@@ -52,9 +52,9 @@ COUNTS = {
 
 
 def plot_curves(name, tidy, figures, published):
-    """Estimates and test error against each parameter, one panel each, and below how far each estimate is
-    from the test error. The least of an estimate has a square, that of the test error a star. Grey: the least
-    test error that the paper prints in Table 2 or 3, at which its star is."""
+    """Draw estimates and test error against each parameter, one panel each, and below the distance of each
+    estimate from the test error. The least value of an estimate has a square, that of the test error a star.
+    Grey: the least test error that the paper prints in Table 2 or 3, at which its star is."""
     labels = LABELS[figures[name][0]]
     dataset = tidy["dataset"].iloc[0]
     printed = published[published["exhibit"].isin(("table2", "table3")) & (published["dataset"] == dataset)]
@@ -64,8 +64,8 @@ def plot_curves(name, tidy, figures, published):
         panel = tidy[tidy["exhibit"].str.endswith(letter)].dropna(subset="value")
         test = panel[panel["method"] == "test"].set_index("setting")["value"]
         for method, (_, style) in CURVES.items():
-            own = panel[panel["method"] == method]
-            x, y, _ = curve(own)
+            method_rows = panel[panel["method"] == method]
+            x, y, _ = curve(method_rows)
             if not len(x):
                 continue
             # exact leave-one-out may have few models
@@ -75,7 +75,9 @@ def plot_curves(name, tidy, figures, published):
             ax.plot(x[np.argmin(y)], y.min(), **mark, clip_on=False, color=style["color"])
             # the bound is so far off that it would hide how near the others are
             if method != "xi_alpha":
-                x, apart, _ = curve(own.assign(value=own["value"] - own["setting"].map(test)))
+                x, apart, _ = curve(
+                    method_rows.assign(value=method_rows["value"] - method_rows["setting"].map(test))
+                )
                 below.plot(x, apart, marker=marker, **style)
         across(ax, printed, PAPER_VALUE)
         ax.set_title(f"({letter})", loc="left")
@@ -100,8 +102,9 @@ plot_figure2, plot_figure3, plot_figure4 = (
 
 
 def plot_figure5(tidy, from_log2_m):
-    """CPU time of a model against the number of training rows, one panel per data set, logarithmic axes.
-    Grey: from where on the paper finds the span rule faster than cross-validation."""
+    """Draw the CPU time of a model against the number of training rows, one panel per data set, on
+    logarithmic axes. Grey: the size from which on the paper finds the span rule faster than
+    cross-validation."""
     fig = _sizes(
         tidy[tidy["metric"] == "time"],
         "method",
@@ -115,11 +118,11 @@ def plot_figure5(tidy, from_log2_m):
 
 
 def plot_figure6(tidy):
-    """Numbers of support vectors against the number of training rows, one panel per data set."""
+    """Draw numbers of support vectors against the number of training rows, one panel per data set."""
     return _sizes(tidy, "metric", COUNTS, "Mean number of support vectors")
 
 
-def _sizes(tidy, key, curves, label, others=()):
+def _sizes(tidy, key, curves, label, other_curves=()):
     datasets = list(dict.fromkeys(tidy["dataset"]))
     fig, axes = figure(1, len(datasets), max(5, 3 * len(datasets)), 3.4, sharey=True)
     for dataset, ax in zip(datasets, axes.flat, strict=True):
@@ -131,5 +134,5 @@ def _sizes(tidy, key, curves, label, others=()):
         ax.set(yscale="log", title=dataset_in_words(dataset), xlabel="Training rows")
         ax.xaxis.get_major_locator().set_params(numticks=20)
     axes.flat[0].set_ylabel(label)
-    legend(fig, [*curves.values(), *others], 2)
+    legend(fig, [*curves.values(), *other_curves], 2)
     return fig

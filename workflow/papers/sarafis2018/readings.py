@@ -1,4 +1,4 @@
-"""What the paper may have computed instead: bounds with another radius, and each span by a QP."""
+"""Other readings of the paper's computations: bounds with another radius, and each span by a QP."""
 
 from dataclasses import replace
 from functools import partial
@@ -12,15 +12,15 @@ from lib.cell import Cell, Method
 from lib.columns import error_count
 from lib.methods import estimate_of_fit
 from lib.timing import timed
-from papers.sarafis2018.cells import FOLDS_SEED, libsvm_folds, of_folds, training_part
+from papers.sarafis2018.cells import FOLDS_SEED, fold_columns, libsvm_folds, training_part
 from papers.sarafis2018.grid import stripes, weights
 
 SAMPLED = 20  # support vectors of each model whose QPs are solved; they stand for all others
 
 
 def run_radius(job, m, part, settings):
-    """Test errors, xi-alpha with ``R^2`` = 1 less the least kernel value of the training rows, and the span
-    bound with the radius of the sphere for its diameter. One row per model and method.
+    """Compute test errors, xi-alpha with ``R^2`` = 1 less the least kernel value of the training rows, and
+    the span bound with the radius of the sphere in place of its diameter. One row per model and method.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ def run_radius(job, m, part, settings):
         return (fit.alpha > 0) & (2 * fit.alpha * squared_radius + slack >= 1)
 
     methods = [
-        Method("xi_alpha", errors, error_count, of_fit=True),
+        Method("xi_alpha", errors, error_count, from_fit=True),
         estimate_of_fit(cell, "span_bound", span_bound, sphere=half),
     ]
     return rows_of(cell, q, settings, methods)
 
 
 def run_qp(job, m, part, settings):
-    """CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
+    """Measure CPU times of a fit with the span rule by one QP for each support vector, and of LIBSVM's
     cross-validation. One row per model and method; ``bound`` is the mean of the squared spans.
 
     Parameters
@@ -65,15 +65,15 @@ def run_qp(job, m, part, settings):
     by_qp(np.ones(m), solve_csvc(cell.gram, y, 1.0))
     libsvm(np.ones(m), None)
     methods = [
-        Method("span_rule_qp", by_qp, dict, of_fit=True),
-        Method("kfold_libsvm", libsvm, of_folds, {"fold": "cv"}),
+        Method("span_rule_qp", by_qp, dict, from_fit=True),
+        Method("kfold_libsvm", libsvm, fold_columns, {"fold": "cv"}),
     ]
     return rows_of(cell, q, settings, methods)
 
 
 def fit_with_spans(job, cell, settings, squared_span):
-    """The function of a `Method` whose every span is a QP of its own: it returns the CPU time of a fit and of
-    all spans, by a sample of them, and the mean of the sample.
+    """Return the function of a `Method` that solves a QP for each span. The function returns the CPU time of
+    a fit and of all spans, estimated from a sample of them, and the mean of the sample.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def fit_with_spans(job, cell, settings, squared_span):
     """
 
     def fit_with_sample(C, fit):
-        with timed(job.timing) as of_fit:
+        with timed(job.timing) as fit_clock:
             lazy = Gram(cell.part.X, cell.gram.kernel, dtype="float32", memory_mb=settings.cache_mb)
             solve_csvc(lazy, cell.y, C, tol=settings.tol, max_iter=settings.max_iter, working_set="wss2")
         support = np.flatnonzero(fit.alpha)
@@ -95,19 +95,21 @@ def fit_with_spans(job, cell, settings, squared_span):
         # without another in-bound SV there is nothing to solve
         solved = [p for p in support if np.any(inbound != p)]
         sample = np.random.default_rng(0).permutation(solved)[:SAMPLED]
-        with timed(job.timing) as of_sample:
+        with timed(job.timing) as sample_clock:
             spans = [squared_span(p, inbound) for p in sample]
-        cpu_s = of_fit.cpu_s + of_sample.cpu_s * len(solved) / max(len(sample), 1)
+        cpu_s = fit_clock.cpu_s + sample_clock.cpu_s * len(solved) / max(len(sample), 1)
         return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
 
     return fit_with_sample
 
 
 def cell_of(job, m, settings):
-    """The training rows with their matrix, and the scores."""
-    asked = {"realisation": 1, "score": None, **vars(settings)}
-    protocol = {name: asked[name] for name in ("score", "scale", "balanced") if name in asked}
-    rows, q = training_part(Dataset.load(job.data), asked["realisation"], m, **protocol)
+    """Return the training rows with their matrix, and the scores."""
+    protocol_settings = {"realisation": 1, "score": None, **vars(settings)}
+    protocol = {
+        name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
+    }
+    rows, q = training_part(Dataset.load(job.data), protocol_settings["realisation"], m, **protocol)
     cell = Cell(job, rows, settings.memory_mb)
     cell.set_kernel(1 / rows.X.shape[1])
     job.identity["tol"] = settings.tol
@@ -115,7 +117,7 @@ def cell_of(job, m, settings):
 
 
 def rows_of(cell, q, settings, methods):
-    """Rows of all models."""
+    """Return the rows of all models."""
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     models = [
         ({name: value for name, value in model.items() if name != "at"}, weights(model, cell.y, q), methods)

@@ -1,1 +1,1 @@
-"""What the scripts of Wen et al. (2017) share."""
+"""Wen et al. (2017)."""

@@ -1,4 +1,4 @@
-"""What LIBSVM's cache would have to compute, counted without computing it."""
+"""A model of LIBSVM's cache that counts its kernel values without computing them."""
 
 import numpy as np
 from svmselect.columns import MIN_COLUMNS, Columns, padded_length
@@ -36,12 +36,12 @@ class Cached:
 
     @property
     def row_groups(self):
-        """See `Gram.row_groups`."""
+        """Groups of equal rows, as `Gram.row_groups`."""
         return self.whole.row_groups[self.rows]
 
     @property
     def thread_counts(self):
-        """See `Gram.thread_counts`: a cache is for one thread."""
+        """Counts of the calling thread, as `Gram.thread_counts`; a cache is for one thread."""
         return tuple(self.counts.tolist())
 
     @property
@@ -69,19 +69,19 @@ class Cached:
         self.columns.clear()
 
     def compute(self):
-        """Nothing: solvers ask small matrices to be computed at once."""
+        """Return the cache as it is: small matrices, which solvers compute at once, are not computed here."""
         return self
 
     def has_room(self, n):
-        """Always: LIBSVM's cache holds what it can of a problem that has been shrunk."""
+        """Return True: LIBSVM's cache holds what it can of a problem that has been shrunk."""
         return True
 
     def restricted(self, rows):
-        """See `Gram.restricted`."""
+        """Return the matrix of some rows, as `Gram.restricted`."""
         return Cached(self.whole, self.memory_mb, self.rows[rows], self.counts, (self, rows))
 
     def product(self, support, theta, rows=None):
-        """See `Gram.product`."""
+        """Return the product of kernel columns with theta, as `Gram.product`."""
         rows = np.arange(self.m) if rows is None else np.asarray(rows)
         support = np.asarray(support)
         self.counts[0] += support.size
@@ -89,7 +89,7 @@ class Cached:
         return self.whole.product(self.rows[support], theta, self.rows[rows])
 
     def submatrix(self, rows, columns):
-        """See `Gram.submatrix`."""
+        """Return a block of the matrix, as `Gram.submatrix`."""
         rows, columns = np.asarray(rows), np.asarray(columns)
         self.counts[0] += columns.size
         self._count(columns, rows.size)

@@ -13,28 +13,29 @@ from papers.wen2017.problem import LOO, PUBLISHED, load
 K = 10
 # k -> the seed whose folds are counted one by one, and how many of them are run
 IN_FILE_ORDER = {3: ("sir", 3), K: ("mir", 3), 100: ("sir", 5)}
-KEPT_MB = 1500  # budget for columns, where readings are run
+COLUMNS_MB = 1500  # budget for columns, where readings are run
 LARGE_MB = 4000  # and on webdata, most of whose rows are asked for again and again
 
 
-def _published(own, datasets):
-    """Data set -> the published model, of those data sets that the configuration has."""
-    entries = (entry for entry in own["datasets"] if entry["name"] in datasets)
+def _published(section, datasets):
+    """Return the published model of each data set that the configuration has."""
+    entries = (entry for entry in section["datasets"] if entry["name"] in datasets)
     return {entry["name"]: {key: float(entry[key]) for key in ("C", "gamma")} for entry in entries}
 
 
 def _plan_readings(config, reading, datasets):
-    """The run of a reading: data set -> assignments to folds, folds run (None: all), values of k."""
-    own = config["wen2017"]
+    """Return the run of a reading. `datasets` has, by data set, the number of assignments to folds, the folds
+    run (None: all), and the values of k."""
+    section = config["wen2017"]
     cells = {}
-    for dataset, model in _published(own, datasets).items():
+    for dataset, model in _published(section, datasets).items():
         shuffles, rounds, ks = datasets[dataset]
         for k in ks:
             arguments = {"k": str(k), "model": model, "reading": reading, "shuffles": shuffles}
             cell = Cell(dataset, {"settings": PUBLISHED}, arguments, {"rounds": rounds}, 3000, 60)
             cells[f"{dataset}/k-{k}"] = cell
-    settings = {key: own[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
-    return Run("readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": KEPT_MB})
+    settings = {key: section[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
+    return Run("readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": COLUMNS_MB})
 
 
 def plan_positive_sir(config, registry):
@@ -58,7 +59,7 @@ def plan_last_index(config, registry):
 
 
 def run_last_index(job, settings):
-    """The number of the last feature that some row has, as ``bound``."""
+    """Find the number of the last feature that some row has, as ``bound``."""
     X, y, sha256 = load(job.data, PUBLISHED)
     job.identity["data_sha256"] = sha256
     last = 1 + int(X.nonzero()[1].max())
@@ -66,35 +67,37 @@ def run_last_index(job, settings):
 
 
 def last_index(rows):
-    """Table 2's features, where those after the last one that some row has do not count."""
+    """Yield Table 2's features if those after the last one that some row has do not count."""
     for row in rows.itertuples():
-        at = {"exhibit": "table2", "dataset": row.dataset, "setting": PUBLISHED, "method": ""}
-        yield measured(at, "features", row.bound, "count")
+        row_key = {"exhibit": "table2", "dataset": row.dataset, "setting": PUBLISHED, "method": ""}
+        yield measured(row_key, "features", row.bound, "count")
 
 
 def plan_similarity_by_libsvm(config, registry):
-    own = config["wen2017"]
-    models = _published(own, ["adult", "heart-statlog", "madelon", "webdata"])
+    section = config["wen2017"]
+    models = _published(section, ["adult", "heart-statlog", "madelon", "webdata"])
     cells = {
         dataset: Cell(dataset, {"settings": PUBLISHED}, {"k": str(K), "model": model}, {}, 3000, 60)
         for dataset, model in models.items()
     }
-    settings = {key: own[key] for key in ("tol", "seed")} | {"timing": config["timing"]}
+    settings = {key: section[key] for key in ("tol", "seed")} | {"timing": config["timing"]}
     return Run("readings.run_similarity", "CV_ROWS", cells, settings)
 
 
 def similarity_by_libsvm(rows):
-    """Times of SIR's seeds over LIBSVM's, from the rows of both."""
-    own = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K))].set_index(["method", "dataset"])
-    for dataset in own.loc["similarity"].index:
-        seed_s = own.loc[("similarity", dataset), "seeding_cpu_s"]
-        fold_s = np.mean(own.loc[(LIBSVM, dataset), "round_training_cpu_s"])
+    """Yield times of SIR's seeds over LIBSVM's, from the rows of both."""
+    indexed = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K))].set_index(
+        ["method", "dataset"]
+    )
+    for dataset in indexed.loc["similarity"].index:
+        seed_s = indexed.loc[("similarity", dataset), "seeding_cpu_s"]
+        fold_s = np.mean(indexed.loc[(LIBSVM, dataset), "round_training_cpu_s"])
         share = (K - 1) * seed_s / (K * fold_s)
         yield _row("table1", dataset, "sir", "time_init", share, "ratio")
 
 
 def plan_seeds_in_file_order(config, registry):
-    own = config["wen2017"]
+    section = config["wen2017"]
     cells = {
         f"{dataset}/k-{k}": Cell(
             dataset,
@@ -104,79 +107,81 @@ def plan_seeds_in_file_order(config, registry):
             1000 + LARGE_MB,
             60,
         )
-        for dataset, model in _published(own, ["webdata"]).items()
+        for dataset, model in _published(section, ["webdata"]).items()
         for k, (seeding, rounds) in IN_FILE_ORDER.items()
     }
-    settings = {key: own[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
+    settings = {key: section[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
     return Run("file_order.run_file_order", "CV_ROWS", cells, {**settings, "memory_mb": LARGE_MB})
 
 
 def in_file_order(rows):
-    """Iterations and times, as `of_readings`, of the seeds whose folds were counted one by one, and mean
-    iterations of the others, as `counts_of_variant`."""
+    """Yield iterations and times of the seeds whose folds were counted one by one (see `reading_counts`), and
+    mean iterations of the others (see `counts_of_variant`)."""
     by_fold = rows["round_n_iter"].notna()
     yield from counts_of_variant(rows[~by_fold], FILE_ORDER, [COLD, "sir"])
-    for method, own in rows[by_fold].groupby("method", sort=False):
-        yield from of_readings(own, method)
+    for method, group in rows[by_fold].groupby("method", sort=False):
+        yield from reading_counts(group, method)
 
 
-def of_readings(rows, method):
-    """Iterations of a seed at k = 10, those of folds that were not run as those that were; and its times over
-    LIBSVM's, as its iterations over those of as many cold fits as there are folds."""
-    for (dataset, fold), own in rows[rows["status"] == OK].groupby(["dataset", "fold"], sort=False):
+def reading_counts(rows, method):
+    """Yield the iterations of a seed at k = 10, and its times over LIBSVM's. Folds that were not run count as
+    those that were; the ratio of times is that of its iterations to those of as many cold fits as there are
+    folds."""
+    for (dataset, fold), group in rows[rows["status"] == OK].groupby(["dataset", "fold"], sort=False):
         k = int(fold)
-        of_rounds = np.mean([list(rounds) for rounds in own["round_n_iter"]], axis=0)
-        total = of_rounds[0] + (k - 1) * of_rounds[1:].mean()
-        share = total / (k * of_rounds[0])
+        round_means = np.mean([list(rounds) for rounds in group["round_n_iter"]], axis=0)
+        total = round_means[0] + (k - 1) * round_means[1:].mean()
+        share = total / (k * round_means[0])
         if k == K:
             yield _row("table1", dataset, method, "iterations", total, "count")
-        yield from _of_iterations(dataset, k, method, share)
+        yield from _time_rows(dataset, k, method, share)
 
 
 def counts_of_variant(rows, folds, methods, variant=None):
-    """Mean iterations at k = 10 with other folds, or of a `variant` in place of the `methods`."""
+    """Yield mean iterations at k = 10 with other folds, or of a `variant` in place of the `methods`."""
     names = ("dataset", "setting", "method", "metric")
-    found = {tuple(row[name] for name in names): row["value"] for row in exhibits.folds(rows)}
+    counts = {tuple(row[name] for name in names): row["value"] for row in exhibits.folds(rows)}
     for dataset in dict.fromkeys(rows["dataset"]):
         for method in methods:
-            value = found.get((dataset, folds, variant or method, "iterations"), np.nan)
+            value = counts.get((dataset, folds, variant or method, "iterations"), np.nan)
             yield _row("table1", dataset, LIBSVM if method == COLD else method, "iterations", value, "count")
-            share = value / found.get((dataset, folds, COLD, "iterations"), np.nan)
-            yield from _of_iterations(dataset, K, method, share)
+            share = value / counts.get((dataset, folds, COLD, "iterations"), np.nan)
+            yield from _time_rows(dataset, K, method, share)
 
 
 def times_as_iterations(rows):
-    """Times of the fits from each seed over LIBSVM's: its iterations over those of the cold start."""
-    own = exhibits.costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] != LOO)])
-    for (dataset, fold), of_set in own.groupby(["dataset", "fold"], sort=False):
-        counts = of_set.set_index("method")["iterations"]
+    """Yield times of the fits from each seed over LIBSVM's, as its iterations over those of the cold
+    start."""
+    cost_rows = exhibits.costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] != LOO)])
+    for (dataset, fold), dataset_rows in cost_rows.groupby(["dataset", "fold"], sort=False):
+        counts = dataset_rows.set_index("method")["iterations"]
         for method in counts.index.intersection(exhibits.CHAINED):
             share = counts[method] / counts[COLD]
-            yield from _of_iterations(dataset, int(fold), method, share)
+            yield from _time_rows(dataset, int(fold), method, share)
 
 
-def _of_iterations(dataset, k, method, share):
+def _time_rows(dataset, k, method, share):
     if k == K:
         yield _row("table1", dataset, method, "time_rest", share, "ratio")
-    at = {"exhibit": "table3", "dataset": dataset, "setting": f"k={k}", "method": method}
-    yield measured(at, "time_total", share, "ratio")
+    row_key = {"exhibit": "table3", "dataset": dataset, "setting": f"k={k}", "method": method}
+    yield measured(row_key, "time_total", share, "ratio")
 
 
 def share_of_cold(rows):
-    """Iterations of a cold first fold, and of k - 1 folds that cost one in k - 1 of it each."""
-    own = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K)) & (rows["method"] == COLD)]
-    for row in own[own["status"] == OK].itertuples():
+    """Yield the iterations of a cold first fold and of k - 1 folds that cost one part in k - 1 of it each."""
+    cold_rows = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K)) & (rows["method"] == COLD)]
+    for row in cold_rows[cold_rows["status"] == OK].itertuples():
         yield _row("table1", row.dataset, "sir", "iterations", 2 * row.n_iter / K, "count")
 
 
 def times_with_cache(rows):
-    """Times of seeds over that of cold starts, each of ten folds of which two were run."""
-    own = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K)) & (rows["status"] == OK)]
-    for dataset, of_set in own.groupby("dataset", sort=False):
-        of = of_set.set_index("method")
-        cold = np.mean(of.loc[COLD, "round_training_cpu_s"]) * K
+    """Yield times of seeds over that of cold starts, for ten folds of which two were run."""
+    selected = rows[(rows["settings"] == PUBLISHED) & (rows["fold"] == str(K)) & (rows["status"] == OK)]
+    for dataset, dataset_rows in selected.groupby("dataset", sort=False):
+        by_method = dataset_rows.set_index("method")
+        cold = np.mean(by_method.loc[COLD, "round_training_cpu_s"]) * K
         for method in ("mir", "sir"):
-            init, rest = (of.loc[method, f"round_{part}_cpu_s"] for part in ("seeding", "training"))
+            init, rest = (by_method.loc[method, f"round_{part}_cpu_s"] for part in ("seeding", "training"))
             times = {"init": (K - 1) * init[1], "rest": rest[0] + (K - 1) * rest[1]}
             times["total"] = sum(times.values())
             for name, value in times.items():
@@ -185,5 +190,5 @@ def times_with_cache(rows):
 
 
 def _row(exhibit, dataset, method, metric, value, unit):
-    at = {"exhibit": exhibit, "dataset": dataset, "setting": f"k={K}", "method": method}
-    return measured(at, metric, value, unit)
+    row_key = {"exhibit": exhibit, "dataset": dataset, "setting": f"k={K}", "method": method}
+    return measured(row_key, metric, value, unit)

@@ -23,7 +23,7 @@ PANEL = 512  # columns looked at together
 
 
 def run_seeds(job, k, model, seedings, settings, choice=None):
-    """Cross-validation from each seed, on one Gram matrix that is computed before. One row per seed.
+    """Cross-validate from each seed, on one Gram matrix that is computed before. One row per seed.
 
     For k, model, choice and the settings ``tol`` and ``seed``, also of the seeds that draw, see
     `papers.wen2017.problem.problem`; for the seeds see `svmselect.cross_validate`. Further settings are
@@ -31,19 +31,19 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
     rows are assigned at random; ``max_iter``, int or None. Optional: ``sample``, the most folds of some seeds
     (dict of int).
     """
-    own = problem(job, k, model, settings, choice)
-    gram = _gram(own, settings.dtype)
+    cv_problem = problem(job, k, model, settings, choice)
+    gram = _gram(cv_problem, settings.dtype)
     with timed("shared") as clock:
         gram.compute()
     job.log.info("cell %s, %d rows, Gram matrix in %.1f s of CPU time", job.identity, gram.m, clock.cpu_s)
     largest, share = _off_diagonal(gram)
-    _warm_up(job, gram, own.y, seedings)
+    _warm_up(job, gram, cv_problem.y, seedings)
 
     def run(method):
-        return _cross_validation(job, gram, own, own.C, method, settings)
+        return _cross_validation(job, gram, cv_problem, cv_problem.C, method, settings)
 
     results = list(job.points([[method] for method in seedings], run, **vars(settings)))
-    _mark_differences(results, own.folds)
+    _mark_differences(results, cv_problem.folds)
     shared = {
         "gram_dtype": settings.dtype,
         "gram_cpu_s": clock.cpu_s,
@@ -54,23 +54,23 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
 
 
 def run_unlearning(job, k, model, settings, choice=None):
-    """Cross-validation by unlearning the folds, as a cell of its own, which leaves those of the seeds as
+    """Cross-validate by unlearning the folds, in a cell of its own, so that the cells of the seeds stay as
     they are. One row; else as `run_seeds`."""
     return run_seeds(job, k, model, ["unlearn"], settings, choice)
 
 
 def run_cached(job, k, model, seedings, settings, choice=None):
-    """Cross-validation from each seed with a cache of 100 MB that is empty before each fit, as in LIBSVM:
-    what each fit and its seed pay in kernel values. Else as `run_seeds`, in single precision.
+    """Cross-validate from each seed with a cache of 100 MB that is empty before each fit, as in LIBSVM, and
+    count the kernel values of each fit and its seed. Else as `run_seeds`, in single precision.
 
     The first fold of seeds from the solution of all points finds the columns of that fit in the cache. CPU
     times are those of counting.
     """
-    own = problem(job, k, model, settings, choice)
-    gram = _gram(own, "float32").compute()
+    cv_problem = problem(job, k, model, settings, choice)
+    gram = _gram(cv_problem, "float32").compute()
 
     def run(method):
-        return _cross_validation(job, Cached(gram, CACHE_MB), own, own.C, method, settings)
+        return _cross_validation(job, Cached(gram, CACHE_MB), cv_problem, cv_problem.C, method, settings)
 
     results = job.points([[method] for method in seedings], run, **vars(settings))
     shared = {"gram_dtype": "float32", "cache_mb": CACHE_MB}
@@ -78,19 +78,19 @@ def run_cached(job, k, model, seedings, settings, choice=None):
 
 
 def run_along_C(job, k, C, seedings, settings, choice):
-    """Every seed at each C (increasing) of a path, and the seed along C: each fold starts from its own
-    solution at the C before. One row per C and seed, of the whole matrix; and the same with a cache, see
+    """Run every seed at each C (increasing) of a path, and the seed along C: each fold starts from its own
+    solution at the C before. One row per C and seed, on the whole matrix, and as many with a cache, see
     `run_cached`.
 
     Settings are those of `run_seeds` without ``dtype`` and ``rounds``, and ``rows``: at most so many, drawn
     at random.
     """
-    own = problem(job, k, None, settings, choice)
-    gram = _gram(own, "float32").compute()
-    _warm_up(job, gram, own.y, seedings)
+    cv_problem = problem(job, k, None, settings, choice)
+    gram = _gram(cv_problem, "float32").compute()
+    _warm_up(job, gram, cv_problem.y, seedings)
 
     def run(c, method, cached):
-        return _cross_validation(job, _cached(gram, cached), own, c, method, settings)
+        return _cross_validation(job, _cached(gram, cached), cv_problem, c, method, settings)
 
     points = [[c, method, cached] for cached in (False, True) for c in C for method in seedings]
     results = job.points(points, run, **vars(settings))
@@ -99,7 +99,7 @@ def run_along_C(job, k, C, seedings, settings, choice):
         for (c, _, cached), result in zip(points, results, strict=True)
     ]
     for cached in (False, True):
-        path = _path(_cached(gram, cached), own, C, settings)
+        path = _path(_cached(gram, cached), cv_problem, C, settings)
         rows += [
             {"C": c, "method": "path", "cache_mb": CACHE_MB if cached else None, **result}
             for c, result in zip(C, path, strict=True)
@@ -107,17 +107,19 @@ def run_along_C(job, k, C, seedings, settings, choice):
     return [{"gram_dtype": "float32", **row} for row in rows]
 
 
-def _gram(own, dtype):
-    return Gram(own.X, RBF(own.gamma), dtype=dtype, memory_mb=matrix_mb(own.y.size, dtype))
+def _gram(cv_problem, dtype):
+    return Gram(
+        cv_problem.X, RBF(cv_problem.gamma), dtype=dtype, memory_mb=matrix_mb(cv_problem.y.size, dtype)
+    )
 
 
 def _cached(gram, cached):
     return Cached(gram, CACHE_MB) if cached else gram
 
 
-def _path(gram, own, Cs, settings):
-    """Results of the seed along C, one for each C."""
-    y, folds = own.y, own.folds
+def _path(gram, cv_problem, Cs, settings):
+    """Yield the results of the seed along C, one for each C."""
+    y, folds = cv_problem.y, cv_problem.folds
     k = int(folds.max()) + 1
     options = {"tol": settings.tol, "max_iter": settings.max_iter}
     errors = np.zeros((len(Cs), y.size), dtype=bool)
@@ -150,7 +152,7 @@ def _path(gram, own, Cs, settings):
 
 
 def _off_diagonal(gram):
-    """The largest kernel value off the diagonal, and the share of those above `NEGLIGIBLE`."""
+    """Return the largest kernel value off the diagonal, and the share of those above `NEGLIGIBLE`."""
     K, largest, count = gram.matrix(), 0.0, 0
     for start in range(0, gram.m, PANEL):
         panel = K[:, start : start + PANEL].copy(order="F")
@@ -171,16 +173,17 @@ def _warm_up(job, gram, y, seedings):
     job.warm_up(run)
 
 
-def _cross_validation(job, gram, own, C, method, settings):
-    """The result of one seed, and the decision values, which are not written."""
-    at = f"C={C:.6g}"
-    report = Progress(job.log, f"{at}, {method}", "folds")
+def _cross_validation(job, gram, cv_problem, C, method, settings):
+    """Run one seed and return its result, with the decision values, which are not written."""
+    model_name = f"C={C:.6g}"
+    report = Progress(job.log, f"{model_name}, {method}", "folds")
 
     def after_fold(done, total):
         report(done, total)
         if isinstance(gram, Cached):
             gram.empty()
 
+    # run under the clock
     options = {
         "tol": settings.tol,
         "max_iter": settings.max_iter,
@@ -189,13 +192,16 @@ def _cross_validation(job, gram, own, C, method, settings):
         "progress": after_fold,
         **PLAIN_SMO,
     }
-    cv, row = job.attempt(method, lambda: cross_validate(gram, own.y, C, own.folds, method, **options), at)
+    cv, row = job.attempt(
+        method, lambda: cross_validate(gram, cv_problem.y, C, cv_problem.folds, method, **options), model_name
+    )
     if cv is None:
         return row
+    # columns of the row: counts, costs in total and by round, decision values
     tested = ~np.isnan(cv.decision)
     return {
         **row,
-        "k": int(own.folds.max()) + 1,
+        "k": int(cv_problem.folds.max()) + 1,
         "rounds": len(cv.rounds),
         "rows_tested": int(np.count_nonzero(tested)),
         "errors": int(np.count_nonzero(cv.errors)),
@@ -218,20 +224,20 @@ def _cross_validation(job, gram, own, C, method, settings):
 
 
 def _rounds(method, settings):
-    """How many folds a seed is run on; None for all of them."""
+    """Return how many folds a seed is run on; None for all of them."""
     most = [getattr(settings, "rounds", None), getattr(settings, "sample", {}).get(method)]
     return min((number for number in most if number is not None), default=None)
 
 
 def forecast(rows, took, settings):
-    """What rows would take on as many folds as the settings say; see `lib.cost.seconds`."""
+    """Return the time that rows would take on as many folds as the settings say; see `lib.cost.seconds`."""
     full = rows["full_cpu_s"].fillna(0.0)
     most = rows["method"].map(lambda method: _rounds(method, settings)).astype(float).fillna(np.inf)
     return full + (took - full) * np.minimum(most, rows["k"]) / rows["rounds"]
 
 
 def status(n_not_converged):
-    """Columns that say how many fits did not converge."""
+    """Return columns that say how many fits did not converge."""
     stopped = unfinished(f"iteration limit reached by {n_not_converged} fits") if n_not_converged else {}
     return {"n_not_converged": n_not_converged, "status": OK, **stopped}
 
@@ -252,5 +258,5 @@ def _mark_differences(results, folds):
 
 
 def _without_decision(row):
-    """The row as it is written: without the vector that its cell needed."""
+    """Return the row as it is written: without the vector that its cell needed."""
     return {name: value for name, value in row.items() if name != "decision"}

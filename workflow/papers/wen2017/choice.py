@@ -9,8 +9,9 @@ from papers.wen2017.problem import chosen_model, load, training_rows
 
 
 def run_choice(job, settings):
-    """Errors in k-fold cross-validation on the scaled data, of all models of a grid. One row per model, whose
-    ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model` says which is chosen.
+    """Count the errors of k-fold cross-validation on the scaled data, of all models of a grid. One row per
+    model, whose ``C`` and ``gamma`` have ten digits; `papers.wen2017.problem.chosen_model` says which is
+    chosen.
 
     The settings are ``rows``: at most so many, drawn at random; ``folds``, their number; ``C`` and ``gamma``,
     increasing; ``tol``; and ``seed`` of the rows and folds.
@@ -51,5 +52,5 @@ def run_choice(job, settings):
 
 
 def _ten_digits(value):
-    """A number as cells of the chosen model read it."""
+    """Return a number to ten digits, as cells of the chosen model read it."""
     return float(f"{value:.10g}")

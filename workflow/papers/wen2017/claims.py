@@ -1,4 +1,4 @@
-"""What the paper claims, and what we do: the numbers that decide each claim."""
+"""The claims of the paper and ours: the numbers that decide each claim."""
 
 from dataclasses import dataclass
 
@@ -14,37 +14,39 @@ from papers.wen2017.problem import PUBLISHED
 ALL_SETS = "all sets"  # no data set has a name like this
 # the sets, with the settings of the paper, on which svmselect claims to be many times faster than LIBSVM
 FASTER_ON = ("adult", "madelon", "webdata")
-OF_THE_PAPER = ("ato", "mir", "sir")
+PAPER_SEEDS = ("ato", "mir", "sir")
 MIR_BEST_ON = ("heart-statlog", "madelon")
 SIR_FEWER_ON = ("adult", "mnist")
 
 
 @dataclass(kw_only=True)
 class Results(claims.Results):
-    """What claims are decided from, and: Tables 1 and 3 by their settings, the summary of the agreement."""
+    """The results from which claims are decided: also Tables 1 and 3 by their settings, and the summary of
+    the agreement."""
 
     table1: dict
     table3: dict
     agreement: pd.DataFrame
 
     def table(self, exhibit, metric, settings=PUBLISHED):
-        """A metric of a table: data set and setting by method."""
+        """Return a metric of a table: data set and setting by method."""
         return wide(getattr(self, exhibit)[settings], exhibit, metric)
 
     def seeds(self, settings, metric):
-        """A metric of the cost of the seeds, likewise."""
+        """Return a metric of the cost of the seeds: data set and setting by method."""
         return wide(self.tidy, settings, metric)
 
     def loo_times(self):
-        """Times of leave-one-out, likewise."""
+        """Return the times of leave-one-out: data set and setting by method."""
         return wide(self.tidy, "figure2", "time_total")
 
 
 def wide(tidy, exhibit, metric):
-    """One metric of an exhibit: a DataFrame of data set and setting by method, in the order of the rows."""
-    own = part_of(tidy, exhibit, metric)
-    frame = by_method(own, ["dataset", "setting"])
-    order = own[["dataset", "setting"]].drop_duplicates()
+    """Return one metric of an exhibit: a DataFrame of data set and setting by method, in the order of the
+    rows."""
+    rows = part_of(tidy, exhibit, metric)
+    frame = by_method(rows, ["dataset", "setting"])
+    order = rows[["dataset", "setting"]].drop_duplicates()
     frame = frame.reindex(pd.MultiIndex.from_frame(order))
     return frame.reindex(columns=[*METHODS, *(name for name in frame.columns if name not in METHODS)])
 
@@ -60,14 +62,14 @@ def claim_same_accuracy(results):
 
 
 def named(setting, rounds):
-    """A setting, with a remark where LIBSVM's time was extrapolated; `rounds` are the folds it ran."""
+    """Return a setting, with a remark if LIBSVM's time was extrapolated; `rounds` are the folds it ran."""
     whole = not rounds < int(setting.removeprefix("k="))
     return setting if whole else f"{setting}, LIBSVM extrapolated from folds: {rounds:.0f}"
 
 
 def _over_cold(results, dataset, setting, method):
-    """CPU time of the cold start over that of a seed, and where: with LIBSVM's cache if that was run, else on
-    one Gram matrix."""
+    """Return the CPU time of the cold start over that of a seed, and where it was measured: with LIBSVM's
+    cache if that was run, else on one Gram matrix."""
     for metric, where in (("cached_time", "with a cache"), ("time", "on one matrix")):
         time = results.seeds(PUBLISHED, metric)
         if (dataset, setting) in time.index:
@@ -78,7 +80,7 @@ def _over_cold(results, dataset, setting, method):
 
 
 def claim_seeding_speed(results):
-    """Like for like: one solver, and LIBSVM's cache."""
+    """Yield the speed-ups of seeds, like for like: one solver, and LIBSVM's cache."""
     for dataset, setting in results.table("table1", "time_total").index:
         for method in ("mir", "sir"):
             ratio, where = _over_cold(results, dataset, setting, method)
@@ -94,16 +96,16 @@ def claim_seeding_speed(results):
 def claim_seeding_speed_shared(results):
     rounds = results.table("table1", "rounds")[LIBSVM]
     for (dataset, setting), time in results.table("table1", "time_total").iterrows():
-        at = named(setting, rounds[dataset, setting])
+        label = named(setting, rounds[dataset, setting])
         for method in ("mir", "sir"):
             ratio = time[LIBSVM] / time[method]
-            yield results.test(dataset, f"LIBSVM / {method}, {at}", ratio, ">=", "several")
+            yield results.test(dataset, f"LIBSVM / {method}, {label}", ratio, ">=", "several")
             yield number(dataset, f"cold / {method}, {setting}", time[COLD] / time[method])
 
 
 def claim_all_faster_loo(results):
     for (dataset, _), time in results.loo_times().iterrows():
-        for method in (*OF_THE_PAPER, "avg", "top"):
+        for method in (*PAPER_SEEDS, "avg", "top"):
             quantity = f"cold / {method}, leave-one-out"
             yield results.test(dataset, quantity, time[COLD] / time[method], ">", 1)
 
@@ -111,9 +113,9 @@ def claim_all_faster_loo(results):
 def claim_best_seed_loo(results):
     for (dataset, _), time in results.loo_times().iterrows():
         best = "mir" if dataset in MIR_BEST_ON else "sir"
-        others = time[[*OF_THE_PAPER, "avg", "top"]].drop(best)
-        quantity = f"fastest other seed ({others.idxmin()}) / {best}, leave-one-out"
-        yield results.test(dataset, quantity, others.min() / time[best], ">=", 1)
+        other_seeds = time[[*PAPER_SEEDS, "avg", "top"]].drop(best)
+        quantity = f"fastest other seed ({other_seeds.idxmin()}) / {best}, leave-one-out"
+        yield results.test(dataset, quantity, other_seeds.min() / time[best], ">=", 1)
 
 
 def claim_avg_like_top(results):
@@ -136,9 +138,9 @@ def claim_sir_for_all_k(results):
 
 
 def claim_seeding_cost(results):
-    for (dataset, setting), own in results.table("table1", "time_init").iterrows():
+    for (dataset, setting), times in results.table("table1", "time_init").iterrows():
         quantity = f"time to seed, the lesser of ato and mir / sir, {setting}"
-        ratio = _ratio(own[["ato", "mir"]].min(), own["sir"])
+        ratio = _ratio(times[["ato", "mir"]].min(), times["sir"])
         yield results.test(dataset, quantity, ratio, ">=", 1)
     for (dataset, setting), time in results.table("table1", "time_total").iterrows():
         quantity, slower = f"CPU time, ato / cold, {setting}", dataset == "adult"
@@ -153,8 +155,8 @@ def claim_seeding_iterations(results):
 
 
 def _from_published(results):
-    """Data set, and how far our iterations at k = 10 are from the published ones, relatively, by method; and
-    ours of the cold start and LIBSVM, whose published ones are those of LIBSVM."""
+    """Yield data set, the relative distance of our iterations at k = 10 from the published ones by method,
+    and our iterations of the cold start. The published iterations of the cold start are those of LIBSVM."""
     published = wide(results.published, "table1", "iterations")
     published[COLD] = published[LIBSVM]
     ours = results.table("table1", "iterations")
@@ -172,7 +174,7 @@ def claim_cold_counts(results):
 
 def claim_seeded_counts(results):
     for dataset, far, _ in _from_published(results):
-        for method in OF_THE_PAPER:
+        for method in PAPER_SEEDS:
             quantity = f"{method} iterations, relative difference"
             told = (dataset, method) == ("adult", "sir")
             yield results.test(dataset, quantity, far[method], "<=", "sir", decides=told)
@@ -186,32 +188,32 @@ def claim_faster(results):
             ratios = (time[LIBSVM] / time[[COLD, "sir", "top"]]).astype(float)
             if ratios.isna().all():
                 continue
-            at = named(setting, rounds[dataset, setting])
-            quantity = f"LIBSVM / fastest of ours ({ratios.idxmax()}), {at}"
+            label = named(setting, rounds[dataset, setting])
+            quantity = f"LIBSVM / fastest of ours ({ratios.idxmax()}), {label}"
             yield results.test(dataset, quantity, ratios.max(), ">=", limits[setting])
             for method, ratio in ratios.items():
                 yield number(dataset, f"LIBSVM / {method}, {setting}", ratio)
 
 
 def claim_default_seed(results):
-    """What seeds save where all folds share the matrix: geometric means over the data sets."""
+    """Yield the time that seeds save if all folds share the matrix: geometric means over the data sets."""
     for settings in results.table1:
         times, counts = (results.seeds(settings, metric) for metric in ("time", "iterations"))
-        for setting, own in times.groupby(level="setting", sort=False):
+        for setting, group in times.groupby(level="setting", sort=False):
             # a seed that was not run on every set has no mean that compares
-            own = own[list(SEEDS)].dropna(axis="columns")
-            if COLD not in own or own.shape[1] < 2:
+            group = group[list(SEEDS)].dropna(axis="columns")
+            if COLD not in group or group.shape[1] < 2:
                 continue
-            time, count = means(own), means(counts.loc[own.index, own.columns])
+            time, count = means(group), means(counts.loc[group.index, group.columns])
             best = time.drop(COLD).idxmin()
             quantity = f"CPU time, fastest seed ({best}) / cold, {settings}, {setting}"
             yield results.test(ALL_SETS, quantity, time[best], ">=", "default")
-            for method in own.columns.drop(COLD):
+            for method in group.columns.drop(COLD):
                 yield number(ALL_SETS, f"iterations, {method} / cold, {settings}, {setting}", count[method])
 
 
 def claim_unlearning(results):
-    """The times of LIBSVM and of the fastest seed, over that of unlearning, where unlearning was run."""
+    """Yield the times of LIBSVM and of the fastest seed over that of unlearning, if unlearning was run."""
     seeds = list(SEEDS)
     for settings in results.table3:
         times = results.table("table3", "time_total", settings)
@@ -219,8 +221,8 @@ def claim_unlearning(results):
         times = results.seeds(settings, "time")
         yield from _over_unlearning(results, times, "fastest seed", seeds, "unlearning_over_seeds", settings)
         accuracy = results.table("table1", "accuracy", settings)
-        for (dataset, setting), own in accuracy[accuracy[UNLEARN].notna()].iterrows():
-            far = abs(own[UNLEARN] - own[COLD])
+        for (dataset, setting), row in accuracy[accuracy[UNLEARN].notna()].iterrows():
+            far = abs(row[UNLEARN] - row[COLD])
             quantity = f"accuracy of unlearning, difference, points, {settings}, {setting}"
             yield results.test(dataset, quantity, far, "<=", "unlearning_accuracy")
     times = results.loo_times()
@@ -228,16 +230,19 @@ def claim_unlearning(results):
     yield from _over_unlearning(results, times, "fastest seed", seeds, "unlearning_over_seeds")
 
 
-def _over_unlearning(results, times, what, others, limit, settings=None):
-    """The least time of others over that of unlearning, which decides at k = 100 and for leave-one-out."""
-    for (dataset, setting), own in times[times[UNLEARN].notna()].iterrows():
-        at = f"{settings}, {setting}" if settings else "leave-one-out"
-        ratio, decides = own[others].min() / own[UNLEARN], setting == "k=100" or not settings
-        yield results.test(dataset, f"{what} / unlearning, {at}", ratio, ">=", limit, decides=decides)
+def _over_unlearning(results, times, compared_name, compared, limit, settings=None):
+    """Yield the least time of the `compared` methods over that of unlearning, which decides at k = 100 and
+    for leave-one-out."""
+    for (dataset, setting), row in times[times[UNLEARN].notna()].iterrows():
+        label = f"{settings}, {setting}" if settings else "leave-one-out"
+        ratio, decides = row[compared].min() / row[UNLEARN], setting == "k=100" or not settings
+        yield results.test(
+            dataset, f"{compared_name} / unlearning, {label}", ratio, ">=", limit, decides=decides
+        )
 
 
 def means(costs):
-    """Geometric means over the data sets of each seed's cost over that of the cold start."""
+    """Return geometric means over the data sets of each seed's cost over that of the cold start."""
     return np.exp(np.log(costs.div(costs[COLD], axis="index")).mean())
 
 

@@ -11,8 +11,8 @@ FILE_ORDER = "stratified, file order"
 
 
 def run_file_order(job, k, model, seeding, rounds, settings):
-    """The first folds from a seed, the first of them cold. Kernel values are computed when they are asked
-    for, in single precision. One row.
+    """Run the first folds from a seed, the first of them cold. Kernel values are computed when they are
+    needed, in single precision. One row.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ def run_file_order(job, k, model, seeding, rounds, settings):
     settings : SimpleNamespace
         ``tol``, ``seed`` and ``max_iter``, as there; ``memory_mb`` of the columns that are kept.
     """
-    own = problem(job, k, model, settings)
+    cv_problem = problem(job, k, model, settings)
     job.identity["seed"] = None
-    gram = Gram(own.X, RBF(own.gamma), dtype="float32", memory_mb=settings.memory_mb)
-    folds = stratified_folds(own.y, int(k), None)
+    gram = Gram(cv_problem.X, RBF(cv_problem.gamma), dtype="float32", memory_mb=settings.memory_mb)
+    folds = stratified_folds(cv_problem.y, int(k), None)
     options = {"tol": settings.tol, "max_iter": settings.max_iter, "rng": settings.seed, **PLAIN_SMO}
-    cv = cross_validate(gram, own.y, own.C, folds, seeding, rounds=rounds, **options)
+    cv = cross_validate(gram, cv_problem.y, cv_problem.C, folds, seeding, rounds=rounds, **options)
     tested = folds < rounds
     return [
         {

@@ -35,24 +35,24 @@ def folds_of(setting):
 
 
 def _both(table, tidy, published, by=KEY[1:]):
-    """Our values of a table, and the published ones (`lib.tables.lookup`)."""
+    """Return our values of a table, and the published ones (`lib.tables.lookup`)."""
     return lookup(tidy, by), lookup(published[published["exhibit"] == table], by)
 
 
 def _marked(find, decimals, *key):
-    """A column of numbers, with a mark where fewer rounds were run than a number is about."""
+    """Return a column of numbers, with a mark if fewer rounds were run than a number is about."""
     text = shown(find, decimals, *key)
 
     def marked(*line):
-        of = (*line, *key)[:3]
-        fewer = find(*of, "rounds")[0] < folds_of(of[1])
+        row_key = (*line, *key)[:3]
+        fewer = find(*row_key, "rounds")[0] < folds_of(row_key[1])
         return text(*line) + EXTRAPOLATED * (fewer and text(*line) != MISSING)
 
     return marked
 
 
 def _beside(settings, printed, reproduced):
-    """Columns of heading and function; the published ones stand beside ours with the published settings
+    """Return columns of heading and function; published columns stand beside ours with the published settings
     only."""
     if settings != PUBLISHED:
         return [("", *column) for column in reproduced]
@@ -64,11 +64,11 @@ def _named(row):
 
 
 def _notes(tidy):
-    """Notes on what was extrapolated, from how many rounds, and on what failed."""
+    """Return notes on extrapolated values, with their rounds, and on failures."""
     rounds = tidy[tidy["metric"] == "rounds"]
     fewer = rounds[rounds["value"] < rounds["setting"].map(folds_of)]
-    what = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole"
-    notes = listed(fewer, "rounds", what, lambda row: f"{_named(row)}: {row.value:.0f}", "; ")
+    heading = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole"
+    notes = listed(fewer, "rounds", heading, lambda row: f"{_named(row)}: {row.value:.0f}", "; ")
     if notes and (tidy["metric"] == "libsvm_over").any():
         notes.append(
             "±: half of the 95 % interval of what was extrapolated; of one fold of LIBSVM by the spread of "
@@ -78,16 +78,16 @@ def _notes(tidy):
 
 
 def table1_layout(tidy, published, settings):
-    """Columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published rows
-    stand beside those with the published settings only."""
+    """Return columns, body and notes of Table 1 for `lib.tables.write_markdown` and ``write_tex``. Published
+    rows stand beside those with the published settings only."""
     ours, theirs = _both("table1", tidy, published)
 
-    def of_seeds(metric):
+    def seed_times(metric):
         text = shown(ours, 2, metric)
-        return lambda *at: MISSING if at[2] == LIBSVM else text(*at)
+        return lambda *line: MISSING if line[2] == LIBSVM else text(*line)
 
-    def rest(*at):
-        return number(theirs(*at, "time_total" if at[2] == LIBSVM else "time_rest")[0], 1)
+    def rest(*line):
+        return number(theirs(*line, "time_total" if line[2] == LIBSVM else "time_rest")[0], 1)
 
     printed = [
         ("Init", shown(theirs, 1, "time_init")),
@@ -96,15 +96,15 @@ def table1_layout(tidy, published, settings):
         ("Accuracy (%)", shown(theirs, 2, "accuracy")),
     ]
     reproduced = [
-        ("Kernel", of_seeds("time_kernel")),
-        ("Init", of_seeds("time_init")),
+        ("Kernel", seed_times("time_kernel")),
+        ("Init", seed_times("time_init")),
         ("Rest", _marked(ours, 2, "time_rest")),
         ("Total", _marked(ours, 2, "time_total")),
         ("LIBSVM / total", faster(ours, LIBSVM, "time_total")),
         ("Iterations", _marked(ours, 0, "iterations")),
         ("Accuracy (%)", shown(ours, 2, "accuracy")),
     ]
-    columns = [("", "Data set", data_set), ("", "Method", lambda *at: NAMES[at[2]])]
+    columns = [("", "Data set", data_set), ("", "Method", lambda *line: NAMES[line[2]])]
     notes = [
         f"{KERNEL_APART} Init: choosing the alphas to start from (AVG and TOP: the fit of all points, too; "
         "unlearning: that fit, and the paths); rest: the fits. The published total of LIBSVM stands under "
@@ -116,7 +116,7 @@ def table1_layout(tidy, published, settings):
 
 
 def table2_layout(tidy, published):
-    """Columns, body and notes of Table 2."""
+    """Return columns, body and notes of Table 2."""
     ours, theirs = _both("table2", tidy, published)
     columns = [
         ("", "Data set", data_set),
@@ -130,12 +130,14 @@ def table2_layout(tidy, published):
     ]
     lines, notes, empty = lines_of(tidy, "dataset", "setting"), [], []
     for dataset, settings in lines:
-        at = (dataset, settings, "")
+        row_key = (dataset, settings, "")
         names = ("rows", "features", "C", "gamma")
-        pairs = [(name, theirs(*at, name)[0], ours(*at, name)[0]) for name in names]
-        if other := [f"{name} {its:g}" for name, its, own in pairs if not pd.isna(its) and its != own]:
+        pairs = [(name, theirs(*row_key, name)[0], ours(*row_key, name)[0]) for name in names]
+        if other := [
+            f"{name} {its:g}" for name, its, our_value in pairs if not pd.isna(its) and its != our_value
+        ]:
             notes.append(f"{dataset_in_words(dataset)}: the paper prints {', '.join(other)}.")
-        if settings == PUBLISHED and ours(*at, "kernel_share")[0] < 1:
+        if settings == PUBLISHED and ours(*row_key, "kernel_share")[0] < 1:
             empty.append(dataset_in_words(dataset))
     if empty:
         notes.append(
@@ -148,7 +150,7 @@ def table2_layout(tidy, published):
 
 
 def table3_layout(tidy, published, settings):
-    """Columns, body and notes of Table 3; parameters as in `table1_layout`."""
+    """Return columns, body and notes of Table 3; parameters as in `table1_layout`."""
     ours, theirs = _both("table3", tidy, published)
     # a column of our own, where any set has it
     methods = [method for method in TABLE3_METHODS if method != UNLEARN or method in set(tidy["method"])]
@@ -156,7 +158,7 @@ def table3_layout(tidy, published, settings):
     unlearned = lines_of(tidy[tidy["method"] == UNLEARN], "dataset", "setting")
 
     def if_run(method, text):
-        return lambda *at: text(*at) if method != UNLEARN or at in unlearned else NOT_RUN
+        return lambda *line: text(*line) if method != UNLEARN or line in unlearned else NOT_RUN
 
     printed = [
         ("LIBSVM", shown(theirs, 1, LIBSVM, "time_total")),
@@ -174,13 +176,13 @@ def table3_layout(tidy, published, settings):
 
 
 def folds_layout(tidy, published):
-    """Columns, body and notes of the iterations on many assignments of the rows to folds."""
+    """Return columns, body and notes of the iterations on many assignments of the rows to folds."""
     ours, theirs = _both("table1", tidy, published, ("dataset", "method", "setting", "metric"))
 
     def as_printed(dataset, method):
         return number(theirs(dataset, LIBSVM if method == COLD else method, "k=10", "iterations")[0], 0)
 
-    columns = [("", "Data set", data_set), ("", "Method", lambda *at: NAMES[at[1]])]
+    columns = [("", "Data set", data_set), ("", "Method", lambda *line: NAMES[line[1]])]
     columns += [("", "Published", as_printed)]
     for (kind,) in lines_of(tidy, "setting"):
         ends = [(kind, f"iterations_{end}") for end in ("least", "most")]
@@ -188,8 +190,8 @@ def folds_layout(tidy, published):
         columns.append((kind, "least to most", filled("{:.0f} to {:.0f}", ours, *ends)))
     counts = tidy[tidy["metric"] == "assignments"].drop_duplicates(["dataset", "setting"])
     drawn = {}
-    for dataset, own in counts.groupby("dataset", sort=False):
-        numbers = ", ".join(f"{row.setting} {row.value:.0f}" for row in own.itertuples())
+    for dataset, group in counts.groupby("dataset", sort=False):
+        numbers = ", ".join(f"{row.setting} {row.value:.0f}" for row in group.itertuples())
         drawn.setdefault(numbers, []).append(dataset_in_words(dataset))
     assignments = "; ".join(f"{', '.join(names)}: {numbers}" for numbers, names in drawn.items())
     notes = [
@@ -202,8 +204,8 @@ def folds_layout(tidy, published):
 
 
 def agreement_layout(agreement, agreement_points, tie):
-    """Columns, body and notes of the agreement of the seeds; points that differ are notes, those of one fold
-    and the same decision values together."""
+    """Return columns, body and notes of the agreement of the seeds. Points that differ are notes; those of
+    one fold and the same decision values stand together."""
     headings = ("Data set", "Settings", "k", "Seeds", "Failed", "Points", "Differing", "No ties")
     columns = [("", heading) for heading in headings]
     columns += [("Accuracy (%)", "least"), ("Accuracy (%)", "most")]
@@ -228,15 +230,15 @@ def agreement_layout(agreement, agreement_points, tie):
         texts = texts.map(lambda value: "" if pd.isna(value) else f"{value:.3g}")
     keys = ["dataset", "settings", "k", "fold", "tie", *seeds]
     merged = agreement_points[["dataset", "settings", "k", "fold", "tie", "point"]].join(texts[seeds])
-    for key, own in merged.groupby(keys, sort=False):
+    for key, group in merged.groupby(keys, sort=False):
         dataset, settings, k, fold, is_tie, *values = key
         decisions = ", ".join(
             f"{value} ({NAMES[m]})" for m, value in zip(seeds, values, strict=True) if value
         )
-        what = f"point {own['point'].iloc[0]}" if len(own) == 1 else f"{len(own)} points"
+        points = f"point {group['point'].iloc[0]}" if len(group) == 1 else f"{len(group)} points"
         kind = "a tie" if is_tie == "yes" else "no tie"
         notes.append(
-            f"{dataset_in_words(dataset)}, {settings}, {WHOLE.get(k, f'k = {k}')}, fold {fold}: {what}, "
+            f"{dataset_in_words(dataset)}, {settings}, {WHOLE.get(k, f'k = {k}')}, fold {fold}: {points}, "
             f"decision value {decisions}: {kind}."
         )
     return columns, body, notes

@@ -1,4 +1,4 @@
-"""LIBSVM itself, through scikit-learn: the yardstick, as rows.
+"""LIBSVM itself, through scikit-learn: the baseline, as rows.
 
 In a file of its own, as its runs take longest and depend on nothing that the solver is made of.
 """
@@ -12,17 +12,19 @@ from papers.wen2017.problem import CACHE_MB, problem
 
 
 def run_libsvm(job, k, model, settings, choice=None):
-    """LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds. One
-    row, of the folds run, which the checkpoint keeps.
+    """Run LIBSVM itself, through scikit-learn, on whole folds: all of them, or as many as the budget holds.
+    One row, of the folds run, which are in the checkpoint.
 
     For the arguments, ``tol`` and ``seed`` see `papers.wen2017.cells.run_seeds`. ``budget_s`` are CPU
     seconds: the first fold is always run, another one only if it fits when it takes as long as the mean of
     those before.
     """
-    own = problem(job, k, model, settings, choice)
-    n_folds = int(own.folds.max()) + 1
+    cv_problem = problem(job, k, model, settings, choice)
+    n_folds = int(cv_problem.folds.max()) + 1
     done, spent = [], 0
-    for fold in job.points([[h] for h in range(n_folds)], lambda h: _fold(job, own, own.folds == h)):
+    for fold in job.points(
+        [[h] for h in range(n_folds)], lambda h: _fold(job, cv_problem, cv_problem.folds == h)
+    ):
         done.append(fold)
         spent += fold["cpu_s"]
         if spent * (1 + 1 / len(done)) > settings.budget_s:
@@ -41,21 +43,21 @@ def run_libsvm(job, k, model, settings, choice=None):
 
 
 def forecast(rows, took, settings):
-    """What the rows would take within the budget of the settings; see `lib.cost.seconds`."""
+    """Return the time that the rows would take within the budget of the settings; see `lib.cost.seconds`."""
     fold = took / rows["rounds"]
     return fold * np.minimum(np.maximum(settings.budget_s // fold, 1), rows["k"])
 
 
-def _fold(job, own, held_out):
-    """One fold: iterations, CPU time of the fit and of the held-out points, and their errors."""
-    machine = SVC(C=own.C, gamma=own.gamma, tol=job.identity["tol"], cache_size=CACHE_MB)
-    X_train, X_test = own.X[~held_out], own.X[held_out]
+def _fold(job, cv_problem, held_out):
+    """Run one fold and return its iterations, CPU time of the fit and of the held-out points, and errors."""
+    machine = SVC(C=cv_problem.C, gamma=cv_problem.gamma, tol=job.identity["tol"], cache_size=CACHE_MB)
+    X_train, X_test = cv_problem.X[~held_out], cv_problem.X[held_out]
     with timed(job.timing) as clock:
-        predicted = machine.fit(X_train, own.y[~held_out]).predict(X_test)
+        predicted = machine.fit(X_train, cv_problem.y[~held_out]).predict(X_test)
     return {
         "n_iter": int(machine.n_iter_[0]),
         "cpu_s": clock.cpu_s,
-        "errors": int(np.count_nonzero(predicted != own.y[held_out])),
+        "errors": int(np.count_nonzero(predicted != cv_problem.y[held_out])),
         "rows_tested": int(np.count_nonzero(held_out)),
         "status": OK,
     }

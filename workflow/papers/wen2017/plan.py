@@ -1,4 +1,4 @@
-"""What there is to run: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
+"""The plan: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
 
 from lib.config import check_datasets, check_names, grid
 from lib.plan import Cell, Plan, Run
@@ -16,27 +16,28 @@ SMALL_MB = 1900
 
 
 def plan(config, registry):
-    own = config["wen2017"]
-    datasets = {entry["name"]: entry for entry in own["datasets"]}
-    variants = {entry["name"]: entry for entry in own["variants"]["datasets"]}
-    along_C, choice = own["along_C"], own["choice"]
-    sampled = own["sample"] if config["baselines"] == "sampled" else None
-    left_out, found = sampled["without"] if sampled else (), {}
+    section = config["wen2017"]
+    datasets = {entry["name"]: entry for entry in section["datasets"]}
+    variants = {entry["name"]: entry for entry in section["variants"]["datasets"]}
+    along_C, choice = section["along_C"], section["choice"]
+    sampled = section["sample"] if config["baselines"] == "sampled" else None
+    left_out, planned_cells = sampled["without"] if sampled else (), {}
     check_datasets({"wen2017.datasets": datasets}, registry)
     check_datasets(
         {"wen2017.along_C.datasets": along_C["datasets"], "wen2017.variants.datasets": variants}, datasets
     )
-    settings = {**{key: own[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
+    settings = {**{key: section[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
 
+    # functions of a run's cells: memory, model, seeds, samples
     def run(function, stage, cells, settings, after=("choice",), **more):
-        kept = {name: cell for name, cell in cells.items() if f"{stage}/{name}" not in left_out}
-        found.update({f"{stage}/{name}": cell for name, cell in cells.items()})
-        return Run(function, "CV_ROWS", kept, settings, stage, after, **more)
+        run_cells = {name: cell for name, cell in cells.items() if f"{stage}/{name}" not in left_out}
+        planned_cells.update({f"{stage}/{name}": cell for name, cell in cells.items()})
+        return Run(function, "CV_ROWS", run_cells, settings, stage, after, **more)
 
     def whole_matrix_mb(dataset, seedings, k, which=PUBLISHED):
-        """Memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part are the
-        kernel values of a fold with all others, and four matrices of normal equations."""
+        """Return the memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part
+        are the kernel values of a fold with all others, and four matrices of normal equations."""
         rows, size = registry[dataset].rows, BYTES[datasets[dataset]["dtype"]]
         whole = rows**2 * size / 2**20
         fold = 1 if k == "loo" else rows / int(k)
@@ -51,10 +52,11 @@ def plan(config, registry):
         return {}
 
     def seedings_mb(dataset, k, which):
-        return whole_matrix_mb(dataset, of_k(datasets[dataset], k)["methods"], k, which)
+        return whole_matrix_mb(dataset, seeding_entry(datasets[dataset], k)["methods"], k, which)
 
     def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=seedings_mb, name="k"):
-        """Cells that data set, settings and k name: of the published or, without a model, the chosen one."""
+        """Return the cells that data set, settings and k name: of the published model, or, without a
+        model, of the chosen one."""
         cells_of = {}
         for dataset, entry in datasets.items():
             for which in (PUBLISHED, CHOSEN):
@@ -71,79 +73,100 @@ def plan(config, registry):
                     )
         return cells_of
 
-    def of_k(entry, k):
-        return next(own for own in entry["seedings"] if str(own["k"]) == k)
+    def seeding_entry(entry, k):
+        return next(seeding for seeding in entry["seedings"] if str(seeding["k"]) == k)
 
-    def of_seeds(entry, k):
-        return {"dtype": entry["dtype"], "rounds": of_k(entry, k).get("rounds"), **sample(entry, k)}
+    def seed_settings(entry, k):
+        return {"dtype": entry["dtype"], "rounds": seeding_entry(entry, k).get("rounds"), **sample(entry, k)}
 
     def sample(entry, k):
-        """The most folds of the seeds of a cell that have fewer than all; nothing where all are run."""
-        most = {**sampled["folds"], **of_k(entry, k).get("sample", {})} if sampled else {}
+        """Return the most folds of the seeds of a cell that have fewer than all; empty if all are run."""
+        most = {**sampled["folds"], **seeding_entry(entry, k).get("sample", {})} if sampled else {}
         fewer = {
             name: most[name]
-            for name in of_k(entry, k)["methods"]
+            for name in seeding_entry(entry, k)["methods"]
             if name in most and (k == "loo" or most[name] < int(k))
         }
         return {"sample": fewer} if fewer else {}
 
     def seedings(entry, k):
-        return {"seedings": of_k(entry, k)["methods"]}
+        return {"seedings": seeding_entry(entry, k)["methods"]}
 
     def cached_seedings(entry, k):
-        return {"seedings": [name for name in of_k(entry, k)["methods"] if name in own["cached"]["seedings"]]}
+        return {
+            "seedings": [
+                name for name in seeding_entry(entry, k)["methods"] if name in section["cached"]["seedings"]
+            ]
+        }
 
-    of_choice = {
+    # cells of the choice, the path, the variants, LIBSVM and unlearning
+    choice_cells = {
         name: Cell(name, {"settings": CHOSEN}, mem_mb=SMALL_MB, minutes=120)
         for name in _with_choice(datasets, along_C)
     }
     path = {"k": str(along_C["k"]), "C": grid(along_C["C"]), "seedings": along_C["seedings"]}
-    of_path = {
+    path_cells = {
         name: Cell(name, {"settings": CHOSEN}, path, mem_mb=SMALL_MB, minutes=120, beyond=True)
         for name in along_C["datasets"]
     }
-    of_variants = {
+    variant_cells = {
         name: Cell(
             name,
             {"settings": PUBLISHED},
-            {"k": str(own["variants"]["k"]), "model": model(name), "seedings": entry["seedings"]},
+            {"k": str(section["variants"]["k"]), "model": model(name), "seedings": entry["seedings"]},
             {"dtype": datasets[name]["dtype"], **{key: entry[key] for key in ("stratified", "unstratified")}},
-            whole_matrix_mb(name, entry["seedings"], own["variants"]["k"]),
+            whole_matrix_mb(name, entry["seedings"], section["variants"]["k"]),
             120,
             beyond=True,
         )
         for name, entry in variants.items()
     }
-    of_grid = {
+    choice_grid = {
         **{key: choice[key] for key in ("rows", "folds")},
         **{key: grid(choice[key]) for key in ("C", "gamma")},
     }
-    of_libsvm = cells("libsvm", 360, mb=lambda *_: SMALL_MB)
-    budget_s = sampled["libsvm_budget"] if sampled else own["libsvm_budget"]
-    unlearned = cells("unlearn", 240, cell_settings=of_seeds, name="unlearn")
-    of_folds = {"forecast": "cells.forecast"}
-    with_cache = {**settings, "rounds": own["cached"]["rounds"]}
+    libsvm_cells = cells("libsvm", 360, mb=lambda *_: SMALL_MB)
+    budget_s = sampled["libsvm_budget"] if sampled else section["libsvm_budget"]
+    unlearned = cells("unlearn", 240, cell_settings=seed_settings, name="unlearn")
+    fold_forecast = {"forecast": "cells.forecast"}
+    with_cache = {**settings, "rounds": section["cached"]["rounds"]}
+    # the runs of all stages
     runs = [
         # the others wait for it
-        run("choice.run_choice", "choice", of_choice, {**of_grid, **without_limit}, after=(), priority=1),
-        run("cells.run_seeds", "seeds", cells("seeds", 720, seedings, of_seeds), settings, **of_folds),
-        run("cells.run_unlearning", "seeds", unlearned, settings, **of_folds),
+        run(
+            "choice.run_choice",
+            "choice",
+            choice_cells,
+            {**choice_grid, **without_limit},
+            after=(),
+            priority=1,
+        ),
+        run(
+            "cells.run_seeds",
+            "seeds",
+            cells("seeds", 720, seedings, seed_settings),
+            settings,
+            **fold_forecast,
+        ),
+        run("cells.run_unlearning", "seeds", unlearned, settings, **fold_forecast),
         run("cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
         run(
             "libsvm.run_libsvm",
             "libsvm",
-            of_libsvm,
+            libsvm_cells,
             {**without_limit, "budget_s": budget_s},
             forecast="libsvm.forecast",
         ),
-        run("cells.run_along_C", "along_C", of_path, {**settings, "rows": along_C["rows"]}),
+        run("cells.run_along_C", "along_C", path_cells, {**settings, "rows": along_C["rows"]}),
         # how folds are drawn
-        run("variants.run_variants", "variants", of_variants, settings, after=()),
+        run("variants.run_variants", "variants", variant_cells, settings, after=()),
     ]
     # data sets that the configuration leaves out have no cells that could be known
     known = {*registry} - {*datasets}
     check_names(
-        "wen2017.sample.without", [name for name in left_out if known.isdisjoint(name.split("/"))], found
+        "wen2017.sample.without",
+        [name for name in left_out if known.isdisjoint(name.split("/"))],
+        planned_cells,
     )
     return Plan(
         runs,
@@ -157,9 +180,9 @@ def plan(config, registry):
 
 
 def _with_choice(datasets, along_C):
-    """The data sets of which some cell runs the chosen model."""
+    """Return the data sets of which some cell runs the chosen model."""
     return [
         name
         for name, entry in datasets.items()
-        if name in along_C["datasets"] or any(of_stage[CHOSEN] for of_stage in entry["cells"].values())
+        if name in along_C["datasets"] or any(stage_cells[CHOSEN] for stage_cells in entry["cells"].values())
     ]

@@ -46,8 +46,8 @@ LOO_PRINTED = {"webdata": ("sir", 167)}
 
 
 def plot_figure2(tidy):
-    """CPU time of leave-one-out, one line per data set; marks of extrapolated times are open. Grey: where our
-    LIBSVM's time and the paper's ratio would put a seed."""
+    """Draw the CPU time of leave-one-out, one line per data set; marks of extrapolated times are open. Grey:
+    the time of a seed by our LIBSVM's time and the paper's ratio."""
     time, rounds, points = (wide(tidy, "figure2", name) for name in ("time_total", "rounds", "points"))
     fig, ((ax,),) = figure(1, 1, 6.4, 0.75 * len(time) + 1.4)
     methods = [method for method in STYLES if method in time and time[method].notna().any()]
@@ -74,9 +74,9 @@ def plot_figure2(tidy):
 
 
 def plot_seeds(tidy, published):
-    """Cost of each seed over that of the cold start, in columns of panels: iterations, CPU time and kernel
-    values. A line for every data set and k with published and with chosen settings; below, against C. Grey:
-    the cost over LIBSVM's that the paper prints in Tables 1 and 3."""
+    """Draw the cost of each seed over that of the cold start, in columns of panels: iterations, CPU time and
+    kernel values. There is a line for every data set and k with published and with chosen settings, and below
+    are the costs against C. Grey: the cost over LIBSVM's that the paper prints in Tables 1 and 3."""
     titles = {PUBLISHED: "published settings", CHOSEN: "chosen settings"}
     blocks = {exhibit: wide(tidy, exhibit, "time").index for exhibit in titles}
     heights = [max(len(lines), 1) + 1 for lines in blocks.values()]
@@ -98,25 +98,25 @@ def plot_seeds(tidy, published):
 
 
 def over_cold(tidy, exhibit, metric):
-    """Costs of methods, one column each, over that of the cold start."""
+    """Return costs of methods, one column each, over that of the cold start."""
     costs = wide(tidy, exhibit, metric)
     return costs.div(costs[COLD], axis="index") if len(costs) else costs
 
 
 def over_libsvm(published, metric):
-    """Costs that the paper prints over that of LIBSVM: a column per method, by data set and k. Of a time, all
-    parts that Table 1 prints, or the whole of Table 3."""
+    """Return the costs that the paper prints over that of LIBSVM: a column per method, by data set and k.
+    Times are the sum of all parts that Table 1 prints, or the whole of Table 3."""
     parts = {"iterations": ["iterations"], "time": ["time_init", "time_rest", "time_total"]}.get(metric, [])
-    own = published[published["exhibit"].isin(("table1", "table3")) & published["metric"].isin(parts)]
-    own = own.groupby(["exhibit", "dataset", "setting", "method"])["value"].sum().unstack("method")
-    ratios = own.div(own[LIBSVM], axis="index") if LIBSVM in own else own
+    selected = published[published["exhibit"].isin(("table1", "table3")) & published["metric"].isin(parts)]
+    selected = selected.groupby(["exhibit", "dataset", "setting", "method"])["value"].sum().unstack("method")
+    ratios = selected.div(selected[LIBSVM], axis="index") if LIBSVM in selected else selected
     # SIR at k = 10 stands in both tables: that of Table 1
     return ratios.groupby(["dataset", "setting"]).first()
 
 
 def draw_lines(ax, ratios, printed=None):
-    """Marks on a line per data set and k, and large ones where the paper prints a ratio; returns the methods
-    drawn."""
+    """Draw marks on a line per data set and k, and large ones where the paper prints a ratio; return the
+    methods drawn."""
     drawn, names = [], []
     for place, (dataset, setting) in enumerate(ratios.index):
         first = place == 0 or ratios.index[place - 1][0] != dataset
@@ -139,7 +139,7 @@ def draw_lines(ax, ratios, printed=None):
 
 
 def draw_along_C(ax, ratios):
-    """Medians over the data sets against C, with bars from the least to the most; returns the methods
+    """Draw medians over the data sets against C, with bars from the least to the most; return the methods
     drawn."""
     drawn = []
     for method in STYLES:
@@ -151,10 +151,10 @@ def draw_along_C(ax, ratios):
         # a solution at the C before may be one at the next: 0 iterations, which a logarithmic axis has not
         curves = curves.where(curves > 0)
         # bars beside each other
-        at = curves.index * 1.07 ** (len(drawn) - 2)
+        places = curves.index * 1.07 ** (len(drawn) - 2)
         median = curves.median(axis=1)
         ends = [median - curves.min(axis=1), curves.max(axis=1) - median]
-        ax.errorbar(at, median, ends, elinewidth=0.5, linewidth=1, markersize=3.5, **STYLES[method])
+        ax.errorbar(places, median, ends, elinewidth=0.5, linewidth=1, markersize=3.5, **STYLES[method])
         drawn.append(method)
     ax.axhline(1, color="black", linewidth=0.8, zorder=0)
     ax.set(xscale="log", yscale="log", xlabel="C")

@@ -1,4 +1,5 @@
-"""What is run: rows, features as they are or scaled, hyper-parameters printed or chosen, folds."""
+"""Problems to cross-validate: rows, features as they are or scaled, hyper-parameters printed or chosen,
+folds."""
 
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Problem:
 
 
 def load(data, settings):
-    """All rows of the training part of a prepared data set, their labels, and the set's content hash.
+    """Return all rows of the training part of a prepared data set, their labels, and the set's content hash.
 
     With the settings "chosen" each feature is divided by its range. That is scaling to [0, 1] up to a shift,
     which no RBF kernel value depends on and which would cost a sparse matrix its zeros.
@@ -42,18 +43,18 @@ def load(data, settings):
 
 
 def ends(X):
-    """The least and the largest value of each feature."""
+    """Return the least and the largest value of each feature."""
     return X.min(axis=0), X.max(axis=0)
 
 
 def folds_of(y, k, seed):
-    """The fold of each row: k (text) stratified folds, or with "loo" each row one of its own in a random
+    """Return the fold of each row: k (text) stratified folds, or with "loo" a fold for each row, in a random
     order."""
     return even_folds(y.size, y.size, seed) if k == LOO else stratified_folds(y, int(k), seed)
 
 
 def training_rows(X, y, n, seed):
-    """At most n rows, drawn without replacement, in their order."""
+    """Return at most n rows, drawn without replacement, in their order."""
     if n >= y.size:
         return X, y
     rows = np.sort(np.random.default_rng(seed).permutation(y.size)[:n])
@@ -61,8 +62,8 @@ def training_rows(X, y, n, seed):
 
 
 def problem(job, k, model, settings, choice=None):
-    """What a cell cross-validates, a `Problem`; its job's identity, which has the ``settings`` of the data
-    (see `load`), gets the columns that all rows share.
+    """Return the `Problem` that a cell cross-validates. The identity of its job, which has the ``settings``
+    of the data (see `load`), gets the columns that all rows share.
 
     `k` is a number of folds as text, or "loo"; `model` has ``C`` and ``gamma``, or is None: those of the
     model that was chosen, by the rows `choice`. The settings are ``tol``, the KKT tolerance on LIBSVM's
@@ -84,7 +85,7 @@ def problem(job, k, model, settings, choice=None):
 
 
 def chosen_model(rows):
-    """``C`` and ``gamma`` with the fewest errors in the rows of a choice: of several models the one with the
-    least gamma, and of these with the least C."""
+    """Return ``C`` and ``gamma`` with the fewest errors in the rows of a choice; of several models the one
+    with the least gamma, and of these with the least C."""
     best = rows.sort_values(["errors", "gamma", "C"]).iloc[0]
     return {"C": float(best["C"]), "gamma": float(best["gamma"])}

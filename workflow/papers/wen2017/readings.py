@@ -1,4 +1,4 @@
-"""Other readings of the paper's seeds, which its text leaves open: what each of them does to the counts.
+"""Other readings of the paper's seeds, which its text leaves open, and their effect on the counts.
 
 Kernel values are computed when they are asked for, in single precision, as LIBSVM's are; so the largest data
 sets need no memory for a whole matrix.
@@ -26,8 +26,8 @@ REPEATS, MOST_REPEATED = 50, 1000
 
 
 def positive_sir(change):
-    """SIR that hands an alpha only to a point whose kernel value with it is above 0 in the matrix' precision,
-    else to nobody, and then moves all points by one amount until the equality constraint holds."""
+    """Seed by SIR that hands an alpha only to a point whose kernel value with it is above 0 in the matrix'
+    precision, else to nobody, and then moves all points by one amount until the equality constraint holds."""
     theta = change.without_leaving()
     free = np.ones(change.enters.size, dtype=bool)
     for p in change.giving:
@@ -41,7 +41,7 @@ def positive_sir(change):
 
 
 def first_step_of_ato(change):
-    """ATO that ends with the first event: a step, after which the points that leave are set to 0 and all
+    """Seed by ATO that ends with the first event: after one step, the points that leave are set to 0 and all
     points move by one amount until the equality constraint holds."""
     path = ToFirstEvent(change)
     path.step()
@@ -67,12 +67,12 @@ class ToFirstEvent(Path):
 
 
 def nothing(change):
-    """The points that enter start at 0."""
+    """Seed by 0 for the points that enter."""
     return change.feasible(change.without_leaving(), change.enters)
 
 
 def _trained(change):
-    """The points of the next training set."""
+    """Return the points of the next training set."""
     low, high = change.box
     return np.flatnonzero(high > low)
 
@@ -86,7 +86,7 @@ READINGS = {
 
 
 def run_reading(job, k, model, reading, shuffles, settings):
-    """The first folds from a seed on some assignments of the rows to folds. One row per assignment.
+    """Run the first folds from a seed on some assignments of the rows to folds. One row per assignment.
 
     Parameters
     ----------
@@ -100,40 +100,42 @@ def run_reading(job, k, model, reading, shuffles, settings):
         ``tol``, ``seed`` and ``max_iter``, as there; ``rounds``, int or None; ``memory_mb`` of the columns
         that are kept.
     """
-    own = problem(job, k, model, settings)
-    gram = Gram(own.X, RBF(own.gamma), dtype="float32", memory_mb=settings.memory_mb)
+    cv_problem = problem(job, k, model, settings)
+    gram = Gram(cv_problem.X, RBF(cv_problem.gamma), dtype="float32", memory_mb=settings.memory_mb)
     rows = []
     for seed in range(shuffles):
-        shuffled = replace(own, folds=stratified_folds(own.y, int(k), seed))
+        shuffled = replace(cv_problem, folds=stratified_folds(cv_problem.y, int(k), seed))
         shared = {"folds": "stratified", "seed": [seed], "gram_dtype": "float32", "k": int(k)}
         rows.append({**shared, **chain(job, gram, shuffled, reading, settings)})
     return rows
 
 
-def chain(job, gram, own, name, settings):
-    """Counts of a chain over the first folds, the first fit cold: columns of a row."""
-    seed, of_seeds = READINGS[name]
-    bounds = np.full(own.y.size, own.C)
-    most = check_options(settings.tol, PLAIN_SMO["working_set"], settings.max_iter, own.y.size)
-    trainer = Trainer(own.y, settings.tol, max_iter=most, **PLAIN_SMO)
+def chain(job, gram, cv_problem, name, settings):
+    """Run a chain over the first folds, the first fit cold, and return its counts: columns of a row."""
+    seed, from_seeds = READINGS[name]
+    bounds = np.full(cv_problem.y.size, cv_problem.C)
+    most = check_options(settings.tol, PLAIN_SMO["working_set"], settings.max_iter, cv_problem.y.size)
+    trainer = Trainer(cv_problem.y, settings.tol, max_iter=most, **PLAIN_SMO)
     n_iter, failed, former, start = [], 0, None, None
     errors = []
-    for h in range(settings.rounds or int(own.folds.max()) + 1):
-        out = np.flatnonzero(own.folds == h)
+    for h in range(settings.rounds or int(cv_problem.folds.max()) + 1):
+        out = np.flatnonzero(cv_problem.folds == h)
         if former is None:
             former = trainer.fit(gram, without(bounds, out))
         else:
             solution, known = former
             theta, f, _ = known
-            if of_seeds and start is not None:
-                theta, f = start, gram.product(np.flatnonzero(start), start[start != 0]) - own.y
-            enters = np.flatnonzero(own.folds == h - 1)
+            if from_seeds and start is not None:
+                theta, f = start, gram.product(np.flatnonzero(start), start[start != 0]) - cv_problem.y
+            enters = np.flatnonzero(cv_problem.folds == h - 1)
             rng = np.random.default_rng(settings.seed)
-            change = Transition(gram, own.y, bounds, theta, f, -solution.b, out, enters, settings.tol, rng)
+            change = Transition(
+                gram, cv_problem.y, bounds, theta, f, -solution.b, out, enters, settings.tol, rng
+            )
             start = seed(change)
             former = trainer.fit(gram, without(bounds, out), start, known)
         n_iter.append(int(former[0].n_iter))
-        errors.append(misclassified(own.y, former[0].decision)[out])
+        errors.append(misclassified(cv_problem.y, former[0].decision)[out])
         failed += not former[0].converged
         job.log.info("%s, fold %d: %d iterations", name, h, n_iter[-1])
     return {
@@ -148,39 +150,40 @@ def chain(job, gram, own, name, settings):
 
 
 def run_similarity(job, k, model, settings):
-    """The CPU time in which LIBSVM computes the kernel values of the points that leave with those that enter,
-    as ``seeding_cpu_s``: that of its decision values, whose sums cost nothing beside them. One row.
+    """Measure the CPU time in which LIBSVM computes the kernel values of the points that leave with those
+    that enter, as ``seeding_cpu_s``. It is that of its decision values, whose sums cost nothing beside them.
+    One row.
 
     Parameters
     ----------
     job, k, model, settings
         See `papers.wen2017.cells.run_seeds`.
     """
-    own = problem(job, k, model, settings)
-    leaves, enters = (np.flatnonzero(own.folds == h) for h in (1, 0))
-    machine = SVC(C=own.C, gamma=own.gamma, tol=settings.tol, cache_size=CACHE_MB)
-    machine.fit(own.X[leaves], own.y[leaves])
+    cv_problem = problem(job, k, model, settings)
+    leaves, enters = (np.flatnonzero(cv_problem.folds == h) for h in (1, 0))
+    machine = SVC(C=cv_problem.C, gamma=cv_problem.gamma, tol=settings.tol, cache_size=CACHE_MB)
+    machine.fit(cv_problem.X[leaves], cv_problem.y[leaves])
 
     def seconds(rows):
-        """The least time of some calls, whose own cost is that of a single row."""
+        """Return the least time of some calls; the overhead of a call is that of a single row."""
         times = []
         for _ in range(REPEATS if rows.size < MOST_REPEATED else 1):
             with timed(job.timing) as clock:
-                machine.decision_function(own.X[rows])
+                machine.decision_function(cv_problem.X[rows])
             times.append(clock.cpu_s)
         return min(times)
 
     seconds(enters[:1])
     pairs = machine.n_support_.sum() * (enters.size - 1)
     spent = (seconds(enters) - seconds(enters[:1])) / pairs * leaves.size * enters.size
-    found = misclassified(own.y, np.where(own.y > 0, 1.0, -1.0))
+    wrong = misclassified(cv_problem.y, np.where(cv_problem.y > 0, 1.0, -1.0))
     return [
         {
             "method": "similarity",
             "k": int(k),
             "rounds": 1,
             "seeding_cpu_s": spent,
-            **error_count(found),
+            **error_count(wrong),
             "status": OK,
         }
     ]

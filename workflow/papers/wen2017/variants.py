@@ -1,4 +1,5 @@
-"""How the folds are drawn, and a seed that leaves out a step of the paper: what that does to the counts."""
+"""Variants of the folds and of the seeds: other draws of folds, a seed that leaves out a step of the paper,
+and their effect on the counts."""
 
 from dataclasses import replace
 
@@ -16,12 +17,12 @@ from papers.wen2017.problem import problem
 
 
 def zero(change):
-    """The points that enter start at 0, and are moved only to keep the equality constraint."""
+    """Seed by 0 for the points that enter, which are moved only to keep the equality constraint."""
     return change.feasible(change.without_leaving(), change.enters)
 
 
 def positive(change):
-    """SIR that hands alphas only to points of a kernel value above 0, else to nobody."""
+    """Seed by SIR that hands alphas only to points of a kernel value above 0, else to nobody."""
     theta = change.without_leaving()
     free = np.ones(change.enters.size, dtype=bool)
     for p in change.giving:
@@ -34,12 +35,12 @@ def positive(change):
     return change.feasible(theta, change.enters)
 
 
-OWN_SEEDS = {"sir_positive": positive, "zero": zero}
+ADDED_SEEDS = {"sir_positive": positive, "zero": zero}
 
 
 def run_variants(job, k, model, seedings, settings):
-    """Each seed on many assignments of the rows to folds. One row per assignment and seed; ``folds`` names
-    the assignment's kind.
+    """Run each seed on many assignments of the rows to folds. One row per assignment and seed; ``folds``
+    names the assignment's kind.
 
     Parameters
     ----------
@@ -51,58 +52,63 @@ def run_variants(job, k, model, seedings, settings):
         ``dtype``, ``tol`` and ``max_iter``, as there; ``stratified`` and ``unstratified``: shuffles to draw,
         with the seeds 0, 1, ...; the order of the file comes on top.
     """
-    own = problem(job, k, model, settings)
-    gram = Gram(own.X, RBF(own.gamma), dtype=settings.dtype, memory_mb=matrix_mb(own.y.size, settings.dtype))
+    cv_problem = problem(job, k, model, settings)
+    gram = Gram(
+        cv_problem.X,
+        RBF(cv_problem.gamma),
+        dtype=settings.dtype,
+        memory_mb=matrix_mb(cv_problem.y.size, settings.dtype),
+    )
     gram.compute()
     k = int(k)
     kinds = {
-        "stratified": [stratified_folds(own.y, k, seed) for seed in range(settings.stratified)],
-        "stratified, file order": [stratified_folds(own.y, k, None)],
-        "unstratified": [even_folds(own.y.size, k, seed) for seed in range(settings.unstratified)],
-        "unstratified, file order": [even_folds(own.y.size, k, None)],
+        "stratified": [stratified_folds(cv_problem.y, k, seed) for seed in range(settings.stratified)],
+        "stratified, file order": [stratified_folds(cv_problem.y, k, None)],
+        "unstratified": [even_folds(cv_problem.y.size, k, seed) for seed in range(settings.unstratified)],
+        "unstratified, file order": [even_folds(cv_problem.y.size, k, None)],
     }
     options = {"tol": settings.tol, "max_iter": settings.max_iter, **PLAIN_SMO}
     rows = []
     for kind, assignments in kinds.items():
         shared = {"folds": kind, "k": k, "rounds": k, "gram_dtype": settings.dtype}
         for seed, folds in enumerate(assignments):
-            found = counts(gram, replace(own, folds=folds), seedings, options)
-            job.log.info("%s folds, shuffle %d: %s", kind, seed, found)
-            shared |= {"seed": None if "file" in kind else [seed], "rows_tested": own.y.size}
-            rows += [{**shared, "method": method, **columns} for method, columns in found.items()]
+            columns_by_method = counts(gram, replace(cv_problem, folds=folds), seedings, options)
+            job.log.info("%s folds, shuffle %d: %s", kind, seed, columns_by_method)
+            shared |= {"seed": None if "file" in kind else [seed], "rows_tested": cv_problem.y.size}
+            rows += [{**shared, "method": method, **columns} for method, columns in columns_by_method.items()]
     return rows
 
 
-def counts(gram, own, seedings, options):
-    """What each seed takes on one assignment: columns of a row by method.
+def counts(gram, cv_problem, seedings, options):
+    """Run each seed on one assignment and return its counts: columns of a row by method.
 
     A file that is sorted by class has none that is in its order: its rows say so.
     """
     try:
-        check_folds(own.folds, own.y)
+        check_folds(cv_problem.folds, cv_problem.y)
     except ValueError as error:
-        return {method: {"status": ERROR, "reason": str(error)} for method in (*seedings, *OWN_SEEDS)}
-    found = {}
+        return {method: {"status": ERROR, "reason": str(error)} for method in (*seedings, *ADDED_SEEDS)}
+    results = {}
     for method in seedings:
-        cv = cross_validate(gram, own.y, own.C, own.folds, method, **options)
-        found[method] = cv.errors, cv.n_iter, cv.n_not_converged
-    found |= {method: chain(gram, own, start, options) for method, start in OWN_SEEDS.items()}
+        cv = cross_validate(gram, cv_problem.y, cv_problem.C, cv_problem.folds, method, **options)
+        results[method] = cv.errors, cv.n_iter, cv.n_not_converged
+    results |= {method: chain(gram, cv_problem, start, options) for method, start in ADDED_SEEDS.items()}
     return {
         method: {**error_count(errors), "n_iter": n_iter, **status(failed)}
-        for method, (errors, n_iter, failed) in found.items()
+        for method, (errors, n_iter, failed) in results.items()
     }
 
 
-def chain(gram, own, seed, options):
-    """Errors (bool, shape (m,)), iterations and fits that did not converge of a chain over the folds, the
-    first fit cold.
+def chain(gram, cv_problem, seed, options):
+    """Run a chain over the folds, the first fit cold. Return its errors (bool, shape (m,)), iterations and
+    the number of fits that did not converge.
 
     Parameters
     ----------
     seed : callable
         Returns feasible signed variables for a Transition.
     """
-    y, folds, bounds = own.y, own.folds, np.full(own.y.size, own.C)
+    y, folds, bounds = cv_problem.y, cv_problem.folds, np.full(cv_problem.y.size, cv_problem.C)
     errors, n_iter, failed, solution = np.zeros(y.size, dtype=bool), 0, 0, None
     for h in range(int(folds.max()) + 1):
         out = np.flatnonzero(folds == h)

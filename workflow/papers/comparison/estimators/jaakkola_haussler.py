@@ -2,6 +2,6 @@
 
 from svmselect.bounds.jaakkola_haussler import JAAKKOLA_HAUSSLER
 
-from papers.comparison.estimator import of_one_fit
+from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = of_one_fit(JAAKKOLA_HAUSSLER, order=4, color="grey", marker="X", size=7)
+ESTIMATOR = single_fit_estimator(JAAKKOLA_HAUSSLER, order=4, color="grey", marker="X", size=7)

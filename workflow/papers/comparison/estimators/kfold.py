@@ -17,6 +17,6 @@ ESTIMATOR = Estimator(
     color="green",
     marker="o",
     needs_fit=False,
-    of_folds=True,
+    needs_folds=True,
     fold="cv",
 )

@@ -2,6 +2,6 @@
 
 from svmselect.bounds.opper_winther import OPPER_WINTHER
 
-from papers.comparison.estimator import of_one_fit
+from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = of_one_fit(OPPER_WINTHER, order=5, color="sky", marker="D", size=5.5)
+ESTIMATOR = single_fit_estimator(OPPER_WINTHER, order=5, color="sky", marker="D", size=5.5)

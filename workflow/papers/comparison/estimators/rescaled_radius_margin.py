@@ -2,6 +2,6 @@
 
 from svmselect.bounds.radius_margin import RESCALED_RADIUS_MARGIN
 
-from papers.comparison.estimator import of_one_fit
+from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = of_one_fit(RESCALED_RADIUS_MARGIN, order=7, color="orange", marker="p", size=7)
+ESTIMATOR = single_fit_estimator(RESCALED_RADIUS_MARGIN, order=7, color="orange", marker="p", size=7)

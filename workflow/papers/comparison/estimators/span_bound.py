@@ -2,6 +2,6 @@
 
 from svmselect.bounds.span_bound import SPAN_BOUND
 
-from papers.comparison.estimator import of_one_fit
+from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = of_one_fit(SPAN_BOUND, order=2, color="purple", marker="v")
+ESTIMATOR = single_fit_estimator(SPAN_BOUND, order=2, color="purple", marker="v")

@@ -2,6 +2,6 @@
 
 from svmselect.bounds.span_rule import SPAN_RULE
 
-from papers.comparison.estimator import of_one_fit
+from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = of_one_fit(SPAN_RULE, order=1, color="vermillion", marker="s")
+ESTIMATOR = single_fit_estimator(SPAN_RULE, order=1, color="vermillion", marker="s")

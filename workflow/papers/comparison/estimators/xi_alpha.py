@@ -2,6 +2,6 @@
 
 from svmselect.bounds.xi_alpha import XI_ALPHA
 
-from papers.comparison.estimator import of_one_fit
+from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = of_one_fit(XI_ALPHA, order=3, color="orange", marker="^")
+ESTIMATOR = single_fit_estimator(XI_ALPHA, order=3, color="orange", marker="^")
