@@ -239,13 +239,13 @@ def _from_upstream(job: _Job, source: Source, file: File) -> Path:
 
 def _no_source(job: _Job, mirror: str) -> ConnectionError:
     entry = job.entry
-    wanted = " or ".join(
+    required_files = " or ".join(
         " and ".join(f"{source.folder}/{file.name}" for file in source.files) for source in entry.sources
     )
     tried = f"tried {'; '.join(job.tried)}" if job.tried else "no address to download it from is known"
     return ConnectionError(
         f"data set {entry.name!r} could not be fetched: {tried}; set {MIRROR_VARIABLE} to a folder or "
-        f"http(s) address that holds {wanted}"
+        f"http(s) address that holds {required_files}"
         + (f" (now {mirror})" if mirror else "")
         + (f"; the data set's page is {entry.homepage}" if entry.homepage else "")
     )
@@ -333,19 +333,19 @@ def _verified(job: _Job, file: File, received: Path, member: str | None, place: 
             raise  # the fault is this machine's, not the file's
         problem = f"; it cannot be unpacked ({' '.join(str(error).split())})"
     if file.sha256_gz is not None:
-        kind, expected, found = "gzip file", file.sha256_gz, _sha256(received)
+        kind, expected, checksum = "gzip file", file.sha256_gz, _sha256(received)
     elif problem:
-        kind, expected, found = "file", file.sha256, _sha256(received)
+        kind, expected, checksum = "file", file.sha256, _sha256(received)
     else:
-        kind, expected, found = "content", file.sha256, digest.hexdigest()
-    if found == expected and not problem:
+        kind, expected, checksum = "content", file.sha256, digest.hexdigest()
+    if checksum == expected and not problem:
         return staged
-    found = f"found {found} ({kind} of {received.stat().st_size} bytes)"
-    raise _wrong(job, file, place, f"expected the sha256 {expected}, {found}{problem}", head)
+    finding = f"found {checksum} ({kind} of {received.stat().st_size} bytes)"
+    raise _wrong(job, file, place, f"expected the sha256 {expected}, {finding}{problem}", head)
 
 
 def _wrong(job: _Job, file: File, place: str, why: str, head: bytes) -> ValueError:
-    """What is wrong with a file that starts with `head`."""
+    """Return the error for a file that starts with `head`."""
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
         why += "; it is an HTML page"
     where = f"data set {job.entry.name!r}: the file {file.name} from {place}"

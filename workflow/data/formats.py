@@ -25,7 +25,7 @@ Matrix: TypeAlias = np.ndarray | scipy.sparse.csr_matrix
 
 @dataclass(frozen=True)
 class RawTable:
-    """What a reader finds: X (n, d), labels (n,) float64 or str, the test part, and named extra columns."""
+    """The table that a reader returns: X (n, d), labels (n,) float64 or str, test part, and extra columns."""
 
     X: Matrix
     labels: np.ndarray
@@ -113,7 +113,7 @@ def _read_table(paths: Mapping[str, Path], features: int, options: Mapping[str, 
     if "test_data" in paths:
         parts.append(_table_part(paths, "test_", options, where))
     (X, labels, extra), *test = parts
-    originals = read_splits(paths["splits"], _at(where, paths["splits"])) if "splits" in paths else None
+    originals = read_splits(paths["splits"], _place(where, paths["splits"])) if "splits" in paths else None
     X_test, labels_test = test[0][:2] if test else (None, None)
     return RawTable(X, labels, X_test, labels_test, extra, originals)
 
@@ -122,7 +122,7 @@ def _table_part(
     paths: Mapping[str, Path], prefix: str, options: Mapping[str, Any], where: str
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     path = paths[prefix + "data"]
-    at = _at(where, path)
+    place = _place(where, path)
     header, missing = options.get("header", False), options.get("missing")
     is_text = header or missing is not None
     cells = _cells(path, options.get("delimiter"), is_text, where)
@@ -132,27 +132,27 @@ def _table_part(
     if missing is not None:
         cells = cells[~(cells == missing).any(axis=1)]
     if len(cells) == 0:
-        raise ValueError(f"{at}: no row of data")
+        raise ValueError(f"{place}: no row of data")
 
     labels_path = paths.get(prefix + "labels")
     if labels_path is not None:
         labels = _cells(labels_path, None, False, where)
         if labels.shape != (len(cells), 1):
             shape = f"{labels.shape[0]} x {labels.shape[1]}"
-            raise ValueError(f"{_at(where, labels_path)}: expected {len(cells)} x 1 labels, found {shape}")
+            raise ValueError(f"{_place(where, labels_path)}: expected {len(cells)} x 1 labels, found {shape}")
         labels, label_column = labels[:, 0], None
     else:
-        label_column = _column(options.get("label", -1), names, cells, at)
+        label_column = _column(options.get("label", -1), names, cells, place)
         labels = cells[:, label_column]
 
     if "features" in options:
-        columns = [_feature(spec, names, cells, at) for spec in _expand(options["features"])]
+        columns = [_feature(spec, names, cells, place) for spec in _expand(options["features"])]
         X = np.column_stack(columns)
     else:
-        kept = [j for j in range(cells.shape[1]) if j != label_column]
-        X = _numbers(cells[:, kept], f"{at}")
+        feature_columns = [j for j in range(cells.shape[1]) if j != label_column]
+        X = _numbers(cells[:, feature_columns], f"{place}")
     extra = {
-        str(key): _numbers(cells[:, _column(spec, names, cells, at)], f"{at}, column {spec!r}")
+        str(key): _numbers(cells[:, _column(spec, names, cells, place)], f"{place}, column {spec!r}")
         for key, spec in options.get("extra", {}).items()
     }
     return np.ascontiguousarray(X, dtype=np.float64), labels, extra
@@ -190,29 +190,29 @@ def _expand(specs: list[Any]) -> list[Any]:
     return expanded
 
 
-def _feature(spec: Any, names: list[str], cells: np.ndarray, at: str) -> np.ndarray:
+def _feature(spec: Any, names: list[str], cells: np.ndarray, place: str) -> np.ndarray:
     if isinstance(spec, dict):
-        return (cells[:, _column(spec["column"], names, cells, at)] == spec["equals"]).astype(np.float64)
-    return _numbers(cells[:, _column(spec, names, cells, at)], f"{at}, column {spec!r}")
+        return (cells[:, _column(spec["column"], names, cells, place)] == spec["equals"]).astype(np.float64)
+    return _numbers(cells[:, _column(spec, names, cells, place)], f"{place}, column {spec!r}")
 
 
-def _column(spec: int | str, names: list[str], cells: np.ndarray, at: str) -> int:
+def _column(spec: int | str, names: list[str], cells: np.ndarray, place: str) -> int:
     """The number of a column given by number (negative: from the end) or by name."""
     if isinstance(spec, str):
         if spec not in names:
-            raise ValueError(f"{at}: no column {spec!r} (found {names})")
+            raise ValueError(f"{place}: no column {spec!r} (found {names})")
         return names.index(spec)
     width = cells.shape[1]
     if not -width <= spec < width:
-        raise ValueError(f"{at}: no column {spec}, the table has {width}")
+        raise ValueError(f"{place}: no column {spec}, the table has {width}")
     return spec % width
 
 
-def _numbers(cells: np.ndarray, at: str) -> np.ndarray:
+def _numbers(cells: np.ndarray, place: str) -> np.ndarray:
     try:
         return cells.astype(np.float64)
     except ValueError as error:
-        raise ValueError(f"{at}: not a number ({_one_line(error)})") from error
+        raise ValueError(f"{place}: not a number ({_one_line(error)})") from error
 
 
 def _read_idx(paths: Mapping[str, Path], features: int, options: Mapping[str, Any], where: str) -> RawTable:
@@ -226,8 +226,10 @@ def _read_idx(paths: Mapping[str, Path], features: int, options: Mapping[str, An
 def _idx_part(paths: Mapping[str, Path], prefix: str, where: str) -> tuple[np.ndarray, np.ndarray]:
     images, labels = (_idx_file(paths[prefix + role], where) for role in ("data", "labels"))
     if labels.shape != images.shape[:1]:
-        at = _at(where, paths[prefix + "labels"])
-        raise ValueError(f"{at}: expected {images.shape[0]} labels, found an array of shape {labels.shape}")
+        place = _place(where, paths[prefix + "labels"])
+        raise ValueError(
+            f"{place}: expected {images.shape[0]} labels, found an array of shape {labels.shape}"
+        )
     return images.reshape(len(images), -1), labels.astype(np.float64)
 
 
@@ -235,7 +237,7 @@ def _idx_file(path: Path, where: str) -> np.ndarray:
     content = path.read_bytes()
     if len(content) < 4 or content[:3] != b"\x00\x00\x08" or content[3] == 0:
         raise ValueError(
-            f"{_at(where, path)}: not an IDX file of unsigned bytes (it starts with {content[:4]!r})"
+            f"{_place(where, path)}: not an IDX file of unsigned bytes (it starts with {content[:4]!r})"
         )
     dimensions = content[3]
     start = 4 + 4 * dimensions
@@ -249,7 +251,7 @@ def _idx_file(path: Path, where: str) -> np.ndarray:
         size *= length
     if not shape or size == 0 or size != len(content) - start:
         raise ValueError(
-            f"{_at(where, path)}: the header says {shape} bytes, found {max(len(content) - start, 0)}"
+            f"{_place(where, path)}: the header says {shape} bytes, found {max(len(content) - start, 0)}"
         )
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(shape)
 
@@ -268,22 +270,24 @@ def _read_mat(paths: Mapping[str, Path], features: int, options: Mapping[str, An
         content = scipy.io.loadmat(path, variable_names=[name])
     except Exception as error:  # the reader has no one kind of error for malformed files
         raise _malformed(where, path, "a MATLAB file", error) from error
-    at = f"{_at(where, path)}, structure {name!r}"
+    place = f"{_place(where, path)}, structure {name!r}"
     try:
         fields = {key: content[name][key].item() for key in ("x", "t", "train", "test")}
         x, t = np.asarray(fields["x"], dtype=np.float64), np.asarray(fields["t"], dtype=np.float64).ravel()
         train, test = (np.asarray(fields[key]).astype(np.float64) for key in ("train", "test"))
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise ValueError(
-            f"{at}: not a structure with the fields x, t, train, test ({_one_line(error)})"
+            f"{place}: not a structure with the fields x, t, train, test ({_one_line(error)})"
         ) from error
     if x.ndim != 2 or len(t) != len(x) or train.ndim != 2 or test.ndim != 2 or len(train) != len(test):
         shapes = ", ".join(f"{key} {np.shape(fields[key])}" for key in fields)
-        raise ValueError(f"{at}: the shapes do not fit each other ({shapes})")
+        raise ValueError(f"{place}: the shapes do not fit each other ({shapes})")
     for key, part in (("train", train), ("test", test)):
         if part.size == 0 or not (np.equal(part, np.round(part)) & (part >= 1) & (part <= len(x))).all():
-            raise ValueError(f"{at}: {key} must hold row numbers from 1 to {len(x)}")
-    patterns, originals = splits_of_repeated_rows(train.astype(np.int64) - 1, test.astype(np.int64) - 1, at)
+            raise ValueError(f"{place}: {key} must hold row numbers from 1 to {len(x)}")
+    patterns, originals = splits_of_repeated_rows(
+        train.astype(np.int64) - 1, test.astype(np.int64) - 1, place
+    )
     return RawTable(x[patterns], t[patterns], originals=originals)
 
 
@@ -291,12 +295,12 @@ def _listed(names: set[str] | frozenset[str]) -> str:
     return ", ".join(repr(name) for name in sorted(names))
 
 
-def _at(where: str, path: Path) -> str:
+def _place(where: str, path: Path) -> str:
     return f"{where}, file {path.name}"
 
 
-def _malformed(where: str, path: Path, what: str, error: Exception) -> ValueError:
-    return ValueError(f"{_at(where, path)}: not {what} ({_one_line(error)})")
+def _malformed(where: str, path: Path, kind: str, error: Exception) -> ValueError:
+    return ValueError(f"{_place(where, path)}: not {kind} ({_one_line(error)})")
 
 
 def _one_line(error: Exception) -> str:

@@ -57,35 +57,35 @@ def _unpacked(data: memoryview) -> memoryview:
 
 def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
     """Type and content of each element, one after the other."""
-    at = 0
-    while at < len(data):
-        if len(data) - at < 8:
+    start_of_tag = 0
+    while start_of_tag < len(data):
+        if len(data) - start_of_tag < 8:
             raise ValueError("an element is cut off")
-        kind, size = struct.unpack_from(f"{order}2I", data, at)
+        kind, size = struct.unpack_from(f"{order}2I", data, start_of_tag)
         if kind >> 16:  # at most four bytes, within the tag
-            kind, size, start, after = kind & 0xFFFF, kind >> 16, at + 4, at + 8
+            kind, size, start, after = kind & 0xFFFF, kind >> 16, start_of_tag + 4, start_of_tag + 8
         else:
-            start = at + 8
+            start = start_of_tag + 8
             after = start + size + (-size % 8 if kind != COMPRESSED else 0)
-        if start + size > len(data) or (start == at + 4 and size > 4):
+        if start + size > len(data) or (start == start_of_tag + 4 and size > 4):
             raise ValueError("an element is cut off")
         yield kind, data[start : start + size]
-        at = after
+        start_of_tag = after
 
 
 def _counted(data: memoryview, order: str, count: int | None = None) -> list[tuple[int, memoryview]]:
     """All elements, which have to be so many."""
-    found = list(_elements(data, order))
-    if count is not None and len(found) != count:
-        raise ValueError(f"{len(found)} elements in the place of {count}")
-    return found
+    elements = list(_elements(data, order))
+    if count is not None and len(elements) != count:
+        raise ValueError(f"{len(elements)} elements in the place of {count}")
+    return elements
 
 
 def _integers(element: tuple[int, memoryview], order: str, kind: int) -> tuple[int, ...]:
     """The 32-bit integers of an element of type `kind`, 5 (signed) or 6."""
-    found, data = element
-    if found != kind or len(data) % 4:
-        raise ValueError(f"an element of type {found} and {len(data)} bytes in the place of integers")
+    actual_kind, data = element
+    if actual_kind != kind or len(data) % 4:
+        raise ValueError(f"an element of type {actual_kind} and {len(data)} bytes in the place of integers")
     return struct.unpack(f"{order}{len(data) // 4}{'i' if kind == 5 else 'I'}", data)
 
 
@@ -116,10 +116,10 @@ def _check_matrix(data: memoryview, order: str, depth: int) -> None:
         n_parts = (3 if kind == SPARSE else 1) + bool(flags[0] & COMPLEX)
     if len(parts) != head + n_parts:
         raise ValueError(f"an array of {len(parts)} parts in the place of {head + n_parts}")
-    for number, (found, part) in enumerate(parts):
+    for number, (part_kind, part) in enumerate(parts):
         if number >= head and kind in (CELLS, STRUCTURE):
-            if found != MATRIX:
-                raise ValueError(f"an element of type {found} in the place of an array")
+            if part_kind != MATRIX:
+                raise ValueError(f"an element of type {part_kind} in the place of an array")
             _check_matrix(part, order, depth + 1)
-        elif found not in LEAVES:
-            raise ValueError(f"an element of type {found}")
+        elif part_kind not in LEAVES:
+            raise ValueError(f"an element of type {part_kind}")

@@ -106,14 +106,14 @@ def _labelled(
         raise ValueError(
             f"{where}: unknown label {unknown[0].item()!r} in {unknown.size} rows (known: {keys})"
         )
-    kept = y != 0
-    X = X[kept]
+    labelled = y != 0
+    X = X[labelled]
     if entry.sparse:
         X = scipy.sparse.csr_matrix(X, dtype=np.float64)
         X.sort_indices()
     else:
         X = np.ascontiguousarray(X.toarray() if scipy.sparse.issparse(X) else X, dtype=np.float64)
-    return X, y[kept], {key: column[kept] for key, column in extra.items()}
+    return X, y[labelled], {key: column[labelled] for key, column in extra.items()}
 
 
 def _check(
@@ -125,6 +125,6 @@ def _check(
         raise ValueError(f"{where}: expected {features} features, found {X.shape[1]}")
     if not np.isfinite(X.data if scipy.sparse.issparse(X) else X).all():
         raise ValueError(f"{where}: a feature holds a value that is not finite")
-    found = {sign: int((y == sign).sum()) for sign in (-1, 1)}
-    if classes and found != dict(classes):
-        raise ValueError(f"{where}: expected {dict(classes)} rows of the classes, found {found}")
+    counts = {sign: int((y == sign).sum()) for sign in (-1, 1)}
+    if classes and counts != dict(classes):
+        raise ValueError(f"{where}: expected {dict(classes)} rows of the classes, found {counts}")

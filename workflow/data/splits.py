@@ -42,7 +42,7 @@ class OriginalSplits:
 
 @dataclass(frozen=True)
 class SplitRecipe:
-    """How the training and test parts are drawn.
+    """The draw of training and test parts.
 
     Sizes and a seed; or the values of a column (`by`) that make the training part (`train_values`), the other
     rows being the test part.

@@ -227,10 +227,10 @@ def edit(y, decision, validation, balance):
             reinserted[candidates[nearest[: target_count - count]]] = True
         remaining |= reinserted
     for label in (-1, 1):
-        of_this_class = inside & (y == label)
-        if not remaining[of_this_class].any():
-            wrong[of_this_class] = recognised[of_this_class] = False
-            remaining[of_this_class] = True
+        class_rows = inside & (y == label)
+        if not remaining[class_rows].any():
+            wrong[class_rows] = recognised[class_rows] = False
+            remaining[class_rows] = True
     return {
         "mean": frozen(mean),
         "variance": frozen(variance),
