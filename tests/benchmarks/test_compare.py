@@ -43,6 +43,7 @@ def model(request):
     return problem, kernel, solve_csvc(Gram(problem.X, kernel), problem.y, 1.0, tol=TOL)
 
 
+@pytest.mark.slow
 def test_peers_agree(measured):
     rows = rows_of(measured)
     assert {(row["kernel"], row["peer"]) for row in rows} == {

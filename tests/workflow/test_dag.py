@@ -93,6 +93,7 @@ def test_rule_script_and_log_have_one_name(root):
         assert verb in re.search(r'log:\n +"(\S+)"', text).group(1), name
 
 
+@pytest.mark.slow
 def test_small_run_from_data_to_exhibits(checkout):
     """Everything on one small set; then a cell that was killed after its first point resumes."""
     done = checkout.snakemake(
