@@ -1,8 +1,8 @@
-"""Where paths of unlearning end, and what the Gram matrix says of it.
+"""The ends of paths of unlearning, held against the Gram matrix.
 
 A path carries g along, so round-off grows in it. Its end is held against the Gram matrix in random
-combinations of all points (`strayed`), and is optimal where the KKT conditions say so (`conditions`); where the
-sign of a point follows from how the variables would go on, `continued` has what that claim rests on.
+combinations of all points (`strayed`), and is optimal where the KKT conditions say so (`conditions`). Where
+the sign of a point follows from how the variables would go on, `continued` has what that claim rests on.
 """
 
 from libc.math cimport fabs, sqrt
@@ -116,8 +116,9 @@ def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
     return array
 
 
-def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y, const double[::1] lo,
-          const double[::1] hi, const double[::1] diagonal, const double[::1] theta_slack, ends, double unit):
+def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y,
+               const double[::1] lo, const double[::1] hi, const double[::1] diagonal,
+               const double[::1] theta_slack, ends, double unit):
     """Return what the KKT conditions say of the ends of paths: gap, its round-off, threshold, and widths.
 
     Parameters
