@@ -37,7 +37,7 @@ def test_a_number_follows_its_file(results):
     ("file", "change", "sentence"),
     [
         ("libraries.csv", {"stage == 'cells'": ("commit", "0" * 40)}, "all rows are of one commit"),
-        ("libraries.csv", {"stage == 'any_C_on_banana'": ("present", "no")}, "all rows are of one commit"),
+        ("libraries.csv", {"stage == 'any_C_on_banana'": ("present", "yes")}, "no row is of the present"),
         (
             "libraries.csv",
             {"stage == 'draws_of_large'": ("cpu", "another")},

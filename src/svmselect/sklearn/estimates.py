@@ -106,6 +106,11 @@ class Estimates:
         wrong = self.loo_predictions_ != self.classes_[problem.codes]
         return float(weighted_share(wrong, problem.weight))
 
+    def __dir__(self):
+        # scikit-learn's dir and its display evaluate every name: estimates are named once they are computed
+        names = [name for name in object.__dir__(self) if name not in ON_DEMAND or name in self.__dict__]
+        return [name for name in names if hasattr(self, name)]
+
     def loo_score(self, scoring, sample_weight=None):
         """The score of the left-out rows: each is judged by the classifier trained without it.
 
