@@ -45,7 +45,7 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     y : ndarray, shape (m,)
     points : ndarray of intp, shape (n,)
         A point may come more than once.
-    kept : ndarray, shape (n,)
+    bounds_left : ndarray, shape (n,)
         The bound of alpha_r that is left when a point goes: 0, but where r stands for starts identical
         points.
     progress : callable or None
@@ -240,7 +240,7 @@ class PointStart:
 
         Parameters
         ----------
-        points, kept : ndarray, shape (n,)
+        points, bounds_left : ndarray, shape (n,)
             The points whose paths were the last to be walked.
         stop : bool
             Whether signs are enough. Else a sum that has drifted away is no end: it may make a point look
