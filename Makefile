@@ -36,7 +36,7 @@ all: $(LIBRARY) ## The demo reproduction and its HTML report (the default): resu
 
 .PHONY: env
 env: $(LIBRARY) ## The environment and the build alone: .venv
-	@.venv/bin/python -m svmselect.digest src/svmselect || { rm $(LIBRARY); $(MAKE) --no-print-directory $(LIBRARY); }
+	@test "$$(.venv/bin/python src/source_hash.py)" = "$$(cat .venv/lib/python*/site-packages/svmselect/source_hash.txt)" || { rm $(LIBRARY); $(MAKE) --no-print-directory $(LIBRARY); }
 
 # What "make open" shows: another page by PAGE=build/docs/index.html
 PAGE ?= results/demo/report.html
@@ -49,27 +49,22 @@ open: ## Open the demo's report in the browser, or PAGE=build/docs/index.html
 
 # The memory that jobs may take together, in 2^20 bytes. With 8000 lay config/paper-8gb.yaml over paper.yaml.
 MEM_MB ?= 17000
-# Every job that has finished wakes the scheduler once per timespan from then on: 10 s would take a tenth of a core after 100 jobs.
-RUN := --max-jobs-per-timespan 10000/60s --cores $(CORES) --resources mem_mb=$(MEM_MB) --profile profiles/paper
-# Starting a job takes seconds, of which 500 jobs would take half an hour.
-ANEW := --config rows_of_other_code=compute minutes_per_job=360
+COMPUTE := --cores $(CORES) --resources mem_mb=$(MEM_MB) --profile profiles/paper --config compute=true
 
 .PHONY: paper
-paper: $(LIBRARY) ## What the five papers print and claim, at full scale: results/paper (needs the real data)
-	PYTHONPATH=workflow .venv/bin/python -m lib.fresh results/paper
-	PYTHONPATH=workflow .venv/bin/python -m lib.cost --printed --cores $(CORES) --mem-mb $(MEM_MB) --configfile config/paper.yaml
-	.venv/bin/snakemake printed $(RUN) $(ANEW) cells_beyond=leave
+paper: $(LIBRARY) ## The rows of what the five papers print and claim, at full scale: results/paper (hours, needs the real data)
+	.venv/bin/snakemake printed $(COMPUTE)
 
 .PHONY: figures
 figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/paper from the committed rows, offline
 	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) figures report
-	.venv/bin/python workflow/stories.py results/paper results/paper/README.md
-	.venv/bin/python workflow/readme.py results/paper/scorecard.md README.md
+	.venv/bin/python workflow/stories.py results/paper config/paper.yaml README.md
 	@.venv/bin/python workflow/made.py results/paper
 
 .PHONY: verify
-verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data)
-	.venv/bin/snakemake --profile profiles/paper --cores $(CORES) verify
+verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data); VERIFY=0.05
+	.venv/bin/snakemake verify --cores $(CORES) --configfile config/paper.yaml config/verify.yaml \
+	  $(if $(VERIFY),--config 'verify={"cells":$(VERIFY)}')
 
 # OpenBLAS has one thread in each of the processes.
 PYTEST := OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) --dist worksteal
@@ -94,7 +89,7 @@ docs: $(LIBRARY) ## Documentation site, its examples run: build/docs/index.html
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv .venv-bench .venv-audit .venv-lowest .venv-newest build dist docs/auto_examples docs/dark docs/generated docs/reproduction .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench .venv-audit .venv-lowest .venv-newest build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 LIST := awk -F ':.*\#\# ' '/^[a-z0-9-]+:.*\#\# / { printf "make %-16s%s\n", $$1, $$2 }'

@@ -13,7 +13,7 @@ demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
 
 .PHONY: beyond
 beyond: $(LIBRARY) ## After make paper: the comparison, what explains misses and all else by the same library, and every exhibit
-	.venv/bin/snakemake all causes report $(RUN) $(ANEW)
+	.venv/bin/snakemake all causes report $(COMPUTE)
 
 .PHONY: bench
 bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
@@ -30,7 +30,7 @@ format: $(LIBRARY) ## Format the sources in place
 .PHONY: graph
 graph: $(LIBRARY) ## The rules of one paper, drawn: docs/_static/rules.svg (Debian: graphviz)
 	mkdir -p build
-	.venv/bin/snakemake --rulegraph --config preset=rules 'papers=["franc2008"]' minutes_per_job=null 'franc2008={"datasets":["banana"]}' -- report > build/rules.dot
+	.venv/bin/snakemake --rulegraph --config preset=rules 'papers=["franc2008"]' 'franc2008={"datasets":["banana"]}' -- report > build/rules.dot
 	dot -Tsvg -o docs/_static/rules.svg build/rules.dot
 
 LOCK := .venv/bin/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
@@ -53,15 +53,6 @@ sbom: $(AUDIT) ## Bill of materials: the packages of the library and of its buil
 	mkdir -p dist
 	PYTHONWARNINGS=ignore .venv-audit/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
 	  --output-file dist/svmselect.cdx.json requirements-dist.lock
-
-.PHONY: archive
-archive: $(LIBRARY) ## The committed rows and results as one file with a description, an RO-Crate: dist/svmselect-results.zip
-	.venv/bin/python workflow/archive.py results/paper dist/svmselect-results.zip
-
-.PHONY: test-archive
-test-archive: archive $(AUDIT) ## The archive's description by the validator of RO-Crate (asks w3id.org for its vocabulary)
-	.venv-audit/bin/rocrate-validator --no-interactive validate --no-paging --verbose \
-	  --profile-identifier process-run-crate dist/svmselect-results.zip
 
 .PHONY: audit
 audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service on the network)

@@ -20,12 +20,10 @@ version = release = version_of("svmselect")
 
 extensions = [
     "command_help",
-    "dark",
     "links",
     "mathml",
     "myst_parser",
     "numpydoc",
-    "reproduction",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
@@ -61,7 +59,6 @@ html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
 html_title = f"svmselect {version}"
 html_static_path = ["_static"]
-html_extra_path = ["../results/paper/scorecard.html"]
 html_css_files = ["svmselect.css"]
 html_show_sourcelink = False
 html_copy_source = False

@@ -1,30 +1,39 @@
-"""Write the page on a run's results: the stories of the papers, with numbers from the results themselves.
+"""Write the pages on a run's results: README.md in the folder of the results, and in that of each paper.
 
-stories.py results/paper README.md
+stories.py results/paper config/paper.yaml README.md
 
-The stories are templates (Jinja): ``report/results.md`` is the page, ``papers/<paper>/story.md`` a part of
-it. A sentence that the results contradict ends the program, so that it is rewritten and not only its numbers.
+Numbers come from the results themselves. The pages are templates (Jinja): ``report/results.md``,
+``report/paper.md``, and ``papers/<paper>/story.md``, which is a part of it. A sentence that the results
+contradict ends the program, so that it is rewritten and not only its numbers. The table of all papers is also
+written into the last file, between two comments.
 """
 
 import json
 import re
 import sys
 import textwrap
-from datetime import datetime
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import jinja2
 import numpy as np
 import pandas as pd
 
 from lib.causes import DISPROVED, SHOWN, UNDECIDABLE
-from lib.papers import FOLDER, load_papers
-from lib.scorecard import between
+from lib.claims import limits
+from lib.papers import FOLDER, alt_text
+from lib.run import planned
+from lib.scorecard import paper_table
+from lib.tables import markdown
 
 WORKFLOW = Path(__file__).resolve().parent
 
 WIDTH = 132
+# a table of more lines is a page of its own
+LONGEST = 60
+# around the table of all papers
+SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
 NUMBERS += ["seven", "eight", "nine", "ten", "eleven", "twelve"]
 
@@ -187,20 +196,14 @@ def _filled(paragraph):
     )
 
 
-def duration(run):
-    """Return hours and minutes from the begin to the end of a run."""
-    took = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["began"])
-    hours, minutes = divmod(round(took.total_seconds() / 60), 60)
-    return f"{hours} h {minutes} min"
-
-
 def slope(x, y):
     """Return the slope of the straight line through points, by least squares."""
     return np.polyfit(np.asarray(x, float), np.asarray(y, float), 1)[0]
 
 
-def page(folder):
-    """Return the text of the page on the results in a folder."""
+def pages(folder, config_file):
+    """Return the texts of the pages on the results in a folder, by paper; that of all papers is the page "".
+    Return the table of all papers, too."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([WORKFLOW / "report", FOLDER]),
         undefined=jinja2.StrictUndefined,
@@ -209,23 +212,71 @@ def page(folder):
         keep_trailing_newline=True,
         extensions=["jinja2.ext.do"],
     )
-    environment.filters.update(fixed=fixed, digits=digits, named=named, span=span, duration=duration)
+    environment.filters.update(fixed=fixed, digits=digits, named=named, span=span)
     environment.globals.update(check=check, slope_of=slope)
-    results = {key: Results(folder, key) for key in load_papers() if (FOLDER / key / "story.md").exists()}
-    summary = between((folder / "scorecard.md").read_text())
+    papers, _, config = planned(config_file)
+    results = {key: Results(folder, key) for key in papers}
+    exhibits, verdicts = (pd.read_csv(folder / f"scorecard_{name}.csv") for name in ("exhibits", "claims"))
+    names = {key: paper.name for key, paper in papers.items() if paper.claims}
+    summary = "\n".join(
+        [*SUMMARY[:1], "", *markdown(*paper_table(names, exhibits, verdicts)), "", *SUMMARY[1:]]
+    )
     causes = pd.read_csv(folder / "scorecard_causes.csv")
-    origin = {
-        "causes": list(causes["paper"] + "/" + causes["cause"]),
-        "provenance": json.loads((folder / "provenance.json").read_text()),
-        "libraries": pd.read_csv(folder / "libraries.csv"),
+    texts = {
+        "": environment.get_template("results.md").render(
+            results=results,
+            summary=summary,
+            papers={key: paper.name for key, paper in papers.items()},
+            causes=list(causes["paper"] + "/" + causes["cause"]),
+            provenance=json.loads((folder / "provenance.json").read_text()),
+            libraries=pd.read_csv(folder / "libraries.csv"),
+        )
     }
-    return wrapped(environment.get_template("results.md").render(results=results, summary=summary, **origin))
+    for key, paper in papers.items():
+        texts[key] = environment.get_template("paper.md").render(
+            paper=paper,
+            p=results[key],
+            results=results,
+            exhibits=[_shown(folder / key, exhibit, paper, config) for exhibit in paper.exhibits.values()],
+            claims=_paper_rows(verdicts, key),
+        )
+    return {key: wrapped(text) for key, text in texts.items()}, summary
 
 
-def main(folder, target):
-    text = page(Path(folder))
-    if not Path(target).exists() or Path(target).read_text() != text:
-        Path(target).write_text(text)
+def _shown(folder, exhibit, paper, config):
+    """Return an exhibit as its page shows it: title, parts and caption in Markdown."""
+    if exhibit.kind == "figure":
+        parts = [f"![{alt_text(exhibit.caption)}]({exhibit.key}.svg)"]
+    else:
+        parts = [_table(folder, f"{exhibit.stem(part)}.md", part) for part in exhibit.parts]
+    facts = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
+    caption = jinja2.Template(Path(exhibit.caption).read_text(), undefined=jinja2.StrictUndefined)
+    text = caption.render(snakemake=SimpleNamespace(config=config, params={"facts": facts}))
+    # the first paragraph describes the picture to those who do not see it
+    said = text.strip().split("\n\n")
+    return {"title": exhibit.title, "parts": parts, "caption": "\n\n".join(said[1:] or said)}
+
+
+def _table(folder, name, part):
+    """Return a table that make_exhibits wrote, without its heading; a long one as a link."""
+    heading, _, table = (folder / name).read_text().partition("\n")
+    if table.count("\n") > LONGEST:
+        return f"[{heading.removeprefix('# ')}]({name})"
+    return "\n\n".join([f"**{value.capitalize()}**" for value in part.values()] + [table.strip()])
+
+
+def write(path, text):
+    """Write a text to a file, unless the file has it."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main(folder, config_file, readme):
+    texts, summary = pages(Path(folder), config_file)
+    for key, text in texts.items():
+        write(Path(folder, key, "README.md"), text)
+    text, (first, last) = Path(readme).read_text(), SUMMARY
+    write(Path(readme), text[: text.index(first)] + summary + text[text.index(last) + len(last) :])
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ __all__ = ["package_attribute"]
 def package_attribute(name: str) -> str:
     """Return the value of ``svmselect.__version__``, which is read on use: that takes a millisecond.
 
-    The package imports this function as its ``__getattr__``, and so has no code beside imports, which
-    `svmselect.digest` looks through.
+    The package imports this function as its ``__getattr__``.
     """
     if name == "__version__":
         return version("svmselect")

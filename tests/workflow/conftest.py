@@ -1,16 +1,13 @@
 """The workflow's modules, and a checkout in a temporary folder in which snakemake runs."""
 
-import fcntl
-import json
 import logging
 import os
 import shutil
 from copy import deepcopy
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from checkouts import ROOT, Checkout
+from filelock import FileLock
 
 
 @pytest.fixture
@@ -19,9 +16,8 @@ def checkout(tmp_path):
 
 
 FRANC = {
-    "preset": "kept",
+    "preset": "small",
     "papers": ["franc2008"],
-    "minutes_per_job": None,
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["unlearn"],
@@ -32,6 +28,7 @@ FRANC = {
         "figure1": {"datasets": ["titanic-table"], "log10_eps": [-3, 0]},
     },
 }
+FRANC_ROWS = [f"results/small/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
 
 
 @pytest.fixture
@@ -42,24 +39,18 @@ def franc():
 
 @pytest.fixture(scope="session")
 def computed_once(tmp_path_factory):
-    """A folder with the rows of this configuration, without the files of the cells: one for all workers."""
+    """A folder with the rows of this configuration: one for all workers."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
     folder /= "computed"
     folder.mkdir(exist_ok=True)
-    rows = [f"results/kept/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(folder.with_suffix(".lock")):
         if not (folder / "done").exists():
             assert not (folder / "Snakefile").exists(), "another worker could not compute it"
             checkout = Checkout(folder)
-            done = checkout.snakemake(
-                "--cores", "2", "--quiet", "rules", "progress", "--", *rows, config=FRANC
-            )
+            done = checkout.snakemake("--cores", "2", "--quiet", "rules", "--", *FRANC_ROWS, config=FRANC)
             assert done.returncode == 0, done.stderr
-            for stage in ("cells", "stopping", "test"):
-                shutil.rmtree(folder / "results/kept/franc2008" / stage)
             (folder / "done").touch()
     return folder
 
@@ -73,31 +64,17 @@ def computed(computed_once, checkout):
 
 
 @pytest.fixture
-def change_rows():
-    """A function: write a file of rows anew, with what it says of its cells (`lib.rows.cell_records`), and
-    other rows."""
-    from lib.rows import CELLS
-
-    def change(path, made, rows=None, schema=None):
-        table = (
-            pq.read_table(path) if rows is None else pa.Table.from_pandas(rows, schema, preserve_index=False)
-        )
-        cells = json.dumps([[own.cell, own.parameters, own.library, own.rows] for own in made.values()])
-        pq.write_table(table.replace_schema_metadata({CELLS: cells}), path)
-
-    return change
-
-
-@pytest.fixture
 def job_of(tmp_path):
     """A function: a job of a data set, with columns that name it."""
+    from lib.checkpoint import Checkpoint
     from lib.job import Job
 
-    def of(data=None, timing="shared", **identity):
+    def new_job(data=None, timing="shared", digest="inputs", **identity):
         identity = {"dataset": "d", "library": "x", **identity}
-        return Job(identity, timing, logging.getLogger("test"), tmp_path / "checkpoint.jsonl", data)
+        checkpoint = Checkpoint(tmp_path / "checkpoint.jsonl", digest)
+        return Job(identity, timing, logging.getLogger("test"), checkpoint, data)
 
-    return of
+    return new_job
 
 
 @pytest.fixture

@@ -14,15 +14,13 @@ from lib import job as jobs
 from lib.cell import Cell, Method
 from lib.environment import commit, cpu_model
 from lib.job import run_cell
-from lib.library import code_of
 from lib.part import Part
 from lib.rows import (
     ERROR,
     NOT_CONVERGED,
     OK,
     TEST_ROWS,
-    CellRecord,
-    cell_records,
+    digest_of,
     read_rows,
     write_rows,
 )
@@ -117,16 +115,14 @@ def test_a_killed_job_resumes(job_of):
 
     points = [[1.0, "fails"], [1.0, "svm"], [2.0, "svm"]]
     with pytest.raises(KeyboardInterrupt):
-        list(job_of().points(points, point, tol=1e-3))
-    rows = list(job_of().points(points, point, tol=1e-3))
+        list(job_of().points(points, point))
+    rows = list(job_of().points(points, point))
     assert tried[3:] == [(1.0, "fails"), (2.0, "svm")]
     assert [row["number"] for row in rows] == [4, 2, 5]
-    # other columns, or another of what was asked: nothing of it counts
-    for other, asked in ((job_of(realisation=2), 1e-3), (job_of(), 1e-4), (job_of(timing="exclusive"), 1e-3)):
-        tried[:] = [()] * 5
-        list(other.points(points, point, tol=asked))
-        assert len(tried) == 8
-        list(job_of().points(points, point, tol=1e-3))
+    # of other inputs: nothing of it counts
+    tried[:] = [()] * 5
+    list(job_of(digest="others").points(points, point))
+    assert len(tried) == 8
 
 
 def test_points_are_run_when_they_are_asked_for(job_of):
@@ -154,8 +150,6 @@ def test_batches_are_kept_whole(job_of):
     again = job_of().batches([[1, 2], [3]], batch)
     assert tried == [[1, 2], [3], [3]] and [row["C"] for row in again] == [1, 2, 3]
     assert {row["status"] for row in again} == {OK}
-    job_of().batches([[1, 2], [3, 4]], batch)
-    assert tried[3:] == [[1, 2], [3, 4]]
 
 
 @pytest.fixture
@@ -212,14 +206,11 @@ def paper(monkeypatch):
     module.run_stage = run_stage
     monkeypatch.setitem(sys.modules, "papers.toy", ModuleType("papers.toy"))
     monkeypatch.setitem(sys.modules, "papers.toy.cells", module)
-    code = code_of("lib.job")
     return {
         "paper": "toy",
-        "run": "cells.run_stage",
-        "schema": "TEST_ROWS",
-        "code": code,
         "cell": "c",
-        "parameters": "0123",
+        "function": "cells.run_stage",
+        "schema": "TEST_ROWS",
         "dataset": "d",
         "identity": {},
         "arguments": {"C": 2.0},
@@ -227,50 +218,84 @@ def paper(monkeypatch):
     }
 
 
-@pytest.mark.slow
-def test_a_cell_runs_without_snakemake(paper, tmp_path):
+@pytest.fixture
+def run(tmp_path):
+    """A function: run a cell, and return its rows."""
+    (tmp_path / "d.npz").write_bytes(b"data")
+
+    def run_and_read(cell, library="1+a", **inputs):
+        inputs = {"data": str(tmp_path / "d.npz"), **inputs}
+        files = tmp_path / "rows.parquet", tmp_path / "finished/rows.parquet"
+        run_cell(cell, library, inputs, *files, logging.getLogger("test"))
+        return read_rows(files[:1])
+
+    return run_and_read
+
+
+def test_a_cell_runs_without_snakemake(paper, tmp_path, run):
     write_rows(tmp_path / "chosen.parquet", [{"status": OK, "errors": 0}] * 3, TEST_ROWS)
-    inputs = {"data": "d.npz", "chosen": tmp_path / "chosen.parquet"}
-    run_cell(paper, inputs, tmp_path / "rows.parquet", logging.getLogger("test"))
-    (row,) = read_rows([tmp_path / "rows.parquet"]).to_dict("records")
-    assert (row["paper"], row["dataset"], row["m"], row["C"], row["tol"]) == ("toy", "d", 4, 2.0, 1e-3)
-    assert row["library"].endswith(f"+{paper['code']['digest']}") and row["timing_mode"] == "shared"
-    assert (row["errors"], row["kernel"]) == (3, "d.npz")
+    (row,) = run(paper, chosen=str(tmp_path / "chosen.parquet")).to_dict("records")
+    assert (row["paper"], row["cell"], row["dataset"], row["m"]) == ("toy", "c", "d", 4)
+    assert (row["C"], row["tol"], row["library"], row["timing_mode"]) == (2.0, 1e-3, "1+a", "shared")
+    assert (row["errors"], row["kernel"]) == (3, str(tmp_path / "d.npz"))
     assert (row["cpu"], row["commit"]) == (cpu_model(), commit())
-    (made,) = cell_records(tmp_path / "rows.parquet").values()
-    assert made == CellRecord("c", "0123", row["library"], 1)
-    # a file that has the rows is left as it is
-    run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
-    assert read_rows([tmp_path / "rows.parquet"])["errors"].tolist() == [3]
-    run_cell({**paper, "parameters": "4567"}, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
-    assert read_rows([tmp_path / "rows.parquet"])["errors"].tolist() == [0]
 
 
-def test_the_checkpoint_is_there_until_the_job_has_ended(paper, tmp_path, monkeypatch):
+def test_a_finished_cell_is_computed_again_if_an_input_has_changed(paper, tmp_path, run):
+    chosen, code = tmp_path / "chosen.parquet", tmp_path / "cells.py"
+    code.write_text("1")
+
+    def cell_is_computed(cell, rows=3, **inputs):
+        write_rows(chosen, [{"status": OK, "errors": 0}] * rows, TEST_ROWS)
+        # as Snakemake, which deletes the outputs of a job
+        (tmp_path / "rows.parquet").unlink(missing_ok=True)
+        before = digest_of(tmp_path / "finished/rows.parquet")
+        frame = run(cell, chosen=str(chosen), code=[str(code)], **inputs)
+        assert len(frame) == 1 and frame["errors"].tolist() == [rows]
+        return digest_of(tmp_path / "finished/rows.parquet") != before
+
+    assert cell_is_computed(paper)
+    assert not cell_is_computed(paper)
+    assert cell_is_computed({**paper, "settings": {"tol": 1e-4, "timing": "shared"}})
+    assert cell_is_computed(paper)
+    assert cell_is_computed(paper, library="1+b") and cell_is_computed(paper)
+    assert cell_is_computed(paper, rows=2) and cell_is_computed(paper)
+    code.write_text("2")
+    assert cell_is_computed(paper) and not cell_is_computed(paper)
+    (tmp_path / "d.npz").write_bytes(b"other data")
+    assert cell_is_computed(paper) and not cell_is_computed(paper)
+    # a damaged copy counts as none
+    copy = tmp_path / "finished/rows.parquet"
+    copy.write_bytes(copy.read_bytes()[:-9])
+    run(paper, chosen=str(chosen), code=[str(code)])
+    assert copy.with_name("rows.parquet.damaged").exists() and copy.exists()
+
+
+def test_the_checkpoint_is_there_until_the_cell_is_finished(paper, tmp_path, run, monkeypatch):
     def run_stage(job, C, settings):
         (row,) = job.points([[C]], lambda C: {"status": OK, "errors": 0})
-        assert job.checkpoint.exists()
+        assert (tmp_path / "finished/rows.jsonl").exists()
         return [row]
 
     module = sys.modules["papers.toy.cells"]
     monkeypatch.setattr(module, "run_stage", run_stage)
-    checkpoint = run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
-    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet", checkpoint.name}
-    (tmp_path / "rows.parquet").unlink()
-    checkpoint.unlink()
-    monkeypatch.setattr(module, "run_stage", lambda *_, **given: run_stage(*_, **given) and [{"status": "?"}])
+    run(paper)
+    assert not (tmp_path / "finished/rows.jsonl").exists()
+    monkeypatch.setattr(
+        module, "run_stage", lambda *inputs, **given: run_stage(*inputs, **given) and [{"status": "?"}]
+    )
     with pytest.raises(ValueError, match="unknown status"):
-        run_cell(paper, {}, tmp_path / "rows.parquet", logging.getLogger("test"))
-    assert (tmp_path / "rows.parquet.checkpoint.jsonl").exists()
+        run(paper, library="1+b")
+    assert (tmp_path / "finished/rows.jsonl").exists()
 
 
-def test_a_cell_refuses_what_its_function_does_not_take(paper, tmp_path):
+def test_a_cell_refuses_what_its_function_does_not_take(paper, tmp_path, run):
     selected = tmp_path / "selected.parquet"
     write_rows(selected, [{"status": OK, "errors": 0}], TEST_ROWS)
-    for changed, inputs in (({"arguments": {"C": 1.0, "D": 2.0}}, {}), ({}, {"selected": selected})):
+    for changed, inputs in (({"arguments": {"C": 1.0, "D": 2.0}}, {}), ({}, {"selected": str(selected)})):
         with pytest.raises(TypeError, match="unexpected keyword argument"):
-            run_cell({**paper, **changed}, inputs, tmp_path / "rows.parquet", logging.getLogger("test"))
-    assert list(tmp_path.iterdir()) == [selected]
+            run({**paper, **changed}, **inputs)
+    assert not (tmp_path / "rows.parquet").exists()
 
 
 def test_papers_use_what_the_library_offers(root):

@@ -8,7 +8,6 @@ import time
 
 import pytest
 import yaml
-from lib.memory import machine_mb
 from lib.run import planned
 
 RULE = re.compile(r"^ *rule (\w+):\n(.*?)(?=^\S|\Z)", flags=re.MULTILINE | re.DOTALL)
@@ -32,49 +31,23 @@ def test_cells_are_in_no_group_of_snakemakes(root, rules):
     assert [entry.split("=")[0] for entry in settings["group-components"]] == ["data"]
 
 
-def test_cells_of_seconds_do_not_share_jobs_with_those_of_minutes(root):
-    papers, _, config = planned(root / "config/paper.yaml")
-    for paper in papers.values():
-        for run in paper.plan.runs:
-            for job in run.jobs(config["minutes_per_job"]):
-                assert len(job) == 1 or run.minutes(job) <= config["minutes_per_job"] <= 60
-    (loo, *_) = papers["franc2008"].plan.runs
-    jobs = loo.jobs(config["minutes_per_job"])
-    assert {len(job) for job in jobs if any("linear" in name for name in job)} == {1}
-    assert max(map(len, jobs)) == 20
-
-
-FAKE_CELLS = """
-include: "Snakefile"
-
-rule fake:
-    output: "fake/{i}"
-    resources: mem_mb=1000
-    shell: "touch {output}"
-"""
+def test_jobs_of_several_cells_end_within_hours(root):
+    papers, _, _ = planned(root / "config/paper.yaml")
+    runs = [run for paper in papers.values() for run in paper.plan.runs if run.together]
+    minutes = [
+        sum(run.cells[name].minutes for name in names) for run in runs for names in run.jobs.values()
+    ]
+    assert max(minutes) <= 360 and {run.name for run in runs} >= {"loo", "stopping", "test", "estimators"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("limit", "started"), [([], min(64, machine_mb() // 1000)), (["--resources", "mem_mb=64000"], 64)]
-)
-def test_so_many_small_jobs_start_as_there_are_cores_and_memory(checkout, limit, started):
-    (checkout.folder / "fake.smk").write_text(FAKE_CELLS)
-    targets = [f"fake/{i}" for i in range(64)]
-    done = checkout.snakemake("--snakefile", "fake.smk", "--cores", "64", *limit, "--", *targets)
-    assert done.returncode == 0, done.stderr
-    first = re.search(r"^Execute (\d+) jobs", done.stdout + done.stderr, flags=re.MULTILINE)
-    assert int(first[1]) == started
-
-
-def test_memory_of_a_container_or_a_batch_job(tmp_path):
-    inner = tmp_path / "groups/system/job_7"
-    inner.mkdir(parents=True)
-    (tmp_path / "own").write_text("0::/system/job_7\n")
-    assert machine_mb(tmp_path / "groups", tmp_path / "own") == machine_mb(tmp_path, tmp_path / "none")
-    (inner / "memory.max").write_text("max\n")
-    (inner.parent / "memory.max").write_text(f"{300 * 2**20}\n")
-    assert machine_mb(tmp_path / "groups", tmp_path / "own") == 300
+@pytest.mark.parametrize("name", ["kubernetes", "s3"])
+def test_profiles_of_stores_plan_the_demo(checkout, name):
+    """By a dry run: no store is here."""
+    pytest.importorskip("snakemake_storage_plugin_s3", reason="its plugin is not installed")
+    pytest.importorskip("snakemake_executor_plugin_kubernetes", reason="its plugin is not installed")
+    settings = profile(checkout.folder, name)
+    assert settings["default-storage-provider"] == "s3" and (name == "s3" or settings["executor"] == name)
 
 
 def test_exhibits_of_a_paper_are_made_in_one_submission(root):
@@ -86,8 +59,8 @@ def test_exhibits_of_a_paper_are_made_in_one_submission(root):
 
 def test_the_rule_that_runs_cells_says_what_they_need(root):
     text = (root / "workflow/rules/cells.smk").read_text()
-    assert "**EXCLUSIVE" in text
-    assert text.count("**EXCLUSIVE") == text.count("mem_mb=growing(") == text.count("runtime=growing(") == 2
+    assert text.count("**EXCLUSIVE") == text.count('mem_mb=most(run, "mem_mb")') == 1
+    assert text.count('runtime=together(run, "minutes")') == 1
 
 
 def test_profiles_give_defaults_for_the_other_rules(root):
@@ -99,8 +72,8 @@ def test_profiles_give_defaults_for_the_other_rules(root):
 
 @pytest.mark.slow
 def test_timed_cells_have_a_node_of_their_own(checkout):
-    target = "results/timed/franc2008/cells/titanic-table/realisation-1/linear.parquet"
-    own = {"preset": "timed", "minutes_per_job": None, "franc2008": {"datasets": ["titanic-table"]}}
+    target = "results/timed/franc2008/cells/loo/titanic-table/realisation-1/linear.parquet"
+    own = {"preset": "timed", "franc2008": {"datasets": ["titanic-table"]}}
     for timing in ("shared", "exclusive"):
         done = checkout.snakemake("--dry-run", "--", target, config={**own, "timing": timing})
         assert done.returncode == 0, done.stderr
@@ -177,7 +150,7 @@ def test_cancel_and_unknown_jobs(cluster, tmp_path):
 def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
     if cluster.kind != "pbs":
         pytest.skip("one of the three is enough here: the script is tested on all")
-    target = "results/generic/franc2008/cells/titanic-table/realisation-1/linear.parquet"
+    target = "results/generic/franc2008/cells/loo/titanic-table/realisation-1/linear.parquet"
     own = {"datasets": ["titanic-table"], "methods": ["unlearn"], "linear": {"C": [1]}}
     done = checkout.snakemake(
         "--profile",
@@ -188,9 +161,9 @@ def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
         "5",
         "--",
         target,
-        config={"preset": "generic", "minutes_per_job": None, "franc2008": own},
+        config={"preset": "generic", "franc2008": own},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (checkout.folder / target).exists()
     calls = (checkout.folder / "calls").read_text()
-    assert calls.count("qsub ") == 2 and "mem=1000mb" in calls and "walltime=1:30:00" in calls
+    assert calls.count("qsub ") == 2 and "mem=1000mb" in calls and "walltime=1:54:00" in calls

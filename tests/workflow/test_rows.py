@@ -1,6 +1,5 @@
 """Rows, checkpoints and clocks."""
 
-import hashlib
 import json
 import logging
 import os
@@ -8,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -21,14 +19,9 @@ from lib.rows import (
     LOO_ROWS,
     OK,
     TEST_ROWS,
-    CellRecord,
-    cell_name,
-    cell_records,
-    cells_to_compute,
+    digest_of,
     gather_rows,
     pack_bits,
-    read_cell,
-    read_cells,
     read_rows,
     unpack_bits,
     write_rows,
@@ -65,43 +58,28 @@ def test_rows_survive_the_file(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["rows.parquet"]
 
 
-def one_cell(folder, name, points, parameters="p", library="l"):
+def one_cell(folder, name, points, digest="d"):
     """The file of a cell with a row for each point."""
     path = folder / f"{name}.parquet"
-    rows = [{"dataset": name, "errors": 3, "differing_points": [point], "status": OK} for point in points]
-    write_rows(path, rows, LOO_ROWS, CellRecord(name, parameters, library))
+    rows = [
+        {"dataset": name, "cell": name, "errors": 3, "differing_points": [point], "status": OK}
+        for point in points
+    ]
+    write_rows(path, rows, LOO_ROWS, digest)
     return path
 
 
 def test_gathered_rows_are_those_of_the_files(tmp_path):
-    paths = {"a": one_cell(tmp_path, "a", [4]), "b": one_cell(tmp_path, "b", [5, 6])}
+    paths = [one_cell(tmp_path, "a", [4]), one_cell(tmp_path, "b", [5, 6])]
     gathered = tmp_path / "rows" / "all.parquet"
-    assert gather_rows(gathered, ["a", "b"], paths, LOO_ROWS) == 3
-    pd.testing.assert_frame_equal(read_rows([gathered]), read_rows(paths.values()))
-    assert cell_records(gathered) == {"a": CellRecord("a", "p", "l", 1), "b": CellRecord("b", "p", "l", 2)}
+    assert gather_rows(gathered, paths, LOO_ROWS) == 3
+    pd.testing.assert_frame_equal(read_rows([gathered]), read_rows(paths))
+    assert read_rows([gathered])["cell"].tolist() == ["a", "b", "b"]
 
 
-def test_rows_of_cells_without_a_file_are_taken_from_the_gathered_ones(tmp_path):
-    gathered = tmp_path / "rows.parquet"
-    before = {name: one_cell(tmp_path, name, points) for name, points in (("a", [4]), ("b", [5, 6]))}
-    gather_rows(gathered, list(before), before, LOO_ROWS)
-    new = {"c": one_cell(tmp_path, "c", [7]), "a": one_cell(tmp_path, "a", [8, 9], library="later")}
-    assert gather_rows(gathered, ["c", "b", "a"], new, LOO_ROWS) == 5
-    found = read_rows([gathered])
-    assert found["dataset"].tolist() == ["c", "b", "b", "a", "a"]
-    assert [point for points in found["differing_points"] for point in points] == [7, 5, 6, 8, 9]
-    pd.testing.assert_frame_equal(read_cell(gathered, "b"), read_rows([before["b"]]))
-    assert [own.library for own in cell_records(gathered).values()] == ["l", "l", "later"]
-
-
-def test_cells_of_other_parameters_or_code_or_without_rows_are_computed(tmp_path):
-    path = one_cell(tmp_path, "a", [4])
-    wanted = [CellRecord("a", "p", "l"), CellRecord("b", "p", "l")]
-    assert cells_to_compute(path, wanted, any_code=False) == ["b"]
-    assert cells_to_compute(tmp_path / "none.parquet", wanted, any_code=False) == ["a", "b"]
-    assert cells_to_compute(path, [CellRecord("a", "q", "l")], any_code=True) == ["a"]
-    assert cells_to_compute(path, [CellRecord("a", "p", "later")], any_code=False) == ["a"]
-    assert cells_to_compute(path, [CellRecord("a", "p", "later")], any_code=True) == []
+def test_rows_have_the_digest_of_their_inputs(tmp_path):
+    assert digest_of(one_cell(tmp_path, "a", [4], digest="0123")) == "0123"
+    assert digest_of(tmp_path / "none.parquet") is None
 
 
 @pytest.mark.parametrize(
@@ -138,80 +116,63 @@ def test_checkpoint_resumes_and_tries_errors_again(tmp_path):
 
     points = [[0.1, "a"], [0.1, "b"], [7.0, "a"]]
     with pytest.raises(KeyboardInterrupt):
-        list(run_points(points, run, Checkpoint(path, {"library": "1"}), LOG))
-    checkpoint = Checkpoint(path, {"library": "1"})
+        list(run_points(points, run, Checkpoint(path, "1"), LOG))
+    checkpoint = Checkpoint(path, "1")
     rows = list(run_points(points, run, checkpoint, LOG))
     assert calls[3:] == [(0.1, "b"), (7.0, "a")]
     assert [row.get("value") for row in rows] == [0.1 / 3, None, 7.0 / 3]
-    checkpoint.remove()
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_checkpoint_of_another_identity_is_ignored(tmp_path):
+def test_checkpoint_of_other_inputs_is_ignored(tmp_path):
     path = tmp_path / "cell.checkpoint.jsonl"
-    Checkpoint(path, {"library": "1"}).add([1.0], {"status": OK})
-    assert Checkpoint(path, {"library": "1"}).get([1.0]) == {"status": OK}
-    assert Checkpoint(path, {"library": "2"}).get([1.0]) is None
+    Checkpoint(path, "1").add([1.0], {"status": OK})
+    assert Checkpoint(path, "1").get([1.0]) == {"status": OK}
+    assert Checkpoint(path, "2").get([1.0]) is None
 
 
-def line(content):
-    return hashlib.sha256(content).hexdigest().encode() + b" " + content + b"\n"
-
-
-IDENTITY, RESULT = line(b'{"a": 1}'), line(b'[[1.0], {"status": "ok"}]')
+FIRST, SECOND = (b'{"point": [%d], "result": {"status": "ok"}}' % number for number in (1, 2))
 DAMAGED = {
     "empty": b"",
     "zeros": bytes(100),
-    "a cut first line": IDENTITY[:-5],
-    "a cut line between": IDENTITY + RESULT[:-5] + b"\n" + RESULT,
-    "zeros at the end": IDENTITY + RESULT + bytes(100) + b"\n",
-    "a list": line(b"[1]"),
-    "null": line(b"null"),
-    "endless digits": line(b"1" * 10_000),
-    "no identity": RESULT,
-    "results are a number": IDENTITY + line(b"7"),
-    "a row is not a dict": IDENTITY + line(b"[[1.0], 3]"),
-    "no hash": b'{"a": 1}\n',
-    "hash of something else": b"00" + IDENTITY[2:],
-    "not UTF-8": line(b"\xff\xfe"),
-    "UTF-16 of a lone half": line(b"\xff\xfe\x00\xd8"),
-    "deep lists": line(b"[" * 100_000),
-    "deep objects": line(b'{"a":' * 100_000),
+    "a cut first line": b'{"digest": "d',
+    "zeros between": b'{"digest": "d"}\n' + bytes(50) + b"\n" + SECOND,
+    "a cut line between": b'{"digest": "d"}\n' + FIRST[:-5] + b"\n" + SECOND,
+    "a number": b'{"digest": "d"}\n7\n' + SECOND,
+    "no digest": FIRST + b"\n" + SECOND,
+    "not UTF-8": b'{"digest": "d"}\n\xff\xfe\n' + SECOND,
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_a_damaged_checkpoint_is_set_aside_and_its_points_run_again(tmp_path, damage):
-    path = tmp_path / "cell.checkpoint.jsonl"
+def test_points_of_damaged_lines_run_again(tmp_path, damage):
+    path = tmp_path / "cell.jsonl"
     path.write_bytes(DAMAGED[damage])
-    with pytest.warns(
-        UserWarning, match=r"cell\.checkpoint\.jsonl is damaged \(.+\): .+ cell\.checkpoint\.jsonl\.damaged"
-    ) as caught:
-        checkpoint = Checkpoint(path, {"a": 1})
-    assert len(caught) == 1 and "\n" not in str(caught[0].message)
-    assert (tmp_path / "cell.checkpoint.jsonl.damaged").read_bytes() == DAMAGED[damage]
-    assert not path.exists() and checkpoint.get([1.0]) is None
-    rows = list(run_points([[1.0]], lambda C: {"status": OK, "value": C}, checkpoint, LOG))
-    assert rows == [{"status": OK, "value": 1.0}]
-    assert Checkpoint(path, {"a": 1}).get([1.0]) == rows[0]
+    checkpoint = Checkpoint(path, "d")
+    assert checkpoint.get([1]) is None
+    assert (checkpoint.get([2]) is None) == (
+        b"digest" not in DAMAGED[damage] or b"[2]" not in DAMAGED[damage]
+    )
+    rows = list(run_points([[1]], lambda C: {"status": OK, "value": C}, checkpoint, LOG))
+    assert rows == [{"status": OK, "value": 1}] and Checkpoint(path, "d").get([1]) == rows[0]
 
 
-def test_a_checkpoint_whose_last_line_was_cut_goes_on_behind_the_one_before(tmp_path):
-    path = tmp_path / "cell.checkpoint.jsonl"
-    whole = IDENTITY + RESULT + line(b'[[2.0], {"status": "ok"}]')
-    for cut in range(len(IDENTITY + RESULT), len(whole)):
-        path.write_bytes(whole[:cut])
-        checkpoint = Checkpoint(path, {"a": 1})
-        assert checkpoint.get([1.0]) and not checkpoint.get([2.0])
-        checkpoint.add([2.0], {"status": OK})
-        assert path.read_bytes() == whole
+def test_a_checkpoint_whose_last_line_was_cut_goes_on_behind_it(tmp_path):
+    path = tmp_path / "cell.jsonl"
+    before = b'{"digest": "d"}\n' + FIRST
+    for cut in range(len(SECOND)):
+        path.write_bytes(before + b"\n" + SECOND[:cut])
+        checkpoint = Checkpoint(path, "d")
+        assert checkpoint.get([1]) and not checkpoint.get([2])
+        checkpoint.add([2], {"status": OK})
+        again = Checkpoint(path, "d")
+        assert again.get([1]) and again.get([2]) == {"status": OK}
 
 
 def test_a_checkpoint_grows_by_what_is_new(tmp_path, monkeypatch):
     """Each result was once written again with every later one: half the time of the demo's longest job."""
     written = []
     monkeypatch.setattr(json, "dumps", lambda value, dumps=json.dumps: written.append(value) or dumps(value))
-    checkpoint = Checkpoint(tmp_path / "cell.checkpoint.jsonl", {"a": 1})
+    checkpoint = Checkpoint(tmp_path / "cell.jsonl", "d")
     for C in range(20):
         checkpoint.add([C], {"status": OK, "value": C})
     assert sum("value" in str(value) for value in written) == 20
@@ -219,7 +180,7 @@ def test_a_checkpoint_grows_by_what_is_new(tmp_path, monkeypatch):
 
 def values_of(path):
     """All that a file of rows says, as text."""
-    return [(own, rows.to_pylist()) for own, rows in read_cells(path).values()]
+    return str((digest_of(path), read_rows([path]).to_dict("records")))
 
 
 def test_any_changed_bit_of_a_file_of_rows_is_noticed(tmp_path):
@@ -229,15 +190,15 @@ def test_any_changed_bit_of_a_file_of_rows_is_noticed(tmp_path):
         {"dataset": "a", "errors": k, "objective": x, "error_pattern": "00" * 40, "status": OK}
         for k, x in enumerate(rng.standard_normal(20))
     ]
-    write_rows(path, rows, LOO_ROWS, CellRecord("a", "p", "l"))
-    good, expected = path.read_bytes(), str(values_of(path))
+    write_rows(path, rows, LOO_ROWS, "d")
+    good, expected = path.read_bytes(), values_of(path)
     unnoticed = 0
     for bit in rng.choice(8 * len(good), 1500, replace=False):
         changed = bytearray(good)
         changed[bit // 8] ^= 1 << bit % 8
         path.write_bytes(changed)
         try:
-            assert str(values_of(path)) == expected, bit
+            assert values_of(path) == expected, bit
             unnoticed += 1
         except DamagedError as error:
             assert str(path) in str(error) and path.with_name("rows.parquet.damaged").read_bytes() == changed
@@ -267,35 +228,21 @@ SPOILED = {
 
 
 @pytest.mark.parametrize("damage", SPOILED)
-def test_a_damaged_file_of_rows_is_named_set_aside_and_computed_again(tmp_path, damage):
+@pytest.mark.parametrize("reader", [lambda path: read_rows([path]), digest_of])
+def test_a_damaged_file_of_rows_is_named_and_set_aside(tmp_path, damage, reader):
     path = one_cell(tmp_path, "a", [4])
     spoiled = SPOILED[damage](path.read_bytes())
     path.write_bytes(spoiled)
-    with pytest.warns(UserWarning, match=rf"^{path} is damaged \(.+\): .+ a\.parquet\.damaged") as caught:
-        assert cells_to_compute(path, [CellRecord("a", "p", "l")], any_code=True) == ["a"]
-    assert len(caught) == 1 and "\n" not in str(caught[0].message)
-    assert os.listdir(tmp_path) == ["a.parquet.damaged"]
-    assert (tmp_path / "a.parquet.damaged").read_bytes() == spoiled
-    gather_rows(tmp_path / "all.parquet", ["a"], {"a": one_cell(tmp_path, "a", [4])}, LOO_ROWS)
-    assert read_rows([tmp_path / "all.parquet"])["errors"].tolist() == [3]
-
-
-@pytest.mark.parametrize("reader", [lambda path: read_rows([path]), cell_name, read_cells])
-def test_who_needs_the_rows_of_a_damaged_file_is_told_its_name(tmp_path, reader):
-    path = one_cell(tmp_path, "a", [4])
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(DamagedError, match=f"{path} is damaged"):
+    with pytest.raises(DamagedError, match=rf"^{path} is damaged \(.+\): .+ a\.parquet\.damaged"):
         reader(path)
     assert os.listdir(tmp_path) == ["a.parquet.damaged"]
+    assert (tmp_path / "a.parquet.damaged").read_bytes() == spoiled
 
 
-def test_older_files_without_checksums_are_read_and_checked_for_what_can_be_seen(tmp_path, change_rows):
+def test_files_without_checksums_are_read(tmp_path):
     path = one_cell(tmp_path, "a", [4, 5])
-    change_rows(path, {"a": CellRecord("a", "p", "l", 2)})
-    assert cell_name(path) == "a" and len(read_rows([path])) == 2
-    change_rows(path, {"a": CellRecord("a", "p", "l", 3)})
-    with pytest.raises(DamagedError, match="its cells have other than its 2 rows"):
-        read_cells(path)
+    pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
+    assert len(read_rows([path])) == 2 and digest_of(path) == ""
 
 
 @pytest.mark.parametrize("error", [MemoryError("no room"), PermissionError(13, "Permission denied")])
@@ -329,23 +276,6 @@ def test_the_damaged_raw_folder_of_before_makes_room(tmp_path):
     assert (tmp_path / "raw.damaged/file").read_text() == "second"
 
 
-def test_any_changed_byte_of_a_checkpoint_is_noticed(tmp_path):
-    """A digit that became another one is well-formed JSON and would be a wrong result."""
-    path = tmp_path / "cell.checkpoint.jsonl"
-    row = {"status": OK, "value": 1 / 3, "bad": float("nan"), "points": [4, 5], "why": 'ä"\u2028'}
-    Checkpoint(path, {"library": "1"}).add([1.0, "é"], row)
-    good = path.read_bytes()
-    assert Checkpoint(path, {"library": "1"}).get([1.0, "é"])["value"] == 1 / 3
-    for place in range(len(good)):
-        changed = bytearray(good)
-        changed[place] ^= 1
-        path.write_bytes(changed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = Checkpoint(path, {"library": "1"}).get([1.0, "é"])
-        assert found is None or json.dumps(found) == json.dumps(row), chr(good[place])
-
-
 def test_clock_counts_cpu_time_and_not_sleep():
     with timed("shared") as clock:
         time.sleep(0.2)
@@ -372,13 +302,6 @@ def test_exclusive_clocks_exclude_each_other_and_do_not_count_the_wait():
     assert all(end - begin <= wall < end - begin + 0.4 for begin, end, wall in spans)
 
 
-@pytest.fixture
-def temporary(tmp_path, monkeypatch):
-    """A folder for temporary files that anybody may have written into."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    return tmp_path
-
-
 HOLDER = """
 import sys
 sys.path.insert(0, "workflow")
@@ -390,66 +313,16 @@ with timed("exclusive"):
 """
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_a_lock_that_another_folder_holds_is_announced(
-    temporary, tmp_path, root, monkeypatch, capsys, elsewhere
-):
-    monkeypatch.chdir(tmp_path if elsewhere else root)
+def test_a_process_waits_for_the_lock_of_another(tmp_path, root, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    with subprocess.Popen([sys.executable, "-c", HOLDER], cwd=root, env=environment, **pipes) as holder:
+    with subprocess.Popen([sys.executable, "-c", HOLDER], cwd=root, **pipes) as holder:
         assert holder.stdout.readline() == "held\n"
+        begin = time.perf_counter()
         threading.Timer(0.5, holder.stdin.close).start()
         with timed("exclusive") as clock:
-            pass
-    sentence = f"waiting: the run in {root} takes times, which no two runs do at once\n"
-    assert clock.wall_s < 0.4 and capsys.readouterr().err == (sentence if elsewhere else "")
-
-
-def test_the_lock_is_in_a_private_folder(temporary):
-    with timed("exclusive"):
-        pass
-    folder = temporary / f"svmselect-{os.getuid()}"
-    assert folder.stat().st_mode & 0o777 == 0o700 and os.listdir(folder) == ["timing.lock"]
-    (folder / "timing.lock").write_text("a long name of another folder, which held it before " * 20)
-    with timed("exclusive"):
-        assert (folder / "timing.lock").read_text() == os.getcwd()
-
-
-@pytest.mark.parametrize(
-    "trap", ["open folder", "link to a folder", "file", "link to nothing", "lock is a link"]
-)
-def test_a_lock_that_somebody_else_prepared_is_refused(temporary, trap):
-    folder, victim = temporary / f"svmselect-{os.getuid()}", temporary / "victim"
-    victim.write_text("precious")
-    (temporary / "other").mkdir(mode=0o700)
-    if trap == "open folder":
-        folder.mkdir()
-        folder.chmod(0o777)
-    elif trap == "link to a folder":
-        folder.symlink_to(temporary / "other")
-    elif trap == "file":
-        folder.write_text("")
-    elif trap == "link to nothing":
-        folder.symlink_to(temporary / "nothing")
-    else:
-        folder.mkdir(mode=0o700)
-        (folder / "timing.lock").symlink_to(victim)
-    sentence = "Too many levels" if trap == "lock is a link" else "to be a folder of this user with mode 700"
-    with pytest.raises(OSError, match=sentence), timed("exclusive"):
-        pytest.fail("the block ran")
-    assert victim.read_text() == "precious" and os.listdir(temporary / "other") == []
-    assert not (temporary / "nothing").exists()
-
-
-def test_a_folder_of_another_user_is_refused(temporary, monkeypatch):
-    with timed("exclusive"):
-        pass
-    theirs = os.getuid() + 1
-    (temporary / f"svmselect-{os.getuid()}").rename(temporary / f"svmselect-{theirs}")
-    monkeypatch.setattr("os.getuid", lambda: theirs)
-    with pytest.raises(PermissionError, match=f"it belongs to user {theirs - 1}"), timed("exclusive"):
-        pytest.fail("the block ran")
+            waited = time.perf_counter() - begin
+    assert waited > 0.4 and clock.wall_s < 0.4
 
 
 def test_unknown_timing_mode_is_refused():

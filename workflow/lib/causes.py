@@ -47,8 +47,9 @@ def runs_of(paper, name, declaration, config, registry):
             if any(fnmatchcase(cell, pattern) for pattern in patterns)
         }
         if cells:
-            cause_runs.append(replace(run, cells=cells, stage=name, priority=0, cause=name))
-    return cause_runs
+            cause_runs.append(replace(run, cells=cells, stage=name, cause=name))
+    several = len(cause_runs) > 1
+    return [replace(run, name=f"{name}_{run.name}" if several else name) for run in cause_runs]
 
 
 @dataclass

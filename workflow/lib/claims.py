@@ -140,19 +140,3 @@ def number(dataset, quantity, value, limit="", holds=None, kernel="rbf"):
         "limit": limit,
         "holds": decided,
     }
-
-
-def claims_layout(verdicts, numbers):
-    """Return columns, body and notes of the claims; one note per data set and kernel where tests did not
-    hold."""
-    columns = [("", name) for name in ("Claim", "By", "Statement", "Tests", "Held", "Verdict")]
-    body = [[str(value) for value in row] for row in verdicts.itertuples(index=False)]
-    notes = []
-    for (claim, dataset, kernel), group in numbers.groupby(["claim", "dataset", "kernel"], sort=False):
-        if (group["holds"] == "no").any():
-            descriptions = [
-                f"{row.quantity} {row.value:.3g}" + (f" (claimed: {row.limit})" if row.limit else "")
-                for row in group[group["holds"] != "yes"].itertuples()
-            ]
-            notes.append(f"{claim}, {dataset}, {kernel}: {'; '.join(descriptions)}.")
-    return columns, body, notes

@@ -74,7 +74,7 @@ def fill_defaults(config, schema):
 
     def properties(validator, properties, instance, schema):
         for name, declared in properties.items():
-            if "default" in declared:
+            if "default" in declared and isinstance(instance, dict):
                 instance.setdefault(name, deepcopy(declared["default"]))
         yield from Validator.VALIDATORS["properties"](validator, properties, instance, schema)
 

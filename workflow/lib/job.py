@@ -1,9 +1,10 @@
 """The execution of one cell: the arguments of its function, and the one way in which each of its methods is
 run."""
 
-import time
+import hashlib
+import json
+import shutil
 import traceback
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,10 +15,9 @@ import numpy as np
 import lib.rows
 from data import Dataset
 from lib.checkpoint import Checkpoint, run_points
-from lib.damage import set_aside_if_damaged
+from lib.damage import DamagedError, set_aside_if_damaged
 from lib.environment import commit, cpu_model
-from lib.library import library_id
-from lib.rows import ERROR, OK, CellRecord, cell_records, copy_cell, read_rows, write_rows
+from lib.rows import ERROR, OK, digest_of, read_rows, write_rows
 from lib.timing import timed
 
 # What a numerical method may raise on input it cannot handle: a row says so. Anything else is a fault of the
@@ -36,13 +36,15 @@ class Job:
     timing : {"shared", "exclusive"}
         See `lib.timing.timed`; the rows have it as ``timing_mode``.
     log : logging.Logger
-    checkpoint, data : path-like
-        The file of finished points; the prepared data set, if the cell reads one.
+    checkpoint : Checkpoint
+        Finished points.
+    data : path-like or None
+        The prepared data set, if the cell reads one.
     """
 
     def __init__(self, identity, timing, log, checkpoint, data=None):
         self.identity = {**identity, "timing_mode": timing}
-        self.timing, self.log, self.checkpoint, self.data = timing, log, Path(checkpoint), data
+        self.timing, self.log, self.checkpoint, self.data = timing, log, checkpoint, data
         # in the rows, not in the identity: a job may go on elsewhere
         self.origin = origin()
 
@@ -65,25 +67,22 @@ class Job:
             return None, {"method": method, "status": ERROR, "reason": f"{type(error).__name__}: {error}"}
         return result, {"method": method, "status": OK, "cpu_s": clock.cpu_s, "wall_s": clock.wall_s}
 
-    def points(self, points, run, **dependencies):
+    def points(self, points, run):
         """Run points one after the other, store each finished one in the checkpoint, and yield the row of
         each. A caller that needs no more may stop.
 
-        A point is a list of numbers and strings that name it; `run` is called with them and returns its row.
-        The rows depend on the identity and on `dependencies`.
+        A point is a list of numbers and strings that name it, different from all others of the cell; `run` is
+        called with them and returns its row.
         """
 
         def run_here(*point):
             return {**self.origin, **run(*point)}
 
-        return run_points(
-            points, run_here, Checkpoint(self.checkpoint, {**self.identity, **dependencies}), self.log
-        )
+        return run_points(points, run_here, self.checkpoint, self.log)
 
-    def batches(self, batches, run, **dependencies):
+    def batches(self, batches, run):
         """Return all rows of some batches; each finished batch is stored in the checkpoint. A batch is a JSON
-        value that says which rows it has; `run` is called with it and returns them. For `dependencies` see
-        `points`."""
+        value that says which rows it has; `run` is called with it and returns them."""
 
         def run_batch(number):
             with timed("shared") as clock:
@@ -93,11 +92,7 @@ class Job:
             return {**status, "cpu_s": clock.cpu_s, "rows": [{**self.origin, **row} for row in rows]}
 
         numbers = [[number] for number in range(len(batches))]
-        return [
-            row
-            for done in self.points(numbers, run_batch, batches=batches, **dependencies)
-            for row in done["rows"]
-        ]
+        return [row for done in self.points(numbers, run_batch) for row in done["rows"]]
 
     def warm_up(self, *runs):
         """Call methods, each on 60 rows and their labels, for what Python and LAPACK load on first use: no
@@ -120,57 +115,70 @@ def origin():
     return {"commit": commit(), "cpu": cpu_model()}
 
 
-def run_cell(cell, inputs, output, log):
-    """Write the rows of one cell, unless the file or that of its gathered rows has them.
+def run_cell(cell, library, inputs, output, finished, log):
+    """Write the rows of one cell to the file `output`.
 
-    Returns the checkpoint beside the `output`, from which a killed job goes on, to be removed when the job
-    has ended well. Raises a `RuntimeError` if the code has changed since the job was planned.
+    The file `finished` gets a copy. Snakemake deletes all outputs of a job before it runs the job again: from
+    the copies it takes the cells that had been computed from the same inputs before it was killed, or before
+    other cells were added to it.
 
     Parameters
     ----------
     cell : dict
-        ``cell``, its name in the stage; ``paper`` and ``run``, which name the function, see `function_of`;
-        ``schema``, the name of one in `lib.rows`; ``dataset``, or None; ``identity``, further columns of all
-        rows; ``arguments`` of the function by name; ``settings``, the attributes of its argument
-        ``settings``, and ``timing``; ``parameters``, a digest of these; ``code``, from `lib.library.code_of`.
+        See `lib.plan.description`: ``paper``; ``cell``, its name in the stage; ``function``, see
+        `function_of`; ``schema``, the name of one in `lib.rows`; ``dataset``, or None; ``identity``, further
+        columns of all rows; ``arguments`` of the function by name; ``settings``, the attributes of its
+        argument ``settings``, and ``timing``.
+    library : str
+        From `lib.library.library_id`.
     inputs : dict of str to path-like
-        ``data``, if the cell has a data set; others are files of rows, arguments of the function.
+        ``data``, if the cell has a data set; ``code``, a list of files; others are files of rows, arguments
+        of the function.
     """
     files, settings = dict(inputs), dict(cell["settings"])
-    library = library_id(cell["code"])
-    checkpoint = Path(f"{output}.checkpoint.jsonl")
-    record = CellRecord(cell["cell"], cell["parameters"], library)
-    output_record = cell_records(output).get(cell["cell"])
-    if output_record is not None and output_record.matches(record, any_code=False):
-        log.info("%s has the rows of this cell already", output)
-        return checkpoint
-    path, any_code = cell.get("stored") or (output, False)
-    gathered = cell_records(path).get(cell["cell"])
-    if gathered is not None and gathered.matches(record, any_code):
-        copy_cell(path, cell["cell"], output, getattr(lib.rows, cell["schema"]))
-        log.info("%s has the rows of this cell", path)
-        return checkpoint
+    digest = _digest_of_inputs(cell, library, files)
+    if _finished(finished, digest, log):
+        shutil.copyfile(finished, output)
+        log.info("%s has the rows of this cell", finished)
+        return
+    files.pop("code", None)
     named = {} if cell["dataset"] is None else {"dataset": cell["dataset"]}
-    job = Job(
-        {"paper": cell["paper"], **named, **cell["identity"], "library": library},
-        settings.pop("timing"),
-        log,
-        checkpoint,
-        files.pop("data", None),
-    )
-    begin = time.process_time()
-    function = function_of(cell["paper"], cell["run"])
+    identity = {"paper": cell["paper"], "cell": cell["cell"], **named, **cell["identity"], "library": library}
+    checkpoint = Checkpoint(Path(finished).with_suffix(".jsonl"), digest)
+    job = Job(identity, settings.pop("timing"), log, checkpoint, files.pop("data", None))
     given = {stage: read_rows([path]) for stage, path in files.items()}
     try:
-        rows = job.rows(function, **cell["arguments"], **given, settings=SimpleNamespace(**settings))
+        rows = job.rows(
+            function_of(cell["paper"], cell["function"]),
+            **cell["arguments"],
+            **given,
+            settings=SimpleNamespace(**settings),
+        )
     except ValueError:
         if job.data is not None:
             with set_aside_if_damaged(job.data):
                 Dataset.load(job.data)
         raise
-    record = replace(record, cpu_s=round(time.process_time() - begin, 2))
-    write_rows(output, rows, getattr(lib.rows, cell["schema"]), record)
-    return checkpoint
+    Path(finished).parent.mkdir(parents=True, exist_ok=True)
+    write_rows(finished, rows, getattr(lib.rows, cell["schema"]), digest)
+    shutil.copyfile(finished, output)
+    checkpoint.path.unlink(missing_ok=True)
+
+
+def _digest_of_inputs(cell, library, files):
+    """Return a digest of all that the rows of a cell depend on."""
+    paths = [file for value in files.values() for file in ([value] if isinstance(value, str) else value)]
+    contents = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sorted(paths)]
+    return hashlib.sha256(json.dumps([cell, library, contents], sort_keys=True).encode()).hexdigest()
+
+
+def _finished(path, digest, log):
+    """Return whether a file has the rows of the inputs that the digest is of; a damaged one has not."""
+    try:
+        return digest_of(path) == digest
+    except DamagedError as error:
+        log.warning("%s", error)
+        return False
 
 
 def function_of(paper, name):

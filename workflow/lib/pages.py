@@ -6,7 +6,6 @@ from pathlib import Path
 from docutils.core import publish_parts
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from lib.dark import dark
 from lib.shown import about_in_words, cause_in_words, number_in_words
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "report"
@@ -23,12 +22,8 @@ def write_page(path, template, **values):
 
 
 def picture(path):
-    """Return an SVG file as the addresses of two images: ``light``, and ``dark`` for the dark theme."""
-    svg = Path(path).read_text()
-    return {
-        theme: "data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode()
-        for theme, text in (("light", svg), ("dark", dark(svg)))
-    }
+    """Return an SVG file as the address of an image."""
+    return "data:image/svg+xml;base64," + base64.b64encode(Path(path).read_bytes()).decode()
 
 
 def prose(path, **values):

@@ -10,7 +10,7 @@ caption for each exhibit. The parameters of these functions name the values that
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from lib.config import check_config, check_names, read_schema
 from lib.plan import Plan
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
+# modules of a paper that compute no cells
+NOT_RUN = ("plan", "causes", "exhibits", "layout", "plots", "claims")
 
 
 @dataclass(frozen=True)
@@ -117,23 +119,44 @@ class Paper:
 
     def set_plan(self, config, registry):
         """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run."""
-        self.plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
+        plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
         requested = config["causes"]
         self.causes_run = [
             name
             for name, cause in self.causes.items()
             if "missing" not in cause and (requested == "all" or f"{self.key}/{name}" in requested)
         ]
-        for name in self.causes_run:
-            for run in runs_of(self.key, name, self.causes[name], config, registry):
-                self.plan.runs.append(run)
-                self.plan.datasets = [*self.plan.datasets, *run.datasets(run.cells)]
+        cause_runs = [
+            run
+            for name in self.causes_run
+            for run in runs_of(self.key, name, self.causes[name], config, registry)
+        ]
+        datasets = [*plan.datasets, *(dataset for run in cause_runs for dataset in run.datasets)]
+        self.plan = replace(plan, runs=[*plan.runs, *cause_runs], datasets=list(dict.fromkeys(datasets)))
         # stages of data sets that the configuration leaves out have no rows
         stages = {*self.plan.stages}
         self.causes_run = [name for name in self.causes_run if stages >= {*self._stages_of_cause(name)}]
         self.exhibits = {
             key: exhibit for key, exhibit in self.exhibits.items() if key not in self.plan.without
         }
+
+    def code_of(self, *names):
+        """Return the files of those modules among some names that the paper has, and of its packages."""
+        folder = FOLDER / self.key
+        paths = [path for name in dict.fromkeys(names) if (path := folder / f"{name}.py").exists()]
+        return list(map(from_here, [*paths, *sorted(folder.glob("*/[!_]*.py"))]))
+
+    def modules_of_causes(self):
+        """Return the modules of the functions that make values of causes from rows."""
+        functions = (self.causes[name]["make"] for name in self.causes_run)
+        return [name.split(".")[0] for name in functions if "." in name]
+
+    def code(self, run):
+        """Return the files of the paper's code that a run executes: all modules but those of exhibits,
+        claims, plan and causes, and the module of its function."""
+        folder = FOLDER / self.key
+        paths = [path for path in sorted(folder.rglob("*.py")) if path.stem not in NOT_RUN]
+        return [from_here(path) for path in dict.fromkeys([*paths, folder / f"{run.module}.py"])]
 
     @property
     def folder(self):
@@ -163,32 +186,6 @@ class Paper:
         """Return the exhibits whose rows figures draw."""
         return [self.exhibits[exhibit.drawn_from or key] for key, exhibit in self.to_plot.items()]
 
-    def modules(self, *names):
-        """Return the modules among some names that it has, and the modules of its packages.
-
-        Packages find their modules by their folders and not by imports. Names are those of
-        `lib.library.code_of`.
-        """
-        folder = FOLDER / self.key
-        paths = [path for name in names if (path := folder / f"{name}.py").exists()]
-        for package in sorted(folder.glob("*/__init__.py")):
-            paths += sorted(package.parent.glob("[!_]*.py"))
-        return [".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in paths]
-
-    def modules_of_causes(self):
-        """Return the modules of the functions that make values of causes from rows; see `modules`."""
-        function_names = (self.causes[name]["make"] for name in self.causes_run)
-        # in their order, which is a parameter of the rule
-        return self.modules(
-            "causes", "exhibits", *dict.fromkeys(name.split(".")[0] for name in function_names if "." in name)
-        )
-
-    def modules_of(self, run, cell):
-        """Return the modules that a cell of a run executes, and those of the runs before it."""
-        upstream = [upstream_run.module for upstream_run in self.plan.runs if upstream_run.stage in run.after]
-        modules = dict.fromkeys([run.module, *run.cells[cell].modules, *upstream])
-        return ["scripts.run_cells", *(f"papers.{self.key}.{module}" for module in modules)]
-
     def stages_of(self, exhibit):
         """Return the stages whose rows an exhibit shows; all stages if it is made from other exhibits."""
         if exhibit.drawn_from:
@@ -211,7 +208,7 @@ class Paper:
 
     def decided(self):
         """Return the files that verdicts on claims are written to: key in the rule's output -> path."""
-        files = ("claims.csv", "claims_numbers.csv", "claims.md") if self.claims else ()
+        files = ("claims.csv", "claims_numbers.csv") if self.claims else ()
         return self._paths({_key(file): file for file in files})
 
     def _paths(self, files):
@@ -241,15 +238,24 @@ class Paper:
         files |= {name: f"{name}.csv" for exhibit in exhibits for name in exhibit.also}
         return self._paths(files)
 
-    @property
-    def printed_stages(self):
-        """The stages of which something is made that the paper prints or claims; of the comparison none."""
-        if self.year is None:
-            return []
-        runs = [run for run in self.plan.runs if not run.cause]
-        return list(
-            dict.fromkeys(run.stage for run in runs if not all(cell.beyond for cell in run.cells.values()))
-        )
+    def cell_files(self, run, names):
+        """Return the files of some cells of a run."""
+        return [f"{self.folder}/cells/{run.name}/{name}.parquet" for name in names]
+
+    def cells_of_stage(self, stage):
+        """Return the files of the cells of a stage, in the order of their rows."""
+        runs = [run for run in self.plan.runs if run.stage == stage]
+        return [file for run in runs for file in self.cell_files(run, run.cells)]
+
+    def printed_cells(self):
+        """Return the files of the cells from which something is made that the paper prints or claims; there
+        are none of the comparison."""
+        runs = [run for run in self.plan.runs if self.year is not None and not run.cause]
+        return [
+            file
+            for run in runs
+            for file in self.cell_files(run, (name for name, cell in run.cells.items() if not cell.beyond))
+        ]
 
     def results(self):
         """Return the files that the paper's target asks for."""
@@ -267,10 +273,9 @@ class Paper:
         ]
 
     def shown(self, results):
-        """Return the entries of the report: a dict for each part of an exhibit, and one for the claims. An
-        entry has a ``file`` below the folder of all `results`, an image or a Markdown table; the path of its
-        ``caption``; ``paper``, ``category``, ``key``, ``exhibit`` (its name) and ``subject``; and the
-        ``stages`` whose rows it shows."""
+        """Return the entries of the report, a dict for each part of an exhibit: a ``file`` below the folder of
+        all `results`, an image or a Markdown table; the path of its ``caption``; ``paper``, ``category``,
+        ``key``, ``exhibit`` (its name) and ``subject``; and the ``stages`` whose rows it shows."""
         entries = []
         for exhibit in self.exhibits.values():
             for part in exhibit.parts:
@@ -279,8 +284,6 @@ class Paper:
                 entries.append(
                     (file, exhibit.key, exhibit.key, exhibit.name, subject, self.stages_of(exhibit))
                 )
-        if self.claims:
-            entries.append(("claims.md", "claims", "", "Claims", "verdicts", self.plan.stages))
         captions = FOLDER / self.key / "captions"
         return [
             {
@@ -310,9 +313,9 @@ class Paper:
         places = {}
         for key, exhibit in self.exhibits.items():
             stages = self.stages_of(exhibit)
-            verbs = list(dict.fromkeys(run.verb for run in self.plan.runs if run.stage in stages))
+            names = [run.name for run in self.plan.runs if run.stage in stages]
             last = ["make_exhibits", "plot_figures"] if exhibit.kind == "figure" else ["make_exhibits"]
-            places[key] = {"stages": stages, "rules": [f"{self.key}_{verb}" for verb in verbs + last]}
+            places[key] = {"stages": stages, "rules": [f"{self.key}_{name}" for name in names + last]}
         return places
 
     @property

@@ -1,14 +1,12 @@
 """The plan of a paper: its cells, the functions that compute them, and the stages that gather their rows.
 
 The module ``plan`` of a paper has a function ``plan(config, registry)``, which returns a `Plan` for the
-configuration and the registry of data sets. ``rules/cells.smk`` makes the rules that run cells from it.
+configuration and the registry of data sets. ``rules/cells.smk`` has one rule for each `Run` of it.
 """
 
-import hashlib
-import json
-import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 # Keys of a data set's entry in the registry that say nothing about its contents.
@@ -20,7 +18,7 @@ class Cell:
     """The computation of one cell: its data set, arguments, settings and needs."""
 
     dataset: str | None  # the prepared data set that it reads, if any
-    # columns that all its rows have, beside the paper, the data set and the library
+    # columns that all its rows have, beside the paper, the data set, the cell and the library
     identity: dict[str, Any] = field(default_factory=dict)
     # arguments of the function, by name: numbers, strings, and lists and dicts of these
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -28,16 +26,20 @@ class Cell:
     settings: dict[str, Any] = field(default_factory=dict)
     mem_mb: int = 1000  # memory that it may take, in 2**20 bytes
     minutes: int = 10  # wall-clock time that a cluster gives it
-    modules: Sequence[str] = ()  # in the paper's folder, which it uses and to which no import leads
     # whether nothing that the paper prints or claims is made from its rows
     beyond: bool = False
 
 
 @dataclass
 class Run:
-    """The cells that one function computes. A name is the path of the cell's file below the stage's folder,
-    without its suffix; it has the values of the parameters."""
+    """The cells that one function computes, by one rule.
 
+    A cell's name is the path of its file below the run's folder, without its suffix; it has the values of the
+    parameters. A job computes one cell. With `together` it computes all cells of a folder, such as the
+    kernels of a data set and realisation; all folders then have cells of the same names.
+    """
+
+    name: str  # of the rule and of the folder of the cells' files
     function: str  # module and function in the paper's folder, such as ``cells.run_loo``
     schema: str  # name in `lib.rows` of the schema of the rows
     cells: dict[str, Cell]
@@ -46,61 +48,38 @@ class Run:
     stage: str = "cells"  # name of the file in which the rows are gathered
     # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
-    # module and function in the paper's folder that says what each of some rows would cost with given
-    # settings, see `lib.cost.seconds`; empty: what it did cost
-    forecast: str = ""
-    priority: int = 0  # Snakemake starts cells of a higher priority before all others
-    # the cause of misses whose variant it runs, see `lib.causes`; the paper's own cells have none
-    cause: str = ""
-
-    @property
-    def verb(self) -> str:
-        """The function's name without its module, or that of the cause; the name of the rule ends with it."""
-        return self.cause or self.function.rpartition(".")[2]
-
-    @property
-    def module(self) -> str:
-        return self.function.rpartition(".")[0]
+    together: bool = False
+    cause: str = ""  # the cause of misses whose variant it runs, see `lib.causes`
 
     def settings_of(self, name: str) -> dict[str, Any]:
         return {**self.settings, **self.cells[name].settings}
 
-    def jobs(self, minutes: float | None, downloaded: Container[str] = ()) -> list[list[str]]:
-        """Return the cells of each job. Cells share a job as long as their times together are at most
-        `minutes`; with None each cell has its own. Cells of a data set that is `downloaded` share no job with
-        others, which need not wait for a download; nor do cells `beyond` the paper, which may be left."""
-        jobs, open_jobs = [], {}
-        for name, cell in self.cells.items():
-            if minutes is None or cell.minutes > minutes:
-                jobs.append([name])
-                continue
-            kind = (cell.dataset if cell.dataset in downloaded else None, cell.beyond)
-            job = open_jobs.get(kind)
-            if job is None or cell.minutes + self.minutes(job) > minutes:
-                open_jobs[kind] = job = []
-                jobs.append(job)
-            job.append(name)
+    @cached_property
+    def jobs(self) -> dict[str, list[str]]:
+        """The jobs, each with the names of the cells that it computes."""
+        if not self.together:
+            return {name: [name] for name in self.cells}
+        jobs: dict[str, list[str]] = {}
+        for name in self.cells:
+            jobs.setdefault(name.rpartition("/")[0], []).append(name)
         return jobs
 
-    def minutes(self, names: Sequence[str]) -> int:
-        """Return the wall-clock time that a cluster gives to some cells that run one after the other."""
-        return sum(self.cells[name].minutes for name in names)
+    @property
+    def files(self) -> list[str]:
+        """The cells of any job, as paths with the wildcard ``job``."""
+        if not self.together:
+            return ["{job}"]
+        job, names = next(iter(self.jobs.items()))
+        return [f"{{job}}{name.removeprefix(job)}" for name in names]
 
-    def datasets(self, names: Iterable[str]) -> list[str]:
-        """Return the data sets of some cells, each once."""
-        return [
-            name for name in dict.fromkeys(self.cells[cell].dataset for cell in names) if name is not None
-        ]
+    @property
+    def datasets(self) -> list[str]:
+        """The data sets of all cells, each once."""
+        return [name for name in dict.fromkeys(cell.dataset for cell in self.cells.values()) if name]
 
-    def pattern(self, names: Sequence[str]) -> str:
-        """Return a regular expression for files of cells: ``<stage>/<cell>`` for the given names, and
-        ``again/<stage>/<cell>`` for all cells of the run, any of which `verify` may compute again."""
-        every, given = ("|".join(map(re.escape, group)) or "(?!)" for group in (self.cells, names))
-        return f"again/{self.stage}/(?:{every})|{self.stage}/(?:{given})"
-
-    def name(self, file: str) -> str:
-        """Return the name of the cell whose file matches `pattern`."""
-        return file.removeprefix("again/").removeprefix(f"{self.stage}/")
+    @property
+    def module(self) -> str:
+        return self.function.rpartition(".")[0]
 
 
 @dataclass
@@ -113,13 +92,19 @@ class Plan:
     facts: dict[str, Any] = field(default_factory=dict)
     without: Sequence[str] = ()  # exhibits that need what this configuration does not run
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
+        # a configuration may leave a run without cells
+        self.runs = [run for run in self.runs if run.cells]
         names = [(run.stage, name) for run in self.runs for name in run.cells]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(
                 f"The configuration has two cells {'/'.join(twice)}: parameters must differ in ten digits."
             )
+        for run in self.runs:
+            for job, names in run.jobs.items():
+                if [file.replace("{job}", job) for file in run.files] != names:
+                    raise ValueError(f"The job {job} of the run {run.name} has cells of other names.")
 
     @property
     def stages(self) -> list[str]:
@@ -133,25 +118,22 @@ class Plan:
         """Return the names of a stage's cells, in their order, each with the run that it belongs to."""
         return {name: run for run in self.runs if run.stage == stage for name in run.cells}
 
-    def parameters(self, run: Run, name: str, registry: Mapping[str, Any]) -> str:
-        """Return a digest of everything that a cell's numbers depend on, except the code: its arguments and
-        settings, the registry's entry of its data set, and the parameters of the cells of that data set whose
-        rows it is given."""
-        cell = run.cells[name]
-        depends = {
-            "function": run.function,
-            "identity": cell.identity,
-            "arguments": cell.arguments,
-            "settings": run.settings_of(name),
-            "contents": cell.dataset and contents(registry[cell.dataset]),
-            "after": [
-                self.parameters(other, upstream, registry)
-                for stage in run.after
-                for upstream, other in self.runs_by_cell(stage).items()
-                if other.cells[upstream].dataset == cell.dataset
-            ],
-        }
-        return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:16]
+
+def description(paper: str, run: Run, name: str, registry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that the rows of a cell depend on, except the code, the prepared data and the rows of
+    earlier stages; `lib.job.run_cell` explains the keys."""
+    cell = run.cells[name]
+    return {
+        "paper": paper,
+        "cell": name,
+        "function": run.function,
+        "schema": run.schema,
+        "dataset": cell.dataset,
+        "contents": cell.dataset and contents(registry[cell.dataset]),
+        "identity": cell.identity,
+        "arguments": cell.arguments,
+        "settings": run.settings_of(name),
+    }
 
 
 def contents(entry: Any) -> str:

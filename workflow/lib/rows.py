@@ -7,10 +7,7 @@ a solver stopped early, partial.
 
 import hashlib
 import io
-import json
-import warnings
 from contextlib import contextmanager, nullcontext
-from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from svmselect.atomic import replacing
 
-from lib.damage import DamagedError, set_aside_if_damaged
+from lib.damage import set_aside_if_damaged
 
 OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
 
-# Key under which the metadata of a file list its cells.
-CELLS = b"svmselect_cells"
+# Key in the metadata of a file for the digest of all that its rows depend on, see `lib.job.run_cell`.
+DIGEST = b"svmselect_digest"
 
 # Key in the metadata of a file that ends with the SHA-256 of the file, taken with zeros in its place. Parquet
 # has checksums of its pages only: a changed bit elsewhere may turn a column's name into another one.
@@ -36,8 +33,9 @@ _BASE = [
     # identity
     ("paper", pa.string()),
     ("dataset", pa.string()),
+    ("cell", pa.string()),  # its name in its stage
     ("data_sha256", pa.string()),
-    ("library", pa.string()),  # version and digest of the sources that the numbers depend on
+    ("library", pa.string()),  # version, and hash of the sources
     ("commit", pa.string()),  # the commit of the code that ran them, with "+changes" where files were changed
     ("cpu", pa.string()),  # model of the processor that they were computed on
     ("realisation", pa.int64()),
@@ -194,9 +192,9 @@ EDIT_ROWS = pa.schema(
 )
 
 
-def write_rows(path, rows, schema, cell=None):
+def write_rows(path, rows, schema, digest=""):
     """Write rows, dicts, to a Parquet file, atomically. Columns of the schema that a row does not name are
-    null; the rows belong to `cell`, a `CellRecord`, if there is one.
+    null; `digest` is stored with them, see `digest_of`.
 
     A `ValueError` is raised if there are no rows, a row names a column that the schema lacks, a status is
     unknown, a row that is ``ok`` has neither an error count nor a bound, or one that is not ``ok`` has no
@@ -215,147 +213,35 @@ def write_rows(path, rows, schema, cell=None):
         if row["status"] != OK and not row.get("reason"):
             raise ValueError(f"row for {path} is {row['status']!r} but gives no reason")
     rows = [{name: row.get(name) for name in schema.names} for row in rows]
-    records = [] if cell is None else [replace(cell, rows=len(rows))]
-    _write(path, pa.Table.from_pylist(rows, schema=schema), records)
+    write_table(path, pa.Table.from_pylist(rows, schema=schema), digest)
 
 
-@dataclass(frozen=True)
-class CellRecord:
-    """A cell in a file of rows, and the parameters and code that its rows were made from. The rows stand
-    together, in the order of the cells."""
-
-    cell: str  # its name in its stage
-    parameters: str  # digest of all that the numbers depend on, except the code (`lib.plan.Plan.parameters`)
-    library: str  # version of the library and digest of the code
-    rows: int = 0  # how many rows of the file belong to it
-    # CPU time of the process that wrote them, which no clock of a method has all of; says nothing about them
-    cpu_s: float | None = field(default=None, compare=False)
-
-    def matches(self, required, any_code):
-        """Return whether the rows have the parameters of the required cell (a CellRecord) and were computed
-        by its code; with `any_code` the code does not matter."""
-        return self.parameters == required.parameters and (any_code or self.library == required.library)
-
-
-def cell_records(path):
-    """Return the cells of a file of rows (CellRecord) by name. Without a file the dict is empty; so it is for
-    a damaged file, with a warning."""
-    if not Path(path).is_file():
-        return {}
-    try:
-        with _opened(path) as file:
-            return _records(file)
-    except DamagedError as error:
-        warnings.warn(str(error), stacklevel=2)
-        return {}
-
-
-def cell_name(path):
-    """Return the name of the cell of a file with one cell."""
-    with _opened(path) as file:
-        (name,) = _records(file)
-    return name
-
-
-def cells_to_compute(path, required, any_code):
-    """Return the names of the `required` cells (list of CellRecord) whose rows have to be computed, because
-    the file lacks them or has others (`CellRecord.matches`)."""
-    stored = cell_records(path)
-    return [
-        record.cell
-        for record in required
-        if record.cell not in stored or not stored[record.cell].matches(record, any_code)
-    ]
-
-
-def gather_rows(path, names, files, schema):
-    """Put the rows of all cells of a stage into one file, atomically, and return their number.
-
-    Parameters
-    ----------
-    path : path-like
-        The file of the stage, which is replaced; the rows of cells that are not in `files` are taken over.
-    names : list of str
-        Names of the stage's cells, in the order in which their rows are to stand.
-    files : dict of str to path-like
-        The files of single cells, by the names of the cells.
-    schema : pyarrow.Schema
-        The schema of the rows. Columns that older rows lack are null.
-    """
-    former_cells = {} if set(names) <= set(files) else read_cells(path, schema)
-    tables, records = [], []
-    for name in names:
-        record, rows = (read_cells(files[name], schema) if name in files else former_cells)[name]
-        tables.append(rows)
-        records.append(record)
-    table = pa.concat_tables(tables) if tables else schema.empty_table()
-    _write(path, table, records)
+def gather_rows(path, files, schema):
+    """Write the rows of the files of all cells of a stage to one file, atomically, and return their
+    number."""
+    table = pa.concat_tables([schema.empty_table(), *map(_table, files)])
+    write_table(path, table)
     return table.num_rows
 
 
 def read_rows(paths):
     """Return all rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
-    return _read(paths).to_pandas()
+    return pa.concat_tables(map(_table, paths), promote_options="default").to_pandas()
 
 
-def read_columns(path, selects):
-    """Return the columns of a Parquet file that the function `selects` picks by their names, as one
-    DataFrame."""
+def digest_of(path):
+    """Return the digest of all that the rows of a file depend on, as it was given to `write_rows`; None
+    without a file."""
+    if not Path(path).exists():
+        return None
     with _opened(path) as file:
-        names = [name for name in dict.fromkeys(file.schema_arrow.names) if selects(name)]
-        table = file.read(columns=names)
-    return table.to_pandas()
+        return (file.metadata.metadata or {}).get(DIGEST, b"").decode()
 
 
-def read_cell(path, name):
-    """Return the rows of one cell of a file, as one DataFrame."""
-    _, rows = read_cells(path)[name]
-    return rows.to_pandas()
-
-
-def copy_cell(path, name, output, schema):
-    """Put the rows of one cell of a file into a file of its own, atomically."""
-    record, rows = read_cells(path, schema)[name]
-    _write(output, rows, [record])
-
-
-def rewrite_cells(path, cells):
-    """Write new records of cells (list of CellRecord) into the metadata of a file of rows; the rows do not
-    change."""
-    _write(path, _read([path]), cells)
-
-
-def read_cells(path, schema=None):
-    """Return the cells of a file (CellRecord) by name, each with its rows as a table."""
+def _table(path):
+    """Return the rows of a file as a table without metadata."""
     with _opened(path) as file:
-        table, cells = file.read(), _records(file)
-    table, begin, rows_by_cell = _with_schema(table, schema), 0, {}
-    for name, record in cells.items():
-        rows_by_cell[name] = record, table.slice(begin, record.rows)
-        begin += record.rows
-    return rows_by_cell
-
-
-def _read(paths):
-    """Return the rows of files as one table."""
-    tables = []
-    for path in paths:
-        with _opened(path) as file:
-            tables.append(file.read().replace_schema_metadata())
-    return pa.concat_tables(tables, promote_options="default")
-
-
-def _with_schema(table, schema=None):
-    """Return a table without metadata; with a schema, columns that it lacks are null."""
-    if schema is None:
-        return table.replace_schema_metadata()
-    columns = [
-        table[field.name].cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(len(table), field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
+        return file.read().replace_schema_metadata()
 
 
 @contextmanager
@@ -373,16 +259,8 @@ def _opened(path):
         yield pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
 
 
-def _records(file):
-    """Return the cells of an open file of rows (CellRecord) by name."""
-    stored = (file.metadata.metadata or {}).get(CELLS, b"[]")
-    cells = {entry[0]: CellRecord(*entry) for entry in json.loads(stored)}
-    if cells and sum(record.rows for record in cells.values()) != file.metadata.num_rows:
-        raise ValueError(f"its cells have other than its {file.metadata.num_rows} rows")
-    return cells
-
-
-def _write(path, table, records):
+def write_table(path, table, digest=""):
+    """Write a table to a sealed Parquet file, atomically."""
     options = {
         "compression": "zstd",
         "compression_level": 12,
@@ -392,14 +270,14 @@ def _write(path, table, records):
         "store_schema": False,
         "write_page_checksum": True,
     }
-    cells, buffer = json.dumps([list(astuple(record)) for record in records]), io.BytesIO()
+    buffer = io.BytesIO()
     with pq.ParquetWriter(buffer, table.schema, **options) as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({CELLS: cells, SEAL + UNSEALED: b""})
+        writer.add_key_value_metadata({DIGEST: digest, SEAL + UNSEALED: b""})
     before, seal, after = buffer.getvalue().rpartition(SEAL)
-    digest = hashlib.sha256(before + seal + after).hexdigest().encode()
+    sha256 = hashlib.sha256(before + seal + after).hexdigest().encode()
     with replacing(Path(path)) as file:
-        file.write(before + seal + digest + after[64:])
+        file.write(before + seal + sha256 + after[64:])
 
 
 def pack_bits(errors):

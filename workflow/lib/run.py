@@ -16,9 +16,10 @@ from snakemake.utils import update_config
 from data import load_registry
 from lib.config import check_config, fill_defaults, load_schema, project_file
 from lib.job import run_cell
-from lib.library import code_of, library_id
+from lib.library import library_id
 from lib.papers import load_papers, with_plans
-from lib.rows import CellRecord, read_rows
+from lib.plan import description
+from lib.rows import read_rows
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -53,29 +54,6 @@ def cell_of(papers, name):
     )
 
 
-def described(paper, run, name, registry):
-    """Return the description of a cell that its job needs; `lib.job.run_cell` explains the keys."""
-    cell = run.cells[name]
-    return {
-        **{"cell": name, "paper": paper.key, "run": run.function, "schema": run.schema},
-        **{"dataset": cell.dataset, "identity": cell.identity, "arguments": cell.arguments},
-        "settings": run.settings_of(name),
-        "parameters": paper.plan.parameters(run, name, registry),
-        "code": code_of(*paper.modules_of(run, name)),
-    }
-
-
-def required_cells(paper, stage, registry, only=None):
-    """Return the cells of a stage in their order, each as a CellRecord with the parameters and code that its
-    rows require now; with `only`, some of them."""
-    runs = paper.plan.runs_by_cell(stage).items()
-    cells = [described(paper, run, name, registry) for name, run in runs if only is None or name in only]
-    return [
-        CellRecord(description["cell"], description["parameters"], library_id(description["code"]))
-        for description in cells
-    ]
-
-
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m lib.run", description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -103,11 +81,12 @@ def main(arguments=None):
     with tempfile.TemporaryDirectory() as folder:
         output = options.output or Path(folder, "rows.parquet")
         log = logging.getLogger("svmselect.workflow")
-        run_cell(described(paper, run, name, registry), inputs, output, log).unlink(missing_ok=True)
+        cell = description(paper.key, run, name, registry)
+        run_cell(cell, library_id(), inputs, output, Path(folder, "finished.parquet"), log)
         rows = read_rows([output])
     columns = [
         column
-        for column in ("kernel", "gamma", "C", "method", "fold", "estimate", "bound", "cpu_s")
+        for column in ("kernel", "gamma", "C", "method", "fold", "estimate", "bound", "n_iter", "cpu_s")
         if column in rows
     ]
     print(rows[[*columns, "status", "reason"]].to_string())

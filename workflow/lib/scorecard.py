@@ -8,7 +8,7 @@ import pandas as pd
 from lib.causes import cause_of, spreads_of
 from lib.claims import VERDICTS, kind_of, verdict
 from lib.shown import STATES, shown_figures, strip
-from lib.tables import KEY, TIDY_COLUMNS, markdown, short
+from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import ANCHOR, RESULT, SAME, SETTING, Tolerance, rows_of, tolerance
 
 COLUMNS = [
@@ -281,7 +281,7 @@ def _limit(name, limit):
     return f"{name.replace('_', ' ')} {value}: {limit['why']}"
 
 
-def exhibits(claims, figures, verdicts, other_rows):
+def exhibits(claims, figures, verdicts):
     """Return the totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers
     that this module made; `claims` is as for `verdicts`.
 
@@ -291,8 +291,7 @@ def exhibits(claims, figures, verdicts, other_rows):
     misses. ``tests`` are those of the paper's claims about the exhibit. The ``verdict`` is on results,
     anchors and tests, or on the settings if there are no others; `NO_CLAIM` if there is nothing. It counts
     the ``decided`` ones: ``decided_within`` are within tolerance or hold, then come ``decided_explained`` and
-    ``decided_undecidable``; the others miss. ``other_libraries`` is from `other_rows`, which has the text of
-    `lib.origins.outdated_libraries` by paper and exhibit.
+    ``decided_undecidable``; the others miss.
     """
     rows = []
     for paper, entry in claims.items():
@@ -336,7 +335,6 @@ def exhibits(claims, figures, verdicts, other_rows):
                     "verdict": verdict(decided, within)
                     if len(results) or len(settings) or names
                     else NO_CLAIM,
-                    "other_libraries": other_rows[paper, exhibit],
                 }
             )
     return pd.DataFrame(rows)
@@ -386,102 +384,6 @@ def _remarks(row):
     return "; ".join(part for part in parts if part)
 
 
-# around the totals, which README.md repeats
-SUMMARY = ("<!-- scorecard -->", "<!-- end of the scorecard -->")
-
-
-def between(text):
-    """Return the part of a text from one of the lines `SUMMARY` to the other; a `ValueError` if one of them
-    is not there."""
-    first, last = SUMMARY
-    return text[text.index(first) : text.index(last) + len(last)]
-
-
-def markdown_page(preset, claims, figures, exhibits, verdicts, causes):
-    """Return the scorecard as Markdown: totals between the lines `SUMMARY`, the exhibits, those with rows
-    that the present code did not compute, the claims, and the published figures."""
-    lines = [f"# Scorecard of the preset {preset}", "", SUMMARY[0], ""]
-    lines += [*markdown(*_papers(claims, exhibits, verdicts), left=1), "", SUMMARY[1], ""]
-    lines += [*totals(exhibits, verdicts), ""]
-    lines += ["## Exhibits", "", *markdown(*_exhibits(preset, claims, exhibits), left=7), ""]
-    lines += [
-        "Tolerances follow from rounding, standard errors and whose rows ours are "
-        "(`workflow/lib/tolerances.py`); each paper's `claims.yaml` declares what they follow from.",
-        "",
-    ]
-    lines += ["## Rows of another library than the present one", "", *_outdated_part(claims, exhibits), ""]
-    for paper, entry in claims.items():
-        lines += [f"## {entry['name']}", "", *_claims_part(verdicts[verdicts["paper"] == paper]), ""]
-        lines += [*_causes_part(causes[causes["paper"] == paper])]
-        lines += [*_figures_part(figures[figures["paper"] == paper]), ""]
-    return "\n".join(lines)
-
-
-def _table(frame, columns, left=None):
-    """Return the lines of a Markdown table of some columns (heading -> name) of a DataFrame; the first `left`
-    ones, by default all, are flush left."""
-    body = frame[list(columns.values())].astype(str).to_numpy().tolist()
-    return markdown(list(columns), body, left=left or len(columns))
-
-
-def _outdated_part(claims, exhibits):
-    outdated = exhibits[exhibits["other_libraries"] != ""]
-    if outdated.empty:
-        return ["There are none: the present code computed every row."]
-    outdated = outdated.assign(paper=[claims[paper]["name"] for paper in outdated["paper"]])
-    stages = "Stages and libraries of its rows"
-    return _table(outdated, {"Paper": "paper", "Exhibit": "title", stages: "other_libraries"})
-
-
-def _claims_part(verdicts):
-    columns = ["claim", "by", "statement", "text", "test", "tests", "held", "verdict"]
-    yield from _table(verdicts, {name.capitalize(): name for name in columns})
-    yield ""
-    for row in verdicts[verdicts["assumption"] != ""].itertuples():
-        yield f"- Assumption of {row.claim}: {row.assumption}"
-
-
-def _causes_part(causes):
-    if len(causes):
-        columns = {name.capitalize(): name for name in ("cause", "statement", "kind")}
-        columns |= {"Acts on": "acts", "Lands on": "landed", "Explains": "misses", "Verdict": "verdict"}
-        yield from _table(causes, columns, left=3)
-        yield ""
-
-
-# headings of the published figures -> columns of the scorecard
-FIGURES = {
-    "Exhibit": "exhibit",
-    "Data set": "dataset",
-    "Setting": "setting",
-    "Method": "method",
-    "Quantity": "metric",
-    "Kind": "kind",
-    "Rows": "rows",
-    "Unit": "unit",
-    "Published": "value",
-    "Reproduced": "reproduced",
-    "Difference": "difference",
-    "Ratio": "ratio",
-    "Relative, published": "published_relative",
-    "Relative, reproduced": "reproduced_relative",
-    "Tolerance": "tolerance",
-    "Within": "within",
-    "Cause": "cause",
-    "Variant": "variant",
-    "Explained": "explained",
-}
-
-
-def _figures_part(figures):
-    if figures.empty:
-        return ["The paper prints no numbers."]
-    shown = figures.assign(remarks=list(map(_remarks, figures.itertuples())))
-    computed = [name for name in FIGURES.values() if name not in TIDY_COLUMNS]
-    shown[computed] = shown[computed].map(short)
-    return _table(shown, FIGURES | {"Remarks": "remarks"})
-
-
 def totals(exhibits, verdicts):
     """Yield lines that count the published figures and the verdicts on the claims."""
     names = ["results", "reproduced", "compared", "within", "explained", "undecidable"]
@@ -508,12 +410,12 @@ def _some(word):
     return f"{word} some tests" if word == VERDICTS[1] else word
 
 
-def _papers(claims, exhibits, verdicts):
-    """Return headings and body of the table of papers."""
+def paper_table(names, exhibits, verdicts):
+    """Return headings and body of the table of papers, whose `names` are by key."""
     headings = ["Paper", "Results within tolerance", "Explained", "Undecidable here", "Not explained"]
     headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
     body = []
-    for paper, entry in claims.items():
+    for paper, name in names.items():
         paper_exhibits = exhibits[exhibits["paper"] == paper]
         compared = paper_exhibits["compared"].sum()
         paper_verdicts = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
@@ -524,25 +426,6 @@ def _papers(claims, exhibits, verdicts):
         counts.append(compared - within - explained - undecidable)
         if not compared:
             counts = ["n/a"] * len(counts)
-        body.append([entry["name"], *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
+        body.append([name, *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
     body = [[str(cell) for cell in cells] for cells in body]
-    return headings, body
-
-
-def _exhibits(preset, claims, exhibits):
-    """Return headings and body of the table of exhibits."""
-    headings = ["Paper", "Exhibit", "Target", "Run time at full scale", "Published results within tolerance"]
-    headings += ["Tests of the paper's claims that hold", "Verdict"]
-    body = []
-    for row in exhibits.itertuples():
-        open_ = row.results - row.compared
-        results = [f"{row.within} of {row.compared}"] * bool(row.compared)
-        results += [f"({open_} not decided)"] * (open_ > 0)
-        counts = [" ".join(results)] * bool(results)
-        counts += [f"{row.anchors_within} of {row.anchors} axes"] * bool(row.anchors)
-        counts += [f"{row.settings_within} of {row.settings} settings"] * bool(row.settings)
-        target = f"`results/{preset}/{row.paper}/{row.target}`"
-        held = f"{row.held} of {row.tests}" if row.tests else ""
-        cells = [claims[row.paper]["name"], row.title, target, row.run_time]
-        body.append([*cells, "; ".join(counts), held, row.verdict])
     return headings, body

@@ -1,5 +1,4 @@
-# Causes of misses: what their variants and proofs have, made from their rows by a rule for each paper. Their cells are stages of the
-# plan, so that cells.smk has the rules that run them. `snakemake causes` runs those that the configuration names.
+# Causes of misses: what their variants and proofs have, made from their rows. The cells of a variant are a run of the plan.
 
 EXPLAINED = {name: paper for name, paper in PAPERS.items() if paper.causes_run}
 
@@ -11,12 +10,12 @@ for paper in EXPLAINED.values():
         input:
             **paper.rows_of_causes(),
             **published_of(paper),
+            code=list(map(local, paper.code_of("causes", "exhibits", *paper.modules_of_causes()))),
         output:
             csv=f"<results>/{paper.key}/causes.csv",
         log:
             f"<logs>/{paper.key}/make_causes.log",
         params:
-            code=code_of("scripts.make_causes", *paper.modules_of_causes()),
             paper=paper.key,
             causes={name: paper.causes[name] for name in paper.causes_run},
             facts=facts_of(paper),

@@ -1,110 +1,120 @@
-# The cells of all papers: the rules are made from the plans, for each function that computes cells. The first rule of a function
-# computes one cell, also below again/, where verify wants it. Cells that take little share a job: they are the outputs of a
-# numbered rule, which computes those that are missing or that come from other parameters or code.
-#
-# gather_rows puts the rows of a stage into one file, rows/<stage>.parquet. Exhibits are made from that file; it is small enough to
-# be committed, and it is an input, too: a cell is computed only if the file lacks its rows, or if they come from other data,
-# parameters or code.
+# The cells of all papers, and the files of rows that gather them: included where the configuration says `compute: true`. Each run
+# of a plan (papers/<paper>/plan.py) has one rule. A job of it computes one cell, or all cells of a folder, such as the kernels of
+# a data set and realisation.
+
+from lib.plan import description
+
+# Wall-clock times are taken where nothing else runs: on a cluster each job gets a node of its own.
+EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
+
+# The modules of all papers that run cells.
+RUNNING = ("cell", "checkpoint", "columns", "job", "methods", "part", "rows", "sample", "selection", "timing")
+
+# The rows that cells of later stages are given. Cells that verify computes again get those of the preset that they are compared with.
+EARLIER = f"{config['folders']['results']}/{config['verify']['preset']}" if config["verify"] else "<results>"
+
+
+def cells_of(run, job):
+    """Return the cells of a job, by name; there may be no such job."""
+    if job not in run.jobs:
+        raise WorkflowError(f"The run {run.name} has no job {job!r}; one is {next(iter(run.jobs))!r}.")
+    return {name: run.cells[name] for name in run.jobs[job]}
+
+
+def inputs_of(paper, run):
+    """Return a function of the wildcards: the prepared data of a job, if it reads any, and the rows of earlier stages."""
+
+    def inputs(wildcards):
+        datasets = {cell.dataset for cell in cells_of(run, wildcards.job).values()} - {None}
+        data = {"data": f"<resources>/data/{dataset}.npz" for dataset in datasets}
+        return data | {stage: paper.gathered(stage, EARLIER) for stage in run.after}
+
+    return inputs
+
+
+def descriptions_of(paper, run):
+    """Return a function of the wildcards: all that the rows of each cell of a job depend on, but for its inputs."""
+    return lambda wildcards: [
+        description(paper.key, run, name, REGISTRY) for name in cells_of(run, wildcards.job)
+    ]
+
+
+def most(run, need):
+    """Return a function of the wildcards and the attempt: the largest need of a job's cells. Each further attempt gets as much more."""
+    return lambda wildcards, attempt: attempt * max(
+        getattr(cell, need) for cell in cells_of(run, wildcards.job).values()
+    )
+
+
+def together(run, need):
+    """Return a function of the wildcards and the attempt: the sum of the needs of a job's cells, as `most` does."""
+    return lambda wildcards, attempt: attempt * sum(
+        getattr(cell, need) for cell in cells_of(run, wildcards.job).values()
+    )
+
 
 for paper in PAPERS.values():
     for run in paper.plan.runs:
 
-        jobs = run.jobs(config["minutes_per_job"], DOWNLOADED)
-
         rule:
             name:
-                f"{paper.key}_{run.verb}"
+                f"{paper.key}_{run.name}"
             input:
                 unpack(inputs_of(paper, run)),
+                code=[*map(local, paper.code(run)), *modules(*(f"lib/{name}" for name in RUNNING))],
             output:
-                rows=f"<results>/{paper.key}/{{cell}}.parquet",
+                rows=paper.cell_files(run, run.files),
             log:
-                f"<logs>/{paper.key}/{{cell}}.log",
-            wildcard_constraints:
-                cell=run.pattern([name for job in jobs if len(job) == 1 for name in job]),
-            cache: CACHE
-            priority: priority_of(paper, run)
+                f"<logs>/{paper.key}/{run.name}/{{job}}.log",
+            cache: CACHE and not run.together
             resources:
                 **EXCLUSIVE,
-                mem_mb=growing(needed(run, "mem_mb")),
-                runtime=growing(needed(run, "minutes")),
+                mem_mb=most(run, "mem_mb"),
+                runtime=together(run, "minutes"),
             params:
-                code=code_of("scripts.run_cells"),
-                wildcards=named,
-                cells=described_of(paper, run),
+                library=LIBRARY,
+                cells=descriptions_of(paper, run),
             script:
                 "../scripts/run_cells.py"
-
-        for number, job in enumerate((job for job in jobs if len(job) > 1), start=1):
-
-            rule:
-                name:
-                    f"{paper.key}_{run.verb}_{number}"
-                input:
-                    unpack(inputs_of(paper, run, job)),
-                output:
-                    rows=[updated(f"<results>/{paper.key}/{run.stage}/{name}.parquet") for name in job],
-                log:
-                    f"<logs>/{paper.key}/{run.stage}/{job[0]}-and-{len(job) - 1}-more.log",
-                priority: priority_of(paper, run, job)
-                resources:
-                    **EXCLUSIVE,
-                    mem_mb=growing(max(run.cells[name].mem_mb for name in job)),
-                    runtime=growing(run.minutes(job)),
-                params:
-                    code=code_of("scripts.run_cells"),
-                    cells=[described(paper, run, name, REGISTRY) for name in job],
-                    stored=stored_rows_parameter(paper, run),
-                script:
-                    "../scripts/run_cells.py"
 
 
 # It takes seconds, and its inputs are there: a cluster need not run it.
 localrules:
     gather_rows,
+    make_provenance,
 
 
 rule gather_rows:
+    """Put the rows of all cells of a stage into one file."""
     input:
-        rows=to_gather,
+        cells=lambda wildcards: PAPERS[wildcards.paper].cells_of_stage(wildcards.stage),
     output:
-        rows=updated("<results>/{paper}/rows/{stage}.parquet"),
+        rows="<results>/{paper}/rows/{stage}.parquet",
     log:
         "<logs>/{paper}/gather_rows/{stage}.log",
     params:
-        code=code_of("scripts.gather_rows"),
-        names=lambda wildcards: cells_of_rows(wildcards.paper, wildcards.stage),
         schema=lambda wildcards: PAPERS[wildcards.paper].plan.schema(wildcards.stage),
-        stored=lambda wildcards, output: stored_rows(wildcards.paper, wildcards.stage),
     script:
         "../scripts/gather_rows.py"
 
 
-# What the run will cost. The same is asked at any time by: PYTHONPATH=workflow python -m lib.cost
-onstart:
-    to_make = {FILES.path(file) for job in workflow.dag.needrun_jobs() for file in job.output}
-    cost = total(costs(PAPERS, REGISTRY, config, to_make, FILES.readable).values())
-    if cost.cells:
-        print(f"To compute: {cost}.", file=sys.stderr)
-        if not FILES.remote:
-            machine = {"cpu": cpu_model(), "cores": workflow.cores, "memory_mb": memory_mb()}
-            note(
-                RUN_LOG,
-                BEGIN,
-                commit=commit(),
-                **machine,
-                cells=cost.cells,
-                forecast_cpu_s=round(cost.cpu_s),
-            )
-        if workflow.local_exec:
-            print(verdict(cost, memory_mb(), workflow.cores), file=sys.stderr)
-            if cost.known:
-                print(forecast(cost, workflow.cores, memory_mb()), file=sys.stderr)
+rule make_provenance:
+    """Write what was run, with what, and when."""
+    input:
+        rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
+        data=expand("<resources>/data/{dataset}.npz", dataset=DATASETS),
+    output:
+        provenance="<results>/provenance.json",
+        config="<results>/config.yaml",
+    log:
+        "<logs>/make_provenance.log",
+    params:
+        config=config,
+    script:
+        "../scripts/make_provenance.py"
 
 
-onsuccess:
-    note_end(COMPLETE)
-
-
-onerror:
-    note_end("not all could be made: the same call again goes on")
+rule printed:
+    """All that the papers print and claim, but not what explains or goes beyond it."""
+    input:
+        [paper.printed_cells() for paper in PAPERS.values()],

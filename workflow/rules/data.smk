@@ -1,13 +1,16 @@
-# The data sets: each is downloaded and verified, then parsed into one file. Generated and bundled sets need no download; where
-# cells share jobs, these do too: one job prepares all of them.
+# The data sets: each is downloaded and verified, then parsed into one file. Generated and bundled sets need no download; one job
+# prepares all of them.
+
+from lib.environment import cache_folder
+from lib.plan import contents
+
+# Whether prepared data and cells may come from a cache that checkouts share, and go there.
+CACHE = cache_folder() is not None
 
 DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper.plan.datasets})
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
-TOGETHER = (
-    []
-    if config["minutes_per_job"] is None
-    else [dataset for dataset in DATASETS if dataset not in DOWNLOADED]
-)
+GENERATED = [dataset for dataset in DATASETS if not REGISTRY[dataset].sources]
+REGISTRY_FILE = str(project_file(config["registry"], WORKFLOW.parent))
 
 
 # The nodes of a cluster often have no network.
@@ -15,55 +18,57 @@ localrules:
     download_data,
 
 
+ruleorder: generate_data > prepare_data
+
+
+rule download:
+    input:
+        expand("<resources>/raw/{dataset}", dataset=DOWNLOADED),
+
+
 rule download_data:
+    """Download the raw files of a data set, verified against the registry."""
     output:
         raw=directory("<resources>/raw/{dataset}"),
     log:
         "<log_of_data>/download_data/{dataset}.log",
-    priority: FIRST
     retries: 2
     params:
-        registry=str(project_file(config["registry"], WORKFLOW.parent)),
+        registry=REGISTRY_FILE,
         sources=lambda wildcards: repr(REGISTRY[wildcards.dataset].sources),
     script:
         "../scripts/download_data.py"
 
 
 rule prepare_data:
+    """Parse the raw files of a data set."""
     input:
-        unpack(raw),
+        raw="<resources>/raw/{dataset}",
+        code=modules("data/prepare", "data/formats", "data/matlab", "data/splits", "data/dataset"),
     output:
         data="<resources>/data/{dataset}.npz",
     log:
         "<log_of_data>/prepare_data/{dataset}.log",
-    wildcard_constraints:
-        dataset=rf"(?!(?:{'|'.join(TOGETHER) or '/'})\.)[a-z0-9-]+",
     cache: CACHE
-    priority: FIRST
     params:
-        code=code_of("scripts.prepare_data"),
-        wildcards=named,
-        registry=str(project_file(config["registry"], WORKFLOW.parent)),
+        registry=REGISTRY_FILE,
         datasets=lambda wildcards: [wildcards.dataset],
         contents=lambda wildcards: contents(REGISTRY[wildcards.dataset]),
     script:
         "../scripts/prepare_data.py"
 
 
-if TOGETHER:
-
-    rule:
-        name:
-            "prepare_data_together"
-        output:
-            data=expand("<resources>/data/{dataset}.npz", dataset=TOGETHER),
-        log:
-            "<log_of_data>/prepare_data/together.log",
-        priority: FIRST
-        params:
-            code=code_of("scripts.prepare_data"),
-            registry=str(project_file(config["registry"], WORKFLOW.parent)),
-            datasets=TOGETHER,
-            contents=[contents(REGISTRY[dataset]) for dataset in TOGETHER],
-        script:
-            "../scripts/prepare_data.py"
+rule generate_data:
+    """Generate, or take from scikit-learn, all data sets that are not downloaded."""
+    input:
+        code=modules("data/prepare", "data/bundled", "data/synthetic", "data/splits", "data/dataset"),
+    output:
+        data=expand("<resources>/data/{dataset}.npz", dataset=GENERATED),
+    log:
+        "<log_of_data>/generate_data.log",
+    params:
+        registry=REGISTRY_FILE,
+        datasets=GENERATED,
+        contents=[contents(REGISTRY[dataset]) for dataset in GENERATED],
+    script:
+        "../scripts/prepare_data.py"

@@ -1,5 +1,19 @@
-# Two rules for each paper, made from its declaration: from rows to tables, the CSV files of figures and the verdicts on its claims,
-# and from the CSV files to figures.
+# Two rules for each paper: from rows to tables, the CSV files of figures and the verdicts on its claims, and from the CSV files to
+# figures.
+
+from dataclasses import asdict
+
+
+def reported(paper, files):
+    """Return files of a paper, by key. Those that Snakemake's own report shows are marked for it, with the caption of their exhibit."""
+    for exhibit in paper.exhibits.values():
+        labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
+        # a relative path would be one from the folder of the rules
+        caption = os.path.abspath(exhibit.caption)
+        for key in files.keys() & exhibit.reported():
+            files[key] = report(files[key], caption=caption, category=paper.name, labels=labels)
+    return files
+
 
 for paper in PAPERS.values():
 
@@ -9,6 +23,7 @@ for paper in PAPERS.values():
         input:
             **paper.rows_of_exhibits(),
             **published_of(paper),
+            code=list(map(local, paper.code_of("exhibits", "layout", "claims"))),
         output:
             **reported(paper, paper.exhibit_files()),
             **paper.decided(),
@@ -17,7 +32,6 @@ for paper in PAPERS.values():
         group:
             f"{paper.key}_exhibits"
         params:
-            code=code_of("scripts.make_exhibits", *paper.modules("exhibits", "layout", "claims")),
             paper=paper.key,
             exhibits=list(map(asdict, paper.to_make.values())),
             claims=paper.claims.get("claims", {}),
@@ -31,7 +45,8 @@ for paper in PAPERS.values():
         input:
             **paper.csv_of(paper.drawn()),
             **published_of(paper),
-            captions=captions_of(paper.to_plot.values()),
+            captions=[local(exhibit.caption) for exhibit in paper.to_plot.values()],
+            code=list(map(local, paper.code_of("plots"))),
         output:
             **reported(paper, paper.plotted()),
         log:
@@ -39,7 +54,6 @@ for paper in PAPERS.values():
         group:
             f"{paper.key}_exhibits"
         params:
-            code=code_of("scripts.plot_figures", *paper.modules("plots")),
             paper=paper.key,
             exhibits=list(map(asdict, paper.to_plot.values())),
             facts=facts_of(paper),

@@ -17,7 +17,6 @@ rule plot_scorecard:
     log:
         "<logs>/plot_scorecard.log",
     params:
-        code=code_of("scripts.plot_scorecard"),
         papers={name: paper.name for name, paper in PRINTED.items()},
         form=config["figures"],
     script:
@@ -32,26 +31,19 @@ rule make_scorecard:
         published=[local(paper.published) for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
-        templates=templates("scorecard.html"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         causes="<results>/scorecard_causes.csv",
         libraries="<results>/libraries.csv",
-        md="<results>/scorecard.md",
-        html="<results>/scorecard.html",
     log:
         "<logs>/make_scorecard.log",
     params:
-        code=code_of("scripts.make_scorecard"),
         claims={name: paper.scorecard_entry() for name, paper in SCORED.items()},
-        preset=config["preset"],
         all_stages=STAGES,
-        present=lambda wildcards: present_codes(),
         causes={name: paper.causes for name, paper in PRINTED.items()},
         causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
-        places={name: paper.places() for name, paper in SCORED.items()},
     script:
         "../scripts/make_scorecard.py"

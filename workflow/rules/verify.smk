@@ -1,15 +1,38 @@
-# `snakemake verify` computes some cells again and compares their rows with those that are kept. The configuration's keys verify and
-# verify_tolerance say which cells, and how far numbers may be apart.
+# `snakemake verify`, with config/verify.yaml: some cells of a preset are computed again, below results/verify, and compared with the
+# rows of that preset.
+
+from lib.verify import drawn
+
+try:
+    CELLS_TO_VERIFY = drawn(
+        {
+            f"{name}/{stage}/{cell}": PAPERS[name].cell_files(run, [cell])[0]
+            for name, stage in STAGES
+            for cell, run in PAPERS[name].plan.runs_by_cell(stage).items()
+        },
+        config["verify"]["cells"],
+    )
+except ValueError as error:
+    raise WorkflowError(str(error)) from None
+
+
+# Which cells are drawn is known to this process alone.
+localrules:
+    verify,
 
 
 rule verify:
+    """Compare cells that were computed again with the rows of the preset."""
     input:
-        unpack(to_verify),
+        again=list(CELLS_TO_VERIFY.values()),
+        rows=sorted(
+            {PAPERS[name.split("/")[0]].gathered(name.split("/")[1], EARLIER) for name in CELLS_TO_VERIFY}
+        ),
     log:
         "<logs>/verify.log",
         table="<logs>/verify.csv",
     params:
-        names=lambda wildcards: cells_to_verify(),
-        tolerance=config["verify_tolerance"],
+        names=list(CELLS_TO_VERIFY),
+        tolerance=config["verify"]["tolerance"],
     script:
         "../scripts/verify.py"

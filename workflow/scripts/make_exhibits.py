@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from lib.claims import claim_tests, claims_layout, decide
+from lib.claims import claim_tests, decide
 from lib.given import Given
 from lib.joblog import start_log
 from lib.papers import Exhibit
@@ -81,7 +81,6 @@ def decide_claims(files):
     output = snakemake.output
     verdicts.to_csv(output.claims_csv, index=False, lineterminator="\n")
     numbers.to_csv(output.claims_numbers_csv, index=False, float_format="%.10g", lineterminator="\n")
-    write_markdown(output.claims_md, "Claims", *claims_layout(verdicts, numbers))
     for row in verdicts.itertuples():
         log.info("%s: %s, %d of %d tests held", row.claim, row.verdict, row.held, row.tests)
 

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+import pandas as pd
 import yaml
 from threadpoolctl import threadpool_info
 
 from data import Dataset
 from lib.environment import commit, cpu_model
 from lib.joblog import start_log
-from lib.origins import commits
-from lib.runlog import runs
+from lib.library import library_id
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 
@@ -23,21 +23,19 @@ datasets = {}
 for path in snakemake.input.data:
     dataset = Dataset.load(path)
     datasets[dataset.name] = {"sha256": dataset.sha256, "source": dataset.source}
-written = datetime.now(UTC).isoformat(timespec="seconds")
-# commits of the rows, of which most name the first; a copy without git has none
-origins = commits(snakemake.input.rows) or [(commit(), cpu_model())]
-made_by, made_on = origins[0]
-noted = [run for run in runs(snakemake.params.log_of_runs) if run["commit"] in dict(origins)]
-if noted and noted[-1]["ended"] is None:
-    # it goes on, but all rows are there
-    noted[-1]["ended"] = written
+# a cell that is finished is as old as its copy: the first and the last of them began and ended the run
+cells = pd.Series(
+    [path.stat().st_mtime for path in Path(snakemake.output[0]).parent.glob("*/finished/**/*.parquet")]
+)
+began, ended = (
+    datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds") for time in (cells.min(), cells.max())
+)
 provenance = {
-    "written": written,
-    "runs": noted,
-    "commit": made_by,
-    "library": metadata.version("svmselect"),
-    "code": snakemake.params.cells,
-    "cpu": made_on,
+    "began": began,
+    "ended": ended,
+    "commit": commit(),
+    "library": library_id(),
+    "cpu": cpu_model(),
     "cpus": os.cpu_count(),
     "platform": platform.platform(),
     "python": platform.python_version(),

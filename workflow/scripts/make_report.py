@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from lib.joblog import start_log
-from lib.origins import outdated_libraries, with_origins
+from lib.origins import with_origins
 from lib.pages import picture, prose, write_page
 from lib.papers import alt_text
 from lib.scorecard import page_values
@@ -31,7 +31,6 @@ for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
         "caption": prose(mark["caption"], snakemake=context),
         "picture": None if table else picture(path),
         "alt": alt_text(mark["caption"]),
-        "other_libraries": outdated_libraries(libraries, mark["paper"], mark["stages"]),
         "table": {**shown_table(table), "notes": table["notes"]} if table else None,
         "key": mark["key"],
     }

@@ -1,16 +1,13 @@
 """Write the scorecard: every published figure beside ours, counts, the verdict on every claim, and the
 libraries that computed the rows."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
-from lib.origins import libraries, outdated_libraries, with_origins
-from lib.pages import write_page
+from lib.origins import libraries
 from lib.published import declared, read_printed, read_published
-from lib.scorecard import exhibits, figures, markdown_page, page_values, verdicts
+from lib.scorecard import exhibits, figures, verdicts
 from lib.tables import read_tidy
 
 log = start_log(snakemake.log[0])
@@ -43,14 +40,8 @@ parts = [
 figures_table = pd.concat(parts, ignore_index=True)
 causes_table = cause_table(causes, figures_table)
 claims_table = verdicts(claims, read["claims"])
-libraries_table = libraries(snakemake.input.rows, snakemake.params.all_stages, snakemake.params.present)
-places = snakemake.params.places
-other_rows = {
-    (paper, exhibit): outdated_libraries(libraries_table, paper, place["stages"])
-    for paper, paper_places in places.items()
-    for exhibit, place in paper_places.items()
-}
-exhibits_table = exhibits(claims, figures_table, claims_table, other_rows)
+libraries_table = libraries(snakemake.input.rows, snakemake.params.all_stages)
+exhibits_table = exhibits(claims, figures_table, claims_table)
 for frame, path in (
     (figures_table, snakemake.output.csv),
     (claims_table, snakemake.output.claims),
@@ -59,17 +50,5 @@ for frame, path in (
     (libraries_table, snakemake.output.libraries),
 ):
     frame.to_csv(path, index=False, lineterminator="\n")
-preset = snakemake.params.preset
-Path(snakemake.output.md).write_text(
-    markdown_page(preset, claims, figures_table, exhibits_table, claims_table, causes_table)
-)
-values = page_values(claims, figures_table, exhibits_table, claims_table, read["numbers"], causes_table)
-write_page(
-    snakemake.output.html,
-    "scorecard.html",
-    preset=preset,
-    places=with_origins(places, libraries_table),
-    **values,
-)
 within = figures_table["within"].value_counts()
 log.info("%d published figures, compared: %s", len(figures_table), within.drop("", errors="ignore").to_dict())

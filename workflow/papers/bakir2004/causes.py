@@ -49,7 +49,7 @@ def plan_solvers_of_adult(config, registry):
     """Return the run that fits one model by several solvers, each to the gap of the paper's section."""
     cells = {"adult": Cell("adult", arguments=ADULT, mem_mb=GRAM_MB + LIBSVM_MB + 2500, minutes=30)}
     settings = {"tol": config["bakir2004"]["tol"], "timing": config["timing"]}
-    return Run("causes.run_solvers", "TEST_ROWS", cells, settings)
+    return Run("solvers", "causes.run_solvers", "TEST_ROWS", cells, settings)
 
 
 def run_solvers(job, train_rows, gamma, C, settings):

@@ -259,12 +259,11 @@ def _small(X, y):
     multiedit(X, y)
 
 
-def run_points(job, points, problem_of, setup_of, dependencies):
+def run_points(job, points, problem_of, setup_of):
     """Compute the rows of the points of a cell, a checkpoint after each.
 
     The last part of each point is a method. `problem_of` makes a Problem from the parts before it, of which
-    the last one is reused; `setup_of` makes a Setup from a whole point. For `dependencies` see
-    `lib.job.Job.points`.
+    the last one is reused; `setup_of` makes a Setup from a whole point.
     """
     job.warm_up(_small)
     problem_of = lru_cache(maxsize=1)(problem_of)
@@ -273,16 +272,7 @@ def run_points(job, points, problem_of, setup_of, dependencies):
         *key, method = point
         return run_method(job, method, problem_of(*key), setup_of(*point))
 
-    return list(job.points(points, run, **dependencies))
-
-
-def forecast(rows, took, settings):
-    """Return the time that rows would take with the methods of the settings; see `lib.cost.seconds`. Editing
-    begins once, for the search and for the training: older rows have it in both."""
-    edited = rows["method"].isin(BEGINNINGS)
-    if "search_cpu_s" in rows:
-        took = took.where(~edited, took - rows["search_cpu_s"].fillna(0.0))
-    return took.where(rows["method"].isin(getattr(settings, "methods", rows["method"])), 0.0)
+    return list(job.points(points, run))
 
 
 def run_figure1(job, settings):
@@ -342,8 +332,7 @@ def run_figure3(job, realisation, settings):
         for size in settings.sizes
         for method in settings.methods
     ]
-    dependencies = {"realisation": realisation, **_dependencies(settings, "sizes", "test_rows")}
-    return run_points(job, points, problem_of, setup_of, dependencies)
+    return run_points(job, points, problem_of, setup_of)
 
 
 def run_figure4(job, realisation, settings):
@@ -372,8 +361,7 @@ def run_figure4(job, realisation, settings):
         return Setup(**{**settings.setup, **nu_settings}, seed=seed_of(share))
 
     points = [[share, method] for share in settings.noise for method in settings.methods]
-    dependencies = {"realisation": realisation, **_dependencies(settings, "scale", "train_rows", "nu")}
-    return run_points(job, points, problem_of, setup_of, dependencies)
+    return run_points(job, points, problem_of, setup_of)
 
 
 def run_table1(job, settings):
@@ -388,9 +376,7 @@ def run_table1(job, settings):
         return Setup(**settings.setup, seed=[SEED, 5, realisation])
 
     points = [[realisation, method] for realisation in settings.realisations for method in settings.methods]
-    return run_points(
-        job, points, problem_of, setup_of, _dependencies(settings, "train_rows", "test_rows", "scale")
-    )
+    return run_points(job, points, problem_of, setup_of)
 
 
 def run_growth(job, settings):
@@ -408,10 +394,4 @@ def run_growth(job, settings):
     points = [
         [size, method] for size in settings.sizes for method, most in settings.methods.items() if size <= most
     ]
-    return run_points(job, points, problem_of, setup_of, _dependencies(settings, "test_rows", "scale"))
-
-
-def _dependencies(settings, *names):
-    """Return the settings that all points of a cell depend on. The list of points is none of them: if it
-    grows, finished points stay."""
-    return {name: getattr(settings, name) for name in (*names, "setup")}
+    return run_points(job, points, problem_of, setup_of)

@@ -42,7 +42,7 @@ def plan(config, registry):
             for below, (dataset, *given, rows, minutes) in cells.items()
         }
         settings["timing"] = config["timing"]
-        return Run(f"cells.run_{name}", "EDIT_ROWS", cells, settings, forecast="cells.forecast")
+        return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings)
 
     def setup(entry, gamma, adjust, subset_size=None):
         """Return the options of a `Setup`, except the seed."""

@@ -68,7 +68,7 @@ def run_models(job, realisation, parts, models, settings):
         return cell.run([(model, model["C"], methods) for model in batch], vars(settings), (*FIT, *COST))
 
     batches = [list(batch) for _, batch in groupby(models, key=lambda model: model["gamma"])]
-    return job.batches(batches, run, **vars(settings))
+    return job.batches(batches, run)
 
 
 def _method(name, cell, settings):

@@ -28,7 +28,7 @@ def plan(config, registry):
         for realisation in range(1, settings["realisations"] + 1)
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    return Plan([Run("cells.run_models", "BOUND_ROWS", cells, settings)], list(datasets.values()))
+    return Plan([Run("models", "cells.run_models", "BOUND_ROWS", cells, settings)], list(datasets.values()))
 
 
 def _models(experiment, settings):

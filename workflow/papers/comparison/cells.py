@@ -69,7 +69,7 @@ def run_estimator(job, realisation, estimator, kernels, settings):
         rows = cell.run([({"C": C}, C, methods) for C in kernel["C"]], options)
         return [row for row in rows if row["method"] == estimator]
 
-    return job.batches(kernels, run, estimator=estimator, **vars(settings))
+    return job.batches(kernels, run)
 
 
 def _methods(cell, name, estimator, sphere, ks, options):

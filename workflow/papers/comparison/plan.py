@@ -20,18 +20,18 @@ def plan(config, registry):
             arguments={"realisation": realisation, "estimator": name, "kernels": kernels},
             settings={"folds": section["folds"] if needs_folds else []},
             minutes=30 if needs_folds else 3,
-            modules=modules,
         )
         for dataset, realisations in datasets.items()
         for realisation in range(1, realisations + 1)
-        for name, needs_folds, modules in _runs()
+        for name, needs_folds in _runs()
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    return Plan([Run("cells.run_estimator", "COMPARISON_ROWS", cells, settings)], list(datasets))
+    run = Run("estimators", "cells.run_estimator", "COMPARISON_ROWS", cells, settings, together=True)
+    return Plan([run], list(datasets))
 
 
 def _runs():
-    """Yield the test error and every estimator: its name, whether it needs folds, and its module."""
-    yield TEST, False, []
+    """Yield the test error and every estimator: its name, and whether it needs folds."""
+    yield TEST, False
     for name, estimator in load_estimators().items():
-        yield name, estimator.needs_folds, [f"estimators.{name}"]
+        yield name, estimator.needs_folds

@@ -18,7 +18,7 @@ def plan_any_C_on_banana(config, registry):
         for C in grid(section["linear"]["C"])
     }
     settings = {"eps": section["eps"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    return Run("causes.run_test_at", "TEST_ROWS", cells, settings)
+    return Run("test_at", "causes.run_test_at", "TEST_ROWS", cells, settings)
 
 
 def largest_test_error(rows):

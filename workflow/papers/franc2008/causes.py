@@ -53,7 +53,7 @@ def plan_least_errors(config, registry):
         f"titanic/realisation-{realisation}": Cell("titanic", arguments={"realisation": realisation})
         for realisation in range(1, section["realisations"] + 1)
     }
-    return Run("causes.run_least_errors", "LOO_ROWS", cells, {"timing": config["timing"]})
+    return Run("least_errors", "causes.run_least_errors", "LOO_ROWS", cells, {"timing": config["timing"]})
 
 
 def run_least_errors(job, realisation, settings):
@@ -83,6 +83,7 @@ def _plan_test(config, registry, dataset, kernel, C, gamma):
     arguments = {"kernel": kernel, "C": C, "gamma": gamma, "realisations": list(range(1, most + 1))}
     settings = {"eps": section["eps"], "max_iter": section["max_iter"], "timing": config["timing"]}
     return Run(
+        "test_at",
         "causes.run_test_at",
         "TEST_ROWS",
         {f"{dataset}/{kernel}": Cell(dataset, arguments=arguments)},
@@ -107,7 +108,7 @@ def plan_draws_of_selection(config, registry):
         for kernel in KERNELS
     }
     settings = {"eps": section["eps"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    return Run("causes.run_draws_of_selection", "TEST_ROWS", cells, settings)
+    return Run("draws_of_selection", "causes.run_draws_of_selection", "TEST_ROWS", cells, settings)
 
 
 def run_draws_of_selection(job, Cs, gammas, draws, splits, realisations, settings):
@@ -249,6 +250,7 @@ def plan_median_of_models(config, registry):
             cells[f"{dataset}/{kernel}"] = Cell(dataset, arguments=arguments)
     settings = {"eps": section["eps"], "max_iter": section["max_iter"], "method": section["methods"][0]}
     return Run(
+        "median_of_models",
         "causes.run_median_of_models",
         "TEST_ROWS",
         cells,

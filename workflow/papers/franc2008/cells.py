@@ -68,7 +68,7 @@ def run_loo(job, realisation, gamma, C, methods, settings):
         return {**row, "start_C": before[c] if start else None}
 
     points = [(c, method) for c in C for method in methods]
-    for point, row in zip(points, job.points(list(map(list, points)), run, **vars(settings)), strict=True):
+    for point, row in zip(points, job.points(list(map(list, points)), run), strict=True):
         results[point] = row
     for c in C:
         _mark_differences([results[c, method] for method in methods], cell, c)
@@ -86,7 +86,7 @@ def run_stopping(job, realisation, gamma, C, settings):
         return _without_vectors(_leave_one_out(cell, c, "standard", eps, max_iter=settings.max_iter))
 
     points = [[c, eps] for c in C for eps in settings.eps]
-    results = job.points(points, run, max_iter=settings.max_iter)
+    results = job.points(points, run)
     return [{**cell.columns, "C": c, **row} for (c, _), row in zip(points, results, strict=True)]
 
 

@@ -73,6 +73,7 @@ def plan(config, registry):
     return Plan(
         [
             Run(
+                "loo",
                 "cells.run_loo",
                 "LOO_ROWS",
                 cells(
@@ -82,22 +83,26 @@ def plan(config, registry):
                     sample,
                 ),
                 {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **shared},
-                forecast="sample.forecast",
+                together=True,
             ),
             Run(
+                "stopping",
                 "cells.run_stopping",
                 "LOO_ROWS",
                 cells(figure1["datasets"], rbf, realisations=figure1_realisations),
                 {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
                 stage="stopping",
+                together=True,
             ),
             Run(
+                "test",
                 "cells.run_test",
                 "TEST_ROWS",
                 tested,
                 {"method": methods[0], "eps": section["eps"], **shared},
                 stage="test",
                 after=["cells"],
+                together=True,
             ),
         ],
         [*section["datasets"], *figure1["datasets"]],

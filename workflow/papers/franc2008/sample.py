@@ -68,17 +68,6 @@ def for_all_points(rows):
     return scaled
 
 
-def forecast(rows, took, settings):
-    """Return the time that rows would take if all methods but the first solve for a sample of
-    ``settings.sample`` points, or for all; see `lib.cost.seconds`."""
-    measured = rows.reindex(columns=["stands_for", "solving_cpu_s"]).astype(float)
-    solving = measured["solving_cpu_s"].fillna(took)
-    solved = rows["n_solved"].astype(float).fillna(1.0).clip(lower=1)
-    every = solved * measured["stands_for"].fillna(1.0)
-    requested = np.minimum(every, getattr(settings, "sample", np.inf))
-    return took.where(rows["method"] == "unlearn", took - solving + solving * requested / solved)
-
-
 def decided_by_all(rows, m):
     """Return the points that the method of every row (dict) decided: bool, shape (m,)."""
     decided = np.ones(m, dtype=bool)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from svmselect import (
     Gram,
@@ -162,7 +161,7 @@ def run_models(job, m, part, settings):
         ]
         return cell.run(models, options)
 
-    return job.batches(job_stripes, run, **protocol_settings)
+    return job.batches(job_stripes, run)
 
 
 def _every(method, settings):
@@ -245,15 +244,6 @@ def fold_columns(results):
 
 def _sample_columns(drawn, results):
     return {**fold_columns(results), "folds_run": drawn, "fold_cpu_s": [cpu_s for _, cpu_s in results]}
-
-
-def forecast(rows, took, settings):
-    """Return the time that rows would take with LIBSVM on as many folds as the settings say; see
-    `lib.cost.seconds`."""
-    all_folds = pd.Series([None] * len(rows), rows.index, dtype=object)
-    run = rows.get("folds_run", all_folds).map(lambda folds: settings.folds if folds is None else len(folds))
-    requested = getattr(settings, "libsvm_folds", None) or settings.folds
-    return took.where(rows["method"] != LIBSVM, took * requested / run)
 
 
 def _small_libsvm(settings, X, y):

@@ -57,11 +57,11 @@ def plan(config, registry):
     return Plan(
         [
             Run(
+                "models",
                 "cells.run_models",
                 "WEIGHT_ROWS",
                 cells,
                 {**settings, **sample, "timing": config["timing"]},
-                forecast="cells.forecast",
             )
         ],
         [*(name for named in datasets.values() for name in named), *sizes],

@@ -35,7 +35,7 @@ def _plan_readings(config, reading, datasets):
             cell = Cell(dataset, {"settings": PUBLISHED}, arguments, {"rounds": rounds}, 3000, 60)
             cells[f"{dataset}/k-{k}"] = cell
     settings = {key: section[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
-    return Run("readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": COLUMNS_MB})
+    return Run("reading", "readings.run_reading", "CV_ROWS", cells, {**settings, "memory_mb": COLUMNS_MB})
 
 
 def plan_positive_sir(config, registry):
@@ -55,7 +55,7 @@ def plan_seeds_of_seeds(config, registry):
 def plan_last_index(config, registry):
     settings = {"timing": config["timing"]}
     cells = {name: Cell(name, mem_mb=2000) for name in _published(config["wen2017"], ["mnist"])}
-    return Run("causes.run_last_index", "BOUND_ROWS", cells, settings)
+    return Run("last_index", "causes.run_last_index", "BOUND_ROWS", cells, settings)
 
 
 def run_last_index(job, settings):
@@ -81,7 +81,7 @@ def plan_similarity_by_libsvm(config, registry):
         for dataset, model in models.items()
     }
     settings = {key: section[key] for key in ("tol", "seed")} | {"timing": config["timing"]}
-    return Run("readings.run_similarity", "CV_ROWS", cells, settings)
+    return Run("similarity", "readings.run_similarity", "CV_ROWS", cells, settings)
 
 
 def similarity_by_libsvm(rows):
@@ -111,7 +111,9 @@ def plan_seeds_in_file_order(config, registry):
         for k, (seeding, rounds) in IN_FILE_ORDER.items()
     }
     settings = {key: section[key] for key in ("tol", "max_iter", "seed")} | {"timing": config["timing"]}
-    return Run("file_order.run_file_order", "CV_ROWS", cells, {**settings, "memory_mb": LARGE_MB})
+    return Run(
+        "file_order", "file_order.run_file_order", "CV_ROWS", cells, {**settings, "memory_mb": LARGE_MB}
+    )
 
 
 def in_file_order(rows):

@@ -42,7 +42,7 @@ def run_seeds(job, k, model, seedings, settings, choice=None):
     def run(method):
         return _cross_validation(job, gram, cv_problem, cv_problem.C, method, settings)
 
-    results = list(job.points([[method] for method in seedings], run, **vars(settings)))
+    results = list(job.points([[method] for method in seedings], run))
     _mark_differences(results, cv_problem.folds)
     shared = {
         "gram_dtype": settings.dtype,
@@ -72,7 +72,7 @@ def run_cached(job, k, model, seedings, settings, choice=None):
     def run(method):
         return _cross_validation(job, Cached(gram, CACHE_MB), cv_problem, cv_problem.C, method, settings)
 
-    results = job.points([[method] for method in seedings], run, **vars(settings))
+    results = job.points([[method] for method in seedings], run)
     shared = {"gram_dtype": "float32", "cache_mb": CACHE_MB}
     return [{**shared, **_without_decision(result)} for result in results]
 
@@ -93,7 +93,7 @@ def run_along_C(job, k, C, seedings, settings, choice):
         return _cross_validation(job, _cached(gram, cached), cv_problem, c, method, settings)
 
     points = [[c, method, cached] for cached in (False, True) for c in C for method in seedings]
-    results = job.points(points, run, **vars(settings))
+    results = job.points(points, run)
     rows = [
         {"C": c, "cache_mb": CACHE_MB if cached else None, **_without_decision(result)}
         for (c, _, cached), result in zip(points, results, strict=True)
@@ -227,13 +227,6 @@ def _rounds(method, settings):
     """Return how many folds a seed is run on; None for all of them."""
     most = [getattr(settings, "rounds", None), getattr(settings, "sample", {}).get(method)]
     return min((number for number in most if number is not None), default=None)
-
-
-def forecast(rows, took, settings):
-    """Return the time that rows would take on as many folds as the settings say; see `lib.cost.seconds`."""
-    full = rows["full_cpu_s"].fillna(0.0)
-    most = rows["method"].map(lambda method: _rounds(method, settings)).astype(float).fillna(np.inf)
-    return full + (took - full) * np.minimum(most, rows["k"]) / rows["rounds"]
 
 
 def status(n_not_converged):

@@ -42,12 +42,6 @@ def run_libsvm(job, k, model, settings, choice=None):
     return [{**row, "estimate": row["errors"] / row["rows_tested"]}]
 
 
-def forecast(rows, took, settings):
-    """Return the time that the rows would take within the budget of the settings; see `lib.cost.seconds`."""
-    fold = took / rows["rounds"]
-    return fold * np.minimum(np.maximum(settings.budget_s // fold, 1), rows["k"])
-
-
 def _fold(job, cv_problem, held_out):
     """Run one fold and return its iterations, CPU time of the fit and of the held-out points, and errors."""
     machine = SVC(C=cv_problem.C, gamma=cv_problem.gamma, tol=job.identity["tol"], cache_size=CACHE_MB)

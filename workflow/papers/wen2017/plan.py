@@ -30,10 +30,10 @@ def plan(config, registry):
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
 
     # functions of a run's cells: memory, model, seeds, samples
-    def run(function, stage, cells, settings, after=("choice",), **more):
+    def run(name, function, stage, cells, settings, after=("choice",)):
         run_cells = {name: cell for name, cell in cells.items() if f"{stage}/{name}" not in left_out}
         planned_cells.update({f"{stage}/{name}": cell for name, cell in cells.items()})
-        return Run(function, "CV_ROWS", run_cells, settings, stage, after, **more)
+        return Run(name, function, "CV_ROWS", run_cells, settings, stage, after)
 
     def whole_matrix_mb(dataset, seedings, k, which=PUBLISHED):
         """Return the memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part
@@ -128,38 +128,30 @@ def plan(config, registry):
     libsvm_cells = cells("libsvm", 360, mb=lambda *_: SMALL_MB)
     budget_s = sampled["libsvm_budget"] if sampled else section["libsvm_budget"]
     unlearned = cells("unlearn", 240, cell_settings=seed_settings, name="unlearn")
-    fold_forecast = {"forecast": "cells.forecast"}
     with_cache = {**settings, "rounds": section["cached"]["rounds"]}
     # the runs of all stages
     runs = [
-        # the others wait for it
         run(
+            "choice",
             "choice.run_choice",
             "choice",
             choice_cells,
             {**choice_grid, **without_limit},
             after=(),
-            priority=1,
         ),
+        run("seeds", "cells.run_seeds", "seeds", cells("seeds", 720, seedings, seed_settings), settings),
+        run("unlearning", "cells.run_unlearning", "seeds", unlearned, settings),
+        run("cached", "cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
         run(
-            "cells.run_seeds",
-            "seeds",
-            cells("seeds", 720, seedings, seed_settings),
-            settings,
-            **fold_forecast,
-        ),
-        run("cells.run_unlearning", "seeds", unlearned, settings, **fold_forecast),
-        run("cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
-        run(
+            "libsvm",
             "libsvm.run_libsvm",
             "libsvm",
             libsvm_cells,
             {**without_limit, "budget_s": budget_s},
-            forecast="libsvm.forecast",
         ),
-        run("cells.run_along_C", "along_C", path_cells, {**settings, "rows": along_C["rows"]}),
+        run("along_C", "cells.run_along_C", "along_C", path_cells, {**settings, "rows": along_C["rows"]}),
         # how folds are drawn
-        run("variants.run_variants", "variants", variant_cells, settings, after=()),
+        run("variants", "variants.run_variants", "variants", variant_cells, settings, after=()),
     ]
     # data sets that the configuration leaves out have no cells that could be known
     known = {*registry} - {*datasets}
