@@ -6,12 +6,11 @@ import os
 import platform
 import sys
 from functools import cache
+from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 
 from threadpoolctl import threadpool_info
-
-from svmselect.digest import Code
 
 __all__ = [
     "UNKNOWN",
@@ -27,14 +26,12 @@ __all__ = [
 COLUMNS = ("library", "processor", "blas")
 UNKNOWN = "unknown"  # of rows that were measured before their file had the columns
 
-# what is measured, and with it all that it imports; not the faces, such as the estimators
-ENGINE = ["svmselect.svm", "svmselect.path", "svmselect.loo", "svmselect.cv"]
-
 
 @cache
 def library():
-    """Version of svmselect with the digest of the engine's code, ``version+digest``."""
-    return f"{version('svmselect')}+{Code.installed().digest(ENGINE)}"
+    """Return the version of svmselect and the hash of its sources, ``version+hash``."""
+    source_hash = (resources.files("svmselect") / "source_hash.txt").read_text()
+    return f"{version('svmselect')}+{source_hash[:12]}"
 
 
 @cache

@@ -9,7 +9,6 @@ CSV files of which rows come from other code than what is installed, or do not s
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -132,17 +131,14 @@ def all_of_covtype():
 
 
 def cell_seconds(path):
-    """CPU time of each cell of a file of rows, listing cells as [name, parameters, library, rows, ...]."""
-    file, begin = pq.ParquetFile(path), 0
-    times = file.read(columns=["cpu_s"])["cpu_s"].to_pylist()
-    for _, _, _, rows, *_ in json.loads(file.schema_arrow.metadata[b"svmselect_cells"]):
-        yield sum(time or 0.0 for time in times[begin : begin + rows])
-        begin += rows
+    """CPU time of each cell of a file of rows."""
+    table = pq.read_table(path, columns=["cell", "cpu_s"])
+    return table.group_by("cell").aggregate([("cpu_s", "sum")])["cpu_s_sum"].to_pylist()
 
 
 def all_papers():
     """Of the cells alone, without start-up and input, and as if both cores were always busy."""
-    cells = [time for path in PAPERS.glob("*[0-9]/rows/*.parquet") for time in cell_seconds(path)]
+    cells = [time or 0.0 for path in PAPERS.glob("*[0-9]/rows/*.parquet") for time in cell_seconds(path)]
     if not cells:
         return MISSING
     hours, longest = sum(cells) / 2 / 3600, max(cells) / 60

@@ -20,12 +20,10 @@ def said(results):
             tested = [claim for claim in csv.DictReader(lines) if int(claim["tests"])]
         whole = sum(claim["held"] == claim["tests"] for claim in tested)
         sentences.append(f"Reproduced: {whole} of the {len(tested)} claims that this run tests")
-    report, scorecard = results / "report.html", results / "scorecard.html"
+    report = results / "report.html"
     if report.exists():
         command = "make open" if report == OPENED else f"make open PAGE={report}"
-        sentences.append(f"Every table and figure on one page: {report} ({command})")
-    if scorecard.exists():
-        sentences.append(f"Every published number beside ours: {scorecard}")
+        sentences.append(f"Every table, figure and published number on one page: {report} ({command})")
     return sentences
 
 

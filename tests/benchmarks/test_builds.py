@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def test_an_old_build_is_measured_beside_a_new_one(benchmarks, tmp_path):
     for name in ("before", "after"):
         shutil.copytree(Path(svmselect.__file__).parent, tmp_path / name / "svmselect")
-    (tmp_path / "before/svmselect/digest.py").unlink()
+    (tmp_path / "before/svmselect/source_hash.txt").unlink()
     output = tmp_path / "builds.csv"
     command = [sys.executable, benchmarks / "builds.py", tmp_path / "before", tmp_path / "after"]
     command += [

@@ -95,19 +95,18 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
     assert 0 < (done.stdout + done.stderr).count("has been submitted with SLURM jobid") < 0.75 * jobs
 
 
-# Each job has a node of its own, as timing is exclusive. The test says how many minutes a job may take.
+# A job computes the twenty cells of a realisation, on a node of its own, as timing is exclusive.
 LONG = {
     "preset": "lost",
     "timing": "exclusive",
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],
-        "realisations": 1,
+        "realisations": 2,
         "linear": {"C": [0.1, 1]},
-        "rbf": {"C": [1, 10, 100], "gamma": [1 + i / 32 for i in range(39)]},
+        "rbf": {"C": [1, 10, 100], "gamma": [1 + i / 32 for i in range(19)]},
     },
 }
-REALISATION = "titanic-table/realisation-1"
 # Added to the paper's cells in a copy of the workflow: each model says that it begins, and waits where the
 # test asks it to.
 OBSERVED = """
@@ -120,7 +119,8 @@ _unobserved = _leave_one_out
 
 
 def _leave_one_out(cell, C, method, eps, **options):
-    name = f"{cell.job.checkpoint.name.partition('.parquet')[0]}-C{C:g}"
+    path = cell.job.checkpoint.path
+    name = f"{path.parent.name}-{path.stem}-C{C:g}"
     with open("begun.log", "a") as log:
         log.write(f"{os.getpid()} {name}\\n")
     while Path("hold", name).exists():
@@ -129,17 +129,13 @@ def _leave_one_out(cell, C, method, eps, **options):
 """
 
 
-def shared_by_two(configuration):
-    """The minutes for which two jobs share the cells evenly, by the times of the plan; and for each of these
-    jobs the names of its cells below REALISATION, with the values of C of each."""
+def cells_of_jobs(configuration):
+    """Return the cells of each job, by name, with their values of C."""
     papers, _, _ = planned(configuration)
-    run = papers["franc2008"].plan.runs_by_cell("cells")[f"{REALISATION}/linear"]
-    names = list(run.cells)
-    half = len(names) // 2
-    minutes = max(run.minutes(names[:half]), run.minutes(names[half:]))
-    jobs = run.jobs(minutes)
-    assert jobs == [names[:half], names[half:]], f"{minutes} minutes make {[*map(len, jobs)]} cells of a job"
-    return minutes, [{Path(name).name: run.cells[name].arguments["C"] for name in job} for job in jobs]
+    run = papers["franc2008"].plan.runs_by_cell("cells")["titanic-table/realisation-1/linear"]
+    jobs = [{name: run.cells[name].arguments["C"] for name in names} for names in run.jobs.values()]
+    assert [len(job) for job in jobs] == [20, 20]
+    return jobs
 
 
 def test_cancelled_job_and_lost_node(slurm, tmp_path):
@@ -148,54 +144,57 @@ def test_cancelled_job_and_lost_node(slurm, tmp_path):
     checkout = Checkout(tmp_path, linked=False)
     with open(checkout.folder / "workflow/papers/franc2008/cells.py", "a") as file:
         file.write(OBSERVED)
-    minutes, jobs = shared_by_two(checkout.configuration(LONG))
+    jobs = cells_of_jobs(checkout.configuration(LONG))
     models = {name: Cs for job in jobs for name, Cs in job.items()}
     names = [list(job) for job in jobs]
-    folder = f"results/lost/franc2008/cells/{REALISATION}"
-    cells = {name: checkout.folder / folder / f"{name}.parquet" for name in models}
+    results = checkout.folder / "results/lost/franc2008"
+    copies = {name: results / f"finished/loo/{name}.parquet" for name in models}
     # four cells of the first job are finished by then, and thirteen of the second one
     running = names[0][4], names[1][13]
     finished = [*names[0][:4], *names[1][:13]]
-    held = {f"{name}-C10" for name in running}
+
+    def model(name, C):
+        return f"{name.partition('/')[2].replace('/', '-')}-C{C:g}"
+
+    held = {model(name, 10) for name in running}
     hold, log, begun_log = (checkout.folder / name for name in ("hold", "started.log", "begun.log"))
     hold.mkdir()
-    for model in held:
-        (hold / model).touch()
+    for one in held:
+        (hold / one).touch()
 
     def begun():
         """Models in the order in which they began, each with the process that computed it."""
         lines = begun_log.read_text().splitlines() if begun_log.exists() else []
-        return [(model, int(process)) for process, model in map(str.split, lines)]
+        return [(one, int(process)) for process, one in map(str.split, lines)]
 
     def standing():
-        return {model: process for model, process in begun() if model in held}
+        return {one: process for one, process in begun() if one in held}
 
-    targets = [f"{folder}/{name}.parquet" for name in cells]
-    own = {**LONG, "minutes_per_job": minutes}
-    run = checkout.start(*HERE, "--", *targets, config=own, **slurm.environment)
+    targets = [f"results/lost/franc2008/cells/loo/{name}.parquet" for name in models]
+    run = checkout.start(*HERE, "--", *targets, config=LONG, **slurm.environment)
     try:
         wait_for(lambda: standing().keys() == held, run, log, begun_log)
-        assert {name for name, path in cells.items() if path.exists()} == {*finished}
+        assert {name for name, path in copies.items() if path.exists()} == {*finished}
         processes = standing().values()
-        rows = read_rows([cells[name] for name in finished])
+        rows = read_rows([copies[name] for name in finished])
         (cancelled, _), (lost, node) = slurm.running().items()
         slurm.call("scancel", cancelled)
         slurm.lose_node(node)
         wait_for(lambda: not any(map(alive, processes)), run, log)
-        for model in held:
-            (hold / model).unlink()
+        for one in held:
+            (hold / one).unlink()
         assert run.wait(900) == 0, log.read_text()
     finally:
         if run.poll() is None:
             run.kill()
     for number, state in ((cancelled, "CANCELLED"), (lost, "NODE_FAIL")):
         assert f"JobState={state}" in slurm.call("scontrol", "show", "job", number)
-    assert (read_rows(cells.values())["status"] == OK).all()
+    assert (read_rows([checkout.folder / target for target in targets])["status"] == OK).all()
     # every model was computed once, and those that were running once more
-    times = Counter(model for model, _ in begun())
-    assert times == {f"{name}-C{C:g}": 1 for name, Cs in models.items() for C in Cs} | dict.fromkeys(held, 2)
+    times = Counter(one for one, _ in begun())
+    assert times == {model(name, C): 1 for name, Cs in models.items() for C in Cs} | dict.fromkeys(held, 2)
     # what was finished is there, with its times; Gram matrices were made again
-    after = read_rows([cells[name] for name in finished])
+    after = read_rows([copies[name] for name in finished])
     same = [column for column in rows if not column.startswith("gram_")]
     pd.testing.assert_frame_equal(after[same], rows[same])
     output = log.read_text()

@@ -78,7 +78,7 @@ def test_make_knows_what_to_do(words):
 DRAWN = [words for words in words_of("snakemake") if "profiles/paper" in words]
 PREPARING = [words for words in words_of("snakemake") if words[-1].startswith("resources/data/")]
 VERIFYING = [words for words in words_of("snakemake") if "verify" in words]
-# tests/cloud plans these: it has an object store
+# no object store is here
 STORED = [words for words in words_of("snakemake") if "--default-storage-prefix" in words]
 PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *PREPARING, *VERIFYING, *STORED]]
 
@@ -130,20 +130,7 @@ def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
     assert "verify" in done.stdout and "results/small/franc2008/again/" in done.stdout
 
 
-COSTING = [words for words in words_of("python") if "lib.cost" in words]
 ON_DATA = [words for words in words_of("python") if words[0] == "workflow/datasets.py"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", COSTING, ids=" ".join)
-def test_a_program_says_what_is_left(words):
-    """Of the committed rows: nothing, or what is newer than they are."""
-    environment = {**os.environ, "PYTHONPATH": "workflow"}
-    done = subprocess.run(
-        [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^together: (?:cells: \d+,|nothing to compute)", done.stdout, flags=re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -159,7 +146,7 @@ def test_data_sets_are_listed_written_and_added(words, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [words for words in words_of("python") if words not in COSTING + ON_DATA], ids=" ".join
+    "words", [words for words in words_of("python") if words not in ON_DATA], ids=" ".join
 )
 def test_a_cell_runs_without_snakemake(words, tmp_path):
     """On the data that the command beside it prepares."""

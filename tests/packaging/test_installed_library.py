@@ -1,6 +1,6 @@
 """The library under test is the source tree's, whole and no more."""
 
-import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import svmselect
-from svmselect.digest import Code, main, read_package
 
 
 def test_library_is_not_imported_from_the_source_tree(root: Path) -> None:
@@ -26,31 +25,34 @@ def test_installed_modules_are_those_of_the_source_tree(root: Path) -> None:
     } == cython
 
 
-def test_the_installed_library_knows_the_code_of_the_source_tree(root: Path) -> None:
-    assert Code.installed().modules == read_package(root / "src" / "svmselect")
+def test_the_installed_library_has_the_hash_of_the_sources(root: Path) -> None:
+    program = [sys.executable, root / "src/source_hash.py"]
+    printed = subprocess.run(program, capture_output=True, text=True, check=True).stdout
+    assert re.fullmatch(r"[0-9a-f]{64}\n", printed)
+    assert (Path(svmselect.__file__).parent / "source_hash.txt").read_text() == printed
 
 
-def test_a_change_that_the_build_would_not_see_is_refused(root: Path, tmp_path: Path) -> None:
-    """Ninja compiles what is newer than its last build: what is new to it but older would be left out."""
+def test_every_byte_and_name_of_the_sources_counts(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
     shutil.copy(root / "meson.build", tmp_path)
-    sources = shutil.copytree(root / "src" / "svmselect", tmp_path / "src" / "svmselect")
-    baked = tmp_path / "build" / "any" / "src" / "svmselect" / "_digests.json"
-    baked.parent.mkdir(parents=True)
-    arguments = [str(sources), str(baked)]
-    assert main(arguments) is None
-    for name in ("solver/_state.pyx", "svm.py"):
-        text = (sources / name).read_text()
-        (sources / name).write_text(text.replace("1e-", "2e-"))
-        assert (sources / name).read_text() != text
-        os.utime(sources / name, (0, 0))
-    before = baked.read_text()
-    for name in ("solver/_state.pxd", "solver/_state.pyx"):
-        os.utime(sources / name, (0, 0))
-    files = f"{sources / 'solver/_state.pxd'}, {sources / 'solver/_state.pyx'}"
-    assert main(arguments) == f"changed since the last build, but dated before it: touch {files}"
-    assert baked.read_text() == before
-    (sources / "solver/_state.pyx").touch()
-    assert main(arguments) is None and baked.read_text() != before
+    shutil.copy(root / "src/source_hash.py", tmp_path / "src")
+    shutil.copytree(root / "src/svmselect", tmp_path / "src/svmselect")
+
+    def printed() -> str:
+        program = [sys.executable, tmp_path / "src/source_hash.py"]
+        return subprocess.run(program, capture_output=True, text=True, check=True).stdout
+
+    hashes = [printed()]
+    for name in ("meson.build", "src/svmselect/svm.py", "src/svmselect/solver/_vec.h"):
+        (tmp_path / name).write_text((tmp_path / name).read_text() + " ")
+        hashes.append(printed())
+    (tmp_path / "src/svmselect/svm.py").rename(tmp_path / "src/svmselect/machine.py")
+    hashes.append(printed())
+    assert len(set(hashes)) == 5
+    # compiled bytecode is no source
+    (tmp_path / "src/svmselect/__pycache__").mkdir(exist_ok=True)
+    (tmp_path / "src/svmselect/__pycache__/x.pyc").write_bytes(b"x")
+    assert printed() == hashes[-1]
 
 
 def test_no_build_input_is_installed() -> None:

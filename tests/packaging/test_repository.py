@@ -1,11 +1,8 @@
 """Tracked files: portable, citable, and every make target explained."""
 
-import hashlib
 import json
 import re
 import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -126,36 +123,3 @@ def test_codemeta_says_what_the_citation_and_the_project_say(
     assert [author["name"] for author in found["author"]] == [own["name"] for own in citation["authors"]]
     assert found["keywords"] == citation["keywords"] == project["keywords"]
     assert found["runtimePlatform"] == f"Python {project['requires-python']}"
-
-
-def test_the_archive_describes_every_file_and_where_it_comes_from(root: Path, tmp_path: Path) -> None:
-    contents = []
-    for name in ("one.zip", "two.zip"):
-        command = [sys.executable, "workflow/archive.py", "results/paper", str(tmp_path / name)]
-        subprocess.run(command, cwd=root, check=True)
-        contents.append((tmp_path / name).read_bytes())
-    assert contents[0] == contents[1]
-    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
-        files = {name: archive.read(name) for name in archive.namelist()}
-    description = json.loads(files.pop("ro-crate-metadata.json"))
-    entities = {entity["@id"]: entity for entity in description["@graph"]}
-    assert len(entities) == len(description["@graph"])
-    assert {part["@id"] for part in entities["./"]["hasPart"]} == set(files)
-    for name, content in files.items():
-        assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
-    # every reference leads to an entity
-    values = [value for entity in entities.values() for value in entity.values()]
-    references = [own for value in values for own in (value if isinstance(value, list) else [value])]
-    named = {own["@id"] for own in references if isinstance(own, dict)}
-    assert named <= {*entities, "https://w3id.org/ro/crate/1.1"}
-    # RO-Crate 1.1 lacks a term, which the context then has to have; lists of one value are not compact
-    assert description["@context"][1].keys() == {"sha256"}
-    assert [value for value in entities["./"].values() if isinstance(value, list) and len(value) == 1] == []
-    profile = entities["./"]["conformsTo"]["@id"]
-    assert entities[profile]["@type"] == "CreativeWork" and profile.endswith(entities[profile]["version"])
-    assert entities["#run"]["agent"] == entities["./"]["publisher"]
-    provenance = json.loads(files["provenance.json"])
-    run = entities["#run"]
-    assert {own["@id"] for own in run["object"]} == {f"#{name}" for name in provenance["datasets"]}
-    assert {own["@id"] for own in run["result"]} == {name for name in files if name.endswith(".parquet")}
-    assert entities["#svmselect"]["softwareVersion"] == provenance["library"]

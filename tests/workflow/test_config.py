@@ -134,12 +134,11 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
         "mirror",
         "figures",
         "folders",
-        "rows_of_other_code",
-        "cells_beyond",
+        "compute",
         "franc2008.efficiency_test",
         "chapelle1999.width.parts",
     ]
-    keys += ["papers", "verify", "verify_tolerance", "minutes_per_job", "causes", "baselines"]
+    keys += ["papers", "verify", "causes", "baselines"]
     keys += ["franc2008.sample", "wen2017.sample", "sarafis2018.sample", "bakir2004.sample"]
     for key in keys:
         preset = changed(changed(preset, key, 5), key, ...)
@@ -149,13 +148,11 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset, schema):
     fill_defaults(filled, schema)
     assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
     assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
-    assert (filled["rows_of_other_code"], filled["minutes_per_job"]) == ("compute", None)
-    assert filled["cells_beyond"] == "compute"
+    assert filled["compute"] is True and filled["verify"] is None
     assert filled["figures"] == {"width": None, "font": None}
     assert filled["causes"] == [] and filled["baselines"] == "full"
     sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50, "realisations": 3}
     assert filled["franc2008"]["sample"] == sample
-    assert (filled["verify"], filled["verify_tolerance"]) == (0.01, 1e-6)
     assert filled["franc2008"]["efficiency_test"] == 10 and filled["chapelle1999"]["width"]["parts"] == 1
     for key in keys:
         filled = changed(filled, key, ...)
@@ -218,7 +215,7 @@ def test_every_property_has_a_description(schema):
             [
                 "Unknown key 'presett'",
                 "top level",
-                "folders, franc2008, minutes_per_job, mirror, papers, preset, registry, rows_of_other_code",
+                "folders, franc2008, mirror, papers, preset, registry, sarafis2018, timing, verify",
             ],
         ),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
@@ -283,8 +280,7 @@ def test_mistakes_give_a_sentence(preset, schema, key, value, words):
 @pytest.mark.parametrize(
     ("words", "key", "value"),
     [
-        (["verify=0.1"], "verify", 0.1),
-        (["verify=franc2008/*"], "verify", "franc2008/*"),
+        (["compute=false"], "compute", False),
         (["papers=[franc2008, wen2017]"], "papers", ["franc2008", "wen2017"]),
         (["mirror="], "mirror", None),
         (["franc2008={realisations: 3, eps: 1e-4}"], "franc2008.realisations", 3),

@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 import yaml
 from checkouts import ROOT
-from lib.checkpoint import Checkpoint
-from lib.papers import load_papers
 from lib.rows import OK, read_rows
 from lib.tables import TIDY_COLUMNS, read_tidy
 
@@ -34,35 +32,43 @@ def paper_of(rule):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "download", "loo", "stopping", "weights", "most"), [
-    ([], 0, 180, 40, 9, 430),
-    (["--configfile", "config/paper.yaml"], 32, 13 * 5 * 9, 3 * 3 * 8, 118, 2300),
-])  # fmt: skip
-def test_plan(checkout, arguments, download, loo, stopping, weights, most):
-    alone = ["--config", "minutes_per_job=null"]
-    done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments, *alone)
+@pytest.mark.parametrize(
+    ("arguments", "jobs", "most"),
+    [
+        ([], {"franc2008_loo": 20, "franc2008_stopping": 5, "sarafis2018_models": 9}, 115),
+        (
+            ["--configfile", "config/paper.yaml", "--config", "compute=true", "causes=[]"],
+            {
+                "download_data": 28,
+                "franc2008_loo": 13 * 5,
+                "franc2008_stopping": 9,
+                "sarafis2018_models": 118,
+            },
+            900,
+        ),
+    ],
+)
+def test_plan(checkout, arguments, jobs, most):
+    done = checkout.snakemake("--dry-run", "--quiet", "rules", *arguments)
     assert done.returncode == 0, done.stderr
-    jobs = planned(done.stdout)
-    assert jobs.get("download_data", 0) == download
-    assert jobs["franc2008_run_loo"] == loo and jobs["franc2008_run_stopping"] == stopping
-    assert jobs["sarafis2018_run_models"] == weights
-    of_causes = {f"{key}_{name}" for key, paper in load_papers().items() for name in paper.causes}
-    assert jobs["total"] - sum(jobs.get(rule, 0) for rule in of_causes) <= most
+    counts = planned(done.stdout)
+    assert {name: counts[name] for name in jobs} == jobs and counts["total"] <= most
     assert not (checkout.folder / "resources").exists() and not (checkout.folder / "results").exists()
 
 
 @pytest.mark.slow
-def test_cells_that_take_little_share_jobs(checkout):
-    done = checkout.snakemake("--dry-run", "--quiet", "rules")
-    assert done.returncode == 0, done.stderr
-    jobs = planned(done.stdout)
-    # 180 cells of the four data sets
-    assert [name for name in jobs if name.startswith("franc2008_run_loo")] == [
-        "franc2008_run_loo_1",
-        "franc2008_run_loo_2",
-    ]
-    assert jobs["prepare_data_together"] == 1 and "prepare_data" not in jobs
-    assert jobs["total"] <= 55
+def test_the_paper_preset_computes_nothing(checkout):
+    """From another folder, which has nothing but the committed rows."""
+    for rows in (ROOT / "results/paper").glob("*/rows"):
+        link = checkout.folder / rows.relative_to(ROOT)
+        link.parent.mkdir(parents=True)
+        link.symlink_to(rows)
+    paper = ("--dry-run", "--quiet", "rules", "--profile", "profiles/paper", "--")
+    done = checkout.snakemake(*paper, "results/paper/wen2017/figure2.pdf")
+    assert planned(done.stdout) == {"wen2017_make_exhibits": 1, "wen2017_plot_figures": 1, "total": 2}
+    jobs = planned(checkout.snakemake(*paper, "figures").stdout)
+    verbs = ("make_exhibits", "plot_figures", "make_causes", "make_scorecard", "plot_scorecard", "figures")
+    assert [name for name in jobs if not name.endswith((*verbs, "total"))] == []
 
 
 @pytest.mark.slow
@@ -90,12 +96,13 @@ def test_rule_script_and_log_have_one_name(root):
         verb = name.removeprefix(f"{paper_of(name)}_")
         script = re.search(r'script:\n +"\S*/(\w+)\.py"', text)
         assert script is None or script.group(1) == verb, name
-        assert verb in re.search(r'log:\n +"(\S+)"', text).group(1), name
+        log = re.search(r'log:\n +"(\S+)"', text)
+        assert log is None or verb in log.group(1), name
 
 
 @pytest.mark.slow
 def test_small_run_from_data_to_exhibits(checkout):
-    """Everything on one small set; then a cell that was killed after its first point resumes."""
+    """Everything on one small set."""
     done = checkout.snakemake(
         "--cores", "2", "--quiet", "rules", "progress", "--", "all", "report", config=SMALL
     )
@@ -115,7 +122,6 @@ def test_small_run_from_data_to_exhibits(checkout):
         "figure1.svg",
         "speedup.pdf",
         "agreement.md",
-        "claims.md",
     ):
         assert (results / file).stat().st_size > 0
 
@@ -157,7 +163,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
     assert set(read_tidy(bakir / "table1.csv")["dataset"]) == {"iris-versicolor"}
     assert "| iris (versicolor) |" in (bakir / "table1.md").read_text()
-    assert not list(bakir.rglob("*.checkpoint.jsonl"))
+    assert not list(bakir.rglob("*.jsonl"))
 
     comparison = checkout.folder / "results/small/comparison"
     rows = read_rows([comparison / "rows/cells.parquet"])
@@ -169,17 +175,17 @@ def test_small_run_from_data_to_exhibits(checkout):
 
     report = (checkout.folder / "results/small/report.html").read_text()
     for paper, exhibits in (
-        ("Franc et al. (2008)", 6),
-        ("Chapelle and Vapnik (1999)", 4),
-        ("Wen et al. (2017)", 10),
-        ("Sarafis et al. (2018)", 12),
-        ("Bakir et al. (2004)", 6),
+        ("Franc et al. (2008)", 5),
+        ("Chapelle and Vapnik (1999)", 3),
+        ("Wen et al. (2017)", 9),
+        ("Sarafis et al. (2018)", 11),
+        ("Bakir et al. (2004)", 5),
         ("All estimators", 5),
     ):
         section = report.split(f">{paper}</h2>")[1].split("<h2 ")[0]
         assert section.count('class="exhibit"') == exhibits, paper
     # exhibits, pictures of all results
-    assert report.count('<img class="light" src="data:image/svg+xml;base64,') == 17 + 2
+    assert report.count('<img src="data:image/svg+xml;base64,') == 17 + 2
     card = pd.read_csv(checkout.folder / "results/small/scorecard.csv", keep_default_na=False)
     assert len(card) == 583 and (card["reason"] != "").all()
     verdicts = pd.read_csv(checkout.folder / "results/small/scorecard_claims.csv").set_index(
@@ -187,56 +193,9 @@ def test_small_run_from_data_to_exhibits(checkout):
     )
     assert verdicts.loc[("franc2008", "identical-errors"), "verdict"] == "reproduced"
     assert verdicts.loc[("wen2017", "cold-counts"), "verdict"] == "not testable here"
-    assert "Data set | Setting" in (checkout.folder / "results/small/scorecard.md").read_text()
     provenance = (checkout.folder / "results/small/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
     libraries = pd.read_csv(checkout.folder / "results/small/libraries.csv")
     assert set(libraries["paper"]) == {name for name in SMALL if isinstance(SMALL[name], dict)}
-    assert set(libraries["present"]) == {"yes"} and "another library than" not in report.split("<h2")[3]
-    assert (
-        "the present code computed every row" in (checkout.folder / "results/small/scorecard.md").read_text()
-    )
-
     again = checkout.snakemake("--dry-run", config=SMALL)
     assert "Nothing to be done" in again.stdout + again.stderr
-
-    output = results / "cells/titanic-table/realisation-1/rbf-gamma0.5.parquet"
-    rows = read_rows([output])
-    first = rows.iloc[0]
-    identity = {
-        **{column: first[column] for column in ("paper", "dataset", "library", "data_sha256")},
-        "realisation": 1,
-        "origin": first["origin"],
-        "seed": [int(part) for part in first["seed"]],
-        "m": 150,
-        "fold": "loo",
-        "kernel": "rbf",
-        "gamma": 0.5,
-        "efficiency_test": 10,
-        "max_iter": None,
-        "timing_mode": "shared",
-        "eps": 0.001,
-    }
-    checkpoint = Checkpoint(f"{output}.checkpoint.jsonl", identity)
-    kept = {"status": OK, "errors": 149, "estimate": 149 / 150, "cpu_s": 1.0, "alpha": [0.0] * 150}
-    checkpoint.add([1.0, "unlearn"], kept)
-    output.unlink()
-    (results / "rows/cells.parquet").unlink()  # it has the rows, too
-    done = checkout.snakemake(
-        "--cores",
-        "1",
-        "--quiet",
-        "rules",
-        "progress",
-        "--",
-        str(output.relative_to(checkout.folder)),
-        config=SMALL,
-    )
-    assert done.returncode == 0, done.stderr
-    resumed = read_rows([output])
-    assert resumed["errors"].tolist() == [149, *rows["errors"].tolist()[1:]]
-    assert not checkpoint.path.exists()
-    # the other cells of the job were there
-    name = "cells/titanic-table/realisation-1/linear-and-2-more.log"
-    log = (checkout.folder / "logs/small/franc2008" / name).read_text()
-    assert "resumed: 1 of 6 points" in log and log.count("has the rows of this cell already") == 2

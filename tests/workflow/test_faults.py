@@ -3,23 +3,18 @@ as a result, and the user gets one clear sentence."""
 
 import fcntl
 import os
+import platform
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from contextlib import contextmanager, suppress
-from types import SimpleNamespace
 
-import numpy as np
 import psutil
 import pytest
-from lib.environment import set_job_environment
 from lib.joblog import explanation
 from lib.rows import NOT_CONVERGED, OK, read_rows
-
-from svmselect import RBF, Gram
 
 # Cells of a few models each, timed in the exclusive mode: who holds the lock makes them wait.
 CELLS = {

@@ -34,9 +34,7 @@ def test_cells_are_in_no_group_of_snakemakes(root, rules):
 def test_jobs_of_several_cells_end_within_hours(root):
     papers, _, _ = planned(root / "config/paper.yaml")
     runs = [run for paper in papers.values() for run in paper.plan.runs if run.together]
-    minutes = [
-        sum(run.cells[name].minutes for name in names) for run in runs for names in run.jobs.values()
-    ]
+    minutes = [sum(run.cells[name].minutes for name in names) for run in runs for names in run.jobs.values()]
     assert max(minutes) <= 360 and {run.name for run in runs} >= {"loo", "stopping", "test", "estimators"}
 
 

@@ -11,10 +11,10 @@ import pytest
 from lib.causes import Cause, cause_table
 from lib.claims import VERDICTS, check_claims, claim_tests, kind_of, limits, verdict
 from lib.config import read_schema
-from lib.origins import commits, libraries, outdated_libraries
+from lib.origins import libraries
 from lib.papers import load_papers
 from lib.published import declared, read_printed, read_published
-from lib.scorecard import COLUMNS, between, exhibits, figures, markdown_page, page_values, verdicts
+from lib.scorecard import COLUMNS, exhibits, figures, page_values, paper_table, totals, verdicts
 from lib.shown import strip
 from lib.tables import KEY, TIDY_COLUMNS, read_markdown, shown_table, write_markdown
 
@@ -308,13 +308,12 @@ def test_totals_and_pages(root, claims):
     of_claims = verdicts(claims, {"franc2008": decided})
     assert len(of_claims) == sum(len(entry["claims"]) for entry in claims.values())
     assert set(of_claims.loc[of_claims["paper"] == "wen2017", "verdict"]) == {"not testable here"}
-    other = {(paper, exhibit): "" for paper, entry in claims.items() for exhibit in entry["exhibits"]}
-    other["franc2008", "table3"] = "cells: 0.1+abc, 0.1+def"
-    totals = exhibits(claims, of_figures, of_claims, other).set_index(["paper", "exhibit"])
-    assert len(totals) == sum(len(entry["exhibits"]) for entry in claims.values())
+    of_exhibits = exhibits(claims, of_figures, of_claims)
+    by_exhibit = of_exhibits.set_index(["paper", "exhibit"])
+    assert len(by_exhibit) == sum(len(entry["exhibits"]) for entry in claims.values())
     # five claims of the paper are about Table 3, and its times are not compared
     names = ["settings", "results", "reproduced", "compared", "within", "tests", "held", "verdict"]
-    assert totals.loc[("franc2008", "table3"), names].tolist() == [
+    assert by_exhibit.loc[("franc2008", "table3"), names].tolist() == [
         0,
         130,
         130,
@@ -325,25 +324,19 @@ def test_totals_and_pages(root, claims):
         "reproduced",
     ]
     # nor is Table 2, since it is not known of how many points its errors are shares
-    assert totals.loc[("franc2008", "table2"), names].tolist() == [0, 52, 52, 0, 0, 8, 8, "reproduced"]
-    assert totals.loc[("wen2017", "table1"), "verdict"] == "not testable here"
-    assert totals.loc[("sarafis2018", "figure6"), "verdict"] == "not testable here"
+    assert by_exhibit.loc[("franc2008", "table2"), names].tolist() == [0, 52, 52, 0, 0, 8, 8, "reproduced"]
+    assert by_exhibit.loc[("wen2017", "table1"), "verdict"] == "not testable here"
+    assert by_exhibit.loc[("sarafis2018", "figure6"), "verdict"] == "not testable here"
 
     of_causes = cause_table({"franc2008": [Cause("c", {"statement": "So.", "acts": []})]}, of_figures)
-    page = markdown_page("paper", claims, of_figures, totals.reset_index(), of_claims, of_causes)
-    part = page.split("## Rows of another library than the present one")[1].split("## ")[0]
-    assert part.count("\n| ") == 3 and "| cells: 0.1+abc, 0.1+def |" in part
-    part = page.split("## Exhibits")[1].split("## ")[0]
-    assert part.count("\n| ") == len(totals) + 2 and "104 of 104 (26 not decided)" in part
-    assert between(page).count("\n| ") == len(claims) + 2
-    assert "| Franc et al. (2008) | 104 of 104 | 0 | 0 | 0 | 12 of 12 | 0 | 0 | 0 |" in between(page)
-    assert "| Wen et al. (2017) | n/a | n/a | n/a | n/a | 0 of 9 | 0 | 0 | 9 |" in between(page)
-    assert "results: 182; a number of ours stands beside 182; of 104 that are decided, 104 are within" in page
-    assert "| c | So. | variant | 0 | 0 | 0 | disproved |" in page
-    assert "Claims of the papers: 45; 12 reproduced, 33 not testable here." in page
-    assert "`results/paper/wen2017/table1/published.csv`" in page and "The paper prints no numbers." in page
+    _, body = paper_table({paper: entry["name"] for paper, entry in claims.items()}, of_exhibits, of_claims)
+    assert ["Franc et al. (2008)", "104 of 104", *"000", "12 of 12", *"000"] in body
+    assert ["Wen et al. (2017)", *["n/a"] * 4, "0 of 9", *"009"] in body and len(body) == len(claims)
+    said = "\n".join(totals(of_exhibits, of_claims))
+    assert "results: 182; a number of ours stands beside 182; of 104 that are decided, 104 are within" in said
+    assert "Claims of the papers: 45; 12 reproduced, 33 not testable here." in said
     numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
-    values = page_values(claims, of_figures, totals.reset_index(), of_claims, numbers, of_causes)
+    values = page_values(claims, of_figures, of_exhibits, of_claims, numbers, of_causes)
     assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""
     assert values["numbers"]["wen2017", "faster"] == []
 
@@ -377,8 +370,7 @@ def test_a_strip_shows_what_the_verdict_counts(claims, kinds, verdict, parts):
     counts = [4 if name == named[0] else 0 for name in own["claims"]]
     decided = pd.DataFrame({"claim": list(own["claims"]), "tests": counts, "held": counts})
     of_claims = verdicts({"bakir2004": own}, {"bakir2004": decided})
-    other = {("bakir2004", exhibit): "" for exhibit in own["exhibits"]}
-    found = exhibits({"bakir2004": own}, pd.DataFrame(rows, columns=columns), of_claims, other)
+    found = exhibits({"bakir2004": own}, pd.DataFrame(rows, columns=columns), of_claims)
     row = found.set_index("exhibit").loc["figure3"]
     assert row["verdict"] == verdict
     assert strip(row) == parts
@@ -389,14 +381,13 @@ def test_the_strip_of_an_exhibit_of_settings_has_its_settings(claims):
     own = claims["wen2017"]
     rows = [("wen2017", "table2", "setting", "1", within, "") for within in ("yes", "yes", "no")]
     columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
-    other = {("wen2017", exhibit): "" for exhibit in own["exhibits"]}
     of_claims = verdicts({"wen2017": own}, {})
-    found = exhibits({"wen2017": own}, pd.DataFrame(rows, columns=columns), of_claims, other)
+    found = exhibits({"wen2017": own}, pd.DataFrame(rows, columns=columns), of_claims)
     row = found.set_index("exhibit").loc["table2"]
     assert (row["verdict"], strip(row)) == ("reproduced but for 1 of 3", [("within", 2), ("missed", 1)])
 
 
-def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
+def test_origins_of_rows_are_counted(tmp_path):
     origin = {
         "library": ["1+a", "1+b", "1+b", "1+b"],
         "commit": ["c", "c", "d", "c"],
@@ -404,22 +395,13 @@ def test_libraries_of_rows_that_are_not_of_the_present_code(tmp_path):
     }
     pq.write_table(pa.table(origin), tmp_path / "cells.parquet")
     pq.write_table(pa.table({"library": ["2+b"]}), tmp_path / "test.parquet")  # older rows do not say more
-    paths = [tmp_path / f"{name}.parquet" for name in ("cells", "test", "test")]
-    stages = [("one", "cells"), ("one", "test"), ("other", "cells")]
-    frame = libraries(paths, stages, [["b", "c"], ["b"], ["a"]])
-    assert frame.to_numpy().tolist() == [
-        ["one", "cells", "1+a", "c", "x", 1, "no"],
-        ["one", "cells", "1+b", "c", "", 2, "yes"],
-        ["one", "cells", "1+b", "d", "x", 1, "yes"],
-        ["one", "test", "2+b", "", "", 1, "yes"],
-        ["other", "cells", "2+b", "", "", 1, "no"],
+    paths = [tmp_path / f"{name}.parquet" for name in ("cells", "test")]
+    assert libraries(paths, [("one", "cells"), ("other", "test")]).to_numpy().tolist() == [
+        ["one", "cells", "1+a", "c", "x", 1],
+        ["one", "cells", "1+b", "c", "", 2],
+        ["one", "cells", "1+b", "d", "x", 1],
+        ["other", "test", "2+b", "", "", 1],
     ]
-    # those of the most rows first, and none of rows that do not say
-    first, *less = commits(paths)
-    assert first == ("c", "") and sorted(less) == [("c", "x"), ("d", "x")]
-    assert outdated_libraries(frame, "one", ["cells", "test"]) == "cells: 1+a"
-    assert outdated_libraries(frame, "one", ["test"]) == outdated_libraries(frame, "none", []) == ""
-    assert outdated_libraries(frame, "other", ["cells"]) == "cells: 2+b"
 
 
 def test_markdown_tables_are_read_as_they_were_written(tmp_path):
@@ -457,11 +439,6 @@ def test_tables_of_pages_have_scopes_groups_and_columns_of_numbers():
     assert plain == {"head": [[("th", {"scope": "col", "rowspan": 1, **number}, "Data set")]], "body": []}
 
 
-def test_readme_shows_the_committed_scorecard(root):
-    scorecard = root / "results/paper/scorecard.md"
-    assert between((root / "README.md").read_text()) == between(scorecard.read_text())
-
-
 def test_committed_scorecard_has_every_figure_and_claim(root, claims):
     results = root / "results/paper"
     found = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
@@ -487,5 +464,5 @@ def test_targets_of_the_exhibits_are_made(checkout, claims):
         for paper, entry in claims.items()
         for own in entry["exhibits"].values()
     ]
-    done = checkout.snakemake("--dry-run", "--quiet", "all", "--", *targets, "results/demo/scorecard.html")
+    done = checkout.snakemake("--dry-run", "--quiet", "all", "--", *targets)
     assert done.returncode == 0, done.stderr

@@ -60,7 +60,8 @@ def compare(stored, again, tolerance):
             scale = stored["rows_tested"].to_numpy(float) if column == "errors" else 1.0
             then, now = then.astype(float), now.astype(float)
             slack = np.fmax(tolerance * np.fmax(abs(then), abs(now)), np.nan_to_num(allowed * scale))
-            same = (then == now) | (abs(then - now) <= slack) | (np.isnan(then) & np.isnan(now))
+            finite = np.isfinite(then) & np.isfinite(now)
+            same = (then == now) | (finite & (abs(then - now) <= slack)) | (np.isnan(then) & np.isnan(now))
         else:
             same = (then == now) | (stored[column].isna() & again[column].isna()).to_numpy()
         if not same.all():

@@ -50,17 +50,22 @@ if (form) {
   const texts = rows.map((row) => row.textContent.toLowerCase());
   const fields = ["state", "paper", "cause", "search"];
   const filter = () => {
-    const asked = Object.fromEntries(fields.map((name) => [name, form.elements[name].value]));
-    const words = asked.search.toLowerCase().split(/\s+/);
+    const values = Object.fromEntries(fields.map((name) => [name, form.elements[name].value]));
+    const words = values.search.toLowerCase().split(/\s+/);
     let shown = 0;
     rows.forEach((row, at) => {
-      const fits = ["state", "paper", "cause"].every((name) => !asked[name] || row.dataset[name] === asked[name]);
+      const fits = ["state", "paper", "cause"].every((name) => !values[name] || row.dataset[name] === values[name]);
       row.hidden = !(fits && words.every((word) => texts[at].includes(word)));
       shown += !row.hidden;
     });
     form.querySelector("output").textContent = `${shown} of ${rows.length} shown`;
+    const some = fields.some((name) => values[name]);
+    for (const details of document.querySelectorAll("details.folded")) {
+      details.hidden = some && !details.querySelector("tbody tr:not([hidden])");
+      details.open = some && !details.hidden;
+    }
     // the address has the filter, so that it can be kept
-    const query = new URLSearchParams(fields.filter((name) => asked[name]).map((name) => [name, asked[name]]));
+    const query = new URLSearchParams(fields.filter((name) => values[name]).map((name) => [name, values[name]]));
     history.replaceState(null, "", (query.size ? `?${query}` : location.pathname) + location.hash);
   };
   new URLSearchParams(location.search).forEach((text, name) => {

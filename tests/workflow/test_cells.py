@@ -1,0 +1,113 @@
+"""Cells: what a longer grid computes, what a change runs again, and each paper alone."""
+
+import shutil
+from copy import deepcopy
+
+import pytest
+import yaml
+from checkouts import ROOT, planned
+from lib.papers import load_papers
+from lib.run import planned as planned_by
+
+SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
+
+
+def cells(config, tmp_path):
+    """The names of the cells of a configuration, by paper and stage."""
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(config))
+    papers, _, _ = planned_by(path)
+    return {
+        f"{paper.key}/{run.name}/{name}"
+        for paper in papers.values()
+        for run in paper.plan.runs
+        for name in run.cells
+    }
+
+
+@pytest.mark.parametrize(
+    ("paper", "key", "longer", "new"),
+    [
+        ("franc2008", "rbf.gamma", [0.25], {"loo/titanic-table/realisation-1/rbf-gamma0.25",
+         "stopping/titanic-table/realisation-1/rbf-gamma0.25"}),
+        ("franc2008", "linear.C", [7], set()),
+        ("chapelle1999", "C.log_C", [3], set()),
+        ("chapelle1999", "width.realisations", 1, {"models/width/iris-versicolor/realisation-2"}),
+        ("sarafis2018", "class_weights.log2_C", [3], set()),
+        ("bakir2004", "figure3.runs", 1, {"figure3/figure3/run-2"}),
+        ("bakir2004", "growth.sizes", [77], set()),
+        ("comparison", "rbf.C", [77], set()),
+        ("wen2017", "along_C.C", [77], set()),
+    ],
+)  # fmt: skip
+def test_a_longer_grid_names_new_cells_and_leaves_the_others(tmp_path, paper, key, longer, new):
+    config = deepcopy(SMALL)
+    section = config[paper]
+    *parents, last = key.split(".")
+    for parent in parents:
+        section = section[parent]
+    before = cells(config, tmp_path)
+    section[last] = section[last] + longer
+    after = cells(config, tmp_path)
+    assert before <= after and after - before == {f"{paper}/{name}" for name in new}
+
+
+@pytest.mark.slow
+def test_a_longer_grid_computes_the_new_cells_only(computed, franc):
+    copies = computed.folder / "results/small/franc2008/finished"
+    before = {path: path.stat().st_mtime_ns for path in copies.rglob("*.parquet")}
+    assert len(before) == 5
+    franc["franc2008"]["rbf"]["gamma"].append(0.25)
+    done = computed.snakemake(
+        *("--cores", "2", "--quiet", "rules", "--", "results/small/franc2008/rows/cells.parquet"),
+        config=franc,
+    )
+    assert done.returncode == 0, done.stderr
+    after = {path: path.stat().st_mtime_ns for path in copies.rglob("*.parquet")}
+    assert {path.name for path in after.keys() - before.keys()} == {"rbf-gamma0.25.parquet"}
+    assert {path: after[path] for path in before} == before
+
+
+@pytest.mark.slow
+def test_what_runs_again_after_a_change(computed, franc):
+    """The table of docs/develop/rows.md, by dry runs."""
+
+    def again(*changes, config=franc):
+        for path in changes:
+            source = computed.folder / path
+            source.write_text(source.read_text() + "# changed\n")
+        rows = [f"results/small/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
+        done = computed.snakemake("--dry-run", "--quiet", "rules", "--", *rows, config=config)
+        assert done.returncode == 0, done.stderr
+        return {name.removeprefix("franc2008_") for name in planned(done.stdout)} - {"total"}
+
+    workflow = computed.folder / "workflow"
+    workflow.unlink()
+    workflow.mkdir()
+    for path in (ROOT / "workflow").iterdir():
+        if path.name != "papers":
+            (workflow / path.name).symlink_to(path)
+    shutil.copytree(
+        ROOT / "workflow/papers", workflow / "papers", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    papers = "workflow/papers"
+    assert again() == set()
+    assert again(f"{papers}/franc2008/exhibits.py", f"{papers}/wen2017/cells.py") == set()
+    other = deepcopy(franc)
+    other["franc2008"]["eps"] = 0.01
+    assert again(config=other) == {"loo", "test", "gather_rows"}
+    other["franc2008"] = {**franc["franc2008"], "linear": {"C": [0.1]}}
+    assert again(config=other) == {"loo", "test", "gather_rows"}
+    assert again(f"{papers}/franc2008/cells.py") == {"loo", "stopping", "test", "gather_rows"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", [*load_papers(), "franc2008 wen2017"])
+def test_each_paper_alone_is_computed_and_reported(checkout, paper):
+    papers = paper.split()
+    config = {**SMALL, "papers": papers}
+    done = checkout.snakemake("--cores", "2", "--quiet", "rules", "--", "all", "report", config=config)
+    assert done.returncode == 0, done.stderr
+    results = checkout.folder / "results" / SMALL["preset"]
+    assert {path.name for path in results.iterdir() if path.is_dir()} == {*papers}
+    assert (results / "report.html").stat().st_size > 0 and (results / "scorecard.csv").exists()
