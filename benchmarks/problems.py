@@ -15,7 +15,10 @@ from svmselect import RBF, Linear
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "workflow"))  # the data sets of the papers
 
-from data import Dataset, fetch, load_registry, prepare  # noqa: E402
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.registry import load_registry
 from data.synthetic import GENERATORS  # noqa: E402
 
 __all__ = [

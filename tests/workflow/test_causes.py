@@ -9,10 +9,9 @@ import yaml
 from lib.causes import Cause, cause_of, cause_table, read_causes, runs_of, spreads_of
 from lib.config import check_config, fill_defaults, load_schema
 from lib.papers import load_papers
-from lib.published import read_published
 from lib.scorecard import figures
 from lib.tables import KEY, TIDY_COLUMNS
-from lib.tolerances import Tolerance
+from lib.tolerances import Tolerance, read_published
 from papers.franc2008.bounds import largest_test_error
 from papers.franc2008.whole import errors_of_standard
 

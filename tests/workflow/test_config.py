@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 from lib.config import check_config, check_datasets, fill_defaults, grid, load_schema, read_texts
-from lib.published import read_published
+from lib.tolerances import read_published
 from snakemake.cli import parse_config
 from snakemake.utils import update_config
 

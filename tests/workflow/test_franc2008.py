@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from lib.causes import runs_of
 from lib.claims import claim_tests, decide
 from lib.config import fill_defaults, load_schema
 from lib.figures import save
 from lib.papers import alt_text, load_papers
-from lib.published import read_published
 from lib.rows import (
     ERROR,
     LOO_ROWS,
@@ -30,6 +29,7 @@ from lib.run import planned
 from lib.sample import half_width
 from lib.shown import dataset_in_words
 from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
+from lib.tolerances import read_published
 from papers.franc2008 import causes, cells, claims
 from papers.franc2008.checks import agreement
 from papers.franc2008.claims import Results
@@ -544,7 +544,8 @@ def test_claim_of_the_linear_estimate():
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory, root):
-    from data import load_registry, prepare
+    from data.prepare import prepare
+    from data.registry import load_registry
 
     path = tmp_path_factory.mktemp("data") / "titanic-table.npz"
     prepare(load_registry(root / "config/datasets.yaml")["titanic-table"], None, path)

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from lib import environment
 from lib import job as jobs
-from lib.cell import Cell, Method
+from lib.cell import Cell, Method, Part
 from lib.environment import commit, cpu_model
 from lib.job import run_cell
-from lib.part import Part
 from lib.rows import (
     ERROR,
     NOT_CONVERGED,

@@ -8,16 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell, methods
 from lib.claims import claim_tests, decide
 from lib.figures import save
 from lib.papers import alt_text
-from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
-from lib.selection import at_minimum
-from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from lib.tables import at_minimum, read_tidy, write_markdown, write_tex, write_tidy
+from lib.tolerances import read_published
 from papers.sarafis2018 import causes, cells, claims, general_qp, layout, readings
 from papers.sarafis2018 import exhibits as sarafis
 from papers.sarafis2018.claims import Results

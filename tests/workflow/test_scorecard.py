@@ -11,12 +11,11 @@ import pytest
 from lib.causes import Cause, cause_table
 from lib.claims import VERDICTS, check_claims, claim_tests, kind_of, limits, verdict
 from lib.config import read_schema
-from lib.origins import libraries
 from lib.papers import load_papers
-from lib.published import declared, read_printed, read_published
-from lib.scorecard import COLUMNS, exhibits, figures, page_values, paper_table, totals, verdicts
+from lib.scorecard import COLUMNS, exhibits, figures, libraries, page_values, paper_table, totals, verdicts
 from lib.shown import strip
 from lib.tables import KEY, TIDY_COLUMNS, read_markdown, shown_table, write_markdown
+from lib.tolerances import declared, read_printed, read_published
 
 PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
 PRINTED = {"franc2008": 185, "wen2017": 115, "sarafis2018": 224, "bakir2004": 59}

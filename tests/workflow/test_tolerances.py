@@ -4,10 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from lib.papers import load_papers
-from lib.published import read_printed, read_published
 from lib.scorecard import figures
 from lib.tables import read_tidy
-from lib.tolerances import EXACT, KINDS, OTHER, ROWS, SAME, rounding, rows_of, tolerance
+from lib.tolerances import (
+    EXACT,
+    KINDS,
+    OTHER,
+    ROWS,
+    SAME,
+    read_printed,
+    read_published,
+    rounding,
+    rows_of,
+    tolerance,
+)
 
 RESULT = {"kind": "result"}
 PRINTED = [key for key, paper in load_papers().items() if paper.published]

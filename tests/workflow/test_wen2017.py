@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from lib.checkpoint import Checkpoint
 from lib.claims import claim_tests, decide
 from lib.figures import save
 from lib.papers import alt_text
-from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.run import planned
 from lib.sample import variance_of_total
 from lib.tables import read_tidy, write_tidy
+from lib.tolerances import read_published
 from papers.wen2017 import causes, cells, claims, file_order, libsvm, readings
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds

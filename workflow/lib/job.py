@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import lib.rows
-from data import Dataset
+from data.dataset import Dataset
 from lib.checkpoint import Checkpoint, run_points
 from lib.damage import DamagedError, set_aside_if_damaged
 from lib.environment import commit, cpu_model
@@ -130,7 +130,7 @@ def run_cell(cell, library, inputs, output, finished, log):
         columns of all rows; ``arguments`` of the function by name; ``settings``, the attributes of its
         argument ``settings``, and ``timing``.
     library : str
-        From `lib.library.library_id`.
+        From `lib.environment.library_id`.
     inputs : dict of str to path-like
         ``data``, if the cell has a data set; ``code``, a list of files; others are files of rows, arguments
         of the function.

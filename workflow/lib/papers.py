@@ -273,8 +273,8 @@ class Paper:
         ]
 
     def shown(self, results):
-        """Return the entries of the report, a dict for each part of an exhibit: a ``file`` below the folder of
-        all `results`, an image or a Markdown table; the path of its ``caption``; ``paper``, ``category``,
+        """Return the entries of the report, a dict for each part of an exhibit: a ``file`` below the folder
+        of all `results`, an image or a Markdown table; the path of its ``caption``; ``paper``, ``category``,
         ``key``, ``exhibit`` (its name) and ``subject``; and the ``stages`` whose rows it shows."""
         entries = []
         for exhibit in self.exhibits.values():
