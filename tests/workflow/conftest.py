@@ -100,7 +100,7 @@ def scorecard_of(root):
     papers = load_papers()
 
     def of(paper, tidy):
-        path = root / f"workflow/papers/{paper}/published.csv"
+        path = root / f"workflow/papers/{paper}/printed.csv"
         extrapolated = declared(path)["extrapolated"]
         rules = papers[paper].claims["figures"]
         return figures(paper, read_printed(path), read_published(path), tidy, rules, extrapolated)

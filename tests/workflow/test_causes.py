@@ -171,7 +171,7 @@ def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():
 
 @pytest.mark.parametrize("paper", WITH_CAUSES)
 def test_every_declared_cause_acts_on_printed_figures(root, paper):
-    published = read_published(root / f"workflow/papers/{paper}/published.csv").fillna(
+    published = read_published(root / f"workflow/papers/{paper}/printed.csv").fillna(
         {name: "" for name in KEY}
     )
     keys = [tuple(row) for row in published[KEY].itertuples(index=False)]

@@ -368,7 +368,7 @@ def test_tables():
 def test_the_bound_stands_for_xi_alpha_where_both_are_printed_alike():
     """The cause acts on all sets of which the paper prints one number twice, and on no other."""
     folder = Path(causes.__file__).parent
-    printed = pd.read_csv(folder / "published.csv", dtype=str).query("exhibit == 'table2'")
+    printed = pd.read_csv(folder / "printed.csv", dtype=str).query("exhibit == 'table2'")
     both = printed.pivot(index="dataset", columns="method", values="value")
     names = yaml.safe_load((folder / "paper.yaml").read_text())["published"]["datasets"]
     alike = both.index[both["xi_alpha"] == both["span_bound"]]
@@ -412,7 +412,7 @@ def exhibits(tmp_path, rows, root):
     for name in (*TABLES, "figure5", "figure6"):
         write_tidy(tmp_path / f"{name}.csv", getattr(sarafis, name)(rows))
         tidy[name] = read_tidy(tmp_path / f"{name}.csv")
-    return tidy, read_published(root / "workflow/papers/sarafis2018/published.csv")
+    return tidy, read_published(root / "workflow/papers/sarafis2018/printed.csv")
 
 
 def test_layouts_put_the_published_values_in_brackets(tmp_path, root):

@@ -69,7 +69,6 @@ def _git(*arguments):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-PROJECT = Path(__file__).resolve().parents[2]
 DIGITS = 12
 
 

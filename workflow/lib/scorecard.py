@@ -434,19 +434,19 @@ def paper_table(names, exhibits, verdicts):
 
 
 ORIGIN = ["library", "commit", "cpu"]
-COLUMNS = ["paper", "stage", *ORIGIN, "rows"]
+ORIGIN_COLUMNS = ["paper", "stage", *ORIGIN, "rows"]
 
 
 def libraries(paths, stages):
     """Return the libraries that rows come from: one line per stage, library, commit and processor, with the
-    columns `COLUMNS`. Commit and processor are empty if rows do not say. `paths` are files of rows, `stages`
+    columns `ORIGIN_COLUMNS`. Commit and processor are empty if rows do not say. `paths` are files of rows, `stages`
     the paper and the stage of each."""
     lines = [
         (*stage, *origin, count)
         for path, stage in zip(paths, stages, strict=True)
         for origin, count in _origins(path).value_counts().sort_index().items()
     ]
-    return pd.DataFrame(lines, columns=COLUMNS)
+    return pd.DataFrame(lines, columns=ORIGIN_COLUMNS)
 
 
 def _origins(path):

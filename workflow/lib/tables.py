@@ -13,7 +13,7 @@ import pandas as pd
 
 from lib.shown import dataset_in_words
 
-# the columns of papers/*/published.csv: reproduced and published values join row by row
+# the columns of papers/*/printed.csv: reproduced and published values join row by row
 TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "spread", "unit"]
 KEY = TIDY_COLUMNS[:5]
 

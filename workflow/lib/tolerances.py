@@ -175,7 +175,7 @@ def read_printed(path):
 
 
 def read_published(path):
-    """Return the published figures of ``papers/<paper>/published.csv`` as tidy rows that join with those of
+    """Return the published figures of ``papers/<paper>/printed.csv`` as tidy rows that join with those of
     the exhibits.
 
     They are as `lib.tables.read_tidy` has them, under the registry's names of data sets, and have a column
