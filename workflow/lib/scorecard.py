@@ -439,8 +439,8 @@ ORIGIN_COLUMNS = ["paper", "stage", *ORIGIN, "rows"]
 
 def libraries(paths, stages):
     """Return the libraries that rows come from: one line per stage, library, commit and processor, with the
-    columns `ORIGIN_COLUMNS`. Commit and processor are empty if rows do not say. `paths` are files of rows, `stages`
-    the paper and the stage of each."""
+    columns `ORIGIN_COLUMNS`. Commit and processor are empty if rows do not say. `paths` are files of rows,
+    `stages` the paper and the stage of each."""
     lines = [
         (*stage, *origin, count)
         for path, stage in zip(paths, stages, strict=True)
