@@ -15,7 +15,10 @@ from svmselect import RBF, Linear
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "workflow"))  # the data sets of the papers
 
-from data import Dataset, fetch, load_registry, prepare  # noqa: E402
+from data.dataset import Dataset  # noqa: E402
+from data.fetch import fetch  # noqa: E402
+from data.prepare import prepare  # noqa: E402
+from data.registry import load_registry  # noqa: E402
 from data.synthetic import GENERATORS  # noqa: E402
 
 __all__ = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browser import Browser, chromium
-from data import load_registry
+from data.registry import load_registry
 from hypothesis import settings
 
 # the same examples everywhere; "pytest --hypothesis-profile=default" draws new ones

@@ -14,7 +14,10 @@ from svmselect.cli.contents import MAX_BYTES
 from svmselect.cli.main import exit_status
 from svmselect.cli.report import show, table
 
-from data import Dataset, fetch, load_registry, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.registry import load_registry
 from data.registry_entry import registry_entry
 
 REGISTRY = Path(__file__).resolve().parents[1] / "config/datasets.yaml"

@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 import scipy.sparse
-from data import Dataset, load_registry
+from data.dataset import Dataset
 from data.formats import FORMATS
+from data.registry import load_registry
 from data.splits import check_originals
 
 from svmselect import Gram, Linear

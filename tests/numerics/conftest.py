@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from data import Dataset, fetch, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
 
 
 @pytest.fixture(scope="session")

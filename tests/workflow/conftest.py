@@ -94,13 +94,13 @@ def root():
 def scorecard_of(root):
     """A function: the scorecard of tidy rows of a paper; it raises where a figure has no counterpart."""
     from lib.papers import load_papers
-    from lib.published import declared, read_printed, read_published
     from lib.scorecard import figures
+    from lib.tolerances import declared, read_printed, read_published
 
     papers = load_papers()
 
     def of(paper, tidy):
-        path = root / f"workflow/papers/{paper}/published.csv"
+        path = root / f"workflow/papers/{paper}/printed.csv"
         extrapolated = declared(path)["extrapolated"]
         rules = papers[paper].claims["figures"]
         return figures(paper, read_printed(path), read_published(path), tidy, rules, extrapolated)

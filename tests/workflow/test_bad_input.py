@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from lib.config import check_config, check_datasets, check_writable, load_schema
 from scipy import sparse
 

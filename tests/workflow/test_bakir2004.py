@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib.claims import claim_tests, decide
 from lib.figures import save
-from lib.memory import measured_memory
 from lib.papers import alt_text
 from lib.rows import EDIT_ROWS, ERROR, OK, pack_bits, read_rows, write_rows
 from lib.run import planned as planned_by
 from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from lib.timing import measured_memory
 from papers.bakir2004 import benchmark_final_C, causes, cells, claims
 from papers.bakir2004.claims import Results
 from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1

@@ -9,10 +9,9 @@ import yaml
 from lib.causes import Cause, cause_of, cause_table, read_causes, runs_of, spreads_of
 from lib.config import check_config, fill_defaults, load_schema
 from lib.papers import load_papers
-from lib.published import read_published
 from lib.scorecard import figures
 from lib.tables import KEY, TIDY_COLUMNS
-from lib.tolerances import Tolerance
+from lib.tolerances import Tolerance, read_published
 from papers.franc2008.bounds import largest_test_error
 from papers.franc2008.whole import errors_of_standard
 
@@ -172,7 +171,7 @@ def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():
 
 @pytest.mark.parametrize("paper", WITH_CAUSES)
 def test_every_declared_cause_acts_on_printed_figures(root, paper):
-    published = read_published(root / f"workflow/papers/{paper}/published.csv").fillna(
+    published = read_published(root / f"workflow/papers/{paper}/printed.csv").fillna(
         {name: "" for name in KEY}
     )
     keys = [tuple(row) for row in published[KEY].itertuples(index=False)]

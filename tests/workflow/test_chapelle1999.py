@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.claims import claim_tests, decide

@@ -143,7 +143,7 @@ def decided(root, paper, change=lambda frame: None):
     """The tests and those that held of each claim, from the committed exhibits after a change."""
     folder = root / "results/paper" / paper.key
     facts = {**paper.plan.facts, **limits(paper.claims), "limits": limits(paper.claims)}
-    path = root / f"workflow/papers/{paper.key}/published.csv"
+    path = root / f"workflow/papers/{paper.key}/printed.csv"
     files = {"published": str(path)} if path.exists() else {}
     given = Given(files, facts)
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from data import Dataset
+from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.checkpoint import Checkpoint

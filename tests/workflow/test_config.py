@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 from lib.config import check_config, check_datasets, fill_defaults, grid, load_schema, read_texts
-from lib.published import read_published
+from lib.tolerances import read_published
 from snakemake.cli import parse_config
 from snakemake.utils import update_config
 
@@ -357,7 +357,7 @@ def test_paper_weights_are_those_of_the_paper(root):
     assert own["B"] == pytest.approx([0.1 * i for i in range(10)])
     assert [size["log2_m"] for size in settings["size"]["sizes"]] == list(range(7, 15))
     assert [size["every"] for size in settings["size"]["sizes"]] == [1] * 5 + [4] * 3
-    published = read_published(root / "workflow/papers/sarafis2018/published.csv")
+    published = read_published(root / "workflow/papers/sarafis2018/printed.csv")
     run = [*settings["class_weights"]["datasets"], *own["datasets"]]
     assert set(published["dataset"]) == {entry["name"] for entry in run}
 
@@ -370,7 +370,7 @@ def test_models_of_the_comparison_are_those_of_franc(root):
 
 def test_sizes_of_table_1_are_those_of_the_paper(root):
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())["bakir2004"]
-    published = read_published(root / "workflow/papers/bakir2004/published.csv")
+    published = read_published(root / "workflow/papers/bakir2004/printed.csv")
     sizes = published[published["method"].isna()].pivot(
         index=["dataset", "setting"], columns="metric", values="value"
     )

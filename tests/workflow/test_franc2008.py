@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from lib.causes import runs_of
 from lib.claims import claim_tests, decide
 from lib.config import fill_defaults, load_schema
 from lib.figures import save
 from lib.papers import alt_text, load_papers
-from lib.published import read_published
 from lib.rows import (
     ERROR,
     LOO_ROWS,
@@ -30,6 +29,7 @@ from lib.run import planned
 from lib.sample import half_width
 from lib.shown import dataset_in_words
 from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
+from lib.tolerances import read_published
 from papers.franc2008 import causes, cells, claims
 from papers.franc2008.checks import agreement
 from papers.franc2008.claims import Results
@@ -208,7 +208,7 @@ def test_totals_are_ratios_of_sums_and_methods_that_were_not_run_are_missing():
 
 
 def test_every_published_row_has_a_reproduced_one(root):
-    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    published = read_published(root / "workflow/papers/franc2008/printed.csv")
     published = published[published["exhibit"] != "figure1"]  # of which the ends of the axes are published
     keys = set(map(tuple, published[["setting", "method", "metric", "unit"]].to_numpy()))
     tests = pd.DataFrame(test_rows("linear", [0.1]) + test_rows("rbf", [0.1]))
@@ -288,7 +288,7 @@ def test_figure1_has_a_gap_where_the_reference_model_failed():
 
 def test_the_printed_error_and_axis_stand_in_figure1(root):
     tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
-    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    published = read_published(root / "workflow/papers/franc2008/printed.csv")
     for dataset, printed in (("banana", [8.55, 15]), ("another", [])):
         ax = plot_figure1(tidy.assign(dataset=dataset), published, [dataset]).axes[0]
         lines = [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1]]
@@ -297,7 +297,7 @@ def test_the_printed_error_and_axis_stand_in_figure1(root):
 
 def test_figures_are_the_same_bytes_each_time(tmp_path, root):
     tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
-    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    published = read_published(root / "workflow/papers/franc2008/printed.csv")
     alt = alt_text(root / "workflow/papers/franc2008/captions/figure1.rst")
     for name in ("a", "b"):
         fig = plot_figure1(tidy, published, ["d"])
@@ -314,7 +314,7 @@ def test_figures_are_the_same_bytes_each_time(tmp_path, root):
 
 
 def test_a_data_set_without_a_speed_up_has_no_line_in_the_figure(root):
-    published = read_published(root / "workflow/papers/franc2008/published.csv")
+    published = read_published(root / "workflow/papers/franc2008/printed.csv")
     names = list(dict.fromkeys(published.loc[published["exhibit"] == "table3", "dataset"]))
     first, *others = names
     unknown = published.assign(value=published["value"].mask(published["dataset"] == first))
@@ -544,7 +544,8 @@ def test_claim_of_the_linear_estimate():
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory, root):
-    from data import load_registry, prepare
+    from data.prepare import prepare
+    from data.registry import load_registry
 
     path = tmp_path_factory.mktemp("data") / "titanic-table.npz"
     prepare(load_registry(root / "config/datasets.yaml")["titanic-table"], None, path)

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from lib import environment
 from lib import job as jobs
-from lib.cell import Cell, Method
+from lib.cell import Cell, Method, Part
 from lib.environment import commit, cpu_model
 from lib.job import run_cell
-from lib.part import Part
 from lib.rows import (
     ERROR,
     NOT_CONVERGED,
@@ -215,6 +214,7 @@ def paper(monkeypatch):
         "identity": {},
         "arguments": {"C": 2.0},
         "settings": {"tol": 1e-3, "timing": "shared"},
+        "modules": ["parts.mine"],
     }
 
 
@@ -264,6 +264,16 @@ def test_a_finished_cell_is_computed_again_if_an_input_has_changed(paper, tmp_pa
     assert cell_is_computed(paper) and not cell_is_computed(paper)
     (tmp_path / "d.npz").write_bytes(b"other data")
     assert cell_is_computed(paper) and not cell_is_computed(paper)
+    # of the paper's packages the cell has one module
+    (tmp_path / "toy/parts").mkdir(parents=True)
+    for name, counts in (("mine", True), ("other", False)):
+        module = tmp_path / f"toy/parts/{name}.py"
+        module.write_text("1")
+        run(paper, chosen=str(chosen), code=[str(code), str(module)])
+        before = digest_of(tmp_path / "finished/rows.parquet")
+        module.write_text("2")
+        run(paper, chosen=str(chosen), code=[str(code), str(module)])
+        assert (digest_of(tmp_path / "finished/rows.parquet") != before) == counts
     # a damaged copy counts as none
     copy = tmp_path / "finished/rows.parquet"
     copy.write_bytes(copy.read_bytes()[:-9])

@@ -1,8 +1,7 @@
 """What the tables of all papers have in common shows the numbers of the tidy rows."""
 
 import pandas as pd
-from lib.layout import faster, filled, lines_of, listed, part, shown
-from lib.tables import MISSING, TIDY_COLUMNS, lookup
+from lib.tables import MISSING, TIDY_COLUMNS, faster, filled, lines_of, listed, lookup, part, shown
 
 ROWS = [
     ("table1", "heart", "k=10", "", "rows", 270, None, "count"),

@@ -8,16 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell, methods
 from lib.claims import claim_tests, decide
 from lib.figures import save
 from lib.papers import alt_text
-from lib.published import read_published
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
-from lib.selection import at_minimum
-from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
+from lib.tables import at_minimum, read_tidy, write_markdown, write_tex, write_tidy
+from lib.tolerances import read_published
 from papers.sarafis2018 import causes, cells, claims, general_qp, layout, readings
 from papers.sarafis2018 import exhibits as sarafis
 from papers.sarafis2018.claims import Results
@@ -369,7 +368,7 @@ def test_tables():
 def test_the_bound_stands_for_xi_alpha_where_both_are_printed_alike():
     """The cause acts on all sets of which the paper prints one number twice, and on no other."""
     folder = Path(causes.__file__).parent
-    printed = pd.read_csv(folder / "published.csv", dtype=str).query("exhibit == 'table2'")
+    printed = pd.read_csv(folder / "printed.csv", dtype=str).query("exhibit == 'table2'")
     both = printed.pivot(index="dataset", columns="method", values="value")
     names = yaml.safe_load((folder / "paper.yaml").read_text())["published"]["datasets"]
     alike = both.index[both["xi_alpha"] == both["span_bound"]]
@@ -413,7 +412,7 @@ def exhibits(tmp_path, rows, root):
     for name in (*TABLES, "figure5", "figure6"):
         write_tidy(tmp_path / f"{name}.csv", getattr(sarafis, name)(rows))
         tidy[name] = read_tidy(tmp_path / f"{name}.csv")
-    return tidy, read_published(root / "workflow/papers/sarafis2018/published.csv")
+    return tidy, read_published(root / "workflow/papers/sarafis2018/printed.csv")
 
 
 def test_layouts_put_the_published_values_in_brackets(tmp_path, root):

@@ -11,12 +11,11 @@ import pytest
 from lib.causes import Cause, cause_table
 from lib.claims import VERDICTS, check_claims, claim_tests, kind_of, limits, verdict
 from lib.config import read_schema
-from lib.origins import libraries
 from lib.papers import load_papers
-from lib.published import declared, read_printed, read_published
-from lib.scorecard import COLUMNS, exhibits, figures, page_values, paper_table, totals, verdicts
+from lib.scorecard import COLUMNS, exhibits, figures, libraries, page_values, paper_table, totals, verdicts
 from lib.shown import strip
 from lib.tables import KEY, TIDY_COLUMNS, read_markdown, shown_table, write_markdown
+from lib.tolerances import declared, read_printed, read_published
 
 PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
 PRINTED = {"franc2008": 185, "wen2017": 115, "sarafis2018": 224, "bakir2004": 59}
@@ -105,7 +104,7 @@ def test_verdicts_of_counts():
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
-    path = root / f"workflow/papers/{paper}/published.csv"
+    path = root / f"workflow/papers/{paper}/printed.csv"
     printed, published = read_printed(path), read_published(path)
     assert len(printed) == PRINTED[paper]
     assert set(published.index) == set(printed.index) == set(range(len(printed)))
@@ -118,14 +117,14 @@ def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
 
 def test_registry_names_of_the_printed_data_sets(root, registry):
     for paper in PRINTED:
-        published = read_published(root / f"workflow/papers/{paper}/published.csv")
+        published = read_published(root / f"workflow/papers/{paper}/printed.csv")
         of_tables = published[published["exhibit"].str.startswith("table")]
         assert set(of_tables["dataset"]) <= set(registry), paper
 
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper):
-    path = root / f"workflow/papers/{paper}/published.csv"
+    path = root / f"workflow/papers/{paper}/printed.csv"
     published = read_published(path)
     found = figures(paper, read_printed(path), published, published, claims[paper]["figures"])
     assert list(found.columns) == COLUMNS and len(found) == PRINTED[paper]
@@ -136,7 +135,7 @@ def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper)
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_a_paper_that_was_not_run_has_its_rows(root, claims, paper):
-    path = root / f"workflow/papers/{paper}/published.csv"
+    path = root / f"workflow/papers/{paper}/printed.csv"
     found = figures(paper, read_printed(path), read_published(path), None, claims[paper]["figures"])
     assert len(found) == PRINTED[paper] and (found["reproduced"] == "").all()
     assert set(found["reason"]) <= {"the paper was not run", "the unit of the other times"}
@@ -273,7 +272,7 @@ def test_units_have_to_be_the_same():
 
 
 def test_figures_that_a_paper_extrapolated(root, claims):
-    path = root / "workflow/papers/wen2017/published.csv"
+    path = root / "workflow/papers/wen2017/printed.csv"
     published = read_published(path)
     extrapolated = declared(path)["extrapolated"]
     found = figures(
@@ -287,7 +286,7 @@ def test_figures_that_a_paper_extrapolated(root, claims):
 
 
 def test_products_are_one_figure(root, claims):
-    path = root / "workflow/papers/bakir2004/published.csv"
+    path = root / "workflow/papers/bakir2004/printed.csv"
     published = read_published(path)
     ours = published.copy()
     banana = ours["dataset"].eq("banana") & ours["metric"].eq("subset_size")
@@ -299,7 +298,7 @@ def test_products_are_one_figure(root, claims):
 
 
 def test_totals_and_pages(root, claims):
-    path = root / "workflow/papers/franc2008/published.csv"
+    path = root / "workflow/papers/franc2008/printed.csv"
     published = read_published(path)
     of_figures = figures(
         "franc2008", read_printed(path), published, published, claims["franc2008"]["figures"]
@@ -443,7 +442,7 @@ def test_committed_scorecard_has_every_figure_and_claim(root, claims):
     results = root / "results/paper"
     found = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
     printed = [
-        read_printed(root / f"workflow/papers/{paper}/published.csv").assign(paper=paper)
+        read_printed(root / f"workflow/papers/{paper}/printed.csv").assign(paper=paper)
         for paper in claims
         if "figures" in claims[paper]
     ]

@@ -108,7 +108,7 @@ def test_no_internal_name_is_shown(root):
 def test_data_sets_in_words(root):
     """Keys of the registry and names that the papers print have no hyphens, and no others have words."""
     registry = yaml.safe_load((root / "config/datasets.yaml").read_text())
-    tables = map(pd.read_csv, (root / "workflow/papers").glob("*/published.csv"))
+    tables = map(pd.read_csv, (root / "workflow/papers").glob("*/printed.csv"))
     printed = {name for table in tables for name in table["dataset"]}
     names = {*registry, *printed}
     assert not [name for name in names if "-" in dataset_in_words(name)]

@@ -4,10 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from lib.papers import load_papers
-from lib.published import read_printed, read_published
 from lib.scorecard import figures
 from lib.tables import read_tidy
-from lib.tolerances import EXACT, KINDS, OTHER, ROWS, SAME, rounding, rows_of, tolerance
+from lib.tolerances import (
+    EXACT,
+    KINDS,
+    OTHER,
+    ROWS,
+    SAME,
+    read_printed,
+    read_published,
+    rounding,
+    rows_of,
+    tolerance,
+)
 
 RESULT = {"kind": "result"}
 PRINTED = [key for key, paper in load_papers().items() if paper.published]
@@ -156,7 +166,7 @@ def test_the_first_entry_that_fits_says_whose_rows_they_are():
 def test_zero_passes_nowhere(root, paper, committed):
     """Every number of ours is replaced by 0, with the spreads, draws and points that it has."""
     declared = load_papers()[paper]
-    path = root / f"workflow/papers/{paper}/published.csv"
+    path = root / f"workflow/papers/{paper}/printed.csv"
     printed, published = read_printed(path), read_published(path)
     ours = published.assign(spread=published["spread"].fillna(1e-6))
     if committed:
@@ -178,7 +188,7 @@ def test_zero_passes_nowhere(root, paper, committed):
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_every_figure_says_what_it_is(root, paper):
-    path = root / f"workflow/papers/{paper}/published.csv"
+    path = root / f"workflow/papers/{paper}/printed.csv"
     rules = load_papers()[paper].claims["figures"]
     found = figures(paper, read_printed(path), read_published(path), None, rules)
     assert set(found["kind"]) <= set(KINDS) and set(found["rows"]) <= set(ROWS)

@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data import Dataset
+from data.dataset import Dataset
 from lib.checkpoint import Checkpoint
 from lib.claims import claim_tests, decide
 from lib.figures import save
 from lib.papers import alt_text
-from lib.published import read_published
 from lib.rows import CV_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.run import planned
 from lib.sample import variance_of_total
 from lib.tables import read_tidy, write_tidy
+from lib.tolerances import read_published
 from papers.wen2017 import causes, cells, claims, file_order, libsvm, readings
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds
@@ -286,8 +286,8 @@ def test_libsvm_runs_whole_folds_within_its_budget(data, run, monkeypatch):
         return {"n_iter": 7, "cpu_s": 2.0, "errors": 1, "rows_tested": 12, "status": OK}
 
     monkeypatch.setattr(libsvm, "_fold", fold)
-    # the folds of a smaller budget come from the checkpoint
     for budget, rounds in ((1, 1), (5, 2), (6, 3), (100, 5)):
+        asked.clear()
         (row,) = run(
             data / "dense.npz", run_libsvm, of="published", model=MODEL, settings={"budget_s": budget}
         )
@@ -641,7 +641,7 @@ def frame_of(tmp_path, rows):
 
 
 def test_tables(tmp_path, root):
-    rows, published = made_rows(), read_published(root / "workflow/papers/wen2017/published.csv")
+    rows, published = made_rows(), read_published(root / "workflow/papers/wen2017/printed.csv")
     first = frame_of(tmp_path, table1(rows, "published"))
     value = first.set_index(["method", "metric"])["value"]
     assert list(dict.fromkeys(first["method"])) == list(METHODS[:-1])
@@ -680,7 +680,7 @@ def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
     own = tidy[tidy["method"] == "ato"].set_index("metric")["value"]
     assert own["failed"] == 1 and np.isnan(own["iterations"])
     _, body, notes = table1_layout(
-        tidy, read_published(root / "workflow/papers/wen2017/published.csv"), "published"
+        tidy, read_published(root / "workflow/papers/wen2017/printed.csv"), "published"
     )
     assert "Failed: madelon, ATO, k=10." in notes
     assert next(line for line in body if line[1] == "ATO")[-2:] == ["n/a", "n/a"]
@@ -688,7 +688,7 @@ def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
 
 def test_every_published_data_set_is_in_the_paper_preset(root):
 
-    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())["wen2017"]
     models = published[published["exhibit"] == "table2"].pivot(
         index="dataset", columns="metric", values="value"
@@ -737,7 +737,7 @@ def with_unlearning(rows, dataset="madelon", **changes):
 
 
 def test_unlearning_is_shown_where_it_was_run(tmp_path, root):
-    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
     rows = with_unlearning(made_rows())
     first = frame_of(tmp_path, table1(rows, "published"))
     assert list(dict.fromkeys(first["method"])) == list(METHODS)
@@ -803,7 +803,7 @@ def exhibits(tmp_path, root, rows):
         table3=of_settings(tmp_path, rows, table3),
         tidy=pd.concat(drawn(tmp_path, rows).values()),
         agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
-        published=read_published(root / "workflow/papers/wen2017/published.csv"),
+        published=read_published(root / "workflow/papers/wen2017/printed.csv"),
         limits=LIMITS,
     )
 
@@ -854,7 +854,7 @@ def test_claims_that_do_not_hold(tmp_path, root):
 
 def test_folds_table(tmp_path, root):
     tidy = frame_of(tmp_path, folds(made_variants()))
-    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
     columns, body, notes = folds_layout(tidy, published)
     assert body[0] == ["madelon", "cold", "9000", "9000", "9000 to 9000", "9000", "9000 to 9000"]
     assert body[4] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
@@ -864,7 +864,7 @@ def test_folds_table(tmp_path, root):
 
 
 def test_printed_costs_over_libsvm(root):
-    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
     times, iterations = (over_libsvm(published, name) for name in ("time", "iterations"))
     # Table 3: 19.5 s and 620 s
     assert times.at[("madelon", "k=100"), "sir"] == pytest.approx(19.5 / 620)
@@ -877,7 +877,7 @@ def test_printed_costs_over_libsvm(root):
 @pytest.mark.slow
 def test_figures_are_stable_and_described(tmp_path, root):
     tidy = drawn(tmp_path, made_rows())
-    published = read_published(root / "workflow/papers/wen2017/published.csv")
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
     for plot, exhibit in ((plot_figure2, "figure2"), (plot_seeds, "seeds")):
         alt = alt_text(root / f"workflow/papers/wen2017/captions/{exhibit}.rst")
         for name in "ab":

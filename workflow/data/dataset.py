@@ -48,7 +48,9 @@ class Dataset:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from data import Dataset, load_registry, prepare
+    >>> from data.dataset import Dataset
+    >>> from data.registry import load_registry
+    >>> from data.prepare import prepare
     >>> path = Path(tempfile.mkdtemp()) / "titanic-table.npz"
     >>> prepare(load_registry("config/datasets.yaml")["titanic-table"], None, path)
     >>> data = Dataset.load(path)

@@ -107,7 +107,8 @@ def fetch(
 
     Examples
     --------
-    >>> from data import fetch, load_registry
+    >>> from data.fetch import fetch
+    >>> from data.registry import load_registry
     >>> entry = load_registry("config/datasets.yaml")["heart"]
     >>> fetch(entry, "resources/raw")  # doctest: +SKIP
     """

@@ -39,7 +39,9 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from data import Dataset, load_registry, prepare
+    >>> from data.dataset import Dataset
+    >>> from data.registry import load_registry
+    >>> from data.prepare import prepare
     >>> path = Path(tempfile.mkdtemp()) / "titanic.npz"
     >>> prepare(load_registry("config/datasets.yaml")["titanic-table"], None, path)
     >>> Dataset.load(path).X.shape

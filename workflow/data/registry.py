@@ -150,7 +150,7 @@ def load_registry(path: str | Path) -> Registry:
 
     Examples
     --------
-    >>> from data import load_registry
+    >>> from data.registry import load_registry
     >>> registry = load_registry("config/datasets.yaml")
     >>> registry["heart"].rows
     270

@@ -16,7 +16,10 @@ from svmselect.cli.parquet_table import MAGIC
 from svmselect.cli.read import read
 from svmselect.cli.report import warn
 
-from data import Dataset, fetch, load_registry, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.registry import load_registry
 
 __all__ = ["registry_entry"]
 

@@ -1,18 +1,57 @@
-"""A part of a data set and its Gram matrix, on which methods evaluate one model after the other."""
+"""A part of a data set and its Gram matrix, on which methods evaluate one model after the other; the columns
+of their rows, and the methods that several papers share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-from svmselect import RBF, Gram, Linear, solve_csvc
+from scipy import sparse
+from svmselect import RBF, Gram, Linear, cross_validate, leave_one_out, solve_csvc
 from svmselect.errors import misclassified
 
-from lib.columns import FIT, error_count, estimate_columns, taken, unfinished
+from lib.rows import NOT_CONVERGED
 from lib.timing import timed
 
+# Columns that describe a solution, and columns that say what it took.
+FIT = ("n_sv", "n_inbound", "objective", "kkt_gap", "n_iter")
+COST = ("columns_requested", "kernel_values")
 # This many kernel values between test rows and training rows are held at a time.
 BLOCK_VALUES = 2**24
+
+
+def taken(result, *names):
+    """Return attributes of a result as columns of their names, as numbers of Python."""
+    attributes = {name: getattr(result, name) for name in names}
+    return {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in attributes.items()
+    }
+
+
+def error_count(wrong):
+    """Return columns that count errors (bool, shape (n,))."""
+    count = int(np.count_nonzero(wrong))
+    return {"errors": count, "rows_tested": len(wrong), "estimate": count / len(wrong)}
+
+
+def unfinished(reason):
+    """Return columns of a run whose solver stopped early."""
+    return {"status": NOT_CONVERGED, "reason": reason}
+
+
+def estimate_columns(result, *names, solved="minimisations"):
+    """Return the columns of an estimate, a result with ``errors`` or ``bound``: its value, its degenerate
+    points, and its status. `names` are further attributes, see `taken`; `solved` names the problems that may
+    not have converged."""
+    row = error_count(result.errors) if hasattr(result, "errors") else {"bound": result.bound}
+    row |= taken(result, *names)
+    if hasattr(result, "n_empty"):
+        row["n_empty"] = result.n_empty
+    if hasattr(result, "n_dependent"):
+        row["n_degenerate"] = result.n_dependent + getattr(result, "n_without_span", 0)
+    if getattr(result, "n_not_converged", 0):
+        row |= unfinished(f"iteration limit reached by {result.n_not_converged} {solved}")
+    return row
 
 
 @dataclass(frozen=True)
@@ -114,3 +153,87 @@ class Cell:
 def kernel_of(gamma):
     """Return the RBF kernel, or without gamma the linear one."""
     return Linear() if gamma is None else RBF(gamma)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Training and test rows of one realisation."""
+
+    X: np.ndarray | sparse.csr_matrix
+    y: np.ndarray  # labels are -1.0 and +1.0
+    X_test: np.ndarray | sparse.csr_matrix | None
+    y_test: np.ndarray | None
+    identity: dict  # columns that name the rows used
+
+
+def load_part(dataset, realisation):
+    """Return all rows of a realisation of a data set, as a `Part`."""
+    X, y, X_test, y_test, split = dataset.realisation(realisation)
+    y_test = None if y_test is None else y_test.astype(float)
+    return Part(
+        X, y.astype(float), X_test, y_test, identity_of(dataset, realisation, split.origin, split.seed)
+    )
+
+
+def identity_of(dataset, realisation, origin, seed):
+    """Return the columns that name the rows of a realisation. Without a seed the rows were not drawn."""
+    return {
+        "data_sha256": dataset.sha256,
+        "realisation": realisation,
+        "origin": origin,
+        "seed": None if seed is None else [int(part) for part in seed],
+    }
+
+
+def estimate_of_fit(cell, name, function, **given):
+    """Return a `Method` that estimates the error of a fit by a function of Gram matrix, labels, fit and the
+    given arguments."""
+    return Method(
+        name, lambda _, fit: function(cell.gram, cell.y, fit, **given), fixed={"fold": "train"}, from_fit=True
+    )
+
+
+def cross_validation(cell, folds, options, by_fold=False, **columns):
+    """Return a `Method` for cross-validation on given folds, with options of `svmselect.cross_validate`,
+    further columns of its row, and on request errors and CPU time ``by_fold``."""
+
+    def judged_by_fold(cv):
+        row = estimate_columns(cv, "n_iter", solved="fits")
+        if by_fold:
+            row["fold_errors"] = np.bincount(folds[cv.errors], minlength=len(cv.rounds)).tolist()
+            row["fold_cpu_s"] = [fit.training_cpu_s for fit in cv.rounds]
+        return row
+
+    return Method(
+        "kfold",
+        lambda C, _: cross_validate(cell.gram, cell.y, C, folds, **options),
+        judged_by_fold,
+        {"fold": "cv", **columns},
+    )
+
+
+def unlearning(cell, options):
+    """Return a `Method` for exact leave-one-out by unlearning from the fit, with options of
+    `svmselect.leave_one_out`."""
+
+    def run(C, fit):
+        start = None if fit is None else fit.alpha
+        return leave_one_out(cell.gram, cell.y, C, "unlearn", start=start, **options)
+
+    return Method(
+        "loo", run, lambda loo: estimate_columns(loo, "n_iter", solved="solutions"), {"fold": "loo"}
+    )
+
+
+def warm_up(job, estimates):
+    """Call some estimates of a fit, cross-validation and leave-one-out; see `lib.job.Job.warm_up`."""
+
+    def run(X, y):
+        gram = Gram(X, RBF(1.0))
+        solution = solve_csvc(gram, y, 1.0)
+        for estimate in estimates:
+            estimate(gram, y, solution)
+        cross_validate(gram, y, 1.0, 5)
+        leave_one_out(gram, y, 1.0)
+
+    job.warm_up(run)

@@ -1,8 +1,10 @@
-"""The environment that jobs inherit from the process that starts them."""
+"""Where rows come from: the installed library, the commit and the processor; and the environment of jobs."""
 
 import os
 import platform
+import runpy
 import subprocess
+from importlib import metadata, resources
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -65,3 +67,27 @@ def _git(*arguments):
     except FileNotFoundError:  # no git here
         return None
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+DIGITS = 12
+
+
+def library_id():
+    """Return the installed library's version and the first digits of the hash of its sources, as one string
+    ``version+hash``."""
+    return f"{metadata.version('svmselect')}+{_installed_hash()[:DIGITS]}"
+
+
+def check_installed(project=PROJECT):
+    """Check that the installed library was built from the sources of this checkout, byte for byte; a
+    `ValueError` is raised if not."""
+    program = runpy.run_path(str(project / "src/source_hash.py"))
+    if program["source_hash"](project) != _installed_hash():
+        raise ValueError(
+            f"The installed svmselect was not built from the sources in {project / 'src'}: "
+            "run `make env` first."
+        )
+
+
+def _installed_hash():
+    return (resources.files("svmselect") / "source_hash.txt").read_text().strip()

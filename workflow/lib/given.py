@@ -4,8 +4,8 @@ import inspect
 
 import pandas as pd
 
-from lib.published import read_published
 from lib.tables import TIDY_COLUMNS, read_tidy
+from lib.tolerances import read_published
 
 
 class Given:

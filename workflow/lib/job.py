@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 
 import lib.rows
-from data import Dataset
+from data.dataset import Dataset
 from lib.checkpoint import Checkpoint, run_points
 from lib.damage import DamagedError, set_aside_if_damaged
 from lib.environment import commit, cpu_model
@@ -130,18 +130,17 @@ def run_cell(cell, library, inputs, output, finished, log):
         columns of all rows; ``arguments`` of the function by name; ``settings``, the attributes of its
         argument ``settings``, and ``timing``.
     library : str
-        From `lib.library.library_id`.
+        From `lib.environment.library_id`.
     inputs : dict of str to path-like
         ``data``, if the cell has a data set; ``code``, a list of files; others are files of rows, arguments
-        of the function.
+        of the function. Of the code in packages of a paper, a cell depends on its ``modules`` alone.
     """
     files, settings = dict(inputs), dict(cell["settings"])
-    digest = _digest_of_inputs(cell, library, files)
+    digest = _digest_of_inputs(cell, library, {**files, "code": _code_of(cell, files.pop("code", []))})
     if _finished(finished, digest, log):
         shutil.copyfile(finished, output)
         log.info("%s has the rows of this cell", finished)
         return
-    files.pop("code", None)
     named = {} if cell["dataset"] is None else {"dataset": cell["dataset"]}
     identity = {"paper": cell["paper"], "cell": cell["cell"], **named, **cell["identity"], "library": library}
     checkpoint = Checkpoint(Path(finished).with_suffix(".jsonl"), digest)
@@ -163,6 +162,17 @@ def run_cell(cell, library, inputs, output, finished, log):
     write_rows(finished, rows, getattr(lib.rows, cell["schema"]), digest)
     shutil.copyfile(finished, output)
     checkpoint.path.unlink(missing_ok=True)
+
+
+def _code_of(cell, paths):
+    """Return the files of the code that a cell depends on: of packages in the paper's folder, such as
+    ``estimators/``, only its own modules."""
+    paths = [Path(path) for path in paths]
+    return [
+        str(path)
+        for path in paths
+        if path.parents[1].name != cell["paper"] or f"{path.parent.name}.{path.stem}" in cell["modules"]
+    ]
 
 
 def _digest_of_inputs(cell, library, files):

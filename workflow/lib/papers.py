@@ -3,7 +3,7 @@
 A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.py``, which says what cells
 there are (`lib.plan`), and ``cells.py``, which computes their rows; ``exhibits.py`` with one function per
 exhibit, of its name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and
-``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``published.csv``; a
+``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``printed.csv``; a
 caption for each exhibit. The parameters of these functions name the values that they get
 (`lib.given.Given`).
 """
@@ -169,7 +169,7 @@ class Paper:
     @property
     def published(self):
         """The file of published figures, or None."""
-        path = FOLDER / self.key / "published.csv"
+        path = FOLDER / self.key / "printed.csv"
         return from_here(path) if path.exists() else None
 
     @property
@@ -273,8 +273,8 @@ class Paper:
         ]
 
     def shown(self, results):
-        """Return the entries of the report, a dict for each part of an exhibit: a ``file`` below the folder of
-        all `results`, an image or a Markdown table; the path of its ``caption``; ``paper``, ``category``,
+        """Return the entries of the report, a dict for each part of an exhibit: a ``file`` below the folder
+        of all `results`, an image or a Markdown table; the path of its ``caption``; ``paper``, ``category``,
         ``key``, ``exhibit`` (its name) and ``subject``; and the ``stages`` whose rows it shows."""
         entries = []
         for exhibit in self.exhibits.values():

@@ -26,6 +26,7 @@ class Cell:
     settings: dict[str, Any] = field(default_factory=dict)
     mem_mb: int = 1000  # memory that it may take, in 2**20 bytes
     minutes: int = 10  # wall-clock time that a cluster gives it
+    modules: Sequence[str] = ()  # of the paper's packages, which it alone uses, such as "estimators.loo"
     # whether nothing that the paper prints or claims is made from its rows
     beyond: bool = False
 
@@ -133,6 +134,7 @@ def description(paper: str, run: Run, name: str, registry: Mapping[str, Any]) ->
         "identity": cell.identity,
         "arguments": cell.arguments,
         "settings": run.settings_of(name),
+        "modules": list(cell.modules),
     }
 
 

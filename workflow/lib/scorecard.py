@@ -1,9 +1,11 @@
-"""The scorecard: every published figure beside ours, totals per exhibit, and the verdicts on the claims."""
+"""The scorecard: every published figure beside ours, totals per exhibit, the verdicts on the claims, and the
+origins of rows."""
 
 from itertools import chain
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 
 from lib.causes import cause_of, spreads_of
 from lib.claims import VERDICTS, kind_of, verdict
@@ -49,7 +51,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
     ----------
     paper : str
     printed, published : DataFrame
-        The same file as `lib.published.read_printed` and ``read_published`` read it.
+        The same file as `lib.tolerances.read_printed` and ``read_published`` read it.
     reproduced : DataFrame or None
         Tidy rows of the exhibits; None if the paper was not run.
     rules : dict
@@ -429,3 +431,38 @@ def paper_table(names, exhibits, verdicts):
         body.append([name, *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
     body = [[str(cell) for cell in cells] for cells in body]
     return headings, body
+
+
+ORIGIN = ["library", "commit", "cpu"]
+ORIGIN_COLUMNS = ["paper", "stage", *ORIGIN, "rows"]
+
+
+def libraries(paths, stages):
+    """Return the libraries that rows come from: one line per stage, library, commit and processor, with the
+    columns `ORIGIN_COLUMNS`. Commit and processor are empty if rows do not say. `paths` are files of rows,
+    `stages` the paper and the stage of each."""
+    lines = [
+        (*stage, *origin, count)
+        for path, stage in zip(paths, stages, strict=True)
+        for origin, count in _origins(path).value_counts().sort_index().items()
+    ]
+    return pd.DataFrame(lines, columns=ORIGIN_COLUMNS)
+
+
+def _origins(path):
+    """Return the columns `ORIGIN` of a file of rows, empty if rows do not say."""
+    named = [name for name in ORIGIN if name in pq.read_schema(path).names]
+    rows = pq.read_table(path, columns=named, partitioning=None).to_pandas().reindex(columns=ORIGIN)
+    return rows.astype(object).fillna("")
+
+
+def with_origins(places, libraries):
+    """Return how each exhibit is made (see `lib.papers.Paper.places`), by paper and exhibit, with the
+    ``origins`` of its rows, lines of `libraries` as dicts."""
+    with_lines = {}
+    for paper, paper_places in places.items():
+        paper_lines = libraries[libraries["paper"] == paper]
+        for exhibit, place in paper_places.items():
+            origins = paper_lines[paper_lines["stage"].isin(place["stages"])].to_dict("records")
+            with_lines[paper, exhibit] = {**place, "origins": origins}
+    return with_lines

@@ -58,7 +58,7 @@ METHODS = {
     "top": "TOP",
     "xi_alpha": "xi-alpha bound",
 }
-# data sets whose keys, or whose names in published.csv, do not say what they are
+# data sets whose keys, or whose names in printed.csv, do not say what they are
 DATASETS = {
     "a1a": "adult (a1a)",
     "breast-cancer-wisconsin": "breast cancer (Wisconsin)",

@@ -1,4 +1,8 @@
-"""Tables for readers (Markdown and LaTeX) and the tidy CSV that figures and checks read."""
+"""Tidy rows, which figures and checks read as CSV, and tables for readers in Markdown and LaTeX.
+
+A line of a table is about a data set, a setting, a method or several of these. The function of a column
+(`arranged`) finds tidy values (`lookup`) by the line and the rest of their key.
+"""
 
 import re
 from itertools import groupby
@@ -7,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-# the columns of papers/*/published.csv: reproduced and published values join row by row
+from lib.shown import dataset_in_words
+
+# the columns of papers/*/printed.csv: reproduced and published values join row by row
 TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "spread", "unit"]
 KEY = TIDY_COLUMNS[:5]
 
@@ -200,3 +206,67 @@ def write_tex(path, title, columns, body, notes):
 
 def _tex(text):
     return "".join(_TEX.get(character, character) for character in text)
+
+
+def part(place):
+    """Return a column that shows one part of what the line is about."""
+    return lambda *line: line[place]
+
+
+def data_set(*line):
+    """Return the text of a column for the data set that the line is about: its first part."""
+    return dataset_in_words(line[0])
+
+
+def shown(find, decimals, *key, spread=False, factor=1):
+    """Return a column of numbers, on request with their spreads."""
+
+    def text(*line):
+        value, apart = find(*line, *key)
+        return number(factor * value, decimals, factor * apart if spread else None)
+
+    return text
+
+
+def filled(pattern, find, *keys):
+    """Return a column of a pattern, such as "{:.0f} x {:.0f}", that is filled with the values of some
+    keys."""
+
+    def text(*line):
+        values = [find(*line, *key)[0] for key in keys]
+        return MISSING if pd.isna(values).any() else pattern.format(*values)
+
+    return text
+
+
+def faster(find, than, metric, *method):
+    """Return a column of another method's time over that of the line, or of a method, with half of the
+    interval of LIBSVM's time over it (``libsvm_over``) where there is one."""
+
+    def text(*line):
+        *key, line_method = (*line, *method)
+        ratio = find(*key, than, metric)[0] / find(*key, line_method, metric)[0]
+        return number(ratio, 1, find(*key, line_method, "libsvm_over")[1])
+
+    return text
+
+
+def lines_of(tidy, *columns):
+    """Return the lines of a table: the values that tidy rows have in some columns, in their order."""
+    return list(tidy[list(columns)].drop_duplicates().itertuples(index=False, name=None))
+
+
+def listed(tidy, metric, heading, text, between=", "):
+    """Return a note, in a list, that gives a text for each row in which a metric counts something; without
+    such rows an empty list."""
+    texts = named(tidy, metric, text)
+    return [f"{heading}: {between.join(texts)}."] if texts else []
+
+
+def at_minimum(values, test):
+    """Return the test errors (DataFrame) of the models where each estimate is least: one for each estimate,
+    more if it ties, none without models. Elsewhere they are missing. `values` has a column per estimate, and
+    `test` is of the same models; models without both are left out."""
+    values = values[test.notna()]
+    least = values.eq(values.min())
+    return least.where(least).astype(float).mul(test, axis="index")

@@ -8,7 +8,7 @@ from lib.plan import description
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
 
 # The modules of all papers that run cells.
-RUNNING = ("cell", "checkpoint", "columns", "job", "methods", "part", "rows", "sample", "selection", "timing")
+RUNNING = ("cell", "checkpoint", "job", "rows", "sample", "timing")
 
 # The rows that cells of later stages are given. Cells that verify computes again get those of the preset that they are compared with.
 EARLIER = f"{config['folders']['results']}/{config['verify']['preset']}" if config["verify"] else "<results>"

@@ -28,8 +28,8 @@ update_config(settings, config)
 config.update(settings)
 
 try:
-    from lib.library import check_installed, library_id
-    from lib.start import started
+    from lib.environment import check_installed, library_id
+    from lib.run import started
 
     check_installed(WORKFLOW.parent)
     PAPERS, REGISTRY = started(config, WORKFLOW)

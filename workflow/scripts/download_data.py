@@ -1,6 +1,7 @@
 """Download the raw files of a data set, verified against the registry."""
 
-from data import fetch, load_registry
+from data.fetch import fetch
+from data.registry import load_registry
 from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])

@@ -11,10 +11,9 @@ import pandas as pd
 import yaml
 from threadpoolctl import threadpool_info
 
-from data import Dataset
-from lib.environment import commit, cpu_model
+from data.dataset import Dataset
+from lib.environment import commit, cpu_model, library_id
 from lib.joblog import start_log
-from lib.library import library_id
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
 

@@ -8,10 +8,9 @@ from types import SimpleNamespace
 import pandas as pd
 
 from lib.joblog import start_log
-from lib.origins import with_origins
 from lib.pages import picture, prose, write_page
 from lib.papers import alt_text
-from lib.scorecard import page_values
+from lib.scorecard import page_values, with_origins
 from lib.tables import read_markdown, shown_table
 
 log = start_log(snakemake.log[0])

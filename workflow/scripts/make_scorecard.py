@@ -5,10 +5,9 @@ import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
-from lib.origins import libraries
-from lib.published import declared, read_printed, read_published
-from lib.scorecard import exhibits, figures, verdicts
+from lib.scorecard import exhibits, figures, libraries, verdicts
 from lib.tables import read_tidy
+from lib.tolerances import declared, read_printed, read_published
 
 log = start_log(snakemake.log[0])
 claims, run = snakemake.params.claims, snakemake.params.causes_run

@@ -1,7 +1,9 @@
 """Parse or generate data sets, each into one .npz file."""
 
-from data import Dataset, load_registry, prepare
+from data.dataset import Dataset
 from data.fetch import fetched_files
+from data.prepare import prepare
+from data.registry import load_registry
 from lib.damage import set_aside_if_damaged
 from lib.joblog import start_log
 

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import yaml
-from data import load_registry
+from data.registry import load_registry
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ import pytest
 import scipy.io
 import scipy.sparse
 import yaml
-from data import Dataset, fetch, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
 
 REGISTRY = yaml.safe_load((Path(__file__).parents[3] / "config" / "datasets.yaml").read_text())
 

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from data import Dataset, Split, fetch, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.splits import Split
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ import sys
 import zipfile
 
 import pytest
-from data import Dataset, fetch, prepare
-from data.fetch import RETRIES
+from data.dataset import Dataset
+from data.fetch import RETRIES, fetch
+from data.prepare import prepare
 
 HTML = b"<!DOCTYPE html><html><body>Moved</body></html>"
 

@@ -3,8 +3,7 @@
 import copy
 
 import pytest
-from data import load_registry
-from data.registry import MOST_BYTES
+from data.registry import MOST_BYTES, load_registry
 
 IDA = {
     "banana",

@@ -6,7 +6,10 @@ import json
 
 import pytest
 import yaml
-from data import Dataset, fetch, load_registry, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.registry import load_registry
 from datasets import main
 
 HEART = "age,sex,max rate,ill\n63,m,150,1\n41,f,172,0\n57,m,?,1\n44,f,173,0\n52,m,162,1\n"

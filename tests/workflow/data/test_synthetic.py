@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from data import Dataset, fetch, prepare
 from data.bundled import load_titanic
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
 from data.synthetic import GENERATORS, ringnorm, skewed_ringnorm, twonorm, waveform
 
 from svmselect.standardise import standardise

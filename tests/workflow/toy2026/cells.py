@@ -1,8 +1,7 @@
 """The run: a linear SVM for each C."""
 
-from data import Dataset
-from lib.cell import Cell
-from lib.part import load_part
+from data.dataset import Dataset
+from lib.cell import Cell, load_part
 
 
 def run_fits(job, grid, settings):

@@ -1,7 +1,6 @@
 """The toy's table for readers."""
 
-from lib.layout import lines_of, part, shown
-from lib.tables import arranged, lookup
+from lib.tables import arranged, lines_of, lookup, part, shown
 
 
 def table1_layout(tidy, published):

@@ -21,7 +21,10 @@ from svmselect.editing import train
 from svmselect.errors import misclassified
 from threadpoolctl import threadpool_limits
 
-from data import Dataset, fetch, load_registry, prepare
+from data.dataset import Dataset
+from data.fetch import fetch
+from data.prepare import prepare
+from data.registry import load_registry
 from papers.bakir2004.cells import ROWS_FLOAT32
 from papers.bakir2004.problem import dataset_problem
 

@@ -7,8 +7,8 @@ from sklearn.svm import SVC
 from svmselect import RBF, Gram, solve_csvc
 from svmselect.errors import misclassified
 
-from data import Dataset
-from lib.columns import error_count
+from data.dataset import Dataset
+from lib.cell import error_count
 from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged

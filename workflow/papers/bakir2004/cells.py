@@ -13,12 +13,10 @@ from svmselect import RBF, Linear, bagging, condense, cross_training, multiedit,
 from svmselect.editing import cross_validated_errors, draw_validation, train, train_best
 from svmselect.errors import misclassified
 
-from data import Dataset
-from lib.cell import kernel_of
-from lib.columns import error_count
-from lib.memory import measured_memory
+from data.dataset import Dataset
+from lib.cell import error_count, kernel_of
 from lib.rows import pack_bits
-from lib.timing import timed
+from lib.timing import measured_memory, timed
 from papers.bakir2004.problem import SEED, Problem, dataset_problem, gaussians, squares, swapped
 
 # from so many rows on, Gram matrices are float32

@@ -1,8 +1,7 @@
 """Table 1 for readers, as the paper prints it, with the published numbers beside ours."""
 
-from lib.layout import data_set, filled, lines_of, listed, shown
 from lib.shown import dataset_in_words, setting_in_words
-from lib.tables import MISSING, arranged, lookup, number
+from lib.tables import MISSING, arranged, data_set, filled, lines_of, listed, lookup, number, shown
 
 METHOD_NAMES = {
     "svm": "SVM",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from lib.part import Part, load_part
+from lib.cell import Part, load_part
 
 SEED = 2004
 SCALES = ("none", "largest", "range", "deviation")

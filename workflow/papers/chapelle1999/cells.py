@@ -9,11 +9,18 @@ from itertools import groupby
 import numpy as np
 from svmselect import leave_one_out, radius_margin, rescaled_radius_margin, span_rule
 
-from data import Dataset
-from lib.cell import Cell, Method
-from lib.columns import COST, FIT, estimate_columns
-from lib.methods import estimate_of_fit, warm_up
-from lib.part import identity_of, load_part
+from data.dataset import Dataset
+from lib.cell import (
+    COST,
+    FIT,
+    Cell,
+    Method,
+    estimate_columns,
+    estimate_of_fit,
+    identity_of,
+    load_part,
+    warm_up,
+)
 
 # seeds the parts that a training set is cut into
 SEED = 1999

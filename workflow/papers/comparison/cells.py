@@ -12,10 +12,8 @@ import numpy as np
 from scipy import sparse
 from svmselect import RBF, Gram, even_folds, smallest_enclosing_sphere, solve_csvc, stratified_folds
 
-from data import Dataset
-from lib.cell import Cell, Method
-from lib.columns import estimate_columns
-from lib.part import load_part
+from data.dataset import Dataset
+from lib.cell import Cell, Method, estimate_columns, load_part
 from lib.timing import timed
 from papers.bakir2004.problem import scaled
 from papers.comparison.estimator import TEST, Model, load_estimators

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.rows import OK
-from lib.selection import at_minimum
-from lib.tables import averaged, measured
+from lib.tables import at_minimum, averaged, measured
 from papers.comparison.estimator import TEST, estimator_of
 
 ALL_SETS = "all sets"

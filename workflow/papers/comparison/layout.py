@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from lib.layout import data_set, lines_of, listed, shown
-from lib.tables import arranged, lookup, number
+from lib.tables import arranged, data_set, lines_of, listed, lookup, number, shown
 from papers.comparison.estimator import estimator_of, load_estimators
 from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM
 

@@ -20,6 +20,7 @@ def plan(config, registry):
             arguments={"realisation": realisation, "estimator": name, "kernels": kernels},
             settings={"folds": section["folds"] if needs_folds else []},
             minutes=30 if needs_folds else 3,
+            modules=[] if name == TEST else [f"estimators.{name}"],
         )
         for dataset, realisations in datasets.items()
         for realisation in range(1, realisations + 1)

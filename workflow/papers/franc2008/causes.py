@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 from svmselect import Gram, leave_one_out
 
-from data import Dataset
-from lib.cell import kernel_of
-from lib.columns import error_count
+from data.dataset import Dataset
+from lib.cell import error_count, kernel_of, load_part
 from lib.config import grid
-from lib.part import load_part
 from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged, measured

@@ -11,11 +11,9 @@ import pandas as pd
 from svmselect import RBF, Gram, decision_function, leave_one_out, solve_csvc
 from svmselect.errors import misclassified
 
-from data import Dataset
-from lib.cell import Cell, kernel_of
-from lib.columns import COST, FIT, error_count, taken, unfinished
+from data.dataset import Dataset
+from lib.cell import COST, FIT, Cell, error_count, kernel_of, load_part, taken, unfinished
 from lib.joblog import Progress
-from lib.part import load_part
 from lib.rows import OK, SKIPPED, pack_bits
 from papers.franc2008.sample import Costs, differing_points
 from papers.franc2008.selection import selected_models

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from lib.layout import data_set, listed, shown
 from lib.shown import dataset_in_words, setting_in_words
-from lib.tables import arranged, lookup
+from lib.tables import arranged, data_set, listed, lookup, shown
 from papers.franc2008.names import ALL_SETS, METHODS
 
 KERNEL_NAMES = {"linear": "Linear kernel", "rbf": "RBF kernel"}

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from lib.columns import error_count
+from lib.cell import error_count
 from lib.rows import pack_bits, unpack_bits
 from lib.sample import variance_of_total
 

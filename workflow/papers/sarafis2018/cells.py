@@ -20,11 +20,19 @@ from svmselect import (
     xi_alpha,
 )
 
-from data import Dataset
-from lib.cell import Cell, Method
-from lib.columns import error_count, estimate_columns, unfinished
-from lib.methods import cross_validation, estimate_of_fit, unlearning, warm_up
-from lib.part import load_part
+from data.dataset import Dataset
+from lib.cell import (
+    Cell,
+    Method,
+    cross_validation,
+    error_count,
+    estimate_columns,
+    estimate_of_fit,
+    load_part,
+    unfinished,
+    unlearning,
+    warm_up,
+)
 from lib.timing import timed
 from papers.sarafis2018.grid import on, stripes, weights
 

@@ -8,8 +8,7 @@ import pandas as pd
 
 from lib import sample
 from lib.rows import OK
-from lib.selection import at_minimum
-from lib.tables import averaged, measured
+from lib.tables import at_minimum, averaged, measured
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS, SIZE
 
 # rules that select a model, and those whose value is an error rate; the last is not the paper's

@@ -6,9 +6,8 @@ from itertools import pairwise
 import pandas as pd
 
 from lib import tables
-from lib.layout import data_set, faster, lines_of, shown
 from lib.shown import dataset_in_words
-from lib.tables import MISSING, arranged
+from lib.tables import MISSING, arranged, data_set, faster, lines_of, shown
 from papers.sarafis2018.exhibits import PREDICTORS, RULES, same_pairs
 
 NAMES = {

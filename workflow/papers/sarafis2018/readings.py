@@ -7,10 +7,8 @@ import numpy as np
 from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, stratified_folds
 from svmselect.bounds import span_by_qp
 
-from data import Dataset
-from lib.cell import Cell, Method
-from lib.columns import error_count
-from lib.methods import estimate_of_fit
+from data.dataset import Dataset
+from lib.cell import Cell, Method, error_count, estimate_of_fit
 from lib.timing import timed
 from papers.sarafis2018.cells import FOLDS_SEED, fold_columns, libsvm_folds, training_part
 from papers.sarafis2018.grid import stripes, weights

@@ -10,7 +10,7 @@ from svmselect.errors import misclassified
 from svmselect.gram import matrix_mb
 from svmselect.path import moved_along_C
 
-from lib.columns import COST, error_count, taken, unfinished
+from lib.cell import COST, error_count, taken, unfinished
 from lib.joblog import Progress
 from lib.rows import OK
 from lib.timing import timed

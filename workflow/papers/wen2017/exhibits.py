@@ -26,10 +26,12 @@ QUANTITIES = {
 }
 
 
-UNITS = dict.fromkeys(
-    ("iterations", "kernel_values", "rounds", "cached_rounds", "points", "failed"), "count"
-) | {"accuracy": "percent"}
 TIMES = ("time_kernel", "time_init", "time_rest", "time_total")
+UNITS = {
+    **dict.fromkeys(("iterations", "kernel_values", "rounds", "cached_rounds", "points", "failed"), "count"),
+    **dict.fromkeys((*TIMES, "time", "cached_time"), "s"),
+    "accuracy": "percent",
+}
 
 
 def total(row, *quantities, relative_spread=None):
@@ -101,7 +103,7 @@ def tidy(exhibit, setting, row, metrics):
     row_key = {"exhibit": exhibit, "dataset": row.dataset, "setting": setting, "method": row.method}
     for metric in metrics:
         column = metrics[metric] if isinstance(metrics, dict) else metric
-        yield measured(row_key, metric, getattr(row, column), UNITS.get(metric, "s"))
+        yield measured(row_key, metric, getattr(row, column), UNITS[metric])
 
 
 def intervals(exhibit, costs, methods):
@@ -117,7 +119,7 @@ def intervals(exhibit, costs, methods):
                 value, variance = getattr(row, metric), getattr(row, f"{metric}_variance")
                 if variance > 0:
                     half = sample.half_width(value, (value, variance))
-                    yield measured(here, f"{metric}_half_width", half, UNITS.get(metric, "s"))
+                    yield measured(here, f"{metric}_half_width", half, UNITS[metric])
             if LIBSVM in time and row.method != LIBSVM:
                 ratio = time[LIBSVM][0] / row.time_total
                 half = sample.half_width(ratio, time[LIBSVM], time[row.method])

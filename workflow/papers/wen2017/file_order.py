@@ -2,7 +2,7 @@
 
 from svmselect import RBF, Gram, cross_validate, stratified_folds
 
-from lib.columns import error_count
+from lib.cell import error_count
 from lib.rows import OK
 from papers.wen2017.cells import PLAIN_SMO, status
 from papers.wen2017.problem import problem

@@ -2,9 +2,21 @@
 
 import pandas as pd
 
-from lib.layout import data_set, faster, filled, lines_of, listed, part, shown
 from lib.shown import dataset_in_words
-from lib.tables import KEY, MISSING, arranged, lookup, number
+from lib.tables import (
+    KEY,
+    MISSING,
+    arranged,
+    data_set,
+    faster,
+    filled,
+    lines_of,
+    listed,
+    lookup,
+    number,
+    part,
+    shown,
+)
 from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, TABLE3_METHODS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from svmselect import even_folds, stratified_folds
 
-from data import Dataset
+from data.dataset import Dataset
 
 # the paper's data and hyper-parameters, or data scaled to [0, 1] with hyper-parameters chosen on it
 PUBLISHED, CHOSEN = "published", "chosen"

@@ -15,7 +15,7 @@ from svmselect.cv.seeds.transition import Transition
 from svmselect.cv.trainer import Trainer, without
 from svmselect.errors import misclassified
 
-from lib.columns import error_count
+from lib.cell import error_count
 from lib.rows import OK
 from lib.timing import timed
 from papers.wen2017.cells import PLAIN_SMO, status

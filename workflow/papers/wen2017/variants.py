@@ -10,7 +10,7 @@ from svmselect.cv.seeds.transition import Transition
 from svmselect.errors import misclassified
 from svmselect.gram import matrix_mb
 
-from lib.columns import error_count
+from lib.cell import error_count
 from lib.rows import ERROR
 from papers.wen2017.cells import PLAIN_SMO, status
 from papers.wen2017.problem import problem
