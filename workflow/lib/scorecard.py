@@ -36,6 +36,11 @@ COLUMNS = [
     "hardware_dependent",
     "reason",  # why there is nothing, or nothing is decided
 ]
+EXHIBIT_COLUMNS = [
+    "paper", "exhibit", "target", "title", "run_time", "settings", "settings_within", "anchors",
+    "anchors_within", "results", "reproduced", "compared", "within", "explained", "undecidable", "tests",
+    "held", "decided", "decided_within", "decided_explained", "decided_undecidable", "verdict",
+]  # fmt: skip
 NO_CLAIM = "nothing claimed"
 # What a claim declares.
 WORDS = ("by", "statement", "text", "test")
@@ -339,7 +344,7 @@ def exhibits(claims, figures, verdicts):
                     else NO_CLAIM,
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=EXHIBIT_COLUMNS)
 
 
 def _decided(figures):

@@ -23,7 +23,10 @@ for paper in PAPERS.values():
         input:
             **paper.rows_of_exhibits(),
             **published_of(paper),
-            code=list(map(local, paper.code_of("exhibits", "layout", "claims"))),
+            code=[
+                *map(local, paper.code_of("exhibits", "layout", "claims")),
+                *modules("lib/tables", "lib/claims"),
+            ],
         output:
             **reported(paper, paper.exhibit_files()),
             **paper.decided(),
@@ -46,7 +49,7 @@ for paper in PAPERS.values():
             **paper.csv_of(paper.drawn()),
             **published_of(paper),
             captions=[local(exhibit.caption) for exhibit in paper.to_plot.values()],
-            code=list(map(local, paper.code_of("plots"))),
+            code=[*map(local, paper.code_of("plots")), *modules("lib/figures", "lib/shown")],
         output:
             **reported(paper, paper.plotted()),
         log:

@@ -19,6 +19,7 @@ rule make_report:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=templates("report.html"),
+        code=modules("lib/pages", "lib/scorecard", "lib/shown", "lib/tables"),
     output:
         html="<results>/report.html",
     log:

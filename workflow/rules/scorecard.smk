@@ -9,6 +9,7 @@ PRINTED_EXHIBITS = [(name, file) for name, paper in PRINTED.items() for file in 
 rule plot_scorecard:
     input:
         scorecard="<results>/scorecard.csv",
+        code=modules("lib/overview", "lib/figures", "lib/shown"),
     output:
         pdf="<results>/scorecard.pdf",
         svg="<results>/scorecard.svg",
@@ -31,6 +32,7 @@ rule make_scorecard:
         published=[local(paper.published) for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
+        code=modules("lib/scorecard", "lib/tolerances", "lib/causes", "lib/claims"),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",

@@ -5,7 +5,7 @@ import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.joblog import start_log
-from lib.scorecard import exhibits, figures, libraries, verdicts
+from lib.scorecard import COLUMNS, exhibits, figures, libraries, verdicts
 from lib.tables import read_tidy
 from lib.tolerances import declared, read_printed, read_published
 
@@ -36,7 +36,7 @@ parts = [
     )
     for paper, path in zip(causes, snakemake.input.published, strict=True)
 ]
-figures_table = pd.concat(parts, ignore_index=True)
+figures_table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
 causes_table = cause_table(causes, figures_table)
 claims_table = verdicts(claims, read["claims"])
 libraries_table = libraries(snakemake.input.rows, snakemake.params.all_stages)
