@@ -13,8 +13,7 @@ import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_bounds, check_labels, check_options, check_start, check_weights, frozen
 from svmselect.gram import Gram
 from svmselect.solver._blocked import BlockedDual
-from svmselect.solver._nu import NuDual
-from svmselect.solver._smo import Dual
+from svmselect.solver._smo import Dual, NuDual
 from svmselect.threads import one_blas_thread
 
 __all__ = [

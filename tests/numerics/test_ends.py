@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numerics.problems import two_classes
 from svmselect.solver._smo import Dual
-from svmselect.unlearning._ends import continued
+from svmselect.unlearning._certify import continued, round_off
 from svmselect.unlearning._paths import Outcome
-from svmselect.unlearning._rows import round_off
 
 from svmselect import RBF, Gram
 from svmselect.solver import _active_set

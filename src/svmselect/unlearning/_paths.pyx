@@ -39,7 +39,7 @@ from svmselect.solver._state cimport VEC_OUT, vec_axpy
 from svmselect.unlearning._system cimport System
 
 from svmselect.threads import check_interrupted
-from svmselect.unlearning._rows import SLACK
+from svmselect.unlearning._certify import SLACK
 
 cdef extern from "solver/_vec.h" nogil:
     Py_ssize_t vec_first_hit(Py_ssize_t, const double *, const double *, const double *, const double *,

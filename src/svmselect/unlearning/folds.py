@@ -13,8 +13,8 @@ from svmselect.gram import Gram
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import balanced, give_excess, snapped
 from svmselect.svm import Solution
+from svmselect.unlearning._certify import SLACK, round_off, rows_of
 from svmselect.unlearning._paths import FoldPaths, Outcome
-from svmselect.unlearning._rows import SLACK, round_off, rows_of
 from svmselect.unlearning.points import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
 

@@ -8,9 +8,18 @@ import numpy as np
 
 from svmselect.forks import cached_property
 from svmselect.kernels.rows import slices
-from svmselect.unlearning._ends import Ends, conditions, continued, random_combinations, strayed
+from svmselect.unlearning._certify import (
+    SLACK,
+    Ends,
+    certain_at_once,
+    conditions,
+    continued,
+    random_combinations,
+    round_off,
+    rows_of,
+    strayed,
+)
 from svmselect.unlearning._paths import Outcome, PointPaths
-from svmselect.unlearning._rows import SLACK, certain_at_once, round_off, rows_of
 from svmselect.unlearning.tableau import Tableau
 
 __all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "PointStart", "donors_of", "unlearn_points"]
@@ -219,7 +228,7 @@ class PointStart:
         return decision, outcome
 
     def strayed(self, n):
-        """Return by how much the first n ends are off the Gram matrix; see `_ends.strayed`."""
+        """Return by how much the first n ends are off the Gram matrix; see `_certify.strayed`."""
         s = self.tableau.s
         if np.isnan(self.products[0, 0]):
             self.products[:s] = self.tableau.rows @ self.combinations
@@ -231,7 +240,7 @@ class PointStart:
         return strayed(self.ends, n, self.theta, self.g, self.combinations, self.products)
 
     def conditions(self, points, bounds_left):
-        """Return what `_ends.conditions` does, for these ends."""
+        """Return what `_certify.conditions` does, for these ends."""
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
         return conditions(points, bounds_left, *boxes, self.ends, self.unit)
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri
 
-import svmselect.unlearning._cholesky as _cholesky
+import svmselect.unlearning._system as _system
 from svmselect.forks import cached_property
-from svmselect.unlearning._rows import mirror, rows_of
+from svmselect.unlearning._certify import mirror, rows_of
 
 __all__ = ["DEPENDENT", "Tableau"]
 
@@ -59,7 +59,7 @@ class Tableau:
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
         block = rows[:, : inbound.size]
         factor = (block + self.shift).T
-        if not _cholesky.factorise(factor) or factor.diagonal().min() ** 2 <= least:
+        if not _system.factorise(factor) or factor.diagonal().min() ** 2 <= least:
             factor, pivots, rank, _ = dpstrf((block + self.shift).T, lower=True, tol=least)
             factor = np.asfortranarray(np.tril(factor[:rank, :rank]))
             chosen = np.concatenate([pivots - 1, np.arange(inbound.size, order.size)])
@@ -80,13 +80,13 @@ class Tableau:
     def inverse(self):
         """The inverse of ``K_SS + shift``."""
         upper = self.factor.T.copy()
-        _cholesky.invert(upper.T)
+        _system.invert(upper.T)
         mirror(upper)
         return upper
 
     def solved(self, right):
         """Solutions of systems with ``K_SS + shift`` in the place of their right sides, shape (n, s)."""
-        _cholesky.solve(self.factor, right.T)
+        _system.solve(self.factor, right.T)
         return right
 
     @cached_property
