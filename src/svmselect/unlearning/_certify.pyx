@@ -1,8 +1,8 @@
-"""The ends of paths of unlearning, held against the Gram matrix.
+"""Certificates of paths of unlearning: signs that are certain at once, and ends confirmed by the Gram matrix.
 
-A path carries g along, so round-off grows in it. Its end is held against the Gram matrix in random
-combinations of all points (`strayed`), and is optimal where the KKT conditions say so (`conditions`). Where
-the sign of a point follows from how the variables would go on, `continued` has what that claim rests on.
+A path carries g along, so round-off grows in it. Its end is compared with the Gram matrix in random
+combinations of all points (`strayed`), and the KKT conditions say whether it is optimal (`conditions`). Where
+the sign of a point follows from how the variables would go on, `continued` computes the terms of that claim.
 """
 
 from libc.math cimport fabs, sqrt
@@ -16,8 +16,8 @@ from svmselect.solver._state cimport VEC_OUT, midpoint
 
 cdef enum:
     COMBINATIONS = 8        # random combinations of all points
-# To check the end of a path and the direction in which it would go on at once, this multiple of the second is
-# added to the first. The number has no meaning, so that errors of the two do not cancel.
+# The end of a path and the direction in which it would go on are checked together: this multiple of the
+# direction is added to the end. The number has no meaning, so that errors of the two do not cancel.
 cdef double PART = 0.6180339887498949
 # What the ratio test allows theta, relative to its box or, in a wide box, to the largest theta; g is allowed
 # at least this.
@@ -28,19 +28,22 @@ cdef double EPS = 2.0 ** -52
 # A solve by Cholesky's factor has a residual of this many EPS, relative to the largest kernel value and the
 # sum of |x|.
 cdef double RESIDUAL = 8
-# How far a path is followed, as a multiple of what a point loses, when its sign should be certain at once.
+# How far a path is followed, as a multiple of the alpha that a point loses, when its sign should be certain
+# at once.
 LENGTHS = (2.0, 1.5, 1.25)
 
 
 def round_off(theta, diagonal, unit):
-    """What rounding may do to each g_t: that of theta_s, or of its part in the sum, is at most u |theta_s|
-    sqrt(K_ss K_tt), and the errors are independent; `unit` is the size of the linear term. An array of the
-    shape of theta, which may have several rows."""
+    """Return a bound of what rounding does to each g_t, with the shape of theta, which may have several rows.
+
+    An error of theta_s, or of its part in the sum, is u |theta_s| sqrt(K_ss K_tt), and the errors are
+    independent. `unit` is the size of the linear term.
+    """
     return ROUNDING * EPS * (np.sqrt(np.multiply.outer(theta**2 @ diagonal, diagonal)) + unit)
 
 
 def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
-    """The Gram matrix at some points and, in this order, others: float64, shape (n, len(order))."""
+    """Return rows of the Gram matrix with their entries in another order: float64, shape (n, len(order))."""
     cdef Columns columns = gram.columns
     cdef Py_ssize_t k, j
     cdef const void *column
@@ -49,6 +52,7 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
         columns.fetch(points)
     array = np.empty((points.shape[0], order.shape[0]))
     cdef double[:, ::1] rows = array
+    # rows = K[points][:, order]
     with nogil:
         for k in range(points.shape[0]):
             column = columns.get(points[k])
@@ -62,7 +66,7 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
 
 
 def mirror(double[:, ::1] upper):
-    """Make a matrix symmetric whose upper triangle is given, in blocks that stay in the cache."""
+    """Copy the upper triangle of a square matrix to the lower one, in blocks that stay in the cache."""
     cdef Py_ssize_t n = upper.shape[0], top, left, i, j
     with nogil:
         for top in range(0, n, 32):
@@ -72,27 +76,28 @@ def mirror(double[:, ::1] upper):
                         upper[i, j] = upper[j, i]
 
 
-def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const double[:, ::1] x,
+def certain_at_once(const Py_ssize_t[::1] points, const double[::1] bounds_left, const double[:, ::1] x,
                     const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
                     const double[::1] lo, const double[::1] hi, const double[::1] g_slack,
                     const double[::1] diagonal, double defect, donors):
-    """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
+    """Return whether the sign of each left-out point is certain before its path begins: bool, shape (n,).
 
-    Arguments are those of `unlearn` in the tableau's order, and the points' responses; `defect` is what the
-    dual value at the start may lack of the optimum, `donors` has a `Donors` for each sign of theta, +1 first.
+    Arguments are those of `unlearn_points` in the tableau's order, and the points' responses. `defect` is
+    what the dual value at the start may lack of the optimum; `donors` has a `Donors` for each sign of theta,
+    +1 first.
 
     What theta_r loses goes to S as the path has it, or to the donors in proportion to their room, or in part
-    to each: as little to the donors as keeps S in its boxes for L, which is up to twice what is lost.
-    Curvature is convex, so that of the mixture is at most the mixture of both; see `leave_one_out` for what
-    follows from it.
+    to each: as little to the donors as keeps S in its boxes for a length, up to twice what is lost.
+    Curvature is convex, so the curvature of the mixture is at most the mixture of both; see `leave_one_out`
+    for what follows from it.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
     cdef int attempt
-    cdef double left, room, reach, scale, rate, margin, size, rounding
-    cdef double mix, slope, length, total, own, bent, away
+    cdef double lost_alpha, length, reach, scale, rate, margin, size, rounding
+    cdef double mix, mixed_curvature, slope, total, room_r, curvature, away
     cdef double slack = SLACK, largest = np.max(diagonal)
-    cdef double[:, ::1] room_of = np.stack([of.room for of in donors])
-    cdef double[:, ::1] products = np.stack([of.products for of in donors])
+    cdef double[:, ::1] rooms = np.stack([donor.room for donor in donors])
+    cdef double[:, ::1] products = np.stack([donor.products for donor in donors])
     cdef double[2] totals, squares, costs
     cdef double[3] lengths = LENGTHS
     for i in range(2):
@@ -103,7 +108,7 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
     with nogil:
         for k in range(n):
             r = points[k]
-            left = fabs(theta[r]) - kept[k]
+            lost_alpha = fabs(theta[r]) - bounds_left[k]
             # The rate of theta_S per unit of theta_r; a lone point of S has no bend, and is never certain.
             scale = -y[r] * bend[k] if r < s else -y[r]
             size = 2
@@ -111,27 +116,34 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
                 size += fabs(scale * x[k, i])
             margin = 1 + y[r] * g[r] - g_slack[r]
             rounding = RESIDUAL * EPS * largest * size * size
-            room = 2 * left
+            # 1) S takes all: the length for which S stays in its boxes
+            length = 2 * lost_alpha
             for i in range(s):
-                if room <= left:
+                if length <= lost_alpha:
                     break
                 rate = scale * x[k, i]
                 if i != r and rate != 0:
                     reach = hi[i] - theta[i] if rate > 0 else theta[i] - lo[i]
-                    room = min(room, (reach - slack * (hi[i] - lo[i])) / fabs(rate))
-            if room > left and margin * (room - left) > 0.5 * room * room * (bend[k] + rounding) + defect:
+                    length = min(length, (reach - slack * (hi[i] - lo[i])) / fabs(rate))
+            if (length > lost_alpha
+                    and margin * (length - lost_alpha)
+                    > 0.5 * length * length * (bend[k] + rounding) + defect):
                 certain[k] = True
                 continue
+            # 2) the donors but r: their room, and the curvature and slope of the dual along their shares
             i = 0 if y[r] > 0 else 1
-            w, Kw, own = room_of[i], products[i], room_of[i, r]
-            total = totals[i] - own
-            if not total > left:
+            w, Kw, room_r = rooms[i], products[i], rooms[i, r]
+            total = totals[i] - room_r
+            if not total > lost_alpha:
                 continue
-            bent = squares[i] - 2 * own * Kw[r] + own * own * diagonal[r]
-            bent = diagonal[r] - 2 * (Kw[r] - own * diagonal[r]) / total + bent / (total * total)
+            # curvature = e' K e for e = e_r - w / total, with w_r = 0
+            curvature = squares[i] - 2 * room_r * Kw[r] + room_r * room_r * diagonal[r]
+            curvature = (diagonal[r] - 2 * (Kw[r] - room_r * diagonal[r]) / total
+                         + curvature / (total * total))
             slope = costs[i] / total
+            # 3) S takes as much as its boxes allow for a length, the donors take the share `mix`
             for attempt in range(3):
-                length = min(lengths[attempt] * left, total)
+                length = min(lengths[attempt] * lost_alpha, total)
                 mix = 0
                 for i in range(s):
                     if i == r:
@@ -144,15 +156,16 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] kept, const 
                         mix = max(mix, (fabs(rate) - reach / length) / fabs(rate - away))
                 if not mix <= 1:
                     continue
-                room = (1 - mix) * bend[k] + mix * bent + rounding
-                if margin * (length - left) > (0.5 * room * length + mix * slope) * length + defect:
+                mixed_curvature = (1 - mix) * bend[k] + mix * curvature + rounding
+                if (margin * (length - lost_alpha)
+                        > (0.5 * mixed_curvature * length + mix * slope) * length + defect):
                     certain[k] = True
                     break
     return array
 
 
 class Ends:
-    """Room for the ends of the paths of up to n points of m, to be filled by `PointPaths.walk`.
+    """Ends of the paths of up to n points of m, filled by `PointPaths.walk`.
 
     Attributes
     ----------
@@ -161,27 +174,30 @@ class Ends:
     g : ndarray, shape (n, m)
         ``K theta - y`` up to a constant, as the path has it.
     direction, rate : ndarray, shape (n, m)
-        What the variables and g do per unit of alpha_r that is taken away, where there is `room`; else
-        anything.
-    room : ndarray, shape (n,)
-        How far they could go on where the sign is certain by how they would do so; 0 where it is certain by
-        the value of g_r, or alpha_r has come to its end.
-    left : ndarray, shape (n,)
-        What is left of alpha_r to be taken away.
+        Rates of the variables and of g per unit of alpha_r that is taken away, where `reach` is positive;
+        else undefined.
+    reach : ndarray, shape (n,)
+        How much of alpha_r the path could take away before an in-bound point leaves its box, where the sign
+        is certain by how the path would go on. 0 where the sign is certain by the value of g_r, or alpha_r
+        has come to its end.
+    remaining : ndarray, shape (n,)
+        The part of alpha_r that is still to be taken away.
     moved : ndarray of int8, shape (m,)
-        Whether any end has another theta_t than the start, or a direction of it.
+        Whether theta_t of any end, or of a direction, differs from the start.
     """
 
     def __init__(self, n, m):
         self.theta, self.g, self.direction, self.rate = np.empty((4, n, m))
-        self.room, self.left = np.empty((2, n))
+        self.reach, self.remaining = np.empty((2, n))
         self.moved = np.zeros(m, dtype=np.int8)
 
 
 @lru_cache(maxsize=2)
 def random_combinations(m):
-    """`COMBINATIONS` of m values, shape (m, COMBINATIONS), always the same ones, read-only: a wrong g is off
-    in one of them by its own size, or so; a constant is not."""
+    """Return the same random combinations of m values in every call: read-only, shape (m, COMBINATIONS).
+
+    An error of g shows in one of them by its size, or so. A constant added to g does not show.
+    """
     random = np.random.default_rng(0).standard_normal((m, COMBINATIONS))
     random -= random.mean(axis=0)
     random.flags.writeable = False
@@ -190,29 +206,29 @@ def random_combinations(m):
 
 def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
             const double[:, ::1] combinations, const double[:, ::1] products):
-    """By how much paths have lost their way.
+    """Compute by how much g and theta at the ends of paths contradict the Gram matrix and the fixed sum.
 
     Parameters
     ----------
     ends : Ends
-        The first n.
+        The first n are checked.
     theta, g : ndarray, shape (m,)
-        Where they began.
+        Their values at the start of the paths.
     combinations, products : ndarray, shape (m, COMBINATIONS)
         The random ones, and the Gram matrix times them, in the rows of points that have moved.
 
     Returns
     -------
     off : ndarray, shape (n,)
-        By how much the change of g, and of how it goes on, is not that of the variables by the Gram matrix:
-        the largest difference among the combinations.
+        The largest difference, among the combinations, between the change of g and the change that follows
+        from the variables. The direction is checked with it.
     unbalanced : ndarray, shape (n,)
-        By how much the variables do not sum up to what they did, relative to the largest.
+        The change of the variables' sum, relative to the largest variable.
     """
     cdef Py_ssize_t m = theta.shape[0], k, t, j
     cdef const double[:, ::1] end_theta = ends.theta, end_g = ends.g
     cdef const double[:, ::1] direction = ends.direction, rate = ends.rate
-    cdef const double[::1] room = ends.room
+    cdef const double[::1] reach = ends.reach
     cdef double[COMBINATIONS] difference
     cdef double change, change_of_g, part, total, largest
     array = np.empty((2, n))
@@ -222,7 +238,8 @@ def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
             for j in range(COMBINATIONS):
                 difference[j] = 0
             total, largest = 0, 0
-            part = PART * room[k]
+            part = PART * reach[k]
+            # difference = change_of_g @ combinations - change @ (K @ combinations)
             for t in range(m):
                 change, change_of_g = end_theta[k, t] - theta[t], end_g[k, t] - g[t]
                 total += change
@@ -237,45 +254,46 @@ def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
                         difference[j] -= change * products[t, j]
             out[0, k] = 0
             for j in range(COMBINATIONS):
-                # a difference that is no number is off, too
+                # a NaN counts as a difference, too
                 if not fabs(difference[j]) <= out[0, k]:
                     out[0, k] = fabs(difference[j])
             out[1, k] = fabs(total) / largest if total != 0 else 0
     return array
 
 
-def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const double[::1] y,
+def conditions(const Py_ssize_t[::1] points, const double[::1] bounds_left, const double[::1] y,
                const double[::1] lo, const double[::1] hi, const double[::1] diagonal,
                const double[::1] theta_slack, ends, double unit):
-    """Return what the KKT conditions say of the ends of paths: gap, its round-off, threshold, and widths.
+    """Compute gap, round-off, threshold and widths of the KKT conditions at the ends of paths.
 
     Parameters
     ----------
-    points, kept : ndarray, shape (n,)
+    points, bounds_left : ndarray, shape (n,)
         See `unlearn_points`.
     y, lo, hi, diagonal, theta_slack : ndarray, shape (m,)
         In the tableau's order.
     ends : Ends
-        The first n.
+        The first n are used.
     unit : float
         See `PointStart`.
 
     Returns
     -------
     gap : ndarray, shape (n,)
-        M+ - M- of the problem in which theta_r is fixed or, where nothing is left to take away, has its last
-        box.
+        M+ - M- of the problem in which theta_r is fixed or, where nothing remains to be taken away, has its
+        last box.
     noise : ndarray, shape (n,)
-        By how much rounding may have made it too small.
+        By how much rounding may have made the gap too small.
     b : ndarray, shape (n,)
-        The threshold: that of LIBSVM where nothing is left, else where another point takes over from theta_r.
+        The threshold: LIBSVM's where nothing remains, else the one at which another point takes over from
+        theta_r.
     width : ndarray, shape (n,)
-        How far in-bound points may be from where they should be, in all: their boxes, or, where these are
-        wide, twice the largest theta.
+        The sum over in-bound points of how far each may be from the optimum: its box, or, where that is wide,
+        twice the largest theta.
     """
     cdef Py_ssize_t n = points.shape[0], m = y.shape[0], k, t, r
     cdef const double[:, ::1] theta = ends.theta, g = ends.g
-    cdef const double[::1] left = ends.left
+    cdef const double[::1] remaining = ends.remaining
     cdef double size, largest, noise, value, least, most, low, high, total, slack, t_lo, t_hi
     cdef Py_ssize_t count
     cdef bint up, down
@@ -285,20 +303,22 @@ def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const doubl
     with nogil:
         for k in range(n):
             r = points[k]
+            # size = sqrt(sum(theta^2 K_tt)): round-off of f_t is size * sqrt(K_tt), see `round_off`
             size = total = largest = 0
             count = 0
             for t in range(m):
                 largest = max(largest, fabs(theta[k, t]))
                 size += theta[k, t] * theta[k, t] * diagonal[t]
             size = ROUNDING * EPS * sqrt(size)
+            # the extremes of g over `up` and `low`, and, as low and high, with round-off
             least, most, low, high = VEC_OUT, -VEC_OUT, VEC_OUT, -VEC_OUT
             out[3, k] = 0
             for t in range(m):
                 t_lo, t_hi = lo[t], hi[t]
                 if t == r:
-                    if left[k] > 0 or kept[k] == 0:
+                    if remaining[k] > 0 or bounds_left[k] == 0:
                         continue
-                    t_lo, t_hi = min(y[r] * kept[k], 0), max(y[r] * kept[k], 0)
+                    t_lo, t_hi = min(y[r] * bounds_left[k], 0), max(y[r] * bounds_left[k], 0)
                 slack = 10 * theta_slack[t]
                 value, noise = g[k, t], size * root[t] + ROUNDING * EPS * unit
                 up, down = theta[k, t] < t_hi - slack, theta[k, t] > t_lo + slack
@@ -312,7 +332,7 @@ def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const doubl
                     most, high = max(most, value), max(high, value + noise)
             out[0, k] = most - least
             out[1, k] = (high - low) - (most - least)
-            if left[k] > 0:
+            if remaining[k] > 0:
                 out[2, k] = -(least if y[r] > 0 else most)
             else:
                 out[2, k] = -(total / count if count > 0 else midpoint(least, most))
@@ -321,13 +341,13 @@ def conditions(const Py_ssize_t[::1] points, const double[::1] kept, const doubl
 
 def continued(const Py_ssize_t[::1] points, const Py_ssize_t[::1] going, const double[::1] lo,
               const double[::1] hi, const double[::1] theta_slack, ends, const double[::1] b):
-    """What the variables do where the sign of a point is certain by how they would go on.
+    """Compute curvature and slope of the dual along the directions in which some paths would go on.
 
     Parameters
     ----------
     points : ndarray, shape (n,)
     going : ndarray of intp, shape (n_going,)
-        Which of the n ends.
+        The ends whose sign is certain by how the path would go on.
     lo, hi, theta_slack : ndarray, shape (m,)
     ends : Ends
     b : ndarray, shape (n,)
@@ -340,11 +360,11 @@ def continued(const Py_ssize_t[::1] points, const Py_ssize_t[::1] going, const d
     slope : ndarray, shape (n_going,)
         The dual's slope along the direction of all variables but theta_r.
     within : ndarray of bool, shape (n_going,)
-        Whether they can go as far as the room says: within their boxes, with the same sum.
+        Whether the variables can go as far as `reach` says, within their boxes and with the same sum.
     """
     cdef Py_ssize_t m = lo.shape[0], k, i, r, t
     cdef const double[:, ::1] theta = ends.theta, g = ends.g, direction = ends.direction, rate = ends.rate
-    cdef const double[::1] room = ends.room
+    cdef const double[::1] reach = ends.reach
     cdef double total, size, end, d
     numbers, within_array = np.zeros((2, going.shape[0])), np.empty(going.shape[0], dtype=bool)
     cdef double[:, ::1] out = numbers
@@ -355,6 +375,7 @@ def continued(const Py_ssize_t[::1] points, const Py_ssize_t[::1] going, const d
             r = points[k]
             total = size = 0
             within[i] = True
+            # curvature = d @ rate;  slope = d @ (g + b) without r;  lo <= theta + reach * d <= hi
             for t in range(m):
                 d = direction[k, t]
                 if d == 0:
@@ -365,7 +386,7 @@ def continued(const Py_ssize_t[::1] points, const Py_ssize_t[::1] going, const d
                 if t == r:
                     continue
                 out[1, i] += d * (g[k, t] + b[k])
-                end = theta[k, t] + room[k] * d
+                end = theta[k, t] + reach[k] * d
                 within[i] &= lo[t] - theta_slack[t] <= end <= hi[t] + theta_slack[t]
             within[i] &= fabs(total) <= 1e-9 * size
     return *numbers, within_array
