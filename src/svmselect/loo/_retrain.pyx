@@ -11,8 +11,6 @@ With F the primal objective at G's alpha and its best threshold b, ``F < H`` pro
 duality that the sign of f(x_r) at (alpha, b) is that of the optimum without r: the point is certified.
 """
 
-from libc.stdlib cimport free, malloc
-
 import numpy as np
 
 from svmselect.solver._smo cimport MVP, REACHED, Dual
@@ -267,6 +265,7 @@ def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] b
                     continue
                 if spent > allowed:
                     break
+                # a few rounds of Algorithm 3 on the problem without r
                 r = points[k]
                 leave_out(G, full, r, bounds_left[k], &active[0])
                 H.start(full, r)
@@ -276,6 +275,7 @@ def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] b
                 if outcome[k] == 1:
                     b = G.threshold()
                     outcome[k] = G.solved_to(tol) and not G.blurred(tol)
+                # each decided point pays for more rounds
                 if outcome[k] != 0:
                     decision[k] = G.f[r] + G.p[r] + b
                     decided += 1
@@ -322,36 +322,34 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef Py_ssize_t[::1] outcome = outcome_array
     cdef Dual G = Dual(full.gram, full.y)
     cdef ConstrainedDual H = ConstrainedDual(full.gram, full.y)
-    cdef Py_ssize_t *active = <Py_ssize_t *> malloc(full.m * sizeof(Py_ssize_t))
-    if active == NULL:
-        raise MemoryError
-    try:
-        with nogil:
-            for k in range(n):
-                r = points[k]
-                leave_out(G, full, r, 0, active)
-                if proposed and k == efficiency_test and 2 * certified < k:
-                    proposed = False
-                if proposed:
-                    H.start(full, r)
-                    outcome[k] = certify(G, H, 0, rule, tol, alone, &b)
-                    certified += outcome[k] == 2
-                else:
-                    outcome[k] = G.run_on(rule, tol, alone) == REACHED
-                if outcome[k] != 2:
-                    if not active_set:
-                        outcome[k] = G.solved_to(tol)
-                    elif not outcome[k] or G.blurred(tol) or not G.solved_to(tol):
-                        # steps creep, or their round-off hides the gap, or all of float64 does
-                        with gil:
-                            G.refresh()
-                            outcome[k] = _active_set.solve(G, working_set, tol, max_iter - G.n_iter)
-                    b = G.threshold()
-                decision[k] = G.f[r] + G.p[r] + b
-                n_iter += G.n_iter
-                if report:
+    cdef Py_ssize_t[::1] active = np.empty(full.m, dtype=np.intp)
+    with nogil:
+        for k in range(n):
+            # 1) the problem without r, from the full solution; Algorithm 3 stays if it certifies enough
+            r = points[k]
+            leave_out(G, full, r, 0, &active[0])
+            if proposed and k == efficiency_test and 2 * certified < k:
+                proposed = False
+            # 2) Algorithm 3, which may certify the sign, or Algorithm 2, SMO to the tolerance
+            if proposed:
+                H.start(full, r)
+                outcome[k] = certify(G, H, 0, rule, tol, alone, &b)
+                certified += outcome[k] == 2
+            else:
+                outcome[k] = G.run_on(rule, tol, alone) == REACHED
+            # 3) the active-set method where SMO has not finished, then the threshold at the optimum
+            if outcome[k] != 2:
+                if not active_set:
+                    outcome[k] = G.solved_to(tol)
+                elif not outcome[k] or G.blurred(tol) or not G.solved_to(tol):
+                    # steps creep, or round-off hides the gap
                     with gil:
-                        progress(1)
-    finally:
-        free(active)
+                        G.refresh()
+                        outcome[k] = _active_set.solve(G, working_set, tol, max_iter - G.n_iter)
+                b = G.threshold()
+            decision[k] = G.f[r] + G.p[r] + b
+            n_iter += G.n_iter
+            if report:
+                with gil:
+                    progress(1)
     return decision_array, outcome_array, n_iter
