@@ -51,16 +51,12 @@ def weighted_share(wrong, weight, counted=None):
     ----------
     wrong : ndarray of bool, shape (..., m)
     weight : array_like, shape (m,)
+        See `WeightedErrors.weighted_error`.
     counted : ndarray of bool or float, shape (m,), optional
 
     Returns
     -------
     ndarray, shape (...)
-
-    Raises
-    ------
-    ValueError
-        Unless the weights are finite, not negative, and positive at a point that counts.
     """
     weight, m = as_numbers(weight, "weight"), wrong.shape[-1]
     if weight.shape != (m,):

@@ -278,17 +278,6 @@ def solve_nusvc(
     ValueError
         For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ,
         or kernel values whose sums overflow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_nusvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_nusvc(gram, y, nu=0.5)
-    >>> solution.n_sv
-    6
     """
     y = check_labels(gram, y)
     weight, total = _check_nu(gram, y, nu, weight)

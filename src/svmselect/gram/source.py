@@ -95,14 +95,8 @@ class Source:
         Raises a ValueError unless the rows are increasing numbers of this matrix.
         """
         rows = np.array(rows)
-        if (
-            rows.ndim != 1
-            or rows.size == 0
-            or rows.dtype.kind not in "iu"
-            or rows[0] < 0
-            or rows[-1] >= self.m
-            or (np.diff(rows) <= 0).any()
-        ):
+        integers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
+        if not integers or rows[0] < 0 or rows[-1] >= self.m or (np.diff(rows) <= 0).any():
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         rows = rows.astype(np.intp)
         above = [(store, rows), *((larger, places[rows]) for larger, places in self.above)]

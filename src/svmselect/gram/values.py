@@ -173,11 +173,8 @@ class Values:
             return out
         source.counts.calling_thread[0] += support.size
         # 1) a linear kernel: X @ (theta @ X[support])
-        if (
-            isinstance(source.kernel, Linear)
-            and self.dtype == np.float64
-            and support.size > source.rows.width
-        ):
+        weight_vector = isinstance(source.kernel, Linear) and self.dtype == np.float64
+        if weight_vector and support.size > source.rows.width:
             right = source.rows if places is None else source.rows.take(places)
             return right.packed @ (theta @ source.rows.take(support).packed)
         # 2) columns that are stored here, then those of larger matrices
@@ -232,21 +229,15 @@ class Values:
 
         Parameters
         ----------
-        X : array_like or sparse matrix, shape (n, d)
-        support : ndarray of int, shape (s,)
-            Row numbers.
+        X, support
+            See `cross`.
         theta : ndarray, shape (s,)
-            Their weights.
+            The weights of the support.
 
         Returns
         -------
         ndarray, shape (n,)
             ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
-
-        Raises
-        ------
-        ValueError
-            If ``X`` is not finite or has another number of features.
         """
         rows, data_rows = self._source.beside(X, support)
         out = np.empty(rows.n)

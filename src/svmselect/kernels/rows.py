@@ -258,9 +258,8 @@ def dense_panels(A, B):
     """
     _check_columns(A, B)
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
-    columns = max(
-        1, min(B.n, B.panel_rows, max(PRODUCT_BYTES // (max(rows, B.width) * B.dtype.itemsize), 64))
-    )
+    in_cache = max(PRODUCT_BYTES // (max(rows, B.width) * B.dtype.itemsize), 64)
+    columns = max(1, min(B.n, B.panel_rows, in_cache))
     for a in slices(A.n, rows):
         left = A.dense(a)
         for b in slices(B.n, columns):

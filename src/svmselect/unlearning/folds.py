@@ -129,11 +129,10 @@ class FoldsUnlearning:
             size = np.array([np.abs(self.theta[sets[j]]).sum() for j in going])
             sign = np.where(np.abs(total) <= SLACK * size, 0, np.sign(total))
             starts = [
-                (start, going[sign == value])
+                (getattr(self, start), going[sign == value])
                 for start, value in (("start_up", 1), ("start_down", -1))
                 if (sign == value).any()
             ]
-            starts = [(getattr(self, start), rows) for start, rows in starts]
             # where SVs leave that balance each other, the remaining points may stay as they are
             stay = going[sign == 0]
             change = ends.theta[stay] - self.theta

@@ -86,9 +86,8 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
         for sign in (-1, 1):
             can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
             first = can_take_over[np.argmin(sign * f[can_take_over])]
-            starts.append(
-                (Tableau(full.gram, np.array([first])), -f[first], np.flatnonzero(y[points] == sign))
-            )
+            places = np.flatnonzero(y[points] == sign)
+            starts.append((Tableau(full.gram, np.array([first])), -f[first], places))
     # 2) the points of each tableau
     for tableau, b, places in starts:
         start = PointStart(tableau, y, theta, f + b, lo, hi, gap)
