@@ -12,7 +12,7 @@ from typing import IO
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a temporary file beside `path`, which is moved onto it when the block ends well, else removed.
+    """Yield a temporary file beside `path`, which replaces it when the block ends without an error.
 
     A symbolic link at `path` is replaced by the file: nothing outside the named folder is written. The mode
     of the file is that of a new one under the umask. A `ValueError` is raised, before anything is written,
@@ -21,21 +21,21 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     if (path.exists() and not path.is_file()) or _leads_to_open_file(path):
         raise ValueError(f"{path} is a folder, a device or a pipe, not a file that can be replaced")
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Nobody can guess the name, "x" neither follows a link nor opens what is there, and the length does not
-    # depend on that of the target. Not from tempfile, whose files are readable by their owner only.
+    # Nobody can guess the name, "x" neither follows a link nor opens an existing file, and the name's length
+    # does not depend on the target's. Files of tempfile are readable by their owner only.
     temporary = path.with_name(f".svmselect-{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as file:
             try:
                 yield file
-                file.close()  # what is buffered may not fit the disk
+                file.close()  # the last buffer may not fit the disk
                 os.replace(temporary, path)
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
     except OSError as error:
         if error.errno is not None and error.filename in (None, str(temporary)):
-            error.filename = str(path)  # a full disk says so without a name
+            error.filename = str(path)  # the error of a full disk has no file name
         raise
 
 

@@ -1,4 +1,4 @@
-"""Arguments of the numerical core as arrays and numbers, or a ValueError that names argument and value."""
+"""Checks of arguments of the numerical core, whose errors name the argument and the value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
 
 
 def check_labels(gram, y):
-    """Return labels as float64 of shape (m,); raise a ValueError for others than -1 and +1."""
+    """Return labels as float64 of shape (m,); raise a ValueError for labels other than -1 and +1."""
     if not hasattr(gram, "kernel_values"):
         raise ValueError(f"gram must be a Gram, made of rows and a kernel, got {type(gram).__name__}")
     y = np.asarray(y)
@@ -37,7 +37,7 @@ def check_labels(gram, y):
 
 
 def as_numbers(values, name):
-    """Return a copy as float64; raise a ValueError for text and other things that are no numbers."""
+    """Return a copy as float64; raise a ValueError for text and other values that are no numbers."""
     array = np.asarray(values)
     try:
         if array.dtype.kind in "USc" or (array.shape == () and array.dtype == object):
@@ -48,7 +48,7 @@ def as_numbers(values, name):
 
 
 def largest_C(gram):
-    """Return the bound of alpha that stands for every larger one; squares of larger alphas overflow."""
+    """Return the largest bound of alpha, which replaces larger ones: squares of larger alphas overflow."""
     with np.errstate(over="ignore", divide="ignore"):
         return np.float64(LARGEST_BOUND) / (gram.m * max(float(gram.diagonal.max()), 0.0))
 
@@ -63,27 +63,27 @@ def check_bounds(gram, y, C):
 
 
 def check_weights(gram, y, C, name):
-    """Return a number for each point as float64 of shape (m,); raise a ValueError as `check_bounds`, under
-    another name."""
+    """Return upper bounds or weights as float64 of shape (m,); raise the errors of `check_bounds`."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")
         C = np.full(gram.m, float(C))
-    C = as_numbers(C, name)
-    if C.shape != (gram.m,):
-        raise ValueError(f"{name} must be a number or have shape ({gram.m},), got shape {C.shape}")
-    bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
-    if bad.size:
-        raise ValueError(
-            f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
-        )
+    else:
+        C = as_numbers(C, name)
+        if C.shape != (gram.m,):
+            raise ValueError(f"{name} must be a number or have shape ({gram.m},), got shape {C.shape}")
+        bad = np.flatnonzero(~(np.isfinite(C) & (C >= 0)))
+        if bad.size:
+            raise ValueError(
+                f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
+            )
     if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
         raise ValueError(f"y must hold both classes among the points with {name} > 0")
     return C
 
 
 def check_options(tol, working_set, max_iter, m):
-    """Return the step limit of a problem of m rows; raise a ValueError for a bad one, tol or working set."""
+    """Return the step limit of a problem of m rows; raise a ValueError for a bad option."""
     if not (isinstance(tol, numbers.Real) and np.isfinite(tol) and tol > 0):
         raise ValueError(f"tol must be a positive finite number, got {tol!r}")
     if not (isinstance(working_set, str) and working_set in WORKING_SETS):
@@ -96,7 +96,7 @@ def check_options(tol, working_set, max_iter, m):
 
 
 def check_start(start, y, C):
-    """Return a feasible start as signed variables of shape (m,); raise a ValueError for another one."""
+    """Return a feasible start as signed variables of shape (m,); raise a ValueError for an infeasible one."""
     start = as_numbers(start, "start")
     if start.shape != y.shape:
         raise ValueError(f"start must have shape {y.shape}, got {start.shape}")
@@ -111,6 +111,6 @@ def check_start(start, y, C):
 
 
 def frozen(array):
-    """Return the array, made read-only."""
+    """Make an array read-only, and return it."""
     array.flags.writeable = False
     return array

@@ -1,7 +1,7 @@
-/* CLONES before a function: it is built for AVX-512, AVX2 and the baseline of x86-64, and the loader picks one (no
- * -march=native).  That takes glibc, whose loader runs their resolvers, and GCC; all others, and -DSVMSELECT_NO_CLONES, build
- * each function once.  (clang 14 knows clones as well, but gives those of functions with external linkage other names.)
- * Include it after a header of libc, which says whether it is glibc. */
+/* A function with CLONES is compiled for AVX-512, AVX2 and the baseline of x86-64, and the loader chooses one (no
+ * -march=native).  That needs GCC, and glibc, whose loader runs the resolvers.  Other compilers and libraries, and
+ * -DSVMSELECT_NO_CLONES, compile each function once.  (clang 14 knows clones, too, but renames those with external linkage.)
+ * Include this header after one of libc, which defines __GLIBC__. */
 #ifndef SVMSELECT_CLONES_H
 #define SVMSELECT_CLONES_H
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 \

@@ -1,6 +1,6 @@
-"""Storage of columns, for who makes a Gram matrix of their own that solvers accept.
+"""Storage of columns, for users who write a Gram matrix that solvers accept.
 
-Solvers ask for a matrix's ``columns``, a `Columns` that is given a function to load what is absent; see
+Solvers use a matrix' ``columns``, a `Columns` with a function that loads absent columns; see
 `svmselect.gram.Gram`.
 """
 

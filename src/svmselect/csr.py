@@ -1,5 +1,7 @@
-"""Sparse input: the one place where its indices are checked before compiled code follows them, and where each
-matrix gets one form, however it was stored."""
+"""Checks of sparse input, and its canonical form.
+
+Compiled code follows the indices of sparse matrices, and this is the one place where they are checked.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +14,30 @@ __all__ = ["as_csr"]
 def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
     """Check a sparse matrix of any format and return it as CSR in canonical form.
 
-    SciPy checks little of what a matrix is made from and nothing of what is changed afterwards, and its
-    conversions write wherever an index points. Everything that takes sparse input calls this function first.
-    In canonical form the entries of a row are sorted by column, each column comes once, and no entry is 0:
-    what is computed from the stored entries is then computed from the matrix.
+    SciPy checks few arguments of a matrix and no later change, and its conversions write wherever an index
+    points. Every function that takes sparse input calls this one first. In canonical form the entries of a
+    row are sorted by column, each column comes once, and no entry is 0, so results depend on the matrix and
+    not on its storage.
 
     Parameters
     ----------
     X : sparse array or matrix, shape (m, d)
-        Any format, index type (32 or 64 bits, signed or not) and value type will do. It is not changed.
+        Of any format, index type (32 or 64 bits, signed or not) and value type. It is not changed.
     name : str, default "X"
-        What errors call it.
+        The argument's name in errors.
 
     Returns
     -------
     csr_array or csr_matrix, shape (m, d)
         A matrix for a matrix and an array for an array. It shares values and indices with `X` where these
-        need no conversion; indices are of 32 bits where their values allow it. Entries of one place are added
-        in the type of the values, as ``X.toarray()`` does.
+        need no conversion; indices have 32 bits if their values allow it. Repeated entries are added in the
+        type of the values, as ``X.toarray()`` does.
 
     Raises
     ------
     ValueError
-        If `X` has not two dimensions or holds no numbers, or an index is out of range, the row pointers do
-        not start at 0 or decrease or end beyond the values, or the sizes of these arrays differ.
+        If `X` does not have two dimensions or contains no numbers; if an index is out of range; if the row
+        pointers do not start at 0, decrease or end beyond the values; or if the sizes of these arrays differ.
     """
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
@@ -64,7 +66,7 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
 
 
 def _canonical(X):
-    """Return a CSR matrix in canonical form, which shares no array with X that it has to change."""
+    """Return a CSR matrix in canonical form; arrays of X are copied before they are changed."""
     X = _rebuilt(X)
     if not X.has_canonical_format or not X.data.all():
         X = X.copy()
@@ -74,14 +76,15 @@ def _canonical(X):
 
 
 def _rebuilt(X):
-    """Return a compressed matrix with narrow indices and without SciPy's notes, which may be out of date."""
+    """Return a compressed matrix with narrow indices and without SciPy's flags, which may be out of date."""
     small = max(*X.shape, X.indices.size) <= np.iinfo(np.int32).max
     indices, pointers = (a.astype(np.int32 if small else np.int64, copy=False) for a in (X.indices, X.indptr))
     return type(X)((X.data, indices, pointers), shape=X.shape)
 
 
 def _check_compressed(X, name):
-    """A ValueError unless data, indices and pointers of a CSR, CSC or BSR matrix fit each other."""
+    """Raise a ValueError unless data, indices and pointers of a CSR, CSC or BSR matrix fit each other."""
+    # the names of the two axes, and the shape in rows of pointers and columns of indices
     across, along = ("row", "column") if X.format != "csc" else ("column", "row")
     shape = X.shape if X.format != "csc" else X.shape[::-1]
     dimensions = 1
@@ -91,6 +94,7 @@ def _check_compressed(X, name):
             raise _broken(name, f"blocks of shape {np.shape(X.data)[1:]} in a matrix of shape {shape}")
         shape = tuple(n // b for n, b in zip(shape, X.blocksize, strict=True))
         dimensions = 3
+    # the arrays, their sizes, and the order of the pointers
     _check_integers(X.indptr, f"{across} pointers", name)
     _check_integers(X.indices, f"{along} indices", name)
     if np.ndim(X.data) != dimensions or len(X.data) != X.indices.size:
@@ -114,7 +118,7 @@ def _check_integers(numbers, role, name):
 
 
 def _check_range(numbers, size, role, name):
-    """A ValueError unless all numbers are from 0 to size - 1."""
+    """Raise a ValueError unless all numbers are from 0 to size - 1."""
     if numbers.size:
         for number in (int(numbers.min()), int(numbers.max())):
             if not 0 <= number < size:

@@ -1,4 +1,4 @@
-"""Errors of points: by the sign of their decision values, and as shares in which points weigh differently."""
+"""Errors of points by the sign of their decision values, and weighted shares of errors."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["WeightedErrors", "misclassified", "weighted_share"]
 
 
 def misclassified(y, decision):
-    """Return where decision values have the wrong sign; 0 counts as class +1 (Franc et al. 2008, eq. 2)."""
+    """Return whether each decision value has the wrong sign; 0 is class +1 (Franc et al. 2008, eq. 2)."""
     return (decision >= 0) != (y > 0)
 
 
 class WeightedErrors:
-    """Errors of points, which may weigh differently.
+    """Errors of points that may have different weights.
 
-    A subclass has ``_errors_and_counts()``: the points in error, bool of shape (..., m), and how often each
-    point counts, shape (m,): 0 for those that were not evaluated; or None where all count once.
+    A subclass has ``_errors_and_counts()``, which returns the points in error, bool of shape (..., m), and
+    how often each point counts, shape (m,), 0 without an evaluation; or None if all count once.
     """
 
     def weighted_error(self, weight):
@@ -32,7 +32,7 @@ class WeightedErrors:
         Returns
         -------
         float or ndarray, shape (n_gammas, n_Cs)
-            In [0, 1]; of a grid that of each model.
+            In [0, 1]; for a grid, one number per model.
 
         Raises
         ------
@@ -45,22 +45,18 @@ class WeightedErrors:
 
 
 def weighted_share(wrong, weight, counted=None):
-    """Return the weight of the points that are wrong over that of all, each as often as it is counted.
+    """Return the weight of the points that are wrong over the weight of all, times their counts.
 
     Parameters
     ----------
     wrong : ndarray of bool, shape (..., m)
     weight : array_like, shape (m,)
+        See `WeightedErrors.weighted_error`.
     counted : ndarray of bool or float, shape (m,), optional
 
     Returns
     -------
     ndarray, shape (...)
-
-    Raises
-    ------
-    ValueError
-        Unless the weights are finite, not negative, and positive at a point that counts.
     """
     weight, m = as_numbers(weight, "weight"), wrong.shape[-1]
     if weight.shape != (m,):

@@ -1,7 +1,7 @@
 """Locks and values that a fork leaves usable.
 
-A forked process has one thread, the one that called ``os.fork``. Whatever lock another thread held at that
-moment would stay locked in it for good.
+A forked process has one thread, the one that called ``os.fork``. A lock that another thread held at that
+moment would stay locked for good.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _holders: weakref.WeakSet = weakref.WeakSet()
 
 
 def renew_after_fork(holder: Any) -> None:
-    """Have ``holder.renew()`` called in every process that is forked while the holder lives."""
+    """Register ``holder.renew()`` to be called in every process that is forked while the holder exists."""
     _holders.add(holder)
 
 
@@ -40,10 +40,10 @@ if hasattr(os, "register_at_fork"):
 
 
 class cached_property(functools.cached_property):
-    """An attribute that is computed when it is first asked for, without a lock.
+    """An attribute that is computed on first access, without a lock.
 
-    Until Python 3.12 the base class holds a lock meanwhile, one for all instances. Threads that ask at once
-    may each compute the value here, and then keep the same.
+    Until Python 3.12 the base class holds a lock meanwhile, one for all instances. Here several threads may
+    compute the value at the same time; they all get the first one that is stored.
     """
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Many fits on the same rows: the path over C and gamma."""
+"""Fits on the same rows along a path of C and gamma."""
 
 from __future__ import annotations
 
@@ -26,20 +26,9 @@ class PathPoint(NamedTuple):
     Attributes
     ----------
     gamma : float or None
-        None where the path has none.
+        None on a path without gammas.
     C : float
     solution : Solution
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_path
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> point = next(iter(solve_path(gram, y, [0.1, 1, 10])))
-    >>> point.C, point.solution.converged
-    (0.1, True)
     """
 
     gamma: float | None
@@ -56,13 +45,13 @@ def solve_path(
     tol: float = 1e-3,
     working_set: str | None = None,
 ) -> Iterator[PathPoint]:
-    """Train a C-SVC for every C, and for every gamma where some are given, on the same Gram matrix.
+    """Train a C-SVC for every C, and for every gamma if there are any, on the same Gram matrix.
 
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows. With `gammas` it is given an RBF kernel of each gamma in turn, in the
-        same memory, and is left with the last.
+        Kernel matrix of the m rows. With `gammas` it gets an RBF kernel of each gamma in turn, in the same
+        memory, and keeps the last one.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     Cs : array_like, shape (n,)
@@ -70,10 +59,10 @@ def solve_path(
     gammas : array_like, optional
         Values of gamma, the outer loop.
     warm_start : {"none", "C", "gamma"}
-        Where a fit starts: at zero; at the solution of the C before, moved to where the next one will be
-        (`moved_along_C`); or at the solution of the same C and the gamma before.
+        The start of each fit: zero; the solution of the previous C, moved towards the next one
+        (`moved_along_C`); or the solution of the same C and the previous gamma.
     tol, working_set
-        See `solve_csvc`. By default fits of several C share stored columns where the matrix fits its budget.
+        See `solve_csvc`. By default fits of several C share stored columns if the matrix fits its budget.
 
     Yields
     ------
@@ -88,8 +77,8 @@ def solve_path(
 
     Notes
     -----
-    The solutions do not depend on the start beyond `tol`; their cost does. See ``benchmarks/warm_starts.py``
-    for what each start saves.
+    Up to `tol` the solutions do not depend on the start; their cost does. ``benchmarks/warm_starts.py``
+    measures what each start saves.
 
     Examples
     --------
@@ -114,7 +103,7 @@ def solve_path(
 
 
 def _walk(gram, y, Cs, gammas, warm_start, tol, working_set):
-    """The generator of `solve_path`, its arguments checked."""
+    """Yield the models of `solve_path`, whose arguments have been checked."""
     at_C = {}
     for gamma in [None] if gammas is None else gammas:
         if gamma is not None:
@@ -131,15 +120,14 @@ def _walk(gram, y, Cs, gammas, warm_start, tol, working_set):
 
 
 def moved_along_C(y, solution, C):
-    """Feasible signed variables from which to solve for other bounds ``C``: the solution's, moved towards
-    where they will be. Points left out, with a bound of 0, stay so.
+    """Return feasible signed variables for other bounds ``C``, the solution's moved towards the new optimum.
 
-    Bounded variables grow with their bounds. Where they are the most, the in-bound ones follow in proportion,
-    as they do exactly while no point changes its role and no threshold enters (all of the solution does when
-    all are bounded); where they are few, in-bound ones stay, and only move by one amount to keep the sum.
-    Without bounded variables the solution is that of the larger C. For smaller bounds all shrink in
-    proportion. Towards bounds above `FAR`, or as many times larger, none
-    grows: few alphas would follow, and sums would overflow.
+    Points left out, with a bound of 0, stay so. Bounded variables grow with their bounds. If most are bounded
+    the in-bound ones grow in proportion, which is exact while no point changes its role and the threshold
+    stays. If few are bounded the in-bound ones move by one amount that keeps the sum. Without bounded
+    variables the solution is optimal for a larger C. For smaller bounds all variables shrink in proportion.
+    Towards bounds above `FAR`, or that many times larger, none grows: few alphas would follow, and sums would
+    overflow.
     """
     bound = solution.C
     if C.max() > FAR * min(1.0, bound.max()) and (bound <= C).all():
@@ -156,7 +144,7 @@ def moved_along_C(y, solution, C):
 
 
 def check_values(values, name):
-    """Positive finite numbers as a list of floats, or a ValueError."""
+    """Return positive finite numbers as a list of floats; raise a ValueError for other values."""
     values = as_numbers(values, name)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"{name} must be a list of at least one number, got shape {values.shape}")

@@ -13,8 +13,7 @@ import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_bounds, check_labels, check_options, check_start, check_weights, frozen
 from svmselect.gram import Gram
 from svmselect.solver._blocked import BlockedDual
-from svmselect.solver._nu import NuDual
-from svmselect.solver._smo import Dual
+from svmselect.solver._smo import Dual, NuDual
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -37,22 +36,7 @@ CLOSER, STEPS_CLOSER = (1e-1, 1e-2, 1e-3, 1e-4), 50_000
 
 
 class InfeasibleNu(ValueError):
-    """Raised where nu is infeasible: the classes are too unbalanced for it, or it leaves no margin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, InfeasibleNu, solve_nusvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> try:
-    ...     solve_nusvc(gram, np.array([-1.0] * 7 + [1.0]), nu=0.5)
-    ... except InfeasibleNu as error:
-    ...     print(type(error).__name__)
-    ...
-    InfeasibleNu
-    """
+    """Error of an infeasible nu: the classes are too unbalanced for it, or it leaves no margin."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +52,7 @@ class Solution:
     b : float
         Threshold. Where no in-bound SV fixes it, the midpoint of its interval.
     decision : ndarray, shape (m,)
-        ``f(x_i)`` at every row, also at those left out.
+        ``f(x_i)`` of every row, including the points left out.
     objective : float
         ``1/2 alpha'Q alpha - sum(alpha)`` (LIBSVM's sign).
     kkt_gap : float
@@ -76,23 +60,10 @@ class Solution:
     n_iter : int
         SMO steps and moves of the active-set method.
     columns_requested, kernel_values : int
-        Gram columns asked for, and kernel values computed, by this fit.
+        Gram columns requested, and kernel values computed, by this fit.
     converged : bool
-        Whether ``kkt_gap`` came down to ``tol``, and rounding leaves no doubt that it did: at most another
-        ``tol``, or 1e-6. If not, steps ran out, or no step led any further.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> solution.n_sv, solution.n_inbound
-    (6, 2)
-    >>> solution.decision.round(2)
-    array([-1.  , -1.05, -0.77, -0.27,  0.27,  0.77,  1.05,  1.  ])
+        Whether ``kkt_gap`` is at most ``tol``, with round-off of at most another ``tol``, or 1e-6. If not,
+        steps ran out, or no step brought a gain.
     """
 
     alpha: np.ndarray
@@ -138,19 +109,18 @@ def solve_csvc(
         Labels, -1 and +1.
     C : float or array_like, shape (m,)
         Upper bound of every alpha, or one per point. A point with ``C_i = 0`` is left out of the training
-        set, and its decision value is that of a held-out point.
+        set; its decision value is the prediction of a model that has not seen it.
     tol : float
         Stop when ``M+ - M- <= tol``, where ``M+ = max over up of -y_i G_i`` and ``M- = min over low of -y_i
         G_i`` (LIBSVM's stopping rule). Franc et al. (2008), eq. 8, quote half of it.
     working_set : {"wss2", "mvp"}, optional
         "wss2": second-order rule of Fan, Chen and Lin (2005), LIBSVM's; "mvp": maximal violating pair of
         Keerthi et al. (2001), the "improved SMO" of Franc et al. Either is SMO with steps over all rows and
-        stored columns. By default the library chooses: "wss2", or blocks of rows where the problem is large
-        (see Notes).
+        stored columns. By default the library chooses "wss2", or blocks of rows for a large problem (see
+        Notes).
     active_set : bool
         Whether an active-set method takes over where SMO creeps: linear kernels with a large C, RBF kernels
-        with a tiny gamma. False is SMO alone, over all rows, whose steps compare with those of other SMO
-        solvers.
+        with a tiny gamma. False is SMO alone, over all rows, for comparisons with other SMO solvers.
     start : array_like, shape (m,), optional
         Feasible alphas to start from; zeros by default.
     max_iter : int, optional
@@ -166,18 +136,18 @@ def solve_csvc(
         For labels other than -1 and +1, one class only, a bad C, tol, working set or start, or shapes that
         differ.
     KeyboardInterrupt
-        On Ctrl-C, which the loop looks for several times a second.
+        On Ctrl-C, for which the loop checks several times a second.
 
     Notes
     -----
-    *Blocks.* A problem of 10,000 rows or more, of whose Gram matrix no columns are stored yet, is solved by
-    blocks of some 1,000 rows, unless `working_set` names a rule or `active_set` is False. Only a block's part
-    of the matrix is stored, however large the matrix' budget is, and other kernel values are used once; where
-    rows have 250 values or more, columns of those that move are kept during the fit, in 256 MB or a quarter
-    of the budget. One fit is faster so. For many fits on one matrix that fits its budget, call
-    ``gram.compute()`` before: they find its columns, and need no kernel values of their own. Steps of blocks
-    count as iterations; columns requested are those that steps ask for, of the block's length, and one for
-    each row that a round or a fresh gradient takes into account.
+    *Blocks.* A problem of 10,000 rows or more is solved by blocks of some 1,000 rows if no columns of its
+    Gram matrix are stored yet, unless `working_set` names a rule or `active_set` is False. Only a block's
+    part of the matrix is stored, however large the budget is, and other kernel values are used once. If rows
+    have 250 values or more, the columns of rows that move are stored during the fit, in 256 MB or a quarter
+    of the budget. That makes a single fit faster. For many fits on a matrix that fits its budget, call
+    ``gram.compute()`` first: then fits compute no kernel values. Steps of blocks count as iterations. Columns
+    requested are those of steps, of the block's length, and one for each row in a round's update or in a
+    fresh gradient.
 
     Examples
     --------
@@ -207,7 +177,7 @@ def solve_csvc(
 
 @one_blas_thread()
 def solve_blocked(gram, y, C, size, tol=1e-3, start=None, max_iter=None):
-    """`solve_csvc` by blocks of `size` rows, however small the problem is."""
+    """Train a C-SVC by blocks of `size` rows, however small the problem is; see `solve_csvc`."""
     if size < 2:
         raise ValueError(f"size must be at least 2, got {size}")
     y = check_labels(gram, y)
@@ -220,17 +190,15 @@ def solve_blocked(gram, y, C, size, tol=1e-3, start=None, max_iter=None):
 
 
 def _fitted(dual, y, C, theta, rule, tol, max_iter, solve):
-    """The Solution that a Dual comes to from the signed variables `theta`, or from 0."""
+    """Solve a Dual from the signed variables `theta`, or from 0; return the Solution."""
     columns, values = dual.gram.thread_counts
-    dual.boxes(y, C)
-    if theta is not None:
-        dual.seed(theta)
+    dual.boxes(y, C, theta)
     converged = solve(dual, rule, tol, max_iter)
     return solution_of(dual, dual.gram, y, C, converged, columns, values)
 
 
 def solution_of(dual, gram, y, C, converged, columns, values):
-    """The Solution in a Dual; `columns` and `values` are the thread's Gram counters before the fit."""
+    """Return the Solution of a Dual; `columns` and `values` are the thread's counters before the fit."""
     columns_now, values_now = gram.thread_counts
     theta, f, b, _, gap, n_iter = dual.state()
     p = dual.linear_term()
@@ -239,7 +207,7 @@ def solution_of(dual, gram, y, C, converged, columns, values):
         C=frozen(C),
         b=b,
         decision=frozen(f + p + b),
-        # theta sums to 0, so b may be added to f: what it takes out of f would only lose digits
+        # theta sums to 0, so b may be added to f, which avoids cancellation
         objective=0.5 * float(theta @ (f + b - p)),
         kkt_gap=gap,
         n_iter=n_iter,
@@ -250,7 +218,7 @@ def solution_of(dual, gram, y, C, converged, columns, values):
 
 
 def _check_nu(gram, y, nu, weight):
-    """Upper bounds of the nu-SVC's alphas and the sum that each class has to reach, or a ValueError."""
+    """Return the nu-SVC's upper bounds and each class's sum of alphas; raise a ValueError for a bad nu."""
     if not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
     weight = check_weights(gram, y, np.ones(gram.m) if weight is None else weight, "weight")
@@ -271,8 +239,9 @@ def solve_nusvc(
     working_set: str = "wss2",
     max_iter: int | None = None,
 ) -> Solution:
-    """Train a nu-SVC (Schoelkopf et al. 2000; Chang and Lin 2001): minimise ``1/2 a'Q a``, ``0 <= a_i <=
-    w_i``, ``y'a = 0``, ``sum(a) = nu sum(w)``.
+    """Train a nu-SVC: minimise ``1/2 a'Q a``, ``0 <= a_i <= w_i``, ``y'a = 0``, ``sum(a) = nu sum(w)``.
+
+    See Schoelkopf et al. (2000), and Chang and Lin (2001).
 
     Parameters
     ----------
@@ -284,12 +253,11 @@ def solve_nusvc(
         In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
         errors. At most ``2 min(sum of w over one class) / sum(w)``.
     weight : array_like, shape (m,), optional
-        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set, and its
-        decision value is that of a held-out point.
+        ``w``; 1 for every point by default. A point with weight 0 is left out of the training set.
     tol : float
         Stop when in both classes ``M+ - M- <= tol min(rho, max_i k(x_i, x_i))`` on the scale of ``a``, so
-        that the C-SVC's gap is about `tol`. LIBSVM stops at `tol` itself; where rho is small, its solution
-        may be far from the optimum of the C-SVC.
+        that the C-SVC's gap is about `tol`. LIBSVM stops at `tol` itself: with a small rho its solution may
+        be far from the optimum of the C-SVC.
     working_set : {"wss2", "mvp"}
         See `solve_csvc`; the pair lies in the class that violates more.
     max_iter : int, optional
@@ -298,29 +266,18 @@ def solve_nusvc(
     Returns
     -------
     Solution
-        That of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001, Theorem 4):
-        ``alpha = a / rho``, and threshold, decision values and objective on that scale. The KKT gap is that
-        of the C-SVC, and `converged` says whether both classes came to the tolerance.
+        The solution of the C-SVC with ``C = w / rho``, which has the same classifier (Chang and Lin 2001,
+        Theorem 4): ``alpha = a / rho``, and threshold, decision values, objective and KKT gap on that scale.
+        `converged` says whether both classes came to the tolerance.
 
     Raises
     ------
     InfeasibleNu
-        A ValueError, for a nu that is too large for the classes or leaves no margin (rho is within the
-        tolerance: the classes' convex hulls, reduced by nu, meet).
+        A ValueError, for a nu that is too large for the classes, or leaves no margin: rho is within the
+        tolerance, because the classes' convex hulls, reduced by nu, meet.
     ValueError
         For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ,
         or kernel values whose sums overflow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_nusvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_nusvc(gram, y, nu=0.5)
-    >>> solution.n_sv
-    6
     """
     y = check_labels(gram, y)
     weight, total = _check_nu(gram, y, nu, weight)
@@ -330,24 +287,26 @@ def solve_nusvc(
             f"X is too large for a nu-SVC: sums of kernel values up to {largest:.3g} overflow float64"
         )
     max_iter = check_options(tol, working_set, max_iter, gram.m)
+    # 1) the dual of nu, from the first points of each class
     columns, values = gram.thread_counts
     dual = NuDual(gram, y)
-    dual.boxes(y, weight)
-    dual.seed(sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
+    dual.boxes(y, weight, sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
     dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
-    # f at the start is made of kernel values, also of an indefinite kernel
+    # 2) solved to tol on the scale of kernel values, then on the C-SVC's, if its margin rho is smaller; f at
+    # the start is a sum of kernel values, also with an indefinite kernel
     scale = largest if largest > 0 else float(np.abs(dual.state()[1]).max()) / (2 * total) or 1.0
     converged = dual.solve(working_set, tol * scale, max_iter)
-    rho = dual.margin()
+    rho = dual.rho()
     if converged and tol * scale < rho < scale:
-        # On the scale of the C-SVC the gap is divided by rho.
+        # the C-SVC's gap is divided by rho
         converged = dual.solve(working_set, tol * rho, max_iter - dual.state()[-1])
-        rho = dual.margin()
+        rho = dual.rho()
     if rho <= tol * scale:
         raise InfeasibleNu(
             f"nu must leave a margin above tol = {tol} of the largest kernel value between the classes, "
             f"got {nu} with rho = {rho / scale:.3g} of it{_smaller_tol(dual, working_set, tol, scale)}"
         )
+    # 3) the solution on the scale of the C-SVC
     solution = solution_of(dual, gram, y, weight, converged, columns, values)
     alpha, decision = solution.alpha / rho, solution.decision / rho
     return replace(
@@ -362,30 +321,30 @@ def solve_nusvc(
 
 
 def _smaller_tol(dual, working_set, tol, scale):
-    """Return the end of a refusal, which names a smaller tol with which nu leaves a margin; else ""."""
+    """Return the end of an error message that names a smaller tol with which nu has a margin, or ""."""
     for share in CLOSER:
         smaller = share * tol
         converged = dual.solve(working_set, smaller * scale, STEPS_CLOSER)
         # the margin at another solution with this gap differs by at most the gap
-        if converged and dual.margin() > 3 * smaller * scale:
+        if converged and dual.rho() > 3 * smaller * scale:
             return f"; tol = {smaller:g} would do"
     return ""
 
 
 def _gap_of(alpha, C, y, decision):
-    """``M+ - M-`` of a C-SVC, 0 where no pair violates, from its variables and decision values."""
+    """Compute ``M+ - M-`` of a C-SVC, or 0, from its variables and decision values."""
     f, lower, upper = decision - y, alpha > 0, alpha < C
     up, low = np.where(y > 0, upper, lower), np.where(y > 0, lower, upper)
     return max(float(f[low].max(initial=-np.inf) - f[up].min(initial=np.inf)), 0.0)
 
 
 def _filled(bound, total):
-    """Shares of a total, each up to its bound, the first points first."""
+    """Return shares of a total, each up to its bound, the first points first."""
     return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 
 
 def check_solution(gram, y, solution):
-    """Labels as float64 of shape (m,), or a ValueError for these or for the solution of another problem."""
+    """Return labels as float64; raise a ValueError for bad ones, or for a solution of another problem."""
     y = check_labels(gram, y)
     if not isinstance(solution, Solution):
         raise ValueError(f"solution must be a Solution, got {type(solution).__name__}")
@@ -399,7 +358,7 @@ def check_solution(gram, y, solution):
 def decision_function(
     gram: Gram, y: ArrayLike, solution: Solution, X: ArrayLike | sparse.sparray
 ) -> np.ndarray:
-    """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` at new rows.
+    """Compute decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` of new rows.
 
     Parameters
     ----------

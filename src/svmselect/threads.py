@@ -1,4 +1,4 @@
-"""Threads: many blocks of a matrix at once, each product of matrices on one; and how they are stopped."""
+"""Threads that compute blocks of a matrix, each with a BLAS of one thread, and their interruption."""
 
 from __future__ import annotations
 
@@ -29,20 +29,22 @@ __all__ = [
 
 WORK_FOR_THREADS = 2**25  # this many multiplications are worth a second thread
 
-# threads that `run` may use: as many as BLAS had before it was limited to one; None where it is not limited
+# The threads that `run` may use: as many as BLAS had before it was limited to one. None without a limit.
 _allowed = ContextVar("allowed", default=None)
 
 
 @cache
 def blas_libraries():
-    """The BLAS libraries of this process."""
+    """Return the BLAS libraries of this process."""
     return ThreadpoolController().select(user_api="blas")
 
 
 @cache
 def _by_scope():
-    """The libraries whose number of threads belongs to the process, and the libraries, of OpenMP, where it
-    belongs to the calling thread."""
+    """Return the libraries whose number of threads is set for the process, and those of OpenMP.
+
+    The number of OpenMP is set for the calling thread alone.
+    """
     paths = {True: [], False: []}
     for library in blas_libraries().lib_controllers:
         paths[getattr(library, "threading_layer", None) == "openmp"].append(library.filepath)
@@ -50,19 +52,24 @@ def _by_scope():
 
 
 def _let_others_control(libraries):
-    """Let any thread set the limits again: threadpoolctl, from 3.8 on, keeps that for the thread that did so
-    first, as long as it lives."""
+    """Let any thread set the limits again.
+
+    From threadpoolctl 3.8 on, only the thread that set them first can do so while it lives.
+    """
     for kind in {type(library) for library in libraries.lib_controllers}:
         getattr(kind, "clear_controlling_thread", lambda: None)()
 
 
 class _OneThread:
-    """The limit of BLAS to one thread. Threads enter and leave at any time: the first one in limits the
-    process, the last one out puts the former numbers back."""
+    """The limit of BLAS to one thread.
+
+    Threads enter and leave at any time. The first one to enter limits the process, the last one to leave
+    restores the former numbers.
+    """
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._inside = []  # the threads inside, each as often as it entered
+        self._inside = []  # the threads inside, repeated as often as they entered
         self._before, self._limits = 1, None
         renew_after_fork(self)
 
@@ -90,7 +97,7 @@ class _OneThread:
             return self._before, thread_limits
 
     def leave(self, thread_limits):
-        """Undo what `enter` did, given the limits of the calling thread that it returned."""
+        """Undo `enter`, given the limits of the calling thread that it returned."""
         with self._lock:
             if thread_limits is not None:
                 thread_limits.restore_original_limits()
@@ -98,7 +105,7 @@ class _OneThread:
             self._restore()
 
     def _restore(self):
-        """Put the former numbers back if no thread is inside."""
+        """Restore the former numbers if no thread is inside."""
         if not self._inside and self._limits is not None:
             self._limits.restore_original_limits()
             self._limits = None
@@ -110,10 +117,10 @@ _one_thread = _OneThread()
 
 @contextmanager
 def one_blas_thread():
-    """BLAS on one thread inside, also as a decorator: the many small products of a fit are faster so, by much
-    where the threads' cores are busy. `run` still uses as many threads as BLAS had.
+    """Limit BLAS to one thread inside, as a context or a decorator.
 
-    The limit holds for the process while any thread is inside.
+    The many small products of a fit are faster on one thread, much faster if other cores are busy. `run`
+    still uses as many threads as BLAS had. The limit holds for the process while any thread is inside.
     """
     if _allowed.get() is not None:
         yield
@@ -134,19 +141,19 @@ def thread_count():
 
 
 class _Stop:
-    """A request to stop. Setting an attribute is safe in a signal handler, which locks are not."""
+    """A request to stop. Setting an attribute is safe in a signal handler, taking a lock is not."""
 
-    asked = False
+    requested = False
 
 
-# requests that the calling thread heeds: those of the runs that it works for, and those of Ctrl-C
+# requests to the calling thread from the runs that it works for, and requests to all threads after Ctrl-C
 _stops = ContextVar("stops", default=())
 _everywhere: list[_Stop] = []
 
 
 def check_interrupted():
-    """A KeyboardInterrupt if the calling thread was asked to stop; solvers call it several times a second."""
-    if any(stop.asked for stop in (*_everywhere, *_stops.get())):
+    """Raise KeyboardInterrupt after a request to stop; solvers call this several times a second."""
+    if any(stop.requested for stop in (*_everywhere, *_stops.get())):
         raise KeyboardInterrupt
 
 
@@ -154,37 +161,21 @@ def check_interrupted():
 def interruptible_threads() -> Iterator[None]:
     """Let Ctrl-C end the fits of all threads, not only those of the main thread.
 
-    Python delivers Ctrl-C to the main thread alone. The library's own threads, those of `cross_validate` or
-    `cross_validate_grid`, stop with the thread that waits for them. For threads of your own, enter this
-    context in the main thread *around* whatever waits for them::
+    Python delivers Ctrl-C to the main thread alone. The threads of `cross_validate` and `cross_validate_grid`
+    stop with the thread that waits for them. For your own threads, enter this context in the main thread
+    *around* the statement that waits for them::
 
         with interruptible_threads(), ThreadPoolExecutor() as pool:
             solutions = list(pool.map(fit, Cs))
 
-    After Ctrl-C, every fit that runs or begins inside raises KeyboardInterrupt in its thread within a second
-    or so, until the context is left. A former handler of SIGINT is called as before, and put back at the end.
-    Where Ctrl-C is ignored or kills the process nothing is changed.
+    After Ctrl-C, every fit that runs or begins inside raises KeyboardInterrupt in its thread within about a
+    second, until the context is left. The former handler of SIGINT is called, too, and restored at the end.
+    If Ctrl-C is ignored or kills the process, nothing is changed.
 
     Raises
     ------
     RuntimeError
-        In another thread than the main one, where Python sets no handlers.
-
-    Examples
-    --------
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, interruptible_threads, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> def fit(C):
-    ...     return solve_csvc(gram, y, C).n_sv
-    ...
-    >>> with interruptible_threads(), ThreadPoolExecutor(2) as pool:
-    ...     list(pool.map(fit, [0.1, 1, 10]))
-    ...
-    [8, 6, 4]
+        Outside the main thread, where Python sets no handlers.
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("interruptible_threads must be entered in the main thread")
@@ -195,8 +186,8 @@ def interruptible_threads() -> Iterator[None]:
     stop, thread = _Stop(), threading.get_ident()
 
     def handler(number, frame):
-        # in a process that another thread has forked, nobody leaves this context
-        stop.asked = threading.get_ident() == thread
+        # a process that another thread has forked never leaves this context
+        stop.requested = threading.get_ident() == thread
         former(number, frame)
 
     _everywhere.append(stop)
@@ -210,11 +201,11 @@ def interruptible_threads() -> Iterator[None]:
 
 @one_blas_thread()
 def run(function, tasks, work, progress=None):
-    """Call ``function(task)`` for every task, on as many threads as BLAS may use, each with a BLAS of one
-    thread; one after another where the `work`, in multiplications, is too little for threads.
+    """Call ``function(task)`` for every task, on as many threads as BLAS may use.
 
-    `progress` is called as ``progress(done, total)`` from the calling thread. After an exception, which
-    Ctrl-C is too, no task is started, and solvers in those that run are stopped.
+    Each thread has a BLAS of one thread. Tasks run on the calling thread if the `work`, in multiplications,
+    is too little for threads. `progress` is called as ``progress(done, total)`` from the calling thread.
+    After an exception, including Ctrl-C, no further task starts, and solvers of running tasks stop.
     """
     threads = min(_allowed.get(), len(tasks)) if work >= WORK_FOR_THREADS else 1
     if threads == 1:
@@ -226,7 +217,7 @@ def run(function, tasks, work, progress=None):
     stop = _Stop()
 
     def start(task):
-        # in a context of its own: what a task runs in turn stays on its thread
+        # a separate context: nested runs of a task stay on its thread
         _allowed.set(1)
         _stops.set((*_stops.get(), stop))
         check_interrupted()
@@ -244,20 +235,22 @@ def run(function, tasks, work, progress=None):
                 if progress is not None:
                     progress(done, len(tasks))
         except BaseException:
-            stop.asked = True
+            stop.requested = True
             pool.shutdown(cancel_futures=True)
             raise
 
 
 def in_turn(gram, task, tasks, work):
-    """Call ``task(t)`` for every t of `tasks` on the calling thread; arguments are those of `in_parallel`."""
+    """Call ``task(t)`` for every t of `tasks` on the calling thread, with the arguments of `in_parallel`."""
     for t in tasks:
         task(t)
 
 
 def in_parallel(gram, task, tasks, work):
-    """Call ``task(t)`` for every t of `tasks`: on several threads, which share the matrix, where that fits
-    its budget and the `work` is worth it; else in turn."""
+    """Call ``task(t)`` for every t of `tasks`, on several threads if the matrix fits its budget.
+
+    The threads share the matrix. Tasks run in turn if it does not fit, or if the `work` is too little.
+    """
     if thread_count() == 1 or len(tasks) == 1 or not gram.full:
         in_turn(gram, task, tasks, work)
     else:
@@ -266,8 +259,10 @@ def in_parallel(gram, task, tasks, work):
 
 
 def share_out(objects, task, tasks, work, progress=None):
-    """Call ``task(object, t)`` for every t of `tasks` on several threads, each time with one of the objects
-    that is idle; `work` and `progress` as for `run`."""
+    """Call ``task(object, t)`` for every t of `tasks` on several threads, with an object that is idle.
+
+    For `work` and `progress` see `run`.
+    """
     idle = SimpleQueue()
     for each in objects:
         idle.put(each)

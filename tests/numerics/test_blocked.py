@@ -184,7 +184,7 @@ def test_columns_of_many_features_are_computed_once(csr, monkeypatch):
     expected = solve_blocked(few, y, 3.0, 64, tol=1e-5)
     monkeypatch.setattr(gram_values, "DEAR_FROM", 260)
     for n_bytes, share in ((2**28, 0.2), (500 * 512 * 4, 0.6)):
-        monkeypatch.setattr(_blocked, "KEPT_BYTES", n_bytes)
+        monkeypatch.setattr(_blocked, "STORED_BYTES", n_bytes)
         gram = Gram(X, RBF(0.002))
         solution = solve_blocked(gram, y, 3.0, 64, tol=1e-5)
         assert solution.converged and not gram.has_columns

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numerics.problems import two_classes
 from svmselect.solver._smo import Dual
-from svmselect.unlearning._ends import continued
+from svmselect.unlearning._certify import continued, round_off
 from svmselect.unlearning._paths import Outcome
-from svmselect.unlearning._rows import round_off
 
 from svmselect import RBF, Gram
 from svmselect.solver import _active_set
@@ -35,7 +34,7 @@ def made_up(start, K, rng, n):
     ends.theta[:n], ends.direction[:n] = start.theta + steps[0], steps[1]
     ends.g[:n] = start.g + steps[0] @ K + rng.normal(size=(n, 1))
     ends.rate[:n] = steps[1] @ K + rng.normal(size=(n, 1))
-    ends.room[:n] = rng.uniform(0.5, 2, size=n)
+    ends.reach[:n] = rng.uniform(0.5, 2, size=n)
     ends.moved[:] = (steps != 0).any(axis=(0, 1))
 
 
@@ -45,7 +44,7 @@ def test_a_path_that_lost_its_way_is_noticed():
     rng = np.random.default_rng(1)
     made_up(start, K, rng, 6)
     ends = start.ends
-    ends.room[4:6] = 0
+    ends.reach[4:6] = 0
     ends.direction[4:6] = ends.rate[4:6] = np.nan
     off, unbalanced = start.strayed(6)
     assert (off < 1e-12).all()
@@ -99,12 +98,12 @@ def test_the_judgement_is_its_definition(share_inbound, C):
     start.ends.theta[:n] = np.where(inside, rng.uniform(0.1, 0.9, size=(n, m)) * (start.lo + start.hi), bound)
     start.ends.theta[: n // 2] *= 0.01  # in wide boxes
     start.ends.g[:n] = rng.normal(size=(n, m))
-    start.ends.left[:n] = rng.choice([0.0, 0.3], size=n)
+    start.ends.remaining[:n] = rng.choice([0.0, 0.3], size=n)
     points = rng.integers(m, size=n)
     kept = rng.choice([0.0, 0.25 * C], size=n)
     found = start.conditions(points, kept)
     for k in range(n):
-        args = points[k], kept[k], start.ends.theta[k], start.ends.g[k], start.ends.left[k]
+        args = points[k], kept[k], start.ends.theta[k], start.ends.g[k], start.ends.remaining[k]
         expected = by_definition(start, *args)
         np.testing.assert_allclose(found[[0, 2, 3], k], [expected[i] for i in (0, 2, 3)], rtol=1e-13)
         assert found[1, k] == pytest.approx(expected[1], rel=0.1, abs=1e-15)
@@ -115,7 +114,7 @@ def test_the_threshold_where_one_side_is_empty(sign):
     """Where every variable is at its lower, or upper, bound, the other end of the interval is infinite."""
     start, K, _ = solved()
     bound = start.lo if sign > 0 else start.hi
-    start.ends.theta[0], start.ends.g[0], start.ends.left[0] = bound, np.arange(float(len(K))), 0
+    start.ends.theta[0], start.ends.g[0], start.ends.remaining[0] = bound, np.arange(float(len(K))), 0
     b = start.conditions(np.array([0]), np.zeros(1))[2]
     assert b == (-1 if sign > 0 else 1 - len(K))
 
@@ -137,7 +136,7 @@ def test_how_variables_go_on_by_dense_products():
         ends.theta[k] = np.clip(start.theta, 0.9 * start.lo, 0.9 * start.hi)
         others = np.flatnonzero((d != 0) & (np.arange(m) != r))
         to_bound = np.where(d > 0, start.hi + slack - ends.theta[k], ends.theta[k] - start.lo + slack)
-        ends.room[k] = (to_bound[others] / np.abs(d[others])).min() * (1 + (-1) ** k * 1e-3)
+        ends.reach[k] = (to_bound[others] / np.abs(d[others])).min() * (1 + (-1) ** k * 1e-3)
     going = np.array([0, 1, 2, 3, 7, 12, 19])
     curvature, slope, within = continued(points, going, start.lo, start.hi, slack, ends, b)
     d, others = ends.direction[going], np.arange(m) != points[going, None]
@@ -159,18 +158,18 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
     kept = np.zeros(n)
     outcome = walked(start, points, stop)
     assert (outcome != Outcome.UNDECIDED).all() and (stop or (outcome == Outcome.REACHED).all())
-    going = np.flatnonzero(ends.room[:n] > 0)
+    going = np.flatnonzero(ends.reach[:n] > 0)
     assert going.size > 5 if stop else going.size == 0
     decision, bears_out = start.check_ends(points, kept)
     assert bears_out.all()
 
     def again():
-        ends.theta[:n], ends.g[:n], ends.direction[:n], ends.rate[:n], ends.room[:n], ends.left[:n] = (
+        ends.theta[:n], ends.g[:n], ends.direction[:n], ends.rate[:n], ends.reach[:n], ends.remaining[:n] = (
             array.copy() for array in true
         )
         ends.moved[:] = True
 
-    true = [a[:n].copy() for a in (ends.theta, ends.g, ends.direction, ends.rate, ends.room, ends.left)]
+    true = [a[:n].copy() for a in (ends.theta, ends.g, ends.direction, ends.rate, ends.reach, ends.remaining)]
     # a g, or rate, that is not that of the variables is computed again
     rng = np.random.default_rng(5)
     for array in (ends.g, ends.rate):
@@ -194,7 +193,7 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
         again()
         gap, noise, b, width = start.conditions(points, kept)
         c, slope, _ = continued(points, going, start.lo, start.hi, start.paths.theta_slack, ends, b)
-        room, left = ends.room[going], ends.left[going]
+        room, left = ends.reach[going], ends.remaining[going]
         margin = (start.y[points] * decision)[going]
         most = (margin * (room - left) - 0.5 * c * room**2 - np.abs(slope) * room) / width[going]
         start.gap, conditions = 1e6, start.conditions
@@ -205,12 +204,12 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
         start.gap, start.conditions = 0.0, conditions
         # a claim that goes further than the boxes, or than the margin lasts
         again()
-        ends.room[going] *= 1e3
+        ends.reach[going] *= 1e3
         assert not start.check_ends(points, kept)[1][going].any()
         again()
-        ends.left[going] = ends.room[going]
+        ends.remaining[going] = ends.reach[going]
         assert not start.check_ends(points, kept)[1][going].any()
         # no claim, but something left of alpha_r
         again()
-        ends.room[going] = 0
+        ends.reach[going] = 0
         assert not start.check_ends(points, kept)[1][going].any()

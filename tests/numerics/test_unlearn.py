@@ -10,8 +10,8 @@ from numerics.problems import KINDS, nasty, two_classes
 from scipy.sparse import csr_array
 from sklearn.svm import SVC
 from svmselect.solver._smo import Dual
+from svmselect.unlearning._certify import certain_at_once
 from svmselect.unlearning._paths import Outcome
-from svmselect.unlearning._rows import certain_at_once
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
 from svmselect.loo import _retrain

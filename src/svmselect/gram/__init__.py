@@ -1,11 +1,11 @@
-"""The Gram matrix of a data set: its columns, where they come from and where they are kept.
+"""The Gram matrix of a data set, whose columns are computed on demand and stored within a budget.
 
-`matrix` has `Gram`, which everything outside of this package uses: it makes the matrices of some rows, of
-other kernels and of other memory. Reading values is in `values`, and the whole matrix by blocks in `whole`.
-Both have a `Source` compute values or copy them from a larger matrix (`source`), from rows that lie where a
-kernel's values keep most digits (`rows`). Columns are kept in a `Store` (`store`), whose slots and requests
-are compiled (`_columns`), within a `Budget` (`budget`). Kernels themselves, and the passes over panels of
-their values, are in `svmselect.kernels`.
+`matrix` has `Gram`, the class for all other packages, with its restrictions to some rows, other kernels and
+other memory. `values` reads values, and `whole` computes the whole matrix by blocks. Both use a `Source`
+(`source`), which computes values, or copies them from a larger matrix. Its rows are measured from a point
+where kernel values keep most digits (`rows`). A `Store` (`store`) has the columns, in compiled slots
+(`_columns`), within a `Budget` (`budget`). Kernels, and the passes over panels of their values, are in
+`svmselect.kernels`.
 """
 
 from svmselect.gram.budget import matrix_mb

@@ -23,5 +23,5 @@ cdef class Columns:
     cdef const void *again(self, Py_ssize_t i) except NULL nogil
     cdef bint has(self, Py_ssize_t i) noexcept nogil
     cdef Py_ssize_t _miss(self, Py_ssize_t i) except -1
-    cdef object _absent(self, wanted)
+    cdef object _absent(self, requested)
     cdef int _store(self, indices, slots) except -1

@@ -1,18 +1,18 @@
-"""Storage of Gram-matrix columns: a slot per column while they fit, least recently used ones replaced beyond.
+"""Storage of columns of a Gram matrix, which replaces the least recently used ones once it is full.
 
-Design. A solver asks for column ``i`` with ``get`` and receives a pointer that stays valid for the next seven
-requests (the store holds at least eight columns), without taking the GIL unless the column must be computed.
-``fetch`` makes many absent columns present at once, for the price of one matrix product, and leaves the eight
-most recently used ones alone. Slots fill in the order of demand, so that a store of which little is used
-touches little memory; where the whole matrix fits, nothing is ever replaced or moved and use is not recorded.
-What a column contains is the business of the ``load`` callback.
+Design. A solver requests column ``i`` with ``get`` and receives a pointer that stays valid for the next seven
+requests (the store has at least eight slots). It takes the GIL only if the column has to be computed.
+``fetch`` computes many absent columns together, by one matrix product, and does not replace the eight most
+recently used ones. Slots fill in the order of requests, so a store that is little used touches little memory.
+In a store of the whole matrix nothing is ever replaced or moved, and use is not recorded. The ``load``
+callback computes the values.
 
-Threads. A store that holds the whole matrix serves any number of threads, each through a `Columns` of its own
-(`handle`) that counts its requests. Columns are written under the store's lock, and a column's slot is stored
-only after its values, with release semantics; requests read the slot with acquire semantics and take no lock,
-so that whoever sees a slot sees its values. A store that replaces columns is for one thread.
+Threads. A store of the whole matrix serves any number of threads, each through its own `Columns` (`handle`),
+which counts its requests. Columns are written under the store's lock. A column's slot is stored after its
+values, with release semantics; requests read the slot with acquire semantics and take no lock, so a thread
+that reads a slot reads the values. A store that replaces columns is for one thread.
 
-Forks. A thread that writes columns may be left behind by a fork at any point. What it had published is whole;
+Forks. A fork may leave a thread behind while it writes columns. Columns that it had published are whole;
 `renew` frees the lock and every slot without a published column.
 """
 
@@ -45,19 +45,19 @@ cdef enum:
 
 
 def padded_length(m):
-    """Length of a stored column of ``m`` rows: padded with zeros to whole blocks of the vector passes."""
+    """Return the length of a stored column of ``m`` rows, padded to whole blocks of the vector passes."""
     return -(-m // PAD) * PAD
 
 
 def allocate(n_bytes):
-    """Untouched memory on a cache-line boundary: a byte array. NumPy asks the system for huge pages."""
+    """Return untouched memory on a cache-line boundary, as bytes. NumPy requests huge pages."""
     memory = np.empty(n_bytes + ALIGNMENT, dtype=np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start:start + n_bytes]
 
 
 def closed(indices, out, slots):
-    """The load callback of a store that has given its memory away."""
+    """Raise the error of a request to a store whose memory has another use; replaces its load callback."""
     raise RuntimeError("these columns belong to a kernel that Gram.set_kernel has replaced")
 
 
@@ -69,7 +69,7 @@ cdef class Columns:
     m : int
         Rows of the matrix.
     capacity : int
-        Columns kept; ``m`` holds the whole matrix.
+        The number of slots; ``m`` for the whole matrix.
     dtype : numpy dtype
         float32 or float64.
     load : callable
@@ -77,7 +77,7 @@ cdef class Columns:
     counter : ndarray of int64, shape (1,)
         Counts the requests; several stores of one thread may share one.
     memory : ndarray of uint8, optional
-        Where to put the columns, from `allocate`; fresh memory by default.
+        Memory for the columns, from `allocate`; new memory by default.
     first : Columns, optional
         Another thread's object on the same whole matrix: see `handle`.
 
@@ -115,12 +115,12 @@ cdef class Columns:
         address = self.arena.ctypes.data
         self._data = <char *> address
         self._slot = np.full(m, ABSENT, dtype=np.intp)
-        # which column a slot holds, and when it was last used: 0 if empty; time stands still where all fit
+        # the column in each slot, and the time of its last use, 0 if it is empty; time stops if all fit
         self._row = np.full(self.capacity, ABSENT, dtype=np.intp)
         self._used = np.zeros(self.capacity, dtype=np.int64)
 
     def handle(self, counter):
-        """The same store of a whole matrix for another thread, with a counter of its own."""
+        """Return a Columns on the same store of a whole matrix for another thread, with its own counter."""
         if not self.full:
             raise ValueError("a store that replaces columns is for one thread")
         return Columns(self.m, self.capacity, self.arena.dtype, self._load, counter, None,
@@ -128,10 +128,11 @@ cdef class Columns:
 
     @property
     def lock(self):
+        """The lock that is held while columns are written."""
         return self._lock if self._first is None else self._first._lock
 
     def renew(self):
-        """Free the lock in a forked process, where no other thread goes on writing."""
+        """Free the lock, and slots without a published column, in a forked process."""
         lock = renewed(self._lock)
         if lock is self._lock:
             return
@@ -144,15 +145,15 @@ cdef class Columns:
 
     @property
     def requested(self):
-        """Requests so far, of all stores that share the counter."""
+        """The number of requests so far, of all stores that share the counter."""
         return self._requested[0]
 
     def holds(self, indices):
-        """Whether each of some columns is stored: bool, shape of `indices` (a slice or array of int)."""
+        """Return whether each column is stored: bool, shape of `indices` (a slice or array of int)."""
         return np.asarray(self._slot)[indices] >= 0
 
     def column(self, Py_ssize_t i):
-        """Column ``i`` as a read-only view of shape (m,); counted as requested."""
+        """Return column ``i`` as a read-only view of shape (m,), counted as requested."""
         if not 0 <= i < self.m:
             raise IndexError(f"there is no column {i} in a matrix of {self.m} rows")
         self.get(i)
@@ -161,21 +162,24 @@ cdef class Columns:
         return view
 
     def clear(self):
-        """Every column is absent again; the memory stays."""
+        """Make every column absent; the memory stays."""
         self._slot[:] = ABSENT
         self._row[:] = ABSENT
         self._used[:] = 0
 
     def close(self):
-        """Give the memory away: every column is absent for good, for all threads, and an error to ask for."""
+        """Make every column absent for all threads, and every further request an error."""
         self.clear()
         self._load = closed
         if self._first is not None:
             self._first._load = closed
 
     def places(self, absent=None):
-        """The slot of every column, shape (m,), -1 for one that is absent. Some of these, if given, take the
-        first free slots in turn; they are to be written and published under the lock."""
+        """Return the slot of every column, shape (m,), -1 for an absent one.
+
+        Columns in `absent` get the first free slots in turn. The caller writes and publishes them under the
+        lock.
+        """
         places = np.array(self._slot)
         if absent is not None:
             places[absent] = np.flatnonzero(np.asarray(self._row) < 0)[:absent.size]
@@ -192,43 +196,45 @@ cdef class Columns:
             slot_release(&self._slot[columns[k]], places[k])
 
     def fetch(self, indices):
-        """Load the absent ones of some columns together; not counted as requests.
+        """Load the absent ones among some columns together, without counting requests.
 
-        Replaces neither any of these columns nor the eight most recently used ones. Where the others leave
-        too little room, the first ones are loaded.
+        This replaces neither these columns nor the eight most recently used ones. If the remaining slots are
+        too few, the first absent columns are loaded.
 
         Parameters
         ----------
         indices : array_like of int
         """
-        wanted = np.asarray(indices, dtype=np.intp).reshape(-1)
-        outside = wanted[(wanted < 0) | (wanted >= self.m)]
+        requested = np.asarray(indices, dtype=np.intp).reshape(-1)
+        outside = requested[(requested < 0) | (requested >= self.m)]
         if outside.size:
             raise IndexError(f"there is no column {outside[0]} in a matrix of {self.m} rows")
         if self.full:
             with self.lock:
-                absent = self._absent(wanted)
+                absent = self._absent(requested)
                 self._store(absent, np.flatnonzero(np.asarray(self._row) < 0)[:absent.size])
             return
-        slots = np.asarray(self._slot)[wanted]
-        absent = self._absent(wanted)
+        # 1) slots that stay: of requested columns, and of the most recently used ones
+        slots = np.asarray(self._slot)[requested]
+        absent = self._absent(requested)
         free = np.flatnonzero(np.asarray(self._row) < 0)
         used = np.array(self._used)
         recent = np.argpartition(used, -MIN_COLUMNS)[-MIN_COLUMNS:]
         recent = recent[np.argsort(used[recent])]
         recent = recent[used[recent] > 0]
-        kept = np.unique(np.concatenate([slots[slots >= 0], recent]))
-        used[kept] = np.iinfo(np.int64).max
-        room = min(absent.size, self.capacity - kept.size)
-        new = free[:room] if free.size >= room else np.argpartition(used, room)[:room]
-        self._store(absent[:room], new)
-        # the most recently used ones stay so: their holder may count on the next seven requests
+        protected = np.unique(np.concatenate([slots[slots >= 0], recent]))
+        used[protected] = np.iinfo(np.int64).max
+        # 2) the absent columns go to free slots or, if these are too few, to the least recently used ones
+        n_new = min(absent.size, self.capacity - protected.size)
+        new = free[:n_new] if free.size >= n_new else np.argpartition(used, n_new)[:n_new]
+        self._store(absent[:n_new], new)
+        # 3) the most recently used ones stay so: their pointers are valid for the next seven requests
         order = np.concatenate([slots[slots >= 0], new, recent])
         np.asarray(self._used)[order] = self._clock + 1 + np.arange(order.size)
         self._clock += order.size
 
     def gather(self, indices, Py_ssize_t[::1] rows, out, slots):
-        """``out[slots[k], :len(rows)] = column indices[k] at rows``, for stored columns."""
+        """Compute ``out[slots[k], :len(rows)] = K[rows, indices[k]]`` for stored columns."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices], targets = slots
         cdef Py_ssize_t k, stride = out.strides[0]
         cdef size_t address = out.ctypes.data
@@ -239,8 +245,7 @@ cdef class Columns:
                               target + targets[k] * stride)
 
     def add(self, indices, double[::1] weights, Py_ssize_t[::1] rows, double[::1] out):
-        """``out += sum_k weights[k] * (column indices[k] at rows)``, for stored columns and float64 sums; all
-        rows for None."""
+        """Compute ``out += K[rows, indices] @ weights`` for stored columns, in float64; all rows for None."""
         cdef Py_ssize_t[::1] sources = np.asarray(self._slot)[indices]
         cdef Py_ssize_t k, n = out.shape[0]
         cdef const Py_ssize_t *index = NULL
@@ -254,12 +259,12 @@ cdef class Columns:
                            self._data + sources[k] * self._stride, &out[0])
 
     cdef const void *get(self, Py_ssize_t i) except NULL nogil:
-        """Column i, counted as requested."""
+        """Return column i, counted as requested."""
         self._requested[0] += 1
         return self.again(i)
 
     cdef const void *again(self, Py_ssize_t i) except NULL nogil:
-        """Column i for a caller that has requested it before and holds it: not counted."""
+        """Return column i, not counted, for a caller that has requested it before."""
         cdef Py_ssize_t slot = slot_acquire(&self._slot[i])
         if slot < 0:
             with gil:
@@ -270,22 +275,23 @@ cdef class Columns:
         return self._data + slot * self._stride
 
     cdef bint has(self, Py_ssize_t i) noexcept nogil:
-        """Whether column i is stored."""
+        """Return whether column i is stored."""
         return slot_acquire(&self._slot[i]) >= 0
 
     cdef Py_ssize_t _miss(self, Py_ssize_t i) except -1:
+        """Load the absent column i in place of the least recently used one; return its slot."""
         with self.lock:
-            if self._slot[i] < 0:   # in the meantime another thread may have written it
+            if self._slot[i] < 0:   # another thread may have written it meanwhile
                 self._store(np.array([i]), np.array([np.argmin(self._used)]))
             return self._slot[i]
 
-    cdef object _absent(self, wanted):
-        """The columns among `wanted` that are not in memory, each once, in the order of `wanted`."""
-        absent = wanted[np.asarray(self._slot)[wanted] < 0]
+    cdef object _absent(self, requested):
+        """Return the absent ones among the requested columns, each once, in their order."""
+        absent = requested[np.asarray(self._slot)[requested] < 0]
         return absent[np.sort(np.unique(absent, return_index=True)[1])]
 
     cdef int _store(self, indices, slots) except -1:
-        """Load absent columns into slots, whose former columns are dropped."""
+        """Load absent columns into slots, and drop the columns that were there."""
         row = np.asarray(self._row)
         slot = np.asarray(self._slot)
         if indices.size == 0:

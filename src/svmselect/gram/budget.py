@@ -16,12 +16,12 @@ __all__ = ["Budget", "column_bytes", "matrix_mb"]
 
 
 def column_bytes(m, dtype):
-    """The memory of a stored column."""
+    """Return the memory of a stored column, in bytes."""
     return padded_length(m) * np.dtype(dtype).itemsize
 
 
 def matrix_mb(m: int, dtype: DTypeLike = "float64") -> float:
-    """The memory of a whole Gram matrix, in 2**20 bytes: the least ``memory_mb`` that holds it.
+    """Return the memory of a whole Gram matrix, in 2**20 bytes: the least ``memory_mb`` that holds it.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Budget:
 
     def __init__(self, n_bytes, dtype):
         self.n_bytes, self.dtype = n_bytes, dtype
-        # what restrictions have, each with a weak reference to the Source of the last one in it
+        # memory that restrictions use, each with a weak reference to the Source of the last one in it
         self._lent, self._lock = [], threading.Lock()
         renew_after_fork(self)
 
@@ -58,7 +58,7 @@ class Budget:
 
     @classmethod
     def for_matrix(cls, memory_mb, dtype, m):
-        """The budget that a user asks for, for a matrix of m rows; or a ValueError."""
+        """Return the budget of a user's `memory_mb`; raise a ValueError if it is too small for m rows."""
         if not isinstance(memory_mb, numbers.Real) or not 0 < memory_mb < np.inf:
             raise ValueError(f"memory_mb must be a positive finite number, got {memory_mb!r}")
         budget = cls(int(memory_mb * 2**20), dtype)
@@ -75,12 +75,11 @@ class Budget:
         return self.n_bytes // column_bytes(m, self.dtype)
 
     def rest(self, taken):
-        """The budget of a restriction of a matrix that takes so many bytes: what these leave, a quarter at
-        least."""
+        """Return the budget of a restriction: what is left beside `taken` bytes, and at least a quarter."""
         return Budget(max(self.n_bytes - taken, self.n_bytes // 4), self.dtype)
 
     def lend(self, source, n_bytes):
-        """Memory for a restriction with this source: some that none uses any more, else new."""
+        """Return memory for a restriction with this source: unused memory of a former one, else new."""
         with self._lock:
             lent, unused = None, []
             for memory, user in self._lent:
@@ -88,7 +87,7 @@ class Budget:
                     lent = memory
                 elif user() is not None or memory.nbytes >= n_bytes:
                     unused.append((memory, user))
-            # Idle memory that is too small is given back before more is asked for.
+            # Unused memory that is too small is freed before new memory is allocated.
             self._lent, memory = unused, None
             if lent is None:
                 lent = allocate(n_bytes)

@@ -1,4 +1,4 @@
-"""Whether a kernel matrix is positive semi-definite."""
+"""Tests of whether a kernel matrix is positive semi-definite."""
 
 from __future__ import annotations
 

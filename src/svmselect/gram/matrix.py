@@ -21,7 +21,7 @@ __all__ = ["Gram"]
 
 
 def _check_dtype(dtype):
-    """The type of a Gram matrix, or a ValueError."""
+    """Return the type of a Gram matrix; raise a ValueError for another one."""
     try:
         numpy_dtype = None if dtype is None else np.dtype(dtype)
     except TypeError:
@@ -32,7 +32,7 @@ def _check_dtype(dtype):
 
 
 def _as_kernel(kernel):
-    """A kernel, also from a function of two arrays, or a ValueError."""
+    """Return a kernel, or the `Custom` kernel of a function; raise a ValueError for other values."""
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel) and not isinstance(kernel, type):
@@ -43,30 +43,30 @@ def _as_kernel(kernel):
 class Gram(Values):
     """The kernel matrix of one data set, computed once and shared by all fits on it.
 
-    Columns are computed when they are asked for, many at a time where the caller knows them, and kept within
-    the memory budget; beyond it, the least recently used ones make room. `compute` and `matrix` compute the
+    Columns are computed when a solver requests them, many at a time where possible, and stored within the
+    memory budget; beyond it, they replace the least recently used ones. `compute` and `matrix` compute the
     whole matrix by blocks, the symmetric half once, on as many threads as BLAS may use.
 
     Parameters
     ----------
     X : array_like or sparse matrix, shape (m, d)
-        The rows. Sparse input stays sparse and is made dense by panels of at most 1,024 rows, without its
-        empty columns.
+        The rows. Sparse rows stay sparse; products make at most 1,024 of them dense together, without empty
+        columns.
     kernel : Kernel
     dtype : {"float64", "float32"}
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
-        tolerance of 1e-3; leave-one-out, spans and linear kernels want float64.
+        tolerance of 1e-3; leave-one-out, spans and linear kernels need float64.
     memory_mb : float
         Budget for the stored columns, in 2**20 bytes. Memory is taken as columns are written. Restrictions
-        share what the whole matrix leaves of it, or take a quarter more. With threads, see Notes.
+        share the rest of the budget, or take a quarter more. With threads, see Notes.
     copy : bool
-        Whether to copy ``X``. False takes an array as it is where its type and order allow it (float64, C
-        order; CSR), without memory for a second one unless they are moved, and makes it read-only. Nor must
-        its values be changed through other views of it as long as the object is in use.
+        Whether to copy ``X``. With False an array of float64 in C order, or a CSR matrix, is used without a
+        copy unless its rows are moved, and becomes read-only. Its values must not be changed through other
+        views while the object is in use.
     origin : array_like, shape (d,), optional
-        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0; a
-        dense feature that lies far from 0, beside the range of its values, is moved by a multiple of that
-        range. See Notes.
+        The point from which rows are measured. By default it is 0 for sparse rows and for features near 0. A
+        dense feature whose values lie far from 0, beside their range, is moved by a multiple of that range.
+        See Notes.
 
     Attributes
     ----------
@@ -78,12 +78,12 @@ class Gram(Values):
     diagonal : ndarray, shape (m,)
         ``k(x_i, x_i)`` as stored, in float64.
     columns : Columns
-        The store, as the calling thread sees it.
+        The store, for the calling thread.
     columns_requested : int
-        Columns asked for by solvers so far, cached or not (what Franc et al. 2008 count in Table 3), in all
-        threads.
+        Columns requested by solvers so far, stored or not, in all threads. Franc et al. (2008) count them in
+        their Table 3.
     kernel_values : int
-        Kernel values computed so far (what a cache actually paid for), in all threads.
+        Kernel values computed so far, in all threads.
 
     Raises
     ------
@@ -93,22 +93,22 @@ class Gram(Values):
 
     Notes
     -----
-    *Origin.* Moving all rows alike changes no value of an RBF kernel, and those of the linear kernel in a way
-    that no SVM with a threshold notices; but inner products of rows far from 0 lose the digits that tell them
-    apart. So kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and so is the
-    threshold of a solution with a linear kernel.
+    *Origin.* Moving all rows alike changes no value of an RBF kernel. It changes values of the linear kernel,
+    but no decision of an SVM with a threshold. Inner products of rows far from 0 lose the digits that tell
+    the rows apart. So kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and the
+    threshold of a solution with a linear kernel belongs to the moved rows, too.
 
-    *Threads.* Any number of threads may use one object, and its restrictions, at once: fit, leave points out,
-    cross-validate, estimate. Each gets the results that it gets alone: the same to the last bit on a matrix
-    that was computed before, else up to the rounding of kernel values, which depends on the columns that are
-    computed together. Where the whole matrix fits the budget there is one store for all, and each value is
-    computed once, by the thread that needs it first; meanwhile others wait if they need new columns too.
-    Where it does not fit, each thread has a store of its own. The first thread has the whole budget, and
-    every other one takes a quarter of it more, until it ends. A fit counts the columns and values that its
-    thread asked for and computed.
+    *Threads.* Any number of threads may use one object, and its restrictions, at the same time: fit, leave
+    points out, cross-validate, estimate. Each gets the results that it gets alone. They are the same to the
+    last bit on a matrix that was computed before, else up to the rounding of kernel values, which depends on
+    the columns that are computed together. A matrix that fits the budget has one store for all threads, and
+    each value is computed once, by the thread that needs it first, while threads that need new columns wait.
+    Otherwise each thread has its own store: the first thread has the whole budget, and every other one takes
+    a quarter of it more, until it ends. A fit counts the columns and values that its thread requested and
+    computed.
 
-    `set_kernel` is the exception: no other thread may use the object, or a state made from it, while it is
-    called. Threads that want different kernels take `copies`.
+    `set_kernel` is the exception: no other thread may use the object, or a solver on it, meanwhile. Threads
+    that need different kernels use `copies`.
 
     Examples
     --------
@@ -140,14 +140,15 @@ class Gram(Values):
 
     @classmethod
     def _with_source(cls, source, budget, capacity, memory=None):
-        """The Gram matrix of a source."""
+        """Return the Gram matrix of a source."""
         gram = cls.__new__(cls)
         gram._open(source, budget, capacity, memory)
         return gram
 
     def _open(self, source, budget, capacity, memory=None):
+        """Use a source, with an empty store in `memory` or in new memory."""
         super().__init__(source, Store(source, capacity, budget.dtype, memory))
-        self._budget, self._squared_radius, self._kept = budget, None, None
+        self._budget, self._squared_radius, self._restriction = budget, None, None
 
     @property
     def full(self) -> bool:
@@ -161,10 +162,10 @@ class Gram(Values):
         return any(store.columns.holds(slice(None)).any() for store in stores)
 
     def compute(self, progress: Callable[[int, int], object] | None = None) -> Gram:
-        """Compute what is missing of the whole matrix if it fits the budget (else nothing).
+        """Compute the absent columns if the whole matrix fits the budget; else do nothing.
 
         Stored columns keep their values. Different products of the same two rows may differ in the last bit,
-        so the matrix is symmetric to the last bit only if all of it was computed at once.
+        so the matrix is symmetric to the last bit only if all of it was computed in one call.
 
         Parameters
         ----------
@@ -186,10 +187,10 @@ class Gram(Values):
         return self
 
     def matrix(self) -> np.ndarray:
-        """The whole matrix, computed where it is not yet: read-only, shape (m, m).
+        """Return the whole matrix, with absent columns computed: read-only, shape (m, m).
 
-        A view in Fortran order where the matrix was computed before any fit asked for columns; else columns
-        lie in the order of demand, and the matrix is a copy.
+        It is a view in Fortran order if the matrix was computed before any fit requested columns. Else
+        columns lie in the order of requests, and the matrix is a copy.
 
         Raises
         ------
@@ -206,10 +207,10 @@ class Gram(Values):
         return view
 
     def set_kernel(self, kernel: Kernel) -> Gram:
-        """Put another kernel on the same rows, in the same memory.
+        """Use another kernel on the same rows, in the same memory.
 
-        All columns become absent, and the counters go on. Solver states made before must not be used any
-        more, nor may other threads use the object meanwhile; a `matrix` view shows what is written over it.
+        All columns become absent, and the counters go on. Former solvers on the matrix must not be used any
+        more, and other threads must not use the object meanwhile. A former `matrix` view shows new values.
 
         Parameters
         ----------
@@ -230,23 +231,23 @@ class Gram(Values):
         if former.numbers is not None:
             raise ValueError("set_kernel is for the Gram matrix of all rows, not for a restriction")
         source = Source(former.placed.suited(kernel), None, kernel, former.counts)
-        source.diagonal  # noqa: B018  it says no before anything is changed
+        source.diagonal  # noqa: B018  raises the error of a bad kernel before anything is changed
         self._open(source, self._budget, self._store.capacity, self._store.close())
         return self
 
     def copies(self, n: int) -> list[Gram]:
-        """Objects on the same rows with memory of their own, for threads that use other kernels. They count
-        together.
+        """Return objects on the same rows with separate memory, for threads that use other kernels.
 
         Parameters
         ----------
         n : int
-            How many are wanted, with this one.
+            The largest number of objects, including this one.
 
         Returns
         -------
         list of Gram
-            This one first; as many as the budget of this one holds whole matrices of, at least one.
+            This one first. There are at most as many as whole matrices fit its budget, and at least one. They
+            share its counters.
         """
         former, n_bytes = self._source, self._budget.n_bytes
         room = int(n_bytes / 2**20 // matrix_mb(self.m, self.dtype))
@@ -254,7 +255,7 @@ class Gram(Values):
         return [self, *(self._with_source(source, Budget(n_bytes, self.dtype), self.m) for source in sources)]
 
     def aside(self, n_bytes: int) -> Gram:
-        """Return this matrix with another store, for columns that are not to be stored in this one.
+        """Return this matrix with a separate store, for columns that this one should not store.
 
         Parameters
         ----------
@@ -264,7 +265,7 @@ class Gram(Values):
         Returns
         -------
         Gram
-            It counts together with this one.
+            It shares the counters of this one.
         """
         former = self._source
         above = [(self._store, np.arange(self.m)), *former.above]
@@ -274,40 +275,41 @@ class Gram(Values):
         return self._with_source(source, Budget(self._budget.n_bytes, self.dtype), capacity)
 
     def _rest(self):
-        """The budget of a restriction."""
+        """Return the budget of a restriction."""
         return self._budget.rest(self._store.memory.nbytes)
 
     def has_room(self, n: int) -> bool:
-        """Whether a restriction to n rows can hold its columns as long as this matrix can: one that drops and
-        copies columns again costs more than the rows that it saves."""
+        """Return whether a restriction to n rows can store its columns at least as long as this matrix can.
+
+        A restriction that drops columns and copies them again costs more than the rows that it saves.
+        """
         return not self.full or n * column_bytes(n, self.dtype) <= self._rest().n_bytes
 
     def restricted(self, rows: np.ndarray, keep: bool = False) -> Gram:
-        """The Gram matrix of some of the rows.
+        """Return the Gram matrix of some of the rows.
 
-        Its columns are copied from this matrix where they are stored, else computed on these rows alone. It
-        shares the counters of this matrix, and its memory is used again by the next restriction once nothing
-        refers to its columns.
+        Its columns are copied from this matrix if they are stored here, else computed on these rows alone. It
+        shares the counters of this matrix. The next restriction uses its memory again once nothing refers to
+        its columns.
 
         Parameters
         ----------
         rows : array_like of int, shape (n,)
             Row numbers, increasing.
         keep : bool
-            Whether this matrix refers to the restriction. The same rows then give the same object, until
-            others are kept or the kernel is another one.
+            Whether this matrix keeps the restriction: the same rows then give the same object, until another
+            restriction is kept or the kernel changes.
 
         Returns
         -------
         Gram
-            The numbers of n rows.
 
         Raises
         ------
         ValueError
             If ``rows`` is empty, not increasing, or out of range.
         """
-        restriction = self._kept
+        restriction = self._restriction
         if keep and restriction is not None and np.array_equal(restriction[0], rows):
             return restriction[1]
         source = self._source.part(rows, self._store)
@@ -316,15 +318,15 @@ class Gram(Values):
         memory = self._budget.lend(source, capacity * column_bytes(source.m, self.dtype))
         part = self._with_source(source, budget, capacity, memory)
         if keep:
-            self._kept = np.array(rows), part
+            self._restriction = np.array(rows), part
         return part
 
     def squared_radius(self) -> float:
-        """``max over i, j of K_ii - K_ij``: the R^2 of the third sufficiency check (Franc et al. 2008, Table
-        1; Joachims 2000).
+        """Return ``max over i, j of K_ii - K_ij``, or the kernel's bound over all rows where it has one.
 
-        The kernel's bound over all inputs where it has one, 1 for the RBF kernel; else computed over the
-        rows."""
+        It is the R^2 of the third sufficiency check (Franc et al. 2008, Table 1; Joachims 2000), and 1 for
+        the RBF kernel.
+        """
         if self._squared_radius is None:
             if self.kernel.radius is not None:
                 self._squared_radius = self.kernel.radius

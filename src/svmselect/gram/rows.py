@@ -1,4 +1,4 @@
-"""Rows of a data set as they are given, and the point from which they are measured."""
+"""Checks of a data matrix, and the point from which its rows are measured."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ __all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "
 
 
 def as_rows(X, name="X"):
-    """Check a data matrix: a finite, non-empty, two-dimensional dense array or sparse matrix of numbers.
+    """Return a data matrix as float64, C order or CSR; raise a ValueError for a bad one.
 
-    Returns
-    -------
-    ndarray (C order) or csr_array, float64
+    It has to be a finite, non-empty, two-dimensional dense array or sparse matrix of real numbers.
     """
     if np.iscomplexobj(X):
         raise ValueError(f"{name} must be an array of real numbers, got complex ones")
@@ -46,7 +44,7 @@ def as_rows(X, name="X"):
 
 
 def own_rows(X):
-    """The rows of `as_rows`, which share no memory with X."""
+    """Return the rows of `as_rows`, which share no memory with X."""
     rows = as_rows(X)
     if isinstance(X, np.ndarray) and not np.may_share_memory(rows, X):
         return rows
@@ -54,7 +52,7 @@ def own_rows(X):
 
 
 def adopted_rows(X):
-    """The rows of `as_rows`; they are made read-only, and so is X where it shares memory with them."""
+    """Return the rows of `as_rows`, read-only; X becomes read-only where it shares memory with them."""
     rows = as_rows(X)
     for array in _arrays_of(rows):
         for given in _arrays_of(X):
@@ -65,11 +63,11 @@ def adopted_rows(X):
 
 
 def far_origin(X):
-    """The point from which to measure dense rows whose features lie far from 0, beside the range of their
-    values: float64, shape (d,); None where none does, and for sparse rows.
+    """Return the point from which to measure rows, float64 of shape (d,), or None for 0.
 
-    Each coordinate is a multiple of a power of two no smaller than the range, so that subtracting it rounds
-    nothing, and rows near 0 stay where they are. A feature that is constant becomes 0.
+    It differs from 0 in dense features whose values lie far from 0, beside their range. Each coordinate is a
+    multiple of a power of two no smaller than the range, so that subtracting it rounds nothing, and rows near
+    0 stay where they are. A feature that is constant becomes 0.
     """
     if sparse.issparse(X):
         return None
@@ -84,7 +82,7 @@ def far_origin(X):
 
 
 def _checked_origin(X, origin):
-    """A point that rows may be measured from, or a ValueError; None for 0."""
+    """Return a point from which rows can be measured, None for 0; raise a ValueError for another value."""
     point = np.array(origin, dtype=np.float64)
     if point.shape != (X.shape[1],) or not np.isfinite(point).all():
         raise ValueError(f"origin must be {X.shape[1]} finite numbers, got {origin!r}")
@@ -96,21 +94,21 @@ def _checked_origin(X, origin):
 
 
 def measured_from(X, origin):
-    """Rows moved so that `origin` becomes 0; unmoved, X itself, for None."""
+    """Return the rows minus `origin`, or X itself for None."""
     if origin is None:
         return X
     return (X.toarray() if sparse.issparse(X) else X) - origin
 
 
 def _arrays_of(X):
-    """The arrays that hold a data matrix, none where it is neither an array nor a CSR matrix."""
+    """Return the arrays in which a data matrix is stored; none unless it is an array or a CSR matrix."""
     if sparse.issparse(X):
         return (X.data, X.indices, X.indptr) if X.format == "csr" else ()
     return (X,) if isinstance(X, np.ndarray) else ()
 
 
 class Placed:
-    """Checked rows, measured from where a kernel's values keep most digits.
+    """Checked rows, measured from a point where kernel values keep most digits.
 
     Parameters
     ----------
@@ -118,17 +116,17 @@ class Placed:
         From `own_rows` or `adopted_rows`.
     kernel : Kernel
     dtype : numpy dtype
-        The type of the values to be computed.
+        The type of the kernel values.
     origin : array_like, shape (d,), optional
-        Where to measure from instead.
+        Another point from which to measure.
 
     Attributes
     ----------
     X : ndarray or csr_array, shape (m, d)
-        The rows as they are measured, in float64.
+        The moved rows, in float64.
     origin : ndarray, shape (d,), or None
     data : Rows
-        The same in `dtype`: stored values and products are of one type, and rows are cast once.
+        The moved rows in `dtype`: stored values and products are of one type, and rows are cast once.
 
     Raises
     ------
@@ -149,7 +147,7 @@ class Placed:
             self.data = Rows(self.X.astype(dtype, copy=False))
 
     def suited(self, kernel):
-        """The rows as another kernel wants them."""
+        """Return the rows, measured from another point if another kernel allows no move or gains by one."""
         if kernel.moves == self.moves:
             return self
         # moving rows to and fro rounds nothing, see far_origin
@@ -157,7 +155,7 @@ class Placed:
         return Placed(X, kernel, self.data.dtype)
 
     def beside(self, X, kernel, support):
-        """New rows and some of these, measured from the same point: a pair of Rows; or a ValueError."""
+        """Return new rows and some of these as a pair of Rows, measured from the same point."""
         X = as_rows(X)
         if X.shape[1] != self.X.shape[1]:
             raise ValueError(f"X has {X.shape[1]} features, the Gram matrix was made from {self.X.shape[1]}")

@@ -12,7 +12,7 @@ __all__ = ["Source"]
 
 
 def _checked_diagonal(kernel, rows):
-    """``k(x, x)`` of the Rows, or a ValueError if the kernel is not for them."""
+    """Return ``k(x, x)`` of the Rows; raise a ValueError if the kernel does not accept them."""
     kernel.check(rows)
     with np.errstate(over="ignore", invalid="ignore"):
         diagonal = kernel.diagonal(rows)
@@ -32,41 +32,38 @@ class Source:
     ----------
     placed : Placed
     numbers : ndarray of intp or None
-        The rows of `placed` that the matrix is about; all of them by default.
+        The numbers of the matrix' rows in `placed`; None for all of them.
     kernel : Kernel
     counts : Counts
     above : list of (Store, ndarray of intp)
-        Stores to look in first, and the numbers that the matrix' rows have there.
+        Stores of larger matrices, and the numbers of the matrix' rows there.
     """
 
     def __init__(self, placed, numbers, kernel, counts, above=()):
-        self.placed, self.numbers, self.kernel, self.counts, self.above = (
-            placed,
-            numbers,
-            kernel,
-            counts,
-            above,
-        )
+        self.placed, self.numbers, self.kernel = placed, numbers, kernel
+        self.counts, self.above = counts, above
         self.m = placed.data.n if numbers is None else numbers.size
 
     @cached_property
     def rows(self):
+        """Return the matrix' rows as Rows."""
         data = self.placed.data
         return data if self.numbers is None else data.take(self.numbers)
 
     @cached_property
     def parts(self):
-        """The rows in parts, for the threads: pairs of a slice and its Rows."""
+        """Return the rows in parts for threads: pairs of a slice and its Rows."""
         step = max(8 * BLOCK_ROWS, -(-self.m // 16))
         return [(part, self.rows.take(part)) for part in slices(self.m, step)]
 
     @cached_property
     def diagonal(self):
+        """Return ``k(x, x)`` of the matrix' rows."""
         diagonal = _checked_diagonal(self.kernel, self.placed.data)
         return diagonal if self.numbers is None else diagonal[self.numbers]
 
     def stored_above(self, indices):
-        """Whether some other store has each column."""
+        """Return whether each column is in a store of a larger matrix."""
         stored = np.zeros(indices.size, dtype=bool)
         for store, places in self.above:
             stored |= store.columns.holds(places[indices])
@@ -74,11 +71,13 @@ class Source:
 
     def load(self, indices, out, slots):
         """Write column ``indices[k]`` into ``out[slots[k], :m]`` and count what is computed."""
+        # columns of larger matrices are copied
         for store, places in self.above:
             columns = store.columns
             stored = columns.holds(places[indices])
             columns.gather(places[indices[stored]], places, out, slots[stored])
             indices, slots = indices[~stored], slots[~stored]
+        # the rest is computed, and gets the exact diagonal
         if indices.size:
             chosen = self.rows.take(indices)
 
@@ -91,23 +90,19 @@ class Source:
             self.counts.calling_thread[1] += indices.size * self.m
 
     def part(self, rows, store):
-        """The source of the matrix of some rows, which looks first in the store of this one; or a
-        ValueError."""
+        """Return the source of a restriction to some rows, which copies columns from `store` first.
+
+        Raises a ValueError unless the rows are increasing numbers of this matrix.
+        """
         rows = np.array(rows)
-        if (
-            rows.ndim != 1
-            or rows.size == 0
-            or rows.dtype.kind not in "iu"
-            or rows[0] < 0
-            or rows[-1] >= self.m
-            or (np.diff(rows) <= 0).any()
-        ):
+        integers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
+        if not integers or rows[0] < 0 or rows[-1] >= self.m or (np.diff(rows) <= 0).any():
             raise ValueError(f"rows must be increasing row numbers from 0 to {self.m - 1}, at least one")
         rows = rows.astype(np.intp)
-        above = [(store, rows), *((other, places[rows]) for other, places in self.above)]
+        above = [(store, rows), *((larger, places[rows]) for larger, places in self.above)]
         numbers = rows if self.numbers is None else self.numbers[rows]
         return Source(self.placed, numbers, self.kernel, self.counts, above)
 
     def beside(self, X, support):
-        """Return kernel values of new rows and some of the matrix' rows, as `Placed.beside`."""
+        """Return new rows and some of the matrix' rows as a pair of Rows, measured from the same point."""
         return self.placed.beside(X, self.kernel, support if self.numbers is None else self.numbers[support])

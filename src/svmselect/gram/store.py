@@ -1,4 +1,4 @@
-"""Storage of the columns of a Gram matrix, and counts of them."""
+"""Storage of the columns of a Gram matrix, and counts of requests and kernel values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Counts", "Store"]
 
 
 class Counts:
-    """Columns requested and kernel values computed, counted by each thread for itself."""
+    """Counts of columns requested and kernel values computed, one pair for each thread."""
 
     def __init__(self):
         self._local, self._lock = threading.local(), threading.Lock()
@@ -26,7 +26,7 @@ class Counts:
 
     @property
     def calling_thread(self):
-        """The counts of the calling thread: int64, shape (2,), to be added to."""
+        """The counts of the calling thread: int64, shape (2,), which callers add to."""
         try:
             return self._local.counts
         except AttributeError:
@@ -47,12 +47,11 @@ class Counts:
 
 
 class Store:
-    """Storage of the columns of a matrix, for all threads or for each of them.
+    """Storage of the columns of a matrix, one for all threads or one for each.
 
-    The whole matrix, where it fits, is stored once for all threads. Fewer columns are replaced as they are
-    used, so there each thread has a store of its own. The first thread that asks has the whole capacity, and
-    another one has it after that thread has ended. Any other has a quarter as much, in memory that goes with
-    the thread.
+    A matrix that fits as a whole is stored once for all threads. If fewer columns fit they are replaced as
+    they are used, so each thread has its own store. The first thread has the whole capacity, and passes it on
+    when it has ended. Every other thread has a quarter as much, in memory that is freed with the thread.
 
     Parameters
     ----------
@@ -97,6 +96,7 @@ class Store:
         return columns
 
     def _open(self, counter):
+        """Return the Columns of a new thread, which count their requests in `counter`."""
         with self._lock:
             if self.full and self._first is not None:
                 return self._first.handle(counter)
@@ -111,7 +111,7 @@ class Store:
             return columns
 
     def close(self):
-        """Give the memory away: asking for a column that was kept there is an error from now on."""
+        """Return the memory for another use; requests for columns of this store are errors from now on."""
         with self._lock:
             if self._first is not None:
                 self._first.close()

@@ -1,4 +1,4 @@
-"""Kernel values of a matrix: from stored columns where there are, else computed, and not kept."""
+"""Kernel values of a matrix, read from stored columns or computed without being stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svmselect.threads import run
 
 __all__ = ["Values"]
 
-DEAR_FROM = 250  # with this many values in a row, a column is dear to compute
+DEAR_FROM = 250  # from this many values per row on, a column is expensive to compute
 
 
 class Values:
@@ -34,10 +34,12 @@ class Values:
 
     @property
     def columns_requested(self) -> int:
+        """Columns requested by solvers so far, in all threads."""
         return int(self._source.counts.total[0])
 
     @property
     def kernel_values(self) -> int:
+        """Kernel values computed so far, in all threads."""
         return int(self._source.counts.total[1])
 
     @property
@@ -52,12 +54,15 @@ class Values:
 
     @property
     def columns(self) -> Any:
+        """The store, for the calling thread."""
         return self._store.columns
 
     @property
     def dear(self) -> bool:
-        """Whether to compute a column again takes longer than to write it into memory that was never used;
-        sums of a linear kernel need no columns."""
+        """Whether a column takes longer to compute than to write into memory that was never used.
+
+        Sums of a linear kernel need no columns.
+        """
         return self._source.placed.data.values_per_row >= DEAR_FROM and not isinstance(self.kernel, Linear)
 
     def is_definite(self) -> bool:
@@ -74,7 +79,7 @@ class Values:
             )
 
     def block(self, rows: np.ndarray) -> np.ndarray:
-        """``K[rows][:, rows]``, from stored columns where there are, else computed and not kept.
+        """Return ``K[rows][:, rows]``, from stored columns, else computed and not stored.
 
         Parameters
         ----------
@@ -89,7 +94,7 @@ class Values:
         Raises
         ------
         ValueError
-            As `restricted`.
+            If ``rows`` is empty, not increasing, or out of range.
         """
         source = self._source.part(rows, self._store)
         everything = np.arange(source.m)
@@ -98,7 +103,7 @@ class Values:
         return out
 
     def submatrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """``K[rows][:, columns]``, from stored columns where there are, else computed and not kept.
+        """Return ``K[rows][:, columns]``, from stored columns, else computed and not stored.
 
         Parameters
         ----------
@@ -120,16 +125,18 @@ class Values:
         outside = numbers[(numbers < 0) | (numbers >= self.m)]
         if outside.size:
             raise IndexError(f"there is no row {outside[0]} in a matrix of {self.m} rows")
+        # 1) columns that are stored here or in a larger matrix
         source = self._source
         out = np.empty((columns.size, rows.size), dtype=self.dtype)
         source.counts.calling_thread[0] += columns.size
         places = np.arange(columns.size)
-        above = [(other, positions[columns], positions[rows]) for other, positions in source.above]
-        for where, requested, positions in [(self._store, columns, rows), *above]:
-            columns_there = where.columns
-            stored = columns_there.holds(requested[places])
-            columns_there.gather(requested[places[stored]], positions, out, places[stored])
+        above = [(larger, positions[columns], positions[rows]) for larger, positions in source.above]
+        for store, requested, positions in [(self._store, columns, rows), *above]:
+            stored_columns = store.columns
+            stored = stored_columns.holds(requested[places])
+            stored_columns.gather(requested[places[stored]], positions, out, places[stored])
             places = places[~stored]
+        # 2) the other columns, computed at the rows alone
         if places.size and rows.size:
             chosen = source.rows.take(columns[places])
 
@@ -141,8 +148,10 @@ class Values:
         return out.T
 
     def product(self, support: np.ndarray, theta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """``K[rows][:, support] @ theta``: through the weight vector where the kernel is linear and that is
-        less work, else from stored columns where there are, and by panels, not kept, where not.
+        """Return ``K[rows][:, support] @ theta``.
+
+        A linear kernel uses the weight vector where that is less work. Other sums use stored columns, and
+        panels of kernel values that are not stored.
 
         Parameters
         ----------
@@ -163,25 +172,25 @@ class Values:
         if out.size == 0:
             return out
         source.counts.calling_thread[0] += support.size
-        if (
-            isinstance(source.kernel, Linear)
-            and self.dtype == np.float64
-            and support.size > source.rows.width
-        ):
+        # 1) a linear kernel: X @ (theta @ X[support])
+        weight_vector = isinstance(source.kernel, Linear) and self.dtype == np.float64
+        if weight_vector and support.size > source.rows.width:
             right = source.rows if places is None else source.rows.take(places)
             return right.packed @ (theta @ source.rows.take(support).packed)
+        # 2) columns that are stored here, then those of larger matrices
         columns = self.columns
         stored = columns.holds(support)
         columns.add(support[stored], theta[stored], places, out)
         support, theta = support[~stored], theta[~stored]
         rows = np.arange(source.m) if places is None else places
-        for other, positions in source.above:
-            columns = other.columns
+        for store, positions in source.above:
+            columns = store.columns
             stored = columns.holds(positions[support])
             columns.add(positions[support[stored]], theta[stored], positions[rows], out)
             support, theta = support[~stored], theta[~stored]
         if support.size == 0:
             return out
+        # 3) the rest, by panels
         chosen = source.rows.take(support)
 
         def part(b):
@@ -193,7 +202,7 @@ class Values:
         return out
 
     def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:
-        """Kernel values between new rows and some of the data's rows, float64.
+        """Compute kernel values between new rows and some of the data's rows, float64.
 
         Parameters
         ----------
@@ -214,26 +223,21 @@ class Values:
         return self.kernel.block(rows, data_rows)
 
     def weighted(self, X: ArrayLike | sparse.sparray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Sums of kernel values between new rows and some of the data's rows, by panels that are not kept, on
-        as many threads as BLAS may use.
+        """Compute weighted sums of kernel values between new rows and some of the data's rows.
+
+        Panels of kernel values are not stored, and are computed on as many threads as BLAS may use.
 
         Parameters
         ----------
-        X : array_like or sparse matrix, shape (n, d)
-        support : ndarray of int, shape (s,)
-            Row numbers.
+        X, support
+            See `cross`.
         theta : ndarray, shape (s,)
-            Their weights.
+            The weights of the support.
 
         Returns
         -------
         ndarray, shape (n,)
             ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
-
-        Raises
-        ------
-        ValueError
-            As `cross`.
         """
         rows, data_rows = self._source.beside(X, support)
         out = np.empty(rows.n)

@@ -1,4 +1,4 @@
-"""The whole of a Gram matrix at once, by blocks."""
+"""The whole Gram matrix, computed by blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["complete", "in_order", "row_minima"]
 
 
 def complete(source, columns, progress):
-    """Store the columns of a matrix that are absent; see `Gram.compute`."""
+    """Compute and store the absent columns of a matrix; see `Gram.compute`."""
     m = source.m
     with columns.lock:
         absent = np.flatnonzero(~columns.holds(slice(None)))
@@ -29,7 +29,8 @@ def complete(source, columns, progress):
 
 
 def _compute_blocks(source, columns, absent, progress):
-    """Compute the whole matrix by blocks, and store the columns that are `absent`, most of them."""
+    """Compute the whole matrix by blocks, and store the absent columns, which are most of them."""
+    # 1) pairs of slices, of which the second is not behind the first: the symmetric half
     kernel, rows, m = source.kernel, source.rows, source.m
     arena = columns.arena[:, :m]
     parts = slices(m, BLOCK_ROWS)
@@ -39,6 +40,7 @@ def _compute_blocks(source, columns, absent, progress):
     new[absent] = True
 
     def block(pair):
+        """Compute a block and its mirror image where all columns are absent."""
         down, right = pair
         kernel.block(rows.take(down), rows.take(right), out=arena[down, right])
         if down == right:
@@ -47,7 +49,7 @@ def _compute_blocks(source, columns, absent, progress):
             _panels.transpose(arena[down, right], arena[right, down])
 
     def block_around(pair):
-        """Compute a block beside columns that are stored already, wherever, and perhaps in use."""
+        """Compute a block, and write it to the absent columns alone: others may be in use."""
         down, right = pair
         values = kernel.block(rows.take(down), rows.take(right))
         if down == right:
@@ -56,6 +58,7 @@ def _compute_blocks(source, columns, absent, progress):
         if down != right:
             arena[places[right][new[right]], down] = values[:, new[right]].T
 
+    # 2) the blocks; then the absent columns at the rows of stored ones, and the exact diagonal
     in_place = absent.size == m and np.array_equal(places, absent)
     run(block if in_place else block_around, pairs, m**2 // 2 * rows.width, progress)
     present, slots = np.flatnonzero(~new), places[absent]
@@ -67,15 +70,14 @@ def _compute_blocks(source, columns, absent, progress):
 
 
 def in_order(columns):
-    """The whole matrix, all of whose columns are stored: a view, or a copy where they lie in another
-    order."""
+    """Return the matrix of a full store: a view, or a copy if columns do not lie in order."""
     places = columns.places()
     view = columns.arena[:, : places.size].T  # a slot holds a column
     return view if np.array_equal(places, np.arange(places.size)) else view[:, places]
 
 
 def row_minima(source):
-    """Least value of each row of the matrix, float64, with nothing kept."""
+    """Return the least value of each row of the matrix, float64, without storing columns."""
     parts = slices(source.m, BLOCK_ROWS)
     least = source.diagonal.copy()
     for a in parts:

@@ -1,5 +1,5 @@
-/* See _panels.h.  Plain loops that the compiler vectorises without any relaxed arithmetic; clones.h has clones
- * of them made. */
+/* The passes of _panels.h: plain loops that the compiler vectorises with strict arithmetic, once for each processor of
+ * clones.h. */
 #include "_panels.h"
 #include "clones.h"
 #include <float.h>
@@ -8,9 +8,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* exp for the x of the pass, by x = k log 2 + r, |r| <= log(2)/2: log 2 is split in two, k r-free bits first; exp(r) is the
- * polynomial of least relative error (2e-9 in float, 3e-18 in double) with exp(0) = 1; 2^k is made in the exponent bits.
- * Adding 1.5 * 2^23 (2^52) rounds to an integer and leaves it in the low bits of the sum. */
+/* exp(x) = 2^k exp(r) with x = k log 2 + r and |r| <= log(2)/2, for x whose exponential is a normal number.
+ * Adding 1.5 * 2^23 (2^52) to x / log 2 rounds it to the integer k and leaves k in the low bits of the sum.  log 2 is the
+ * sum of two numbers, the first with so few bits that its product with k is exact.  exp(r) is the polynomial of least
+ * relative error (2e-9 in float, 3e-18 in double) with exp(0) = 1.  2^k is put together from its exponent bits. */
 INLINE float exp_f32(float x)
 {
     float t = x * 0x1.715476p+0f + 0x1.8p23f, k = t - 0x1.8p23f;

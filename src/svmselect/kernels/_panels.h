@@ -1,5 +1,5 @@
-/* Passes over panels of the Gram matrix: what BLAS leaves to do.  `single` says whether values are float or double; leading
- * dimensions count values. */
+/* Passes over panels of the Gram matrix, beside the products of BLAS.  `single` says whether values are float (1) or double
+ * (0); leading dimensions count values. */
 #ifndef SVMSELECT_PANELS_H
 #define SVMSELECT_PANELS_H
 #include <stddef.h>
@@ -11,14 +11,13 @@
 void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const void *norms, double norm, double gamma,
                 double clip);
 
-/* out[t] = exp(-gamma D_t) for the distances of one row of d values from n others, whose features lie together: D_t is the sum
- * of |row[k] - turned[k][t]|, or of (row[k] - turned[k][t])^2 / (row[k] + turned[k][t]) where that is not 0 / 0.  The
- * exponential is that of panels_rbf. */
+/* out[t] = exp(-gamma D_t) for the distances D_t of one row of d values from n other rows, whose transpose is `turned`: the
+ * sum of |row[k] - turned[k][t]|, or of (row[k] - turned[k][t])^2 / (row[k] + turned[k][t]) where that is not 0 / 0.  The
+ * exponential has the accuracy of panels_rbf. */
 void panels_laplacian(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma);
 void panels_chi_squared(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma);
 
-
-/* sum[t] += weight * the value that panels_rbf gives */
+/* sum[t] += weight * exp(-gamma D_t), with the values of panels_rbf */
 void panels_rbf_add(int single, ptrdiff_t n, double *sum, double weight, const void *products, const void *norms, double norm,
                     double gamma, double clip);
 

@@ -1,4 +1,4 @@
-"""Python's side of the passes over panels (_panels.h), and rows of a data set made ready for them.
+"""The passes over panels (_panels.h) for NumPy arrays, and the layouts of rows that they need.
 
 Two-dimensional arguments may have any row stride; the values of a row are contiguous.
 """
@@ -28,9 +28,11 @@ ctypedef fused real:
 
 def rbf(real[:, :] products, real[:, :] out, Py_ssize_t[::1] slots, real[::1] norms, real[::1] other_norms,
         double gamma, double clip):
-    """``out[slots[r], c]`` from ``products[r, c]``, the inner product of two rows with squared norms
-    ``norms[r]`` and ``other_norms[c]``: their RBF kernel, a squared distance of up to ``clip`` times the sum
-    of the norms taken as zero."""
+    """Write RBF kernel values to ``out[slots[r], c]``, from products and squared norms of pairs of rows.
+
+    ``products[r, c]`` is the inner product of rows with squared norms ``norms[r]`` and ``other_norms[c]``. A
+    squared distance of up to ``clip`` times the sum of the norms counts as zero.
+    """
     cdef Py_ssize_t r
     with nogil:
         for r in range(products.shape[0]):
@@ -40,7 +42,7 @@ def rbf(real[:, :] products, real[:, :] out, Py_ssize_t[::1] slots, real[::1] no
 
 def laplacian(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] out, Py_ssize_t[::1] slots,
               double gamma):
-    """``out[slots[r], c] = exp(-gamma sum_k |left[r, k] - turned[k, c]|)``."""
+    """Compute ``out[slots[r], c] = exp(-gamma sum_k |left[r, k] - turned[k, c]|)``."""
     cdef Py_ssize_t r
     with nogil:
         for r in range(left.shape[0]):
@@ -50,7 +52,10 @@ def laplacian(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] out
 
 def chi_squared(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] out, Py_ssize_t[::1] slots,
                 double gamma):
-    """The same for ``sum_k (left[r, k] - turned[k, c])^2 / (left[r, k] + turned[k, c])``."""
+    """Compute ``out[slots[r], c] = exp(-gamma D)`` of a chi-squared distance.
+
+    ``D = sum_k (left[r, k] - turned[k, c])^2 / (left[r, k] + turned[k, c])``.
+    """
     cdef Py_ssize_t r
     with nogil:
         for r in range(left.shape[0]):
@@ -60,7 +65,7 @@ def chi_squared(const real[:, ::1] left, const real[:, ::1] turned, real[:, :] o
 
 def rbf_add(real[:, :] products, double[::1] weights, double[::1] sums, real[::1] norms,
             real[::1] other_norms, double gamma, double clip):
-    """``sums[c] += sum_r weights[r] k(r, c)``, with the kernel values that `rbf` makes of the products."""
+    """Compute ``sums[c] += sum_r weights[r] k(r, c)`` with the kernel values of `rbf`."""
     cdef Py_ssize_t r
     with nogil:
         for r in range(products.shape[0]):
@@ -69,7 +74,7 @@ def rbf_add(real[:, :] products, double[::1] weights, double[::1] sums, real[::1
 
 
 def add(real[:, :] values, double[::1] weights, double[::1] sums):
-    """``sums[c] += sum_r weights[r] values[r, c]``"""
+    """Compute ``sums[c] += sum_r weights[r] values[r, c]``."""
     cdef Py_ssize_t r
     with nogil:
         for r in range(values.shape[0]):
@@ -77,15 +82,14 @@ def add(real[:, :] values, double[::1] weights, double[::1] sums):
 
 
 def transpose(const real[:, :] block, real[:, :] out):
-    """``out[c, r] = block[r, c]``."""
+    """Compute ``out[c, r] = block[r, c]``."""
     with nogil:
         panels_transpose(real is float, block.shape[0], block.shape[1], &block[0, 0],
                          block.strides[0] // sizeof(real), &out[0, 0], out.strides[0] // sizeof(real))
 
 
 def mirror(real[:, :] square):
-    """Make a square matrix symmetric: its part below the diagonal becomes the one above, by strips of a few
-    rows that are turned in whole cache lines."""
+    """Copy the part of a square matrix below the diagonal to the one above, in strips of STRIP rows."""
     cdef Py_ssize_t n = square.shape[0], ld = square.strides[0] // sizeof(real), top = 0, end, r, c
     with nogil:
         while top < n:
@@ -99,8 +103,10 @@ def mirror(real[:, :] square):
 
 
 def squared_norms(const real[::1] values, const Py_ssize_t[::1] starts):
-    """Sums of squares of ``values[starts[r]:starts[r + 1]]`` for every r, rounded once to the values' type as
-    far as long double is wider than it."""
+    """Return the sum of squares of ``values[starts[r]:starts[r + 1]]`` for every r.
+
+    Sums are in long double, and rounded once to the type of the values where that is narrower.
+    """
     cdef Py_ssize_t r, t
     cdef long double total
     norms = np.empty(starts.shape[0] - 1, dtype=np.float32 if real is float else np.float64)
@@ -115,8 +121,7 @@ def squared_norms(const real[::1] values, const Py_ssize_t[::1] starts):
 
 
 def turned(const real[:, ::1] rows):
-    """The transpose of some dense rows, with columns of zeros up to a multiple of PANELS_WIDTH: the right
-    side of `sparse_rows`."""
+    """Return the transpose of dense rows, with columns of zeros up to a multiple of PANELS_WIDTH."""
     cdef Py_ssize_t width = (rows.shape[0] + PANELS_WIDTH - 1) // PANELS_WIDTH * PANELS_WIDTH
     out = np.zeros((rows.shape[1], width), dtype=np.float32 if real is float else np.float64)
     if rows.size > 0:
@@ -126,8 +131,7 @@ def turned(const real[:, ::1] rows):
 
 def sparse_rows(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
                 Py_ssize_t first, const real[:, ::1] right, real[:, ::1] out):
-    """``out[r] = (row first + r) @ right`` for rows of a CSR matrix, as many as ``out`` has; ``right`` is
-    `turned`."""
+    """Compute ``out[r] = (row first + r) @ right`` for rows of a CSR matrix, with the result of `turned`."""
     with nogil:
         panels_sparse_product(real is float, out.shape[0], &starts[first],
                               &values[0] if values.shape[0] else NULL,
@@ -137,7 +141,7 @@ def sparse_rows(const real[::1] values, const int32_t[::1] features, const Py_ss
 
 def sparse_product(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
                    Py_ssize_t first, const real[:, ::1] left, real[:, ::1] out):
-    """``out[c, r] = left[c] . (row first + r)`` for rows of a CSR matrix, as many as ``out`` has columns."""
+    """Compute ``out[c, r] = left[c] @ (row first + r)`` for rows of a CSR matrix."""
     if out.shape[1] == 0 or left.shape[1] == 0:
         out[:] = 0
         return
@@ -149,7 +153,7 @@ def sparse_product(const real[::1] values, const int32_t[::1] features, const Py
 
 def densify(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
             Py_ssize_t first, real[:, ::1] out):
-    """Rows ``first`` and following of a CSR matrix, as many as ``out`` has, as a dense array."""
+    """Write rows ``first`` and following of a CSR matrix to a dense array."""
     cdef Py_ssize_t r, t
     with nogil:
         out[:, :] = 0

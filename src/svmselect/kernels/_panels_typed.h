@@ -1,6 +1,6 @@
 /* The passes of _panels.c for one type of value T. */
 
-/* One value of the kernel; rubbish, but harmless, comes out of exp for exponents out of range. */
+/* One value of the RBF kernel.  For exponents out of range exp returns an arbitrary number, which is not used. */
 INLINE T NAME(rbf_value)(T sum, T product, T gamma, T clip)
 {
     T distance = sum - 2 * product;
@@ -25,7 +25,7 @@ CLONES static void NAME(rbf_add)(ptrdiff_t n, double *restrict sum, double weigh
         sum[t] += weight * NAME(rbf_value)(norms[t] + norm_T, products[t], gamma_T, clip_T);
 }
 
-/* out becomes exp(-gamma out) */
+/* out = exp(-gamma * out) */
 INLINE void NAME(decay)(ptrdiff_t n, T *restrict out, double gamma)
 {
     const T gamma_T = gamma < MOST ? gamma : MOST;
@@ -65,7 +65,7 @@ CLONES static void NAME(chi_squared)(ptrdiff_t d, ptrdiff_t n, const T *restrict
     NAME(decay)(n, out, gamma);
 }
 
-/* A tile is 16 values wide, a cache line of floats: the lines of both sides are read and written whole. */
+/* A tile is 16 values wide, a cache line of floats, so that whole lines are read and written on both sides. */
 CLONES static void NAME(transpose)(ptrdiff_t rows, ptrdiff_t columns, const T *restrict from, ptrdiff_t from_ld,
                                    T *restrict to, ptrdiff_t to_ld)
 {
@@ -90,7 +90,7 @@ CLONES static void NAME(transpose)(ptrdiff_t rows, ptrdiff_t columns, const T *r
 /* PANELS_WIDTH floats, anywhere in memory. */
 typedef T NAME(lanes) __attribute__((vector_size(32), aligned(4), may_alias));
 
-/* `blocks` lanes of one row's product; they stay in registers, for which GCC has to see them one by one. */
+/* `blocks` lanes of one row's product.  They are separate variables, so that GCC keeps them in registers. */
 INLINE void NAME(row_product)(ptrdiff_t begin, ptrdiff_t end, const T *values, const int32_t *features, const T *left,
                               ptrdiff_t width, T *out, const int blocks)
 {

@@ -1,4 +1,4 @@
-"""Kernels made of other kernels, and of a user's function."""
+"""Sums and products of kernels, and kernels from a user's function."""
 
 from __future__ import annotations
 
@@ -19,31 +19,37 @@ ASYMMETRIC = 1e-5
 
 
 class _Combined(Kernel):
-    """Base of sums and products of kernels."""
+    """Base of sums and products of kernels; a subclass computes a block of ``_values(A, B)``."""
 
     @property
     def stationary(self):
-        """Whether all parts are, see `Kernel`."""
+        """Whether moving all rows alike changes no value, which holds if it holds for all parts."""
         return all(part.stationary for part in self.parts)
 
     @property
     def definite(self):
-        """Whether all parts are, see `Kernel`."""
+        """Whether the kernel is positive semi-definite, which holds if it holds for all parts."""
         return all(part.definite for part in self.parts)
 
     @property
     def has_function(self):
-        """Whether a part has, see `Kernel`."""
+        """Whether a user's function is among the parts."""
         return any(part.has_function for part in self.parts)
 
     def check(self, rows, name="X"):
-        """A ValueError if one of the kernels is not for these rows."""
+        """Raise a ValueError if one of the parts does not accept these rows."""
         for part in self.parts:
             part.check(rows, name)
 
+    def block(self, A, B, out=None, slots=None):
+        """Compute a block of kernel values; see `Kernel.block`."""
+        out, slots = target(A, B, out, slots)
+        out[slots] = self._values(A, B)
+        return out
+
     @classmethod
-    def of(cls, *kernels):
-        """The kernels as one; those of this class that are among them dissolve."""
+    def join(cls, *kernels):
+        """Combine kernels into one; the parts of sums in a sum, or of products in a product, are joined."""
         parts, weights = [], []
         for kernel in kernels:
             parts += kernel.parts if isinstance(kernel, cls) else (kernel,)
@@ -59,12 +65,8 @@ class Sum(_Combined):
     ----------
     parts : tuple of Kernel
     weights : tuple of float
-        Positive; all 1 by default.
+        Positive, one for each kernel; all 1 by default.
 
-    Raises
-    ------
-    ValueError
-        For weights that are not positive, or not as many as there are kernels.
 
     Examples
     --------
@@ -96,7 +98,7 @@ class Sum(_Combined):
 
     @property
     def radius(self) -> float | None:  # type: ignore[override]
-        """The weighted sum of those of the parts, see `Kernel`."""
+        """The weighted sum of the parts' bounds of ``k(x, x) - k(x, z)``; None if a part has none."""
         bounds = [part.radius for part in self.parts if part.radius is not None]
         return float(np.dot(self.weights, bounds)) if len(bounds) == len(self.parts) else None
 
@@ -108,17 +110,11 @@ class Sum(_Combined):
     def _create(parts, weights):
         return Sum(tuple(parts), tuple(weights))
 
-    def block(
-        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Compute a block of kernel values; see `Kernel.block`."""
-        out, slots = target(A, B, out, slots)
-        total = sum(weight * part.block(A, B) for part, weight in zip(self.parts, self.weights, strict=True))
-        out[slots] = total
-        return out
+    def _values(self, A, B):
+        return sum(weight * part.block(A, B) for part, weight in zip(self.parts, self.weights, strict=True))
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x)`` of each row: float64 of shape (n,)."""
         parts = zip(self.parts, self.weights, strict=True)
         return np.asarray(sum(weight * part.diagonal(A) for part, weight in parts))
 
@@ -130,16 +126,6 @@ class Product(_Combined):
     Parameters
     ----------
     parts : tuple of Kernel
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, RBF, Linear
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, RBF(0.5) * (Linear() + RBF(1.0))).matrix().round(3)
-    array([[1.   , 0.223, 0.223],
-           [0.223, 2.   , 0.05 ],
-           [0.223, 0.05 , 2.   ]])
     """
 
     parts: tuple[Kernel, ...]
@@ -158,38 +144,33 @@ class Product(_Combined):
     def _create(parts, weights):
         return Product(tuple(parts))
 
-    def block(
-        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Compute a block of kernel values; see `Kernel.block`."""
-        out, slots = target(A, B, out, slots)
+    def _values(self, A, B):
         values = self.parts[0].block(A, B)
         for part in self.parts[1:]:
             values *= part.block(A, B)
-        out[slots] = values
-        return out
+        return values
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x)`` of each row: float64 of shape (n,)."""
         return np.prod([part.diagonal(A) for part in self.parts], axis=0)
 
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A user's kernel.
+    """A kernel from a user's function.
 
     Parameters
     ----------
     function : callable
-        ``function(X, Z)`` with float64 rows, shape (n, d) and (s, d), dense or CSR as the data are: their
-        kernel values, shape (n, s), dense or sparse. It has to be symmetric, positive semi-definite, and give
-        the same value for a pair of rows whichever others come with it. It is called with blocks of rows,
-        from several threads.
+        ``function(X, Z)`` gets float64 rows, shape (n, d) and (s, d), dense or CSR as the data are, and
+        returns their kernel values, shape (n, s), dense or sparse. It has to be symmetric and positive
+        semi-definite, and the value of a pair must not depend on the other rows. It is called with blocks of
+        rows, from several threads.
 
     Raises
     ------
     ValueError
-        If it is no function; and when it is used, if its values have another shape, are not finite, or are
+        If it is no function, or, when it is used, if its values have another shape, are not finite, or are
         not symmetric on the first rows.
 
     Examples
@@ -245,7 +226,7 @@ class Custom(Kernel):
 
 
 def _check_parts(parts):
-    """A ValueError unless all are kernels, one at least."""
+    """Raise a ValueError unless all parts are kernels, and there is at least one."""
     if not parts:
         raise ValueError("a sum or product of kernels needs one at least")
     for part in parts:

@@ -1,5 +1,7 @@
-"""Kernels of inner products and of Euclidean distances: a matrix product by BLAS for each panel, then one
-pass over it while it is in the cache."""
+"""Kernels of inner products and of Euclidean distances.
+
+Each panel is a matrix product by BLAS, and one pass over it while it is in the cache.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ __all__ = ["RBF", "AnisotropicRBF", "Linear", "OfProducts", "Polynomial", "Sigmo
 class OfProducts(Kernel):
     """A kernel whose values follow from inner products and squared norms.
 
-    A subclass has ``_finish(products, out, slots, norms, other_norms, d)``, which writes row r of the panel
-    into ``out[slots[r]]``; a product is a sum of d terms."""
+    A subclass has ``_finish(products, out, slots, norms, other_norms, d)``, which writes the kernel values of
+    row r of the panel to ``out[slots[r]]``. Each product is a sum of d terms.
+    """
 
     def block(self, A, B, out=None, slots=None):
         """Compute a block of kernel values; see `Kernel.block`."""
@@ -36,7 +39,7 @@ class OfProducts(Kernel):
         return sums
 
     def _add(self, products, weights, sums, norms, other_norms, d):
-        """Add weighted values, in the place of a panel that `_finish` writes."""
+        """Add the kernel values of a panel, times the weights of its rows, to the sums."""
         values = np.empty_like(products)
         self._finish(products, values, np.arange(weights.size), norms, other_norms, d)
         _panels.add(values, weights, sums)
@@ -44,18 +47,10 @@ class OfProducts(Kernel):
 
 @dataclass(frozen=True)
 class Linear(OfProducts):
-    """The linear kernel, ``k(x, z) = x'z``. Its rounding error is at most about ``d u |x| |z|``, with ``u``
-    the unit round-off of the dtype and ``d`` the number of features.
+    """The linear kernel, ``k(x, z) = x'z``.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, Linear
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, Linear()).matrix().round(3)
-    array([[0., 0., 0.],
-           [0., 1., 0.],
-           [0., 0., 1.]])
+    Its rounding error is at most about ``d u |x| |z|``, with ``u`` the unit round-off of the dtype and ``d``
+    the number of features.
     """
 
     name = "linear"
@@ -68,7 +63,7 @@ class Linear(OfProducts):
         _panels.add(products, weights, sums)
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x)`` of each row: float64 of shape (n,)."""
         return A.norms.astype(np.float64)
 
 
@@ -84,21 +79,6 @@ class Polynomial(OfProducts):
         > 0 and finite.
     coef0 : float
         >= 0 and finite: a negative one gives a kernel that is not positive semi-definite.
-
-    Raises
-    ------
-    ValueError
-        For other values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, Polynomial
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, Polynomial(degree=2, gamma=1.0, coef0=1.0)).matrix().round(3)
-    array([[1., 1., 1.],
-           [1., 4., 1.],
-           [1., 1., 4.]])
     """
 
     degree: int = 3
@@ -120,7 +100,7 @@ class Polynomial(OfProducts):
         out[slots] = _integer_power(products, int(self.degree))
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x)`` of each row: float64 of shape (n,)."""
         return _integer_power(self.gamma * A.norms.astype(np.float64) + self.coef0, int(self.degree))
 
 
@@ -136,21 +116,6 @@ class Sigmoid(OfProducts):
         > 0 and finite.
     coef0 : float
         Finite.
-
-    Raises
-    ------
-    ValueError
-        For other values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, Sigmoid
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, Sigmoid(gamma=0.5, coef0=0.0)).matrix().round(3)
-    array([[0.   , 0.   , 0.   ],
-           [0.   , 0.462, 0.   ],
-           [0.   , 0.   , 0.462]])
     """
 
     gamma: float = 1.0
@@ -169,7 +134,7 @@ class Sigmoid(OfProducts):
         out[slots] = np.tanh(products, out=products)
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x)`` of each row: float64 of shape (n,)."""
         return np.tanh(self.gamma * A.norms.astype(np.float64) + self.coef0)
 
 
@@ -190,10 +155,6 @@ class RBF(OfProducts):
     gamma : float
         Inverse squared width, > 0 and finite.
 
-    Raises
-    ------
-    ValueError
-        If ``gamma`` is not a positive finite number.
 
     Examples
     --------
@@ -223,7 +184,7 @@ class RBF(OfProducts):
         _panels.rbf_add(products, weights, sums, norms, other_norms, self.gamma, clip)
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
         return np.ones(A.n)
 
 
@@ -235,21 +196,6 @@ class AnisotropicRBF(Kernel):
     ----------
     gammas : sequence of float, length d
         One for each feature, finite and not negative; 0 leaves the feature out.
-
-    Raises
-    ------
-    ValueError
-        For other values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, AnisotropicRBF
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, AnisotropicRBF((0.5, 2.0))).matrix().round(3)
-    array([[1.   , 0.135, 0.607],
-           [0.135, 1.   , 0.082],
-           [0.607, 0.082, 1.   ]])
     """
 
     gammas: tuple[float, ...]
@@ -265,24 +211,24 @@ class AnisotropicRBF(Kernel):
         object.__setattr__(self, "gammas", gammas)
 
     def check(self, rows: Rows, name: str = "X") -> None:
-        """A ValueError unless there is a gamma for each feature."""
+        """Raise a ValueError unless there is a gamma for each feature."""
         if rows.d != len(self.gammas):
             raise ValueError(f"{name} has {rows.d} features, and the kernel {len(self.gammas)} gammas")
 
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """Compute a block of kernel values as `Kernel.block`, of rows that are scaled each time."""
+        """Compute a block of kernel values of rows that are scaled each time; see `Kernel.block`."""
         factors = np.sqrt(np.array(self.gammas))
         return RBF(1.0).block(A.scaled(factors), B.scaled(factors), out, slots)
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
         return np.ones(A.n)
 
 
 def _integer_power(values, exponent):
-    """``values ** exponent`` for an exponent from 1 by repeated squaring."""
+    """Compute ``values ** exponent`` for an exponent >= 1, by repeated squaring."""
     power = None
     while True:
         if exponent % 2:
@@ -294,5 +240,5 @@ def _integer_power(values, exponent):
 
 
 def _clip_of(dtype, d):
-    """Up to which share of the norms' sum a squared distance of rows with d features may be round-off."""
+    """Return the share of the norms' sum up to which a squared distance of d features may be round-off."""
     return (d + 3) * np.finfo(dtype).eps / 2

@@ -15,24 +15,24 @@ __all__ = ["Kernel", "positive", "real", "target"]
 class Kernel:
     """A positive semi-definite function of two rows, and the protocol that `Gram` and the estimators use.
 
-    A kernel is a small frozen dataclass. A new one inherits from this class and has at least `block`, for
-    which `kernels.inner` and `kernels.pairwise` have bases that ask for one pass over a panel only. Kernels
-    can be added, multiplied, and multiplied by a positive number.
+    A kernel is a small frozen dataclass. A new one inherits from this class and defines at least `block`;
+    with the base classes of `kernels.inner` and `kernels.pairwise` it defines one pass over a panel instead.
+    Kernels can be added, multiplied, and multiplied by a positive number.
 
     Attributes
     ----------
     name : str
-        As users write it.
+        The name in the estimators' parameters.
     stationary : bool
         Whether moving all rows alike changes no value.
     moves : bool
-        Whether it changes no SVM with a threshold; then a Gram matrix measures rows that lie far from 0 from
-        another point, which saves digits.
+        Whether moving all rows alike changes no SVM with a threshold. Then a Gram matrix measures rows that
+        lie far from 0 from another point, which saves digits.
     definite : bool
-        Whether the kernel is positive semi-definite for all its parameters. One that is not may be trained
-        with, as in LIBSVM; leave-one-out and the estimates refuse it.
+        Whether the kernel is positive semi-definite. Training accepts an indefinite kernel, as LIBSVM does;
+        leave-one-out and the estimates refuse it.
     has_function : bool
-        Whether a user's function is part of the kernel, of which only its values tell whether it is positive
+        Whether a user's function is part of the kernel. Only its values show whether it is positive
         semi-definite; see `Gram.is_definite`.
     radius : float or None
         A bound of ``k(x, x) - k(x, z)`` over all rows; None where that depends on the rows.
@@ -55,18 +55,18 @@ class Kernel:
 
     @property
     def moves(self) -> bool:
-        """Whether it changes no SVM with a threshold, see above."""
+        """Whether moving all rows alike changes no SVM with a threshold."""
         return self.stationary
 
     def check(self, rows: Rows, name: str = "X") -> None:
-        """A ValueError if the kernel is not for these Rows."""
+        """Raise a ValueError if the kernel does not accept these Rows."""
 
     def is_definite(self) -> bool:
-        """Whether the kernel is positive semi-definite, where that takes a look at values, too."""
+        """Return whether the kernel is positive semi-definite; a subclass may look at values."""
         return self.definite
 
     def check_definite(self) -> None:
-        """A ValueError unless the kernel is positive semi-definite."""
+        """Raise a ValueError unless the kernel is positive semi-definite."""
         if not self.is_definite():
             raise ValueError(
                 "leave-one-out, unlearning and estimates need a positive semi-definite kernel, and "
@@ -76,26 +76,26 @@ class Kernel:
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """Kernel values between rows.
+        """Compute kernel values between rows.
 
         Parameters
         ----------
         A, B : Rows
             Rows of one dtype, both dense or both sparse.
         out : ndarray, optional
-            Where to put the values; rows may lie apart, the values of a row not.
+            Where to put the values. The values of a row have to lie together, rows may lie apart.
         slots : ndarray of intp, shape (A.n,), optional
             The row of `out` for each row of A; by default the same number.
 
         Returns
         -------
         ndarray
-            `out`, by default new and of shape (A.n, B.n), with ``out[slots[r], c] = k(A_r, B_c)``.
+            `out`, or a new array of shape (A.n, B.n), with ``out[slots[r], c] = k(A_r, B_c)``.
         """
         raise NotImplementedError
 
     def weighted(self, A: Rows, weights: np.ndarray, B: Rows) -> np.ndarray:
-        """Sums of kernel values, which are not kept.
+        """Compute weighted sums of kernel values, panel by panel.
 
         Parameters
         ----------
@@ -117,40 +117,40 @@ class Kernel:
         return sums
 
     def diagonal(self, A: Rows) -> np.ndarray:
-        """``k(x, x)`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x)`` of each row: float64 of shape (n,)."""
         rows = (A.take(slice(r, r + 1)) for r in range(A.n))
         return np.array([self.block(row, row)[0, 0] for row in rows], dtype=np.float64)
 
     def __add__(self, other):
         from svmselect.kernels.combined import Sum
 
-        return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
+        return Sum.join(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other):
         from svmselect.kernels.combined import Product, Sum
 
         if isinstance(other, Kernel):
-            return Product.of(self, other)
+            return Product.join(self, other)
         return Sum((self,), (float(other),)) if isinstance(other, numbers.Real) else NotImplemented
 
     __rmul__ = __mul__
 
 
 def target(A, B, out, slots):
-    """The arguments `out` and `slots` of `Kernel.block`, given or new."""
+    """Return the arguments `out` and `slots` of `Kernel.block` with their defaults."""
     if out is None:
         out = np.empty((A.n, B.n), dtype=A.dtype)
     return out, np.arange(A.n) if slots is None else slots
 
 
 def real(value, name):
-    """A finite number as float, or a ValueError."""
+    """Return a finite number as float; raise a ValueError for other values."""
     if isinstance(value, bool) or not (isinstance(value, numbers.Real) and np.isfinite(value)):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     return float(value)
 
 
 def positive(value, name):
-    """A ValueError unless `value` is a positive finite number."""
+    """Raise a ValueError unless `value` is a positive finite number."""
     if not (isinstance(value, numbers.Real) and np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a positive finite number, got {value!r}")

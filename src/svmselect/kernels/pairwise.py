@@ -14,8 +14,10 @@ __all__ = ["ChiSquared", "Laplacian"]
 
 
 class _OfPairs(Kernel):
-    """``k(x, z) = exp(-gamma D(x, z))`` of a distance D that is a sum over features; ``_distance`` is its
-    pass in `_panels`."""
+    """A kernel ``k(x, z) = exp(-gamma D(x, z))`` of a distance D that is a sum over features.
+
+    ``_distance`` is its pass in `_panels`.
+    """
 
     radius = 1.0
 
@@ -26,13 +28,14 @@ class _OfPairs(Kernel):
         """Compute a block of kernel values; see `Kernel.block`."""
         out, slots = target(A, B, out, slots)
         for a, b, left, right in dense_panels(A, B):
+            # features lie together: turned = right.T
             turned = np.empty((right.shape[1], right.shape[0]), dtype=right.dtype)
             _panels.transpose(right, turned)
             type(self)._distance(left, turned, out[:, b], slots[a], self.gamma)
         return out
 
     def diagonal(self, A):
-        """``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
         return np.ones(A.n)
 
 
@@ -44,21 +47,6 @@ class Laplacian(_OfPairs):
     ----------
     gamma : float
         > 0 and finite.
-
-    Raises
-    ------
-    ValueError
-        For another value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, Laplacian
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, Laplacian(0.5)).matrix().round(3)
-    array([[1.   , 0.607, 0.607],
-           [0.607, 1.   , 0.368],
-           [0.607, 0.368, 1.   ]])
     """
 
     gamma: float
@@ -70,8 +58,10 @@ class Laplacian(_OfPairs):
 
 @dataclass(frozen=True)
 class ChiSquared(_OfPairs):
-    """The exponential chi-squared kernel of histograms, ``k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j +
-    z_j))``, where features that are 0 in both rows count nothing.
+    """The exponential chi-squared kernel of histograms.
+
+    ``k(x, z) = exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j))``, where j are the features that are not 0 in
+    both rows.
 
     Parameters
     ----------
@@ -82,16 +72,6 @@ class ChiSquared(_OfPairs):
     ------
     ValueError
         For another value; and for rows with a negative value, when it is used.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import Gram, ChiSquared
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> Gram(X, ChiSquared(0.5)).matrix().round(3)
-    array([[1.   , 0.607, 0.607],
-           [0.607, 1.   , 0.368],
-           [0.607, 0.368, 1.   ]])
     """
 
     gamma: float = 1.0
@@ -100,7 +80,7 @@ class ChiSquared(_OfPairs):
     _distance = staticmethod(_panels.chi_squared)
 
     def check(self, rows: Rows, name: str = "X") -> None:
-        """A ValueError for rows with a negative value."""
+        """Raise a ValueError for rows with a negative value."""
         values = rows.packed.data if rows.sparse else rows.packed
         least = values.min(initial=0)
         if least < 0:

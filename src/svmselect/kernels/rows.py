@@ -1,4 +1,4 @@
-"""Rows of a data set as kernels take them, and the panels that blocks of kernel values are made of."""
+"""Rows of a data set in one type, and the panels from which blocks of kernel values are computed."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from svmselect.forks import cached_property
 
 __all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
 
-# A panel that is made dense has at most this many rows and bytes.
+# The largest number of rows, and of bytes, of sparse rows that are made dense together.
 PANEL_ROWS = 1024
 PANEL_BYTES = 2**24
 BLOCK_ROWS = 512  # rows and columns of a block of a whole matrix
 PRODUCT_BYTES = 2**20  # a panel's inner products should stay in the cache
-# Below this share of non-zeros a sparse product is faster than making panels dense: 2.5 to 4 times at 10 %;
-# at 30 % 1.5 to 2 times for 8 to 32 columns and between 0.9 and 1.5 times for 128
+# Below this share of non-zeros a sparse product is faster than a dense one: 2.5 to 4 times at 10 %; at 30 %
+# 1.5 to 2 times for 8 to 32 columns, and between 0.9 and 1.5 times for 128.
 SPARSE_DENSITY = 0.25
 # Rows of a panel of sums: its products stay in the cache's first levels.
 SPARSE_ROWS = 64
-# NumPy multiplies rows by themselves with ssyrk, which OpenBLAS 0.3.31 to 0.3.33 has wrong for processors
-# with SME, such as Apple's M4: it reads the memory that it is to write, and sets floating-point flags.
+# NumPy multiplies rows by themselves with ssyrk. In OpenBLAS 0.3.31 to 0.3.33 it is wrong on processors with
+# SME, such as Apple's M4: it reads the memory that it is to write, and sets floating-point flags.
 ON_ARM = platform.machine() in ("aarch64", "arm64")
 
 
 def _packed(*matrices):
-    """Return CSR matrices over the columns alone that occur in one of them, and the numbers of these columns.
+    """Return CSR matrices without the columns that are empty in all, and the numbers of the other columns.
 
     Parameters
     ----------
     *matrices : csr_array
-        In canonical format and of equally many columns.
+        In canonical format, with the same number of columns.
 
     Returns
     -------
     list of csr_array
-        They share values with the given ones.
+        The matrices, which share values with the arguments.
     columns : ndarray of intp, increasing
         At least one.
     """
@@ -60,20 +60,20 @@ def _packed(*matrices):
 
 
 class Rows:
-    """Rows of a data set as kernels take them: of one dtype, with their squared norms.
+    """Rows of a data set of one dtype, with their squared norms: the arguments of kernels.
 
-    Sparse rows are held without the columns that are empty, so that work and memory follow from their values,
-    however many columns there are.
+    Sparse rows are stored without the columns that are empty, so work and memory follow from the number of
+    values, however many columns there are.
 
     Parameters
     ----------
     X : ndarray (C order) or csr_array in canonical format, shape (n, d)
-        float32 or float64. CSR rows stay so: products turn at most `PANEL_ROWS` of them dense at a time,
-        fewer when these would exceed `PANEL_BYTES`.
+        float32 or float64. Products make at most `PANEL_ROWS` sparse rows, and `PANEL_BYTES`, dense
+        together.
     columns : ndarray of intp, optional
-        For CSR rows that are over some columns alone: the number of each of their columns.
+        For CSR rows that have lost their empty columns, the numbers of the columns that they have.
     d : int, optional
-        Likewise, the number of features.
+        For the same rows, the number of features.
 
     Attributes
     ----------
@@ -83,10 +83,10 @@ class Rows:
     sparse : bool
     dtype : numpy dtype
     packed : ndarray or csr_array, shape (n, width)
-        The rows as products take them: CSR rows over `columns` alone.
+        The rows for products; CSR rows without their empty columns.
     width : int
     columns : ndarray of intp, or None
-        None for dense rows.
+        The numbers of the columns of `packed`; None for dense rows.
     norms : ndarray, shape (n,), dtype of X
         ``|x|^2``, summed in long double and rounded once.
 
@@ -130,6 +130,7 @@ class Rows:
 
     @property
     def X(self):
+        """The rows with all columns."""
         if not self.sparse:
             return self.packed
         parts = self.packed.data, self.columns[self.packed.indices], self.packed.indptr
@@ -137,7 +138,7 @@ class Rows:
 
     @cached_property
     def groups(self):
-        """A number for each row, the same for identical rows, in order of appearance: intp, shape (n,)."""
+        """Return a number for each row, the same for identical rows: intp, shape (n,)."""
         if np.unique(self.norms).size == self.n:
             return np.arange(self.n)
         if self.sparse:
@@ -167,7 +168,7 @@ class Rows:
 
     @property
     def panel_rows(self):
-        """The number of rows that may be made dense at a time."""
+        """The number of rows that may be made dense together."""
         if not self.sparse:
             return self.n
         return min(PANEL_ROWS, max(1, PANEL_BYTES // (self.width * self.dtype.itemsize)))
@@ -187,7 +188,7 @@ class Rows:
 
     @property
     def is_thin(self):
-        """Whether a sparse product is faster than one of rows made dense."""
+        """Whether a sparse product is faster than a dense one."""
         return self.sparse and self.packed.nnz < SPARSE_DENSITY * self.n * self.width
 
     def _csr(self, rows):
@@ -208,13 +209,13 @@ def _multiply(left, right, products):
 
 
 def _check_columns(A, B):
-    """Raise a ValueError unless two Rows are over the same columns: compiled code follows their numbers."""
+    """Raise a ValueError unless two Rows have the same columns: compiled code follows their numbers."""
     if A.columns is not B.columns or A.width != B.width:
         raise ValueError("rows of two matrices must be made by Rows.pair, got different columns")
 
 
 def product_panels(A, B):
-    """Inner products of the rows of A and B, by panels.
+    """Yield inner products of the rows of A and B, panel by panel.
 
     Yields
     ------
@@ -225,12 +226,13 @@ def product_panels(A, B):
     """
     _check_columns(A, B)
     itemsize = A.dtype.itemsize
-    # either may have no rows: a model without support vectors
+    # 1) the size of a panel; either may have no rows: a model without support vectors
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
     columns = max(1, min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64)))
     thin = B.is_thin
     if B.sparse and not thin:
         columns = min(columns, B.panel_rows)
+    # 2) products = A[a] @ B[b].T, by a sparse product or BLAS
     scratch = np.empty(rows * columns, dtype=A.dtype)
     for a in slices(A.n, rows):
         left = A.dense(a)
@@ -246,7 +248,7 @@ def product_panels(A, B):
 
 
 def dense_panels(A, B):
-    """The rows of A and B as dense arrays, by panels.
+    """Yield the rows of A and B as dense arrays, panel by panel.
 
     Yields
     ------
@@ -256,9 +258,8 @@ def dense_panels(A, B):
     """
     _check_columns(A, B)
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
-    columns = max(
-        1, min(B.n, B.panel_rows, max(PRODUCT_BYTES // (max(rows, B.width) * B.dtype.itemsize), 64))
-    )
+    in_cache = max(PRODUCT_BYTES // (max(rows, B.width) * B.dtype.itemsize), 64)
+    columns = max(1, min(B.n, B.panel_rows, in_cache))
     for a in slices(A.n, rows):
         left = A.dense(a)
         for b in slices(B.n, columns):
@@ -266,8 +267,10 @@ def dense_panels(A, B):
 
 
 def weighted_panels(A, B):
-    """Yield panels for sums over the rows of A, many for each row of B: sparse rows of A times few rows of B
-    made dense, without turning products round."""
+    """Yield inner products as `product_panels`, for sums over the rows of A.
+
+    Sparse rows of A are multiplied by a few rows of B made dense, so that no product is transposed.
+    """
     if not A.is_thin:
         yield from product_panels(A, B)
         return
@@ -283,5 +286,5 @@ def weighted_panels(A, B):
 
 
 def slices(n, step):
-    """Consecutive slices of `step` rows, and a shorter last one, that cover n rows."""
+    """Return consecutive slices of `step` rows, and a shorter last one, that cover n rows."""
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]

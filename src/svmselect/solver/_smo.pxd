@@ -11,7 +11,7 @@ cdef enum:      # how a descent ended
 
 cdef class Dual(State):
     cdef double work
-    cdef bint shrunk    # whether it is a part of a problem whose other rows f has a share of
+    cdef bint shrunk    # whether f contains the share of rows of a larger problem
 
     cdef const void *column(self, Py_ssize_t t) except NULL nogil
     cdef int fetch(self, Py_ssize_t t) except -1

@@ -50,12 +50,12 @@ cdef class State:
     cdef long long n_iter
     # the scale of the kernel: its largest diagonal value, and the least curvature that a pair is given
     cdef double largest, least_curvature
-    # since f was computed from theta: what rounding took of the steps, times sqrt(K_tt), and their number
+    # steps since f was computed from theta: their round-off, times sqrt(K_tt), and their number
     cdef double rounding_of_steps
     cdef long long steps_since_refresh
-    cdef double rounding_before  # round-off that f had when it was last refreshed
+    cdef double rounding_before  # round-off of f when it was last computed
     cdef double total           # the sum that theta has to have
-    # the best seen of fresh gradients, and how many in a row were no better
+    # the best of fresh gradients, and how many in a row were no better
     cdef double best_gap, best_value
     cdef int idle
 
@@ -65,7 +65,7 @@ cdef class State:
     cdef void set_theta(self, Py_ssize_t t, double value) noexcept nogil
     cdef void exclude(self, Py_ssize_t t) noexcept nogil
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil
-    cdef void lose(self, Py_ssize_t t, double before, double d) noexcept nogil
+    cdef void add_rounding(self, Py_ssize_t t, double before, double d) noexcept nogil
     cdef void select(self) noexcept nogil
     cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
                      bint single) noexcept nogil
@@ -73,7 +73,7 @@ cdef class State:
     cdef double drift(self) noexcept nogil
     cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil
     cdef double gap_bound(self) noexcept nogil
-    cdef bint at(self, double tol) noexcept nogil
+    cdef bint solved_to(self, double tol) noexcept nogil
     cdef bint stuck(self) noexcept nogil
     cdef bint blurred(self, double tol) noexcept nogil
     cdef double margin(self) noexcept nogil

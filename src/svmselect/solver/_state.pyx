@@ -3,17 +3,17 @@
 Design. The dual is kept in signed variables ``theta_t = y_t alpha_t``: maximise ``p'theta - 1/2 theta'K
 theta`` over ``lo <= theta <= hi`` and a fixed sum. For a C-SVC ``p = y`` and ``[lo, hi] = [0, C_t]`` for
 ``y_t = +1`` and ``[-C_t, 0]`` for ``y_t = -1``. The gradient ``f = K theta - p`` equals ``y_t G_t`` in
-LIBSVM's notation and is maintained for *every* row, also for those whose box is ``[0, 0]``: a left-out point
-keeps an up-to-date decision value ``f_t + p_t + b`` for free.
+LIBSVM's notation. It is kept up to date for *every* row, also for those whose box is ``[0, 0]``: a left-out
+point has its decision value ``f_t + p_t + b`` for free.
 
 ``up`` and ``low`` are LIBSVM's index sets as bit masks. The KKT gap is ``M+ - M- = max over low of f - min
 over up of f`` (Keerthi et al. 2001; LIBSVM's scale of tol).
 
-Steps leave round-off in ``f`` (``drift``): that of their products, and what a variable was rounded by, or put
-on its bound by, and ``f`` was not told. Where that is no longer small beside the tolerance, ``f`` is computed
-again from theta, and the gap that counts is the fresh one. What rounding leaves in a fresh ``f`` follows from
-theta and the diagonal (``widest``). No constant here depends on the units of the kernel: K s with theta / s
-takes the same steps.
+Steps leave round-off in ``f`` (``drift``). It comes from their products, and from moving a variable by less
+than ``f`` was told, when it is rounded or put on its bound. Once that round-off is no longer small beside the
+tolerance, ``f`` is computed again from theta, and the fresh gap counts. The round-off of a fresh ``f``
+follows from theta and the diagonal (``widest``). No constant here depends on the units of the kernel: K s
+with theta / s takes the same steps.
 """
 
 from libc.math cimport fabs, sqrt
@@ -30,7 +30,7 @@ cdef double INFINITE = float("inf")
 # The steps may leave this much round-off in f: a share of the tolerance, and of the margin.
 cdef double FRESH = 0.01
 cdef double FRESH_OF_MARGIN = 1e-9
-# Rounding may always leave this much of the gap, relative to the margin.
+# Round-off of this much of the gap, relative to the margin, is always accepted.
 cdef double TOLD = 1e-6
 # A sum of theta_s K_st loses this many EPS, for terms of random signs.
 cdef double ROUNDING = 16
@@ -38,21 +38,21 @@ MOST_IDLE = 3
 
 
 cpdef double midpoint(double least, double most) noexcept nogil:
-    """Return -b where no in-bound SV fixes it: LIBSVM's choice, the middle of the interval that is left.
+    """Return -b where no in-bound SV fixes it: the middle of its interval, as in LIBSVM.
 
-    Every rule of the library for such a threshold is this one.
+    The whole library uses this rule for such a threshold.
 
     Parameters
     ----------
     least : float
         Least f of the points whose theta can grow; VEC_OUT or infinity without any.
     most : float
-        Largest f of those whose theta can shrink; -VEC_OUT or -infinity without any.
+        Largest f of the points whose theta can shrink; -VEC_OUT or -infinity without any.
 
     Returns
     -------
     float
-        The only end where the other is missing, and 0 without both.
+        With one end missing, the other end; without both, 0.
     """
     if least >= VEC_OUT:
         return 0 if most <= -VEC_OUT else most
@@ -98,7 +98,8 @@ cdef class State:
         self.totals = [(slice(None), 0.0)]
 
     cdef void copy_from(self, State other) noexcept nogil:
-        """Become a copy of another state of the same problem (p and the diagonal are the same already)."""
+        """Copy another state of the same problem, whose p and diagonal are the same already."""
+        # theta and f, lo and hi, up and low lie together
         memcpy(self.theta, other.theta, 2 * self.n * sizeof(double))
         memcpy(self.lo, other.lo, 2 * self.n * sizeof(double))
         memcpy(self.up, other.up, 2 * self.n // 8)
@@ -108,11 +109,12 @@ cdef class State:
         self.n_iter = 0
 
     cdef void copy_rounding(self, State other) noexcept nogil:
-        """Take over what rounding may have done to another state's f."""
+        """Copy the bound of the round-off in another state's f."""
         self.rounding_of_steps, self.steps_since_refresh = other.rounding_of_steps, other.steps_since_refresh
         self.rounding_before = other.rounding_before
 
     cdef void set_bounds(self, Py_ssize_t t, double lo, double hi) noexcept nogil:
+        """Assign the box of theta_t, and bring the index sets in line with it."""
         self.lo[t] = lo
         self.hi[t] = hi
         self.set_theta(t, self.theta[t])
@@ -125,6 +127,7 @@ cdef class State:
         elif value <= lo + snap:
             value = lo
         self.theta[t] = value
+        # up[t] = value < hi;  low[t] = value > lo
         cdef uint64_t bit = (<uint64_t> 1) << (t & 63)
         self.up[t >> 6] = self.up[t >> 6] | bit if value < hi else self.up[t >> 6] & ~bit
         self.low[t >> 6] = self.low[t >> 6] | bit if value > lo else self.low[t >> 6] & ~bit
@@ -136,57 +139,63 @@ cdef class State:
         self.low[t >> 6] &= ~bit
 
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil:
-        """Add d to theta_t and its share to f; the pair is stale until the next select()."""
+        """Add d to theta_t and its share to f; the pair is out of date until the next select()."""
         cdef double before = self.theta[t]
+        # f += d * K[t]
         vec_axpy(self.columns.single, self.n, self.f, d, self.columns.get(t))
         self.set_theta(t, before + d)
-        self.lose(t, before, d)
+        self.add_rounding(t, before, d)
         self.steps_since_refresh += 1
         return 0
 
-    cdef void lose(self, Py_ssize_t t, double before, double d) noexcept nogil:
-        """Count what rounding takes when f moves by d and theta_t by as much of it as it can."""
+    cdef void add_rounding(self, Py_ssize_t t, double before, double d) noexcept nogil:
+        """Add the round-off of a step in which f moved by d, and theta_t from `before` by nearly d."""
         self.rounding_of_steps += (EPS * fabs(d) + fabs(self.theta[t] - before - d)) * sqrt(self.diagonal[t])
 
     cdef void select(self) noexcept nogil:
-        """Maximal violating pair of the present f."""
-        # columns are read but multiplied by zero: any n doubles will do
+        """Select the maximal violating pair of the present f."""
+        # f += 0 * diagonal: columns that are multiplied by 0 may be any n doubles
         self.update(0, self.diagonal, 0, self.diagonal, False)
 
     cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
                      bint single) noexcept nogil:
-        """f += d_i K_i + d_j K_j, and the pair to move next."""
+        """Add d_i K_i + d_j K_j to f, and select the pair to move next."""
+        # f += d_i * K[i] + d_j * K[j];  pair = argmin(f[up]), argmax(f[low])
         self.pair = vec_update_pair(single, self.n, self.f, d_i, K_i, d_j, K_j, self.up, self.low)
         self.partners = self.low
 
     cdef double gap(self) noexcept nogil:
-        """M+ - M-; below any tolerance where up or low is empty."""
+        """Return M+ - M-, which is below any tolerance where up or low is empty."""
         return self.pair.f_j - self.pair.f_i
 
     cdef double drift(self) noexcept nogil:
-        """Round-off that may have come into f since it was computed from theta: that of each step's two
-        products, of adding them, and of adding the step to theta."""
+        """Return a bound of the round-off that steps have left in f since it was computed from theta.
+
+        It has three parts: of each step's two products, of adding them to f, and of adding the step to theta.
+        """
         cdef Py_ssize_t t
         cdef double most = 0
         if self.steps_since_refresh == 0:
             return self.rounding_before
+        # rounding_before + rounding_of_steps * sqrt(largest) + EPS * steps * max(|f|)
         for t in range(self.m):
             most = max(most, fabs(self.f[t]))
         most *= EPS * self.steps_since_refresh
         return self.rounding_before + self.rounding_of_steps * sqrt(self.largest) + most
 
     cdef double widest(self, const uint64_t *up, const uint64_t *low) noexcept nogil:
-        """The largest M+ - M- that f may have without its round-off: that of the last steps, and that of f
-        itself.
+        """Return the largest M+ - M- that an exact f may have, given the round-off of f and of its steps.
 
         An error of u |theta_s|, of the variable itself or of its part in the sum f_t, moves f_t by less than
-        u |theta_s| sqrt(K_ss K_tt); the errors are independent, so their squares add up.
+        u |theta_s| sqrt(K_ss K_tt). The errors are independent, so their squares add up.
         """
         cdef Py_ssize_t t
         cdef double drift = self.drift(), size = 0, noise, least = VEC_OUT, most = -VEC_OUT
+        # size = sqrt(sum(theta^2 K_tt))
         for t in range(self.m):
             size += self.theta[t] * self.theta[t] * self.diagonal[t]
         size = sqrt(size)
+        # max(f + noise over low) - min(f - noise over up)
         for t in range(self.m):
             noise = ROUNDING * EPS * (size * sqrt(self.diagonal[t]) + fabs(self.p[t])) + drift
             if up[t >> 6] >> (t & 63) & 1:
@@ -196,16 +205,18 @@ cdef class State:
         return most - least
 
     cdef double gap_bound(self) noexcept nogil:
-        """The largest KKT gap that theta may have, whatever rounding did to f."""
+        """Return the largest KKT gap that theta may have, given the round-off in f."""
         return self.widest(self.up, self.low)
 
-    cdef bint at(self, double tol) noexcept nogil:
-        """Whether the KKT gap is at most tol, and float64 can tell: to within another tol, or, where tol is
-        smaller than is of any use, a millionth of the margin."""
+    cdef bint solved_to(self, double tol) noexcept nogil:
+        """Return whether the KKT gap is at most tol, with round-off of at most another tol.
+
+        Where tol is below a millionth of the margin, round-off of that much is accepted.
+        """
         return self.gap() <= tol and self.gap_bound() <= tol + max(tol, TOLD * self.margin())
 
     cdef double margin(self) noexcept nogil:
-        """The size of the linear term; without one, f is in units of the kernel."""
+        """Return the size of the linear term or, without one, the largest kernel value."""
         cdef Py_ssize_t t
         cdef double margin = 0
         for t in range(self.m):
@@ -213,7 +224,7 @@ cdef class State:
         return margin if margin > 0 else self.largest
 
     cdef bint blurred(self, double tol) noexcept nogil:
-        """Whether steps have left more round-off in f than one wants in a result, or in the sum of theta."""
+        """Return whether steps have left too much round-off for a result, in f or in the sum of theta."""
         cdef Py_ssize_t t
         cdef double total = 0, size = 0
         if 2 * self.drift() > min(FRESH * tol, FRESH_OF_MARGIN * self.margin()):
@@ -224,14 +235,14 @@ cdef class State:
         return fabs(total - self.total) > ROUNDING * EPS * size
 
     cdef bint stuck(self) noexcept nogil:
-        """Return whether neither the gap nor the dual value has been better the last few times that this was
-        asked, each time of a fresh f.
+        """Return whether neither the gap nor the dual value has improved in the last MOST_IDLE calls.
 
-        The value has to rise by more than its round-off. It does not count once round-off can have made all
-        of the gap: steps may then raise it for ever, by the last bits of f.
+        Each call needs a fresh f. The value has to rise by more than its round-off. It does not count once
+        the gap may be all round-off: steps could then raise it for ever, by the last bits of f.
         """
         cdef double gap = self.gap(), value = self.value(), noise = 0
         cdef Py_ssize_t t
+        # noise = |theta| @ (|p| + |f|), the size of the value's terms
         for t in range(self.m):
             noise += fabs(self.theta[t]) * (fabs(self.p[t]) + fabs(self.f[t]))
         if gap < 0.99 * self.best_gap:
@@ -254,36 +265,43 @@ cdef class State:
         return total / count if count > 0 else midpoint(pair.f_i, pair.f_j)
 
     cdef double threshold(self) noexcept nogil:
-        """b"""
+        """Return the threshold b."""
         return -self.level(self.up, self.low, self.pair)
 
     cdef double value(self) noexcept nogil:
-        """Dual objective p'theta - 1/2 theta'K theta = 1/2 theta'(p - f)."""
+        """Return the dual value p'theta - 1/2 theta'K theta."""
+        # 0.5 * (theta @ p - theta @ f), since K @ theta = f + p
         return 0.5 * (vec_dot(self.n, self.theta, self.p) - vec_dot(self.n, self.theta, self.f))
 
-    def boxes(self, y, C):
-        """Set the boxes of a C-SVC from labels and one upper bound per point, shape (m,); theta becomes 0."""
-        self.confine(np.where(y > 0, 0, -C), np.where(y > 0, C, 0), np.zeros(self.m))
+    def boxes(self, y, C, theta=None):
+        """Set the boxes of a C-SVC from labels and upper bounds, shape (m,) each, and start from theta, or 0.
+
+        The sum of theta is to be 0; what a start lacks of it is round-off.
+        """
+        self._set_boxes(np.where(y > 0, 0, -C), np.where(y > 0, C, 0), 0.0)
+        self.seed(np.zeros(self.m) if theta is None else theta)
 
     def confine(self, lo, hi, theta):
-        """Set any boxes, shape (m,) each, and start from signed variables inside them, whose sum is to
-        stay."""
-        self.totals = [(slice(None), fsum(theta[theta != 0]))]
-        self.total = self.totals[0][1]
-        self._buffer[3, :self.m] = lo
-        self._buffer[4, :self.m] = hi
+        """Set any boxes, shape (m,) each, and start from variables inside them, whose sum is to stay."""
+        self._set_boxes(lo, hi, fsum(theta[theta != 0]))
         self.seed(theta)
 
-    def seed(self, theta, known=None):
+    def _set_boxes(self, lo, hi, total):
+        self._buffer[3, :self.m] = lo
+        self._buffer[4, :self.m] = hi
+        self.totals, self.total = [(slice(None), total)], total
+
+    def seed(self, theta, solved=None):
         """Start from signed variables, shape (m,), inside their boxes.
 
-        `known` is (theta, f, round-off of f) of this problem's kernel and linear term, whatever its boxes: f
-        is then computed from where the variables differ, if that is less work than from all of them.
+        `solved` is (theta, f, round-off of f) of a problem with the same kernel and linear term, whatever its
+        boxes. Then f is computed from the variables that differ, if these are fewer than all that are not 0.
         """
         origin, f, self.rounding_before = 0.0, -self._buffer[2, :self.m], 0
         self.rounding_of_steps = self.steps_since_refresh = 0
-        if known is not None and np.count_nonzero(theta != known[0]) < np.count_nonzero(theta):
-            origin, f, self.rounding_before = known
+        if solved is not None and np.count_nonzero(theta != solved[0]) < np.count_nonzero(theta):
+            origin, f, self.rounding_before = solved
+        # f = f_origin + K @ (theta - origin)
         change = theta - origin
         moved = np.flatnonzero(change)
         self._buffer[0, :self.m] = theta
@@ -294,10 +312,10 @@ cdef class State:
         self.select()
 
     cdef int refresh(self) except -1:
-        """Compute f again from theta, and take the round-off of the steps out of theta's sum.
+        """Compute f again from theta, and correct the sum of theta for the round-off of steps.
 
-        The variable with most room takes it. If it misses its bound by just as much, it goes there: it would
-        pass for in-bound, and fix a threshold that is an interval.
+        The variable with most room takes the correction. If it misses its bound by just as much, it goes
+        there. Otherwise it would pass for in-bound, and fix a threshold that is an interval.
         """
         theta, lo, hi = self.view(self.theta).copy(), self.view(self.lo), self.view(self.hi)
         for rows, total in self.totals:
@@ -312,7 +330,7 @@ cdef class State:
         return 0
 
     cdef object view(self, double *values):
-        """One of the arrays as an ndarray of shape (m,)."""
+        """Return one of the arrays as an ndarray of shape (m,), which shares its memory."""
         return np.asarray(<double[:self.m]> values)
 
     cdef void update_sets(self) noexcept nogil:
@@ -322,30 +340,30 @@ cdef class State:
             self.set_theta(t, self.theta[t])
 
     def gap_now(self):
-        """M+ - M-; 0 where one of the two sets is empty."""
+        """Return M+ - M-, or 0 where one of the two sets is empty."""
         return self.gap() if self.pair.i >= 0 and self.pair.j >= 0 else 0.0
 
     def rounding(self):
-        """By how much rounding may have made the KKT gap too small."""
+        """Return by how much rounding may have made the KKT gap too small."""
         return self.gap_bound() - self.gap()
 
     def reached(self, double tol):
-        """See `at`."""
-        return self.at(tol)
+        """Return whether the KKT gap is at most tol, with little round-off; see `solved_to`."""
+        return self.solved_to(tol)
 
     def known(self):
-        """(theta, f, round-off of f) for `seed`; arrays are copies of shape (m,)."""
+        """Return (theta, f, round-off of f) for `seed`; arrays are copies of shape (m,)."""
         return *self._buffer[:2, :self.m].copy(), self.drift()
 
     def arrays(self):
-        """(theta, f, lo, hi), copies of shape (m,)."""
+        """Return (theta, f, lo, hi), copies of shape (m,)."""
         return self._buffer[[0, 1, 3, 4], :self.m]
 
     def linear_term(self):
-        """p, shape (m,): f + p is K theta."""
+        """Return p, shape (m,): f + p is K theta."""
         return self._buffer[2, :self.m].copy()
 
     def state(self):
-        """(theta, f, b, objective, KKT gap, iterations); arrays are copies of shape (m,)."""
+        """Return (theta, f, b, objective, KKT gap, iterations); arrays are copies of shape (m,)."""
         theta, f = self._buffer[:2, :self.m].copy()
         return theta, f, self.threshold(), -self.value(), max(self.gap_now(), 0.0), self.n_iter

@@ -1,11 +1,11 @@
-/* See _vec.h.  The passes of the inner loops exist several times: plain loops here, and by hand (_vec_simd.h): for AVX2 and
- * AVX-512, chosen at run time, and for NEON.  The other passes are plain loops, of which clones.h has clones made. */
+/* The passes of _vec.h.  Those of the inner loops exist as plain loops and, by hand (_vec_simd.h), for AVX2 and AVX-512,
+ * chosen at run time, and for NEON.  The other passes are plain loops, compiled once for each processor of clones.h. */
 #include "_vec.h"
 #include "clones.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The first point of a block that is in a set and has this value of f, which a pass found there. */
+/* The first point of a block that is in a set and has this value of f. */
 INLINE ptrdiff_t first_of(const double *f, const uint64_t *set, ptrdiff_t block, double value)
 {
     for (uint64_t word = set[block / VEC_BLOCK]; word; word &= word - 1) {
@@ -112,7 +112,7 @@ CLONES double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const do
     return value;
 }
 
-/* how far z_t is from the bound it moves to, and how fast it moves */
+/* the distance of z_t from the bound to which it moves, and its speed */
 #define DISTANCE(t) (rate[t] > 0 ? most[t] - z[t] : z[t] - least[t])
 #define SPEED(t) (rate[t] > 0 ? rate[t] : -rate[t])
 
@@ -120,12 +120,14 @@ CLONES ptrdiff_t vec_first_hit(ptrdiff_t n, const double *restrict z, const doub
                                const double *restrict least, const double *restrict most, const double *restrict slack,
                                double *step)
 {
+    /* 1) limit = min((distance + slack) / speed), when the first coordinate is `slack` beyond its bound */
     double limit = *step;
     for (ptrdiff_t t = 0; t < n; t++) {
         double speed = SPEED(t), ratio = speed > 0 ? (DISTANCE(t) + slack[t]) / speed : VEC_OUT;
         limit = ratio < limit ? ratio : limit;
     }
     if (limit == *step) return -1;
+    /* 2) among those that reach their bound before, the largest speed / slack */
     ptrdiff_t hit = -1;
     double most_weight = 0;
     for (ptrdiff_t block = 0; block < n; block += VEC_BLOCK) {

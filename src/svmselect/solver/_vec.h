@@ -38,16 +38,16 @@ ptrdiff_t vec_second_order(int single, ptrdiff_t n, const double *f, double f_i,
 ptrdiff_t vec_update_gain(int single, ptrdiff_t n, double *f, double d, const void *Ki, const void *Kr, double level,
                           const double *weight, const uint64_t *up, const uint64_t *low);
 
-/* weight_t = 1 / (K_tt + K_rr - 2 K_rt), of a curvature of at least `floor` */
+/* weight_t = 1 / max(K_tt + K_rr - 2 K_rt, floor) */
 void vec_pair_curvature(int single, ptrdiff_t n, double *weight, double K_rr, const void *Kr, const double *diagonal,
                         double floor);
 
 /* sum_t max(-hi_t (f_t + b), -lo_t (f_t + b)) and its slope in b */
 double vec_hinge(ptrdiff_t n, const double *f, const double *lo, const double *hi, double b, double *slope);
 
-/* Where z moves at constant rates from within [least, most], the coordinate that first reaches a bound, and the time in *step;
- * -1 if none does before *step.  Harris's ratio test: of those that reach theirs before the first is `slack` beyond its own, the
- * fastest in units of slack. */
+/* The coordinate of z that first reaches a bound of [least, most] while z moves at constant rates, and the time in *step;
+ * -1 if none does before *step.  By Harris's ratio test: among the coordinates that reach their bound before any is `slack`
+ * beyond its bound, the fastest in units of slack. */
 ptrdiff_t vec_first_hit(ptrdiff_t n, const double *z, const double *rate, const double *least, const double *most,
                         const double *slack, double *step);
 

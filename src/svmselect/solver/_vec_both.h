@@ -1,4 +1,4 @@
-/* The passes of one instruction set, for both column types; forgets the instruction set at the end. */
+/* The passes of one instruction set for both column types; undefines the macros of the instruction set at the end. */
 #define T float
 #define NAME(name) ISA(name##_f32)
 #define LOAD ISA(load_f32)

@@ -1,5 +1,5 @@
-/* The passes that read Gram columns as plain loops, once per column type T (included by _vec.c).  Some are
- * unused where every processor has the vectors of _vec_simd.h. */
+/* The passes over Gram columns as plain loops, included by _vec.c once per column type T.  Some are unused where every
+ * processor has the vectors of _vec_simd.h. */
 #define PLAIN static __attribute__((unused))
 
 PLAIN vec_pair NAME(update_pair)(ptrdiff_t n, double *restrict f, double di, const T *restrict Ki, double dj,

@@ -1,8 +1,8 @@
-/* The passes of the inner loops by hand: a running extreme per lane and one comparison per block cost a third of what the
- * compiler makes of the plain loops.  Included once per instruction set and column type T. */
+/* The passes of the inner loops by hand.  A running extreme per lane, and one comparison per block, take a third of the
+ * time of the compiler's code for the plain loops.  Included once per instruction set and column type T. */
 
-/* Columns lie anywhere in memory, and what the processor fetches ahead by itself ends with a page: of longer columns the
- * lines of a block are asked for 2,048 bytes before. */
+/* Columns lie anywhere in memory, and the processor prefetches only within a page.  Lines of longer columns are prefetched
+ * 2,048 bytes ahead. */
 #ifndef FETCH_AHEAD
 #define PAGE 4096
 #define FETCH_AHEAD(K, block, n) \

@@ -1,4 +1,4 @@
-"""Feasible points of the dual in signed variables: within their boxes, and of the sum 0."""
+"""Feasible points of the dual: signed variables within their boxes, with the sum 0."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ SNAP = 1e-12  # this close to a bound, relative to the width of the box, is on i
 
 
 def balanced(theta, lo, hi, first):
-    """Variables within their boxes that sum to 0.
+    """Return variables within their boxes that sum to 0, moved from theta as little as possible.
 
     Parameters
     ----------
     theta, lo, hi : ndarray, shape (m,)
-        ``lo <= 0 <= hi``. Variables outside are put on the bound first, and so are those that miss it by
-        round-off, before and after.
+        ``lo <= 0 <= hi``. Variables outside their boxes, and those that miss a bound by round-off, go to the
+        bound.
     first : ndarray of int
-        The points to move: all by one amount, each as far as its box lets it. Where that is not enough all
-        others follow in the same way.
+        The points to move first: all by one amount, each as far as its box allows. If that is not enough the
+        remaining points move in the same way.
 
     Returns
     -------
     ndarray, shape (m,)
-        Its sum is 0 to the round-off of one variable, or of all where every one is on a bound.
+        The sum is 0 up to the round-off of one variable or, if every variable is on a bound, of all.
     """
     theta = snapped(theta, lo, hi)
     rest = np.ones(theta.size, dtype=bool)
@@ -42,9 +42,9 @@ def balanced(theta, lo, hi, first):
 
 
 def give_excess(theta, lo, hi):
-    """Return theta with the round-off of its sum taken by the variable that has most room for it.
+    """Subtract the round-off of theta's sum from the variable with most room; return theta.
 
-    Where every variable is on a bound they stay there: one that missed its bound by round-off would pass for
+    If every variable is on a bound they stay there: one that missed its bound by round-off would pass for
     in-bound, and fix a threshold that is an interval.
     """
     room = np.minimum(theta - lo, hi - theta)
@@ -54,13 +54,15 @@ def give_excess(theta, lo, hi):
 
 
 def _moved(theta, lo, hi, total):
-    """All variables moved by one amount, each as far as its box lets it, so that they sum to `total`, or come
-    as close to it as the boxes allow."""
+    """Return the variables moved by one amount, within their boxes, so that they sum to `total`.
+
+    If the boxes do not allow that sum they come as close to it as possible.
+    """
     if theta.size == 0 or total <= lo.sum():
         return lo
     if total >= hi.sum():
         return hi
-    # the sum is a piecewise linear function of the amount: a variable moves between its two ends
+    # The sum is a piecewise linear function of the amount, with a kink where a variable reaches a bound.
     ends = np.concatenate([lo - theta, hi - theta])
     order = np.argsort(ends, kind="stable")
     ends = ends[order]
@@ -72,8 +74,10 @@ def _moved(theta, lo, hi, total):
 
 
 def snapped(theta, lo, hi):
-    """Return theta within its boxes, exactly on a bound where it misses it by round-off: such a point would
-    pass for in-bound."""
+    """Return theta within its boxes, exactly on a bound that it misses by round-off.
+
+    Off the bound such a point would pass for in-bound.
+    """
     near = SNAP * (hi - lo)
     theta = np.where(theta <= lo + near, lo, theta)
     return np.where(theta >= hi - near, hi, theta)

@@ -1,6 +1,6 @@
 cdef class System:
     cdef Py_ssize_t size, n
-    cdef bint known             # whether there is an inverse
+    cdef bint has_inverse
     cdef double[:, ::1] matrix, inverse
     cdef double[::1] right, x, rest, work
     cdef int[::1] pivots

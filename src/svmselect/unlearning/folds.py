@@ -1,4 +1,4 @@
-"""Folds are unlearned from a solution: all points of a fold leave it at once."""
+"""Solutions without the points of a fold, along paths on which all points of the fold leave together."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from svmselect.gram import Gram
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import balanced, give_excess, snapped
 from svmselect.svm import Solution
+from svmselect.unlearning._certify import SLACK, round_off, rows_of
 from svmselect.unlearning._paths import FoldPaths, Outcome
-from svmselect.unlearning._rows import SLACK, round_off, rows_of
 from svmselect.unlearning.points import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
 
@@ -27,12 +27,12 @@ MOST_OPEN = 500
 
 
 class _FoldEnds(NamedTuple):
-    """Solutions without some points, as the Gram matrix has them: one row for each set of points that left.
+    """Solutions without some points, computed from the Gram matrix; one row for each set of points.
 
     Attributes
     ----------
     theta : ndarray, shape (n, m)
-        Signed variables: feasible, 0 at the points that left.
+        Signed variables, feasible, and 0 at the points that left.
     f : ndarray, shape (n, m)
         ``K theta - y``, computed from theta and the Gram matrix.
     gap : ndarray, shape (n,)
@@ -42,9 +42,9 @@ class _FoldEnds(NamedTuple):
     b : ndarray, shape (n,)
         The threshold, as in `Solution`.
     reached : ndarray of bool, shape (n,)
-        Whether the path came to its end; else the row says nothing.
+        Whether the path came to its end; else the row is undefined.
     n_events : ndarray of intp, shape (n,)
-        Met on the path.
+        Events met on the path.
     """
 
     theta: np.ndarray
@@ -56,14 +56,13 @@ class _FoldEnds(NamedTuple):
     n_events: np.ndarray
 
     def optimal(self, tol):
-        """Whether the gap is at most `tol`, and rounding leaves no doubt of it, as `Solution.converged` has
-        it: bool, shape (n,)."""
+        """Return whether each solution has converged to `tol`; see `Solution.converged`: bool, shape (n,)."""
         balanced = np.abs(self.theta.sum(axis=1)) <= UNBALANCED * np.abs(self.theta).sum(axis=1)
-        known = self.gap + self.noise <= tol + max(tol, TOLD)
-        return self.reached & balanced & (self.gap <= tol) & known
+        beyond_doubt = self.gap + self.noise <= tol + max(tol, TOLD)
+        return self.reached & balanced & (self.gap <= tol) & beyond_doubt
 
     def solution(self, j, y, C):
-        """Row j as the solution of a problem with labels y and bounds C, shape (m,) each."""
+        """Return row j as the Solution of a problem with labels y and bounds C, shape (m,) each."""
         theta, f, b = self.theta[j], self.f[j], float(self.b[j])
         return Solution(
             alpha=frozen(theta * y),
@@ -80,32 +79,31 @@ class _FoldEnds(NamedTuple):
 
 
 class FoldsUnlearning:
-    """Solutions without some points, each at the end of a path that begins at the solution of all points.
+    """The solution of all points, from which paths lead to the solutions without some of them.
 
-    All theta of the points that leave go to 0 in proportion, while every other point stays optimal: what
-    leave-one-out does with one point, by the same paths from the same tableau (see svmselect.unlearning). A
-    path is not taken at its word: gradient, gap and threshold at its end are those of its variables by the
-    Gram matrix.
+    All theta of the points that leave go to 0 in proportion, while every other point stays optimal. The paths
+    are those of leave-one-out, from the same tableau (see svmselect.unlearning). Gradient, gap and threshold
+    at the end of a path are computed from its variables and the Gram matrix.
 
     Parameters
     ----------
     gram : Gram
     y, C : ndarray, shape (m,)
-    known : tuple
-        The signed variables of the solution of all points, to a KKT gap that is round-off or little more, its
-        gradient, and the round-off that this may have.
+    solved : tuple
+        The signed variables of the solution of all points, to a KKT gap that is round-off or little more,
+        their gradient, and the round-off of the gradient.
     b : float
-        Its threshold.
+        The threshold of this solution.
     """
 
-    def __init__(self, gram: Gram, y, C, known, b):
+    def __init__(self, gram: Gram, y, C, solved, b):
         self.gram, self.b = gram, b
-        self.theta, self.f, self.drift = known
+        self.theta, self.f, self.drift = solved
         self.lo, self.hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
 
     def unlearn_folds(self, sets):
-        """Return the solutions without each of some sets of points.
+        """Compute the solutions without each of some sets of points.
 
         Parameters
         ----------
@@ -115,13 +113,14 @@ class FoldsUnlearning:
         -------
         _FoldEnds
         """
+        # 1) ends as if the other points stayed where they are
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
         reached, n_events = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
         ends = _FoldEnds(theta, f, *np.zeros((3, n)), reached, n_events)
         for j, points in enumerate(sets):
             ends.theta[j, points] = 0
-        # where only points leave that are no SVs, the solution stays
+        # 2) the start of each path; without SVs among the points that leave, the solution stays
         going = np.flatnonzero((ends.theta != self.theta).any(axis=1))
         if self.inbound.size:
             starts = [(self.start, going)]
@@ -130,47 +129,53 @@ class FoldsUnlearning:
             size = np.array([np.abs(self.theta[sets[j]]).sum() for j in going])
             sign = np.where(np.abs(total) <= SLACK * size, 0, np.sign(total))
             starts = [
-                (start, going[sign == value])
+                (getattr(self, start), going[sign == value])
                 for start, value in (("start_up", 1), ("start_down", -1))
                 if (sign == value).any()
             ]
-            starts = [(getattr(self, start), rows) for start, rows in starts]
-            # where SVs leave that balance each other, the others may stay as they are
+            # where SVs leave that balance each other, the remaining points may stay as they are
             stay = going[sign == 0]
             change = ends.theta[stay] - self.theta
             moved = np.flatnonzero(change.any(axis=0))
             ends.f[stay] += change[:, moved] @ rows_of(self.gram, moved, np.arange(m))
+        # 3) the paths, and the gaps at their ends
         for start, rows in starts:
             start.leave([sets[j] for j in rows], rows, ends)
         self.check_ends(sets, ends)
         return ends
 
-    # Made by the first folds, whose columns count.
+    # Computed with the first folds, so that its columns count as theirs.
     @cached_property
     def start(self):
+        """Return the start of paths where there are in-bound points."""
         return FoldStart(self.gram, self.inbound, self.theta, self.f, self.b, self.lo, self.hi)
 
-    # Without in-bound points b is an interval. At its end where others may take over from the points that
-    # leave, one of these enters.
+    # Without in-bound points b is an interval. The path starts at the end of it where a point may take over
+    # from the points that leave, with that point in S.
     @cached_property
     def start_up(self):
+        """Return the start of paths on which other points have to grow."""
         points = np.flatnonzero(self.theta < self.hi)
         return self.start_with(points[self.f[points].argmin()])
 
     @cached_property
     def start_down(self):
+        """Return the start of paths on which other points have to fall."""
         points = np.flatnonzero(self.theta > self.lo)
         return self.start_with(points[self.f[points].argmax()])
 
     def start_with(self, t):
+        """Return the start of paths with S = {t} and the threshold at which g_t = 0."""
         return FoldStart(self.gram, np.array([t]), self.theta, self.f, -self.f[t], self.lo, self.hi)
 
     def check_ends(self, sets, ends):
-        """Fill in gap, noise and threshold of ends, from their gradients."""
+        """Compute gap, noise and threshold of ends from their gradients."""
+        # the index sets, without the points that left
         theta, f = ends.theta, ends.f
         up, low = theta < self.hi, theta > self.lo
         for j, points in enumerate(sets):
             up[j, points] = low[j, points] = False
+        # gap = max(f[low]) - min(f[up]), and the gap with round-off
         noise = round_off(theta, self.gram.diagonal, 1.0) + self.drift
         least, most = np.where(up, f, np.inf).min(axis=1), np.where(low, f, -np.inf).max(axis=1)
         lowest = np.where(up, f - noise, np.inf).min(axis=1)
@@ -180,6 +185,7 @@ class FoldsUnlearning:
         gap = np.subtract(most, least, where=pairs, out=np.zeros(len(sets)))
         ends.noise[:] = np.subtract(highest, lowest, where=pairs, out=np.zeros(len(sets))) - gap
         ends.gap[:] = np.maximum(gap, 0)
+        # b = -mean(f[in-bound]), or the midpoint of an interval
         inside = up & low
         count = inside.sum(axis=1)
         mean = np.einsum("ij,ij->i", f, inside) / np.maximum(count, 1)
@@ -189,19 +195,14 @@ class FoldsUnlearning:
 
 
 class FoldStart:
-    """A solution with its tableau, and the paths that begin there.
+    """A solution with its tableau, at which the paths of folds start.
 
     Parameters
     ----------
-    gram : Gram
-    inbound : ndarray of intp, shape (n,)
-        Candidates for S, at least one.
-    theta, f : ndarray, shape (m,)
-        The solution and its gradient.
-    b : float
-        Its threshold.
-    lo, hi : ndarray, shape (m,)
-        The boxes.
+    gram, inbound
+        See `Tableau`.
+    theta, f, b, lo, hi
+        The solution, its gradient and threshold, and the boxes.
     """
 
     def __init__(self, gram, inbound, theta, f, b, lo, hi):
@@ -214,7 +215,7 @@ class FoldStart:
         self.idle.put(self.paths)
 
     def new_paths(self):
-        """Paths from here, with the columns of the tableau that each of them may need, if they are few."""
+        """Return paths from here; where S is small, they have all its columns of the tableau."""
         tableau, m = self.tableau, self.theta.size
         g_slack = np.maximum(SLACK, round_off(self.theta, tableau.diagonal, 1.0))
         most_open = min(m, tableau.s + MOST_OPEN)
@@ -227,19 +228,21 @@ class FoldStart:
         return paths
 
     def leave(self, sets, rows, ends):
-        """Let each of some sets of points leave, and fill in these rows of the `_FoldEnds`."""
+        """Follow the paths on which each set of points leaves, and fill in these rows of the `_FoldEnds`."""
+        # 1) rates of the driven points, and the rates that they cause
         tableau = self.tableau
         sets = [tableau.number[points] for points in sets]
         largest = np.array([np.abs(self.theta[points]).max() for points in sets])
-        pulls = [-self.theta[points] / each for points, each in zip(sets, largest, strict=True)]
-        direct, base = self.base(sets, pulls)
-        theta = np.empty_like(base)
+        driven_rates = [-self.theta[points] / each for points, each in zip(sets, largest, strict=True)]
+        direct, start_rates = self.start_rates(sets, driven_rates)
+        # 2) the paths, whose ends are made feasible to the last bit
+        theta = np.empty_like(start_rates)
         try:
             paths = self.idle.get_nowait()
         except Empty:
             paths = self.new_paths()
         for j, points in enumerate(sets):
-            outcome, ends.n_events[rows[j]] = paths.leave(points, pulls[j], base[j], theta[j])
+            outcome, ends.n_events[rows[j]] = paths.leave(points, driven_rates[j], start_rates[j], theta[j])
             if outcome != Outcome.REACHED:
                 ends.reached[rows[j]] = False
                 theta[j] = self.theta
@@ -249,34 +252,38 @@ class FoldStart:
             lo[points] = hi[points] = 0
             theta[j] = _summing_to_0(theta[j], lo, hi)
         self.idle.put(paths)
+        # 3) f += K @ change, in which `direct` has the part of the points that leave from outside S
         change = theta - self.theta
-        # what leaves from outside S is in `direct`
         for j, points in enumerate(sets):
             change[j, points[points >= tableau.s]] = 0
         f = self.f + largest[:, None] * direct + tableau.times_gram(change)
         ends.theta[np.ix_(rows, tableau.order)] = theta
         ends.f[np.ix_(rows, tableau.order)] = f
 
-    def base(self, sets, pulls):
-        """Return the rates that driven points outside S cause: of every g while S is fixed, and of all points
-        while S follows; shape (n, m) each. The second is the sum of their columns of the tableau."""
+    def start_rates(self, sets, driven_rates):
+        """Compute the rates that driven points outside S cause, shape (n, m) each.
+
+        The first are the rates of every g while S is fixed, the second those of all points while S follows.
+        """
+        # direct = driven_rate[outside] @ K[outside]
         tableau, s = self.tableau, self.tableau.s
         direct, total = np.zeros((len(sets), self.theta.size)), np.zeros(len(sets))
-        for j, (points, pull) in enumerate(zip(sets, pulls, strict=True)):
-            outer = (points >= s) & (pull != 0)
+        for j, (points, rates) in enumerate(zip(sets, driven_rates, strict=True)):
+            outer = (points >= s) & (rates != 0)
             if outer.any():
-                total[j] = pull[outer].sum()
-                direct[j] = pull[outer] @ rows_of(self.gram, tableau.order[points[outer]], tableau.order)
+                total[j] = rates[outer].sum()
+                direct[j] = rates[outer] @ rows_of(self.gram, tableau.order[points[outer]], tableau.order)
+        # driven_rate[outside] @ T[outside], the sum of columns of the tableau
         x = tableau.solved(-direct[:, :s])
         b = (x.sum(axis=1) + total) / tableau.total
-        base = direct.copy()
-        base[:, :s] = x - b[:, None] * tableau.ones
-        base[:, s:] += base[:, :s] @ tableau.rows_of_others + (b - tableau.shift * total)[:, None]
-        return direct, base
+        joint = direct.copy()
+        joint[:, :s] = x - b[:, None] * tableau.ones
+        joint[:, s:] += joint[:, :s] @ tableau.outside_rows + (b - tableau.shift * total)[:, None]
+        return direct, joint
 
 
 def _summing_to_0(theta, lo, hi):
-    """Return variables within their boxes whose sum is 0, from some where round-off is missing."""
+    """Return variables within their boxes, moved by round-off so that their sum is 0."""
     theta = snapped(theta, lo, hi)
     if abs(theta.sum()) < np.minimum(theta - lo, hi - theta).max():
         return give_excess(theta, lo, hi)

@@ -1,4 +1,4 @@
-"""Single points are unlearned from a solution: by a bound at once, or each by its path."""
+"""Decision values of left-out points: certain at once by a bound, or computed along each point's path."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ import numpy as np
 
 from svmselect.forks import cached_property
 from svmselect.kernels.rows import slices
-from svmselect.unlearning._ends import Ends, conditions, continued, random_combinations, strayed
+from svmselect.unlearning._certify import (
+    SLACK,
+    Ends,
+    certain_at_once,
+    conditions,
+    continued,
+    random_combinations,
+    round_off,
+    rows_of,
+    strayed,
+)
 from svmselect.unlearning._paths import Outcome, PointPaths
-from svmselect.unlearning._rows import SLACK, certain_at_once, round_off, rows_of
 from svmselect.unlearning.tableau import Tableau
 
 __all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "PointStart", "donors_of", "unlearn_points"]
@@ -21,15 +30,15 @@ FEW = 200
 FEW_PATHS = 8
 # Points outside of S that may take over what a point loses.
 MOST_DONORS = 16
-# Values of tableau columns that are held at once, without those of points that paths meet.
+# Values of tableau columns in memory together, besides the columns of points that paths meet.
 KEPT_VALUES = 20_000_000
-# The ends of this many values are judged at once: they stay in the cache.
-JUDGED_VALUES = 50_000
+# Ends with this many values are checked together: they stay in the cache.
+CHECKED_VALUES = 50_000
 # A left-out problem counts as solved at a KKT gap of GAP, or of GAPS times that of the solution ...
 GAP, GAPS = 1e-8, 10
-# ... and if rounding made it too small by no more than this.
+# ... if rounding made it too small by no more than this.
 TOLD = 1e-6
-# The sum of theta may be off by this, relative to the largest: where signs are wanted, and where values are.
+# The sum of theta may be off by this, relative to the largest: for a sign, and for a decision value.
 UNBALANCED, UNBALANCED_VALUE = 100 * SLACK, 0.01 * SLACK
 # The g of a path may be off by this in a random combination of all points.
 OFF = 1e-9
@@ -46,8 +55,8 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     points : ndarray of intp, shape (n,)
         A point may come more than once.
     bounds_left : ndarray, shape (n,)
-        The bound of alpha_r that is left when a point goes: 0, but where r stands for starts identical
-        points.
+        The bound of alpha_r when one point goes: 0, or, where r stands for several identical points, the
+        bound of the remaining ones.
     progress : callable or None
         Called with the number of points decided since the last call.
     stop : bool
@@ -56,10 +65,11 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     Returns
     -------
     decision : ndarray, shape (n,)
-        Decision value without the point where its path ended.
+        Decision values without the point, where its path ended.
     outcome : ndarray of intp, shape (n,)
-        See `Outcome`. UNDECIDED also where the end of a path does not bear out what it says.
+        See `Outcome`. UNDECIDED also where the Gram matrix does not confirm the end of a path.
     """
+    # 1) the solution; a tableau on its in-bound points
     theta, f, lo, hi = full.arrays()
     gap = max(full.gap_now(), 0.0)
     decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
@@ -70,14 +80,15 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
         b = full.state()[2]
         starts = [(Tableau(full.gram, inbound), b, np.arange(points.size))]
     else:
-        # b is an interval: at the end where another point may take over theta_r, that point enters
+        # Without in-bound points b is an interval. At the end of it where another point may take over from r,
+        # that point enters S: one tableau for each sign of theta_r.
         starts = []
         for sign in (-1, 1):
             can_take_over = np.flatnonzero(theta < hi if sign > 0 else theta > lo)
             first = can_take_over[np.argmin(sign * f[can_take_over])]
-            starts.append(
-                (Tableau(full.gram, np.array([first])), -f[first], np.flatnonzero(y[points] == sign))
-            )
+            places = np.flatnonzero(y[points] == sign)
+            starts.append((Tableau(full.gram, np.array([first])), -f[first], places))
+    # 2) the points of each tableau
     for tableau, b, places in starts:
         start = PointStart(tableau, y, theta, f + b, lo, hi, gap)
         decision[places], outcome[places] = start.decide(points[places], bounds_left[places], progress, stop)
@@ -90,15 +101,15 @@ class Donors(NamedTuple):
     Attributes
     ----------
     room : ndarray, shape (m,)
-        By how much each of them can move; 0 for all others.
+        By how much each donor can move; 0 for all other points.
     products : ndarray, shape (m,)
         The Gram matrix times the room.
     square : float
-        The room times that.
+        The product of `room` and `products`.
     total : float
-        The room of all.
+        The sum of the room.
     cost : float
-        What the dual value loses at first where all of them use all of their room.
+        The slope of the dual value, negated, where all donors move in proportion to their room.
     """
 
     room: np.ndarray
@@ -109,14 +120,19 @@ class Donors(NamedTuple):
 
 
 def donors_of(tableau, sign, theta, g, lo, hi, g_slack, most):
-    """The donors where theta is to grow (sign 1) or fall (-1): S, and where twice `most` is beyond its room,
-    the points for which it costs least. Arguments are those of `PointStart`, in its order."""
+    """Return the Donors whose theta can grow (sign 1) or fall (-1) by twice `most` in all.
+
+    S comes first. Where its room is too small, the points outside follow for which moving costs least. Other
+    arguments are those of `PointStart`, in the tableau's order.
+    """
     s = tableau.s
+    # what each point can take, and the cost per unit
     room = np.maximum((hi - theta if sign > 0 else theta - lo) - SLACK * (hi - lo), 0)
     cost = np.maximum(sign * g, 0) + g_slack
     weights = np.zeros_like(room)
     weights[:s] = room[:s]
     products = weights[:s] @ tableau.rows
+    # the cheapest points outside S, until their room is enough
     lacking = 2 * most - weights.sum()
     outside = s + np.flatnonzero(room[s:])
     if lacking > 0 and outside.size:
@@ -132,7 +148,7 @@ def donors_of(tableau, sign, theta, g, lo, hi, g_slack, most):
 
 
 class PointStart:
-    """A solution that points are unlearned from, in the order of its tableau.
+    """The solution at which the paths of all points start, in the order of its tableau.
 
     Parameters
     ----------
@@ -155,23 +171,26 @@ class PointStart:
 
     @cached_property
     def paths(self):
+        """Return the paths from this solution, with the tableau's columns that they have met."""
         return PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
 
     @cached_property
     def ends(self):
-        return Ends(-(-JUDGED_VALUES // self.y.size), self.y.size)
+        """Return the memory for the ends of paths that are checked together."""
+        return Ends(-(-CHECKED_VALUES // self.y.size), self.y.size)
 
     @cached_property
     def combinations(self):
+        """Return the random combinations in which the ends are compared with the Gram matrix."""
         return random_combinations(self.y.size)
 
     @cached_property
     def products(self):
-        """Products of the Gram matrix and the combinations, where known."""
+        """Return the Gram matrix times the combinations, in rows that were computed; NaN in others."""
         return np.full_like(self.combinations, np.nan)
 
     def certain_at_once(self, points, bounds_left, x, bend):
-        """Whether the sign of each left-out point is certain before its path begins: bool, shape (n,)."""
+        """Return whether the sign of each left-out point is certain before its path begins."""
         tableau = self.tableau
         g = np.where(np.arange(self.y.size) < tableau.s, 0, self.g)
         boxes = self.theta, g, self.lo, self.hi, self.g_slack
@@ -183,7 +202,7 @@ class PointStart:
         )
 
     def decide(self, points, bounds_left, progress, stop):
-        """Return decision values and outcomes of `unlearn_points`, for the points of this tableau."""
+        """Compute decision values and outcomes of `unlearn_points`, for the points of this tableau."""
         tableau, m = self.tableau, self.y.size
         points = tableau.number[points]
         decision = self.g[points] + self.y[points]
@@ -191,36 +210,40 @@ class PointStart:
         size = max(FEW, KEPT_VALUES // m)
         for begin in range(0, points.size, size):
             part = points[begin : begin + size]
-            stays = bounds_left[begin : begin + size]
-            # The responses of these points, or of all where that costs less than a second call for those that
-            # paths meet.
-            known, chosen = (np.arange(m), part) if m <= FEW else (part, slice(None))
-            x, b, bend = tableau.response(known)
+            bounds = bounds_left[begin : begin + size]
+            # 1) Responses of these points, or of all points where that costs less than a second call for the
+            # points that paths meet.
+            responding, chosen = (np.arange(m), part) if m <= FEW else (part, slice(None))
+            x, b, bend = tableau.response(responding)
+            # 2) signs that are certain at once
             certain = np.zeros(part.size, dtype=bool)
             if stop and points.size > FEW_PATHS:
-                certain = self.certain_at_once(part, stays, x[chosen], bend[chosen])
+                certain = self.certain_at_once(part, bounds, x[chosen], bend[chosen])
             rest = np.flatnonzero(~certain)
             if progress is not None and certain.any():
                 progress(part.size - rest.size)
             if rest.size == 0:
                 continue
+            # 3) columns of the tableau for the paths of the rest
             paths = self.paths
             paths.drop_columns()
-            walked = np.arange(m) if m <= FEW else rest
-            paths.keep(known[walked], tableau.columns(known[walked], x[walked], b[walked]))
+            rows = np.arange(m) if m <= FEW else rest
+            paths.keep(responding[rows], tableau.columns(responding[rows], x[rows], b[rows]))
+            # 4) the paths, and checks of their ends
             for few in slices(rest.size, len(self.ends.theta)):
                 places = rest[few]
-                reached = paths.walk(part[places], stays[places], self.y, stop, self.ends)
-                value, bears_out = self.check_ends(part[places], stays[places], stop)
-                reached[~bears_out] = Outcome.UNDECIDED
-                decision[begin + places], outcome[begin + places] = value, reached
+                result = paths.walk(part[places], bounds[places], self.y, stop, self.ends)
+                value, confirmed = self.check_ends(part[places], bounds[places], stop)
+                result[~confirmed] = Outcome.UNDECIDED
+                decision[begin + places], outcome[begin + places] = value, result
                 if progress is not None:
-                    progress(int(np.count_nonzero(reached != Outcome.UNDECIDED)))
+                    progress(int(np.count_nonzero(result != Outcome.UNDECIDED)))
         return decision, outcome
 
     def strayed(self, n):
-        """Return by how much the first n ends are off the Gram matrix; see `_ends.strayed`."""
+        """Compute by how much the first n ends contradict the Gram matrix; see `_certify.strayed`."""
         s = self.tableau.s
+        # products = K @ combinations, in the rows of points that have moved
         if np.isnan(self.products[0, 0]):
             self.products[:s] = self.tableau.rows @ self.combinations
         new = s + np.flatnonzero(self.ends.moved[s:])
@@ -231,7 +254,7 @@ class PointStart:
         return strayed(self.ends, n, self.theta, self.g, self.combinations, self.products)
 
     def conditions(self, points, bounds_left):
-        """Return what `_ends.conditions` does, for these ends."""
+        """Compute gap, round-off, threshold and widths of these ends; see `_certify.conditions`."""
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
         return conditions(points, bounds_left, *boxes, self.ends, self.unit)
 
@@ -241,48 +264,54 @@ class PointStart:
         Parameters
         ----------
         points, bounds_left : ndarray, shape (n,)
-            The points whose paths were the last to be walked.
+            The points whose paths were followed last.
         stop : bool
-            Whether signs are enough. Else a sum that has drifted away is no end: it may make a point look
-            in-bound, and fix a threshold, that is at its bound.
+            Whether signs are enough. For values the sum of theta has to be closer to the start's: an error of
+            it may make a point at its bound look in-bound, and fix a threshold.
 
         Returns
         -------
         decision : ndarray, shape (n,)
             Decision values of the left-out points.
-        bears_out : ndarray of bool, shape (n,)
+        confirmed : ndarray of bool, shape (n,)
             Whether the ends are optimal, and the signs follow from them.
 
         Notes
         -----
-        The g of a path is compared with that of its variables in random combinations of all points: cheap,
-        and an error of ten times `OFF` passes once in a billion times. Where they differ, g is computed from
-        the variables.
+        The g of a path is compared with the g of its variables in random combinations of all points. That is
+        cheap, and an error of ten times `OFF` passes once in a billion times. Where they differ, g is
+        computed from the variables.
 
-        With theta_r as it is, the other variables have to be feasible and optimal. Where alpha_r has come to
-        its end that is all. Where h < 0 no more is needed either. Else h, the curvature c and the slope sigma
-        of the dual along the direction in which the variables go on, but for theta_r, bound the margin from
-        below: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`), where
-        `defect` is what the value may lack of the optimum, at most the gap times the widths.
+        With theta_r as it is, the other variables have to be feasible and optimal. Nothing else is needed
+        where alpha_r has come to its end, or where the margin h is negative. Else h is bounded from below by
+        the curvature c and the slope sigma of the dual along the direction in which the other variables go
+        on: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`). Here L is the
+        reach, t the remaining alpha_r, and `defect` what the value may lack of the optimum, at most the gap
+        times the widths.
         """
         ends, n = self.ends, points.size
+        # 1) g by the Gram matrix, where the path's is wrong
         off, unbalanced = self.strayed(n)
         doubtful = np.flatnonzero(~(off <= OFF * self.unit))
         if doubtful.size:
             ends.g[doubtful] = self.g + self.tableau.times_gram(ends.theta[doubtful] - self.theta)
-            going = doubtful[ends.room[doubtful] > 0]
+            going = doubtful[ends.reach[doubtful] > 0]
             ends.rate[going] = self.tableau.times_gram(ends.direction[going])
+        # 2) the KKT conditions, and the margin of the left-out point
         gap, noise, b, width = self.conditions(points, bounds_left)
         decision = ends.g[np.arange(n), points] + self.y[points] + b
         margin = self.y[points] * decision
-        bears_out = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
-        bears_out &= unbalanced <= (UNBALANCED if stop else UNBALANCED_VALUE)
-        bears_out &= (ends.left[:n] == 0) | (ends.room[:n] > 0) | (margin < -noise)
-        going = np.flatnonzero(ends.room[:n] > 0)
+        confirmed = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
+        confirmed &= unbalanced <= (UNBALANCED if stop else UNBALANCED_VALUE)
+        confirmed &= (ends.remaining[:n] == 0) | (ends.reach[:n] > 0) | (margin < -noise)
+        # 3) the bound of the margin, where the sign follows from how the path would go on
+        going = np.flatnonzero(ends.reach[:n] > 0)
         if going.size:
             boxes = self.lo, self.hi, self.paths.theta_slack
             curvature, slope, within = continued(points, going, *boxes, ends, b)
-            room, left = ends.room[going], ends.left[going]
-            loss = 0.5 * curvature * room**2 + np.abs(slope) * room + np.maximum(gap[going], 0) * width[going]
-            bears_out[going] &= within & ((margin[going] - noise[going]) * (room - left) > loss)
-        return decision, bears_out
+            reach, remaining = ends.reach[going], ends.remaining[going]
+            loss = (
+                0.5 * curvature * reach**2 + np.abs(slope) * reach + np.maximum(gap[going], 0) * width[going]
+            )
+            confirmed[going] &= within & ((margin[going] - noise[going]) * (reach - remaining) > loss)
+        return decision, confirmed

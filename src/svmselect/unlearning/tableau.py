@@ -1,4 +1,4 @@
-"""The tableau of a solution, by columns: all paths from the solution share it."""
+"""The tableau of a solution, which all paths from the solution share."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri
 
-import svmselect.unlearning._cholesky as _cholesky
+import svmselect.unlearning._system as _system
 from svmselect.forks import cached_property
-from svmselect.unlearning._rows import mirror, rows_of
+from svmselect.unlearning._certify import mirror, rows_of
 
 __all__ = ["DEPENDENT", "Tableau"]
 
@@ -18,34 +18,35 @@ DEPENDENT = 1e-10
 
 
 class Tableau:
-    """The solution's principal pivot transform on b and S (see _paths), by columns.
+    """Columns of the principal pivot transform of the bordered Gram matrix on b and S (see _paths).
 
-    Points are numbered anew, S first. With a fixed sum, ``K_SS + shift`` acts like ``K_SS``, but is definite
-    where that is so on directions of sum 0: its Cholesky factor, pivoted where some in-bound SVs depend on
-    others, selects S among them and solves the bordered system.
+    Points are numbered anew, S first. On directions of sum 0, ``K_SS + shift`` acts like ``K_SS``, and it is
+    positive definite where K_SS is so on these directions. Its Cholesky factor solves the bordered system.
+    Where some in-bound SVs depend on others the factor is pivoted, which selects S among them.
 
     Parameters
     ----------
     gram : Gram
     inbound : ndarray of intp, shape (n,)
         Candidates for S, at least one.
-    others : ndarray of intp, optional
-        The points outside that matter; all by default.
+    outside_points : ndarray of intp, optional
+        The points outside that the tableau has; all by default.
     threshold : bool
-        Whether the sum of theta is fixed. Without a threshold it is not, and there is no shift.
+        Whether there is a threshold, which fixes the sum of theta. Without one there is no shift.
 
     Attributes
     ----------
     order : ndarray of intp, shape (n,)
-        The points that matter: S, the candidates that depend on it, the others.
+        The points of the tableau: S, the candidates that depend on it, the points outside.
     number : ndarray of intp, shape (m,)
-        Its inverse: the new number of each of them.
+        The inverse of `order`: the new number of each point.
     s : int
         Size of S.
     """
 
     def __init__(self, gram, inbound, outside_points=None, threshold=True):
         self.gram = gram
+        # 1) the candidates' rows of the Gram matrix, candidates first
         if outside_points is None:
             outside = np.ones(gram.m, dtype=bool)
             outside[inbound] = False
@@ -53,13 +54,14 @@ class Tableau:
         order = np.concatenate([inbound, outside_points])
         rows = rows_of(gram, inbound, order)
         self.threshold = threshold
+        # 2) factor @ factor.T = K_SS + shift, with S selected by pivots where candidates depend on others.
         # The shift is as large as the diagonal: a smaller one would make points near the first pivot's look
         # dependent.
         self.shift = (float(gram.diagonal.mean()) or 1.0) if threshold else 0.0
         least = DEPENDENT * (gram.diagonal.max() + self.shift)
         block = rows[:, : inbound.size]
         factor = (block + self.shift).T
-        if not _cholesky.factorise(factor) or factor.diagonal().min() ** 2 <= least:
+        if not _system.factorise(factor) or factor.diagonal().min() ** 2 <= least:
             factor, pivots, rank, _ = dpstrf((block + self.shift).T, lower=True, tol=least)
             factor = np.asfortranarray(np.tril(factor[:rank, :rank]))
             chosen = np.concatenate([pivots - 1, np.arange(inbound.size, order.size)])
@@ -70,37 +72,38 @@ class Tableau:
         self.number[order] = np.arange(order.size)
         self.rows = rows
         self.factor = factor
-        # The rate of theta_S per unit of the threshold, and its sum: without a threshold, nothing answers to
-        # one.
+        # 3) ones = inv(K_SS + shift) @ 1, the rate of theta_S per unit of the threshold, and its sum; zeros
+        # and infinity without a threshold
         self.ones = self.solved(np.ones((1, s)))[0] if threshold else np.zeros(s)
         self.total = float(self.ones.sum()) if threshold else np.inf
         self.diagonal = gram.diagonal[order]
 
     @cached_property
     def inverse(self):
-        """The inverse of ``K_SS + shift``."""
+        """Return the inverse of ``K_SS + shift``, shape (s, s)."""
         upper = self.factor.T.copy()
-        _cholesky.invert(upper.T)
+        _system.invert(upper.T)
         mirror(upper)
         return upper
 
     def solved(self, right):
-        """Solutions of systems with ``K_SS + shift`` in the place of their right sides, shape (n, s)."""
-        _cholesky.solve(self.factor, right.T)
+        """Overwrite right sides, the rows of (n, s), with solutions for ``K_SS + shift``; return them."""
+        _system.solve(self.factor, right.T)
         return right
 
     @cached_property
-    def rows_of_others(self):
+    def outside_rows(self):
+        """Return the rows of S of the Gram matrix, at the points outside S."""
         return np.ascontiguousarray(self.rows[:, self.s :])
 
     @cached_property
     def threshold_column(self):
-        """Rates of theta_S and of the other g per unit of the sum of theta, shape (n,)."""
+        """Rates of theta_S and of g outside S per unit of the sum of theta, shape (n,)."""
         x = self.ones / self.total
-        return np.concatenate([x, x @ self.rows_of_others + (self.shift - 1 / self.total)])
+        return np.concatenate([x, x @ self.outside_rows + (self.shift - 1 / self.total)])
 
     def response(self, points):
-        """``T_tS``, ``T_tb`` and the bend of some points.
+        """Compute ``T_tS``, ``T_tb`` and the bend of some points.
 
         Parameters
         ----------
@@ -109,22 +112,24 @@ class Tableau:
         Returns
         -------
         x : ndarray, shape (n, s)
-            What theta_S does, per unit of theta_t for t outside S, of g_t for t in S.
+            Rates of theta_S, per unit of theta_t for t outside S, of g_t for t in S.
         b : ndarray, shape (n,)
-            What the threshold does.
+            Rates of the threshold.
         bend : ndarray, shape (n,)
-            What g_t does per unit of theta_t.
+            Rates of g_t per unit of theta_t.
         """
         outside = points >= self.s
         inside, outer = np.flatnonzero(~outside), np.flatnonzero(outside)
+        # rows of the inverse for points in S, solutions with -K_St for points outside
         x = np.empty((points.size, self.s))
         x[inside] = self.inverse[points[inside]]
         right = np.ascontiguousarray(self.rows[:, points[outer]].T)
         x[outer] = self.solved(-right)
         b = (x.sum(axis=1) + outside) / self.total
-        # x -= b ones', in place
+        # x -= np.outer(b, ones)
         dger(-1.0, self.ones, b, a=x.T, overwrite_a=True)
         b -= self.shift * outside
+        # bend = K_tt + x @ K_St + b outside S, 1 / R_tt in S
         bend = np.empty(points.size)
         bend[outer] = self.diagonal[points[outer]] + np.einsum("ij,ij->i", x[outer], right) + b[outer]
         with np.errstate(divide="ignore"):  # a lone point of S cannot move
@@ -132,37 +137,40 @@ class Tableau:
         return x, b, bend
 
     def bends(self):
-        """The bend of every point, shape (n,), without its response.
+        """Compute the bend of every point, shape (n,), without its response.
 
-        That of a point outside S is its squared distance in feature space from the affine hull of S, that of
-        a point in S from the affine hull of the others in S (infinite where there are none); without a
-        threshold, from the linear hulls.
+        The bend of a point outside S is its squared distance in feature space from the affine hull of S. The
+        bend of a point in S is its squared distance from the affine hull of the rest of S, infinite for a
+        lone point. Without a threshold, linear hulls take their place.
         """
         s = self.s
         bends = np.empty(self.order.size)
+        # 1) in S: 1 / diag(R), by the inverse of the factor
         inverse, _ = dtrtri(self.factor, lower=True)
         with np.errstate(divide="ignore"):
             bends[:s] = 1 / (np.einsum("ij,ij->j", inverse, inverse) - self.ones**2 / self.total)
         if self.threshold and s == 1:
             bends[0] = np.inf
+        # 2) outside: u = inv(factor) @ (K_St + shift), bend = K_tt + shift - u @ u + (1 - ...)^2 / total
         u = dtrsm(1, self.factor, self.rows[:, s:].T + self.shift, side=1, lower=1, trans_a=1, overwrite_b=1)
         bends[s:] = self.diagonal[s:] + self.shift - np.einsum("ij,ij->i", u, u)
         bends[s:] += (1 - u @ inverse.sum(axis=1)) ** 2 / self.total
         return bends
 
     def columns(self, points, x, b):
-        """The columns of some points, from their responses: one row for each, of all points that matter."""
+        """Compute the tableau's columns of some points from their responses, one row for each."""
         columns = np.empty((points.size, self.order.size))
         columns[:, : self.s] = x
-        other_rows = columns[:, self.s :]
-        np.matmul(x, self.rows_of_others, out=other_rows)
-        other_rows += b[:, None]
+        # columns[:, s:] = x @ K_SN + b, plus K_tN for points t outside S
+        outside_part = columns[:, self.s :]
+        np.matmul(x, self.outside_rows, out=outside_part)
+        outside_part += b[:, None]
         outside = np.flatnonzero(points >= self.s)
-        other_rows[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
+        outside_part[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
         return columns
 
     def times_gram(self, values):
-        """The product of the rows of an array of shape (n, m) with the Gram matrix."""
+        """Compute ``values @ K`` for values of shape (n, m), few of them outside S different from 0."""
         reached = self.s + np.flatnonzero(values[:, self.s :].any(axis=0))
         product = values[:, : self.s] @ self.rows
         product += values[:, reached] @ rows_of(self.gram, self.order[reached], self.order)
