@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, KFold, ParameterSampler, StratifiedKFold
 
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SearchDisplay, SeededCV
-from svmselect.sklearn.halving import nested_order, rows_of_rounds
+from svmselect.sklearn.search import nested_order, rows_of_rounds
 
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
 DRAWN = {"C": loguniform(0.1, 100), "gamma": loguniform(0.01, 10), "kernel": ["rbf", "laplacian"]}

@@ -7,14 +7,15 @@ import math
 import re
 
 import svmselect
-from svmselect.cli.contents import MAX_BYTES
-from svmselect.cli.number import is_number
-from svmselect.cli.report import visible
+from svmselect.cli.csv_table import is_number
+from svmselect.cli.output import visible
 
-__all__ = ["Parser", "parser"]
+__all__ = ["MAX_BYTES", "Parser", "parser"]
 
 # These are the names in svmselect.sklearn.kernels, which is not imported here because that takes seconds.
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
+# of a file, unpacked: its cells take several times as many, and more would not fit into most machines
+MAX_BYTES = 2**30
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
 
 

@@ -11,25 +11,36 @@ import io
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from svmselect.cli.contents import first_lines
-from svmselect.cli.number import DECIMAL_COMMA, bare_numbers, is_marked_number, is_number
-
 __all__ = [
     "MISSING",
+    "SAMPLE",
     "Cells",
     "Layout",
     "csv_columns",
     "guessed_delimiter",
+    "is_number",
     "known_columns",
     "look_alikes",
 ]
 
+SAMPLE = 20  # lines from which the format of a text is told
 LABEL_NAMES = ("label", "target", "class")
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
+# Python's float also takes 1_000, digits of other scripts and words
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+,[0-9]+|,[0-9]+)([eE][+-]?[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
+MONEY = "$€£¥"
+WITH_UNIT = re.compile(
+    rf"(?P<sign>[+-]?)(?P<before>[{MONEY}]?)\s?(?P<number>-?[0-9.,]*[0-9][0-9.,]*([eE][+-]?[0-9]+)?)"
+    rf"\s?(?P<after>[%{MONEY}]?)"
+)
+MARKS = re.compile(rf"[%,{MONEY}]")
 
 
 @dataclass(frozen=True)
@@ -280,6 +291,13 @@ def _split(line, delimiter):
     return re.split("[ \t]+", line.strip()) if delimiter is None else line.split(delimiter)
 
 
+def first_lines(text):
+    """The first lines of a text that are not blank, from which its format is told."""
+    # an end of a line is CR or LF, and no other character that Unicode calls so
+    lines = io.StringIO(text, newline="")
+    return list(islice((line for line in lines if line.strip()), SAMPLE))
+
+
 def guessed_delimiter(text):
     """Comma, semicolon or tab, whichever the first line has most of, else white space (None).
 
@@ -489,3 +507,41 @@ def _read_decimal_commas(path, cells, lines, features, doubts):
         f"{with_comma!r} and the like are read as {with_comma.replace(',', '.')}, with a decimal comma and "
         "not one of thousands, since something else stands between the columns"
     )
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is a number in digits 0 to 9, with a decimal point and an exponent where need be."""
+    return NUMBER.fullmatch(word.strip()) is not None
+
+
+def is_marked_number(word: str) -> bool:
+    """Return whether a word may be a number with commas, a sign of money or a per cent sign."""
+    return WITH_UNIT.fullmatch(word) is not None
+
+
+def bare_numbers(words, thousands):
+    """Return numbers without a sign of money, a per cent sign and commas.
+
+    Parameters
+    ----------
+    words : list of str
+    thousands : bool
+        Whether commas may group thousands; else they are decimal commas only.
+
+    Returns
+    -------
+    list of str or None
+        None unless all words are numbers that are written in one such way.
+    """
+    if not MARKS.search("".join(words)):
+        return None
+    matches = [WITH_UNIT.fullmatch(word) for word in words]
+    if not all(matches) or len({(match["before"], match["after"]) for match in matches}) > 1:
+        return None
+    numbers = [match["sign"] + match["number"] for match in matches]
+    with_comma = [number for number in numbers if "," in number]
+    if with_comma and thousands and all(map(THOUSANDS.fullmatch, with_comma)):
+        numbers = [number.replace(",", "") for number in numbers]
+    elif with_comma and all(map(DECIMAL_COMMA.fullmatch, with_comma)) and "." not in "".join(numbers):
+        numbers = [number.replace(",", ".") for number in numbers]
+    return numbers if all(map(is_number, numbers)) else None

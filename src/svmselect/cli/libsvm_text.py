@@ -9,8 +9,7 @@ from itertools import islice
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import SAMPLE
-from svmselect.cli.number import is_number
+from svmselect.cli.csv_table import SAMPLE, is_number
 from svmselect.csr import as_csr
 
 __all__ = ["check_no_variant", "is_libsvm", "libsvm_rows"]

@@ -1,39 +1,68 @@
-"""The commands that judge one model, `loo`, `cv` and `span`, and what all commands that train share."""
+"""The commands `loo`, `cv` and `span`, and the options and reports that all commands share which train."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    get_scorer_names,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 
 from svmselect.bounds import SINGLE_FITS
-from svmselect.cli.figures import check_plotting
-from svmselect.cli.folds import folds_of
-from svmselect.cli.labels import name_of
-from svmselect.cli.left_out import left_out_rows
-from svmselect.cli.page import write_page
+from svmselect.cli.csv_table import is_number
+from svmselect.cli.encoding import name_of
+from svmselect.cli.output import percent, show, table, warn
+from svmselect.cli.page import check_plotting, write_page
 from svmselect.cli.read import read
-from svmselect.cli.report import percent, show, table, warn
-from svmselect.cli.scores import check_name, check_positive, check_score, score_name, scorer_for
 from svmselect.sklearn import SVC, SeededCV
+from svmselect.sklearn.evaluate import progress_bar
 from svmselect.sklearn.kernels import resolved_gamma
-from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.one_vs_one import margins, right_values
+from svmselect.sklearn.scoring import LeftOut, Scoring
 
 __all__ = [
+    "LeftOutRows",
+    "check_name",
+    "check_positive",
+    "check_score",
+    "check_threshold",
     "classifier",
     "constant_class",
     "constant_remark",
     "cv",
     "described",
     "evaluated_model",
+    "folds_of",
     "heading",
+    "held_out_rows",
+    "left_out_rows",
     "load",
     "loo",
+    "score_name",
+    "scorer_for",
     "span",
 ]
 
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
+# scores of one of two classes: the metric, and what it is given of a classifier
+OF_ONE_CLASS = {
+    "average_precision": (average_precision_score, ("decision_function", "predict_proba")),
+    "f1": (f1_score, "predict"),
+    "jaccard": (jaccard_score, "predict"),
+    "precision": (precision_score, "predict"),
+    "recall": (recall_score, "predict"),
+}
 
 
 def load(arguments):
@@ -273,3 +302,200 @@ def span(arguments):
     show(
         result, arguments.json, [*lines, "", f"time {seconds:.2f} s; 'svmselect loo' gives the error itself"]
     )
+
+
+def check_name(option, name):
+    """A ValueError, before a file is read, unless a score is one that scikit-learn knows; None is right."""
+    try:
+        Scoring("accuracy" if name is None else name)
+    except ValueError:
+        raise ValueError(
+            f"{option} must be a name of sklearn.metrics.get_scorer_names(), such as balanced_accuracy, "
+            f"f1 or roc_auc, got {name!r}"
+        ) from None
+
+
+def check_positive(arguments):
+    """Raise a ValueError, before a file is read, if no score of the options is that of one class."""
+    names = {vars(arguments).get(option) for option in ("scoring", "threshold")}
+    if arguments.positive is not None and not names & {*OF_ONE_CLASS}:
+        raise ValueError(
+            f"--positive {arguments.positive} is for scores of one class, {', '.join(OF_ONE_CLASS)}: name "
+            "one by --scoring or --threshold"
+        )
+
+
+def score_name(name, positive):
+    """Return the name of a score for people, with the class that it is of."""
+    return name if positive is None or name not in OF_ONE_CLASS else f"{name} of {positive}"
+
+
+def scorer_for(name, positive, y):
+    """Return a score as `Scoring` takes it.
+
+    Parameters
+    ----------
+    name : str or None
+        None for None.
+    positive : str or None
+        The class that the score is of; by default scikit-learn's, which is called 1.
+    y : ndarray, shape (m,)
+        Labels.
+
+    Returns
+    -------
+    str, callable or None
+
+    Raises
+    ------
+    ValueError
+        No label is called `positive`.
+    """
+    if positive is None or name not in OF_ONE_CLASS:
+        return name
+    metric, response = OF_ONE_CLASS[name]
+    classes = np.unique(y).tolist()
+    for label in classes:
+        if name_of(label) == positive or (
+            isinstance(label, float) and is_number(positive) and float(positive) == label
+        ):
+            return make_scorer(metric, response_method=response, pos_label=label)
+    raise ValueError(f"--positive {positive} is none of the classes {', '.join(map(name_of, classes))}")
+
+
+def check_score(option, name, y, positive=None):
+    """Return the Scoring of a name, or None for None.
+
+    Raises a ValueError, before anything is trained, if the score is not for these labels.
+    """
+    if name is None:
+        return None
+    classes, codes = np.unique(y, return_inverse=True)
+    is_class = np.eye(classes.size)[codes]
+    values = right_values(codes, classes.size)
+    right = LeftOut(SVC(calibration="loo"), classes, is_class, values, lambda: is_class)
+    scoring = Scoring(scorer_for(name, positive, y))
+    try:
+        scoring.rehearse(right, y, None)
+    except (ValueError, TypeError) as error:
+        named = ", ".join(map(name_of, classes.tolist()))
+        fitting = [f"{name}_macro"] if f"{name}_macro" in get_scorer_names() else []
+        if classes.size == 2 and name in OF_ONE_CLASS and positive is None:
+            fitting.append(f"{name} with --positive {name_of(classes[1])}")
+        other = f"; {' or '.join(fitting)} is" if fitting else ""
+        raise ValueError(f"{option} {name} is not for the classes {named}{other}: {error}") from None
+    return scoring
+
+
+def check_threshold(name, y, positive=None):
+    """A ValueError, before anything is trained, unless a threshold of these labels can be tuned by a score of
+    this name; None is right."""
+    scoring = check_score("--threshold", name, y, positive)
+    if scoring is None:
+        return
+    if np.unique(y).size > 2:
+        raise ValueError(f"--threshold is for two classes, the file has {np.unique(y).size}")
+    if scoring.needs_values:
+        raise ValueError(f"--threshold is tuned by a score of predicted classes, and {name} is none")
+
+
+def folds_of(k, y, groups, arguments, option):
+    """Folds in which the classes have about their shares, or a ValueError.
+
+    Parameters
+    ----------
+    k : int
+        Number of folds.
+    y : ndarray, shape (m,)
+        Labels.
+    groups : ndarray of str, shape (m,), or None
+        Rows of one group are held out together.
+    arguments : Namespace
+        The arguments of the command. Its --seed and --scoring count, since most scores need rows of every
+        class.
+    option : str
+        What asks for them, for errors.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        The rows that are trained on and those that are held out, of each fold.
+    """
+    labels, counts = np.unique(y, return_counts=True)
+    rarest = name_of(labels[counts.argmin()])
+    if not 2 <= k <= counts.min():
+        instead = "; --by loo needs no folds" if option == "--folds" and arguments.command == "select" else ""
+        if counts.min() == 1:
+            raise ValueError(f"{option} needs two rows of each class, and class {rarest} has one{instead}")
+        raise ValueError(
+            f"{option} must be from 2 to the {counts.min()} rows of class {rarest}, got {k}{instead}"
+        )
+    if groups is None:
+        return list(StratifiedKFold(k, shuffle=True, random_state=arguments.seed).split(y, y))
+    n_groups = np.unique(groups).size
+    if k > n_groups:
+        raise ValueError(f"{option} must be from 2 to the {n_groups} groups of --groups, got {k}")
+    folds = list(StratifiedGroupKFold(k, shuffle=True, random_state=arguments.seed).split(y, y, groups))
+    for h, (train, held_out) in enumerate(folds, 1):
+        absent, unseen = np.setdiff1d(labels, y[train]), np.setdiff1d(labels, y[held_out])
+        lack = "no row" if not held_out.size else None
+        if absent.size:
+            lack = f"no row of class {name_of(absent[0])} to train on"
+        elif unseen.size and arguments.scoring not in (None, "accuracy"):
+            lack = f"no row of class {name_of(unseen[0])} to score {arguments.scoring} by"
+        if lack:
+            raise ValueError(
+                f"{option} {k} with --groups leaves {lack} in fold {h}: take fewer folds, or smaller groups"
+            )
+    return folds
+
+
+@dataclass(frozen=True)
+class LeftOutRows:
+    """Rows and how a classifier decides that was trained without them.
+
+    Attributes
+    ----------
+    predicted : ndarray, shape (m,)
+        Labels.
+    margins : ndarray, shape (m,)
+        With two classes, the decision value less the threshold, with the sign that makes it positive where
+        the row is right. With more classes, the score of the row's class less the largest of the others.
+    wrong : ndarray of bool, shape (m,)
+    method : str
+        What was left out, for people.
+    without : str
+        The same after "the classifier that was trained without".
+    """
+
+    predicted: np.ndarray
+    margins: np.ndarray
+    wrong: np.ndarray
+    method: str
+    without: str
+
+    @property
+    def error(self):
+        """The share of rows that are misclassified."""
+        return float(self.wrong.mean())
+
+
+def left_out_rows(model, y):
+    """The LeftOutRows of a trained SVC, each by the classifier without it alone."""
+    return _rows(model, model.loo_decision_, model.loo_predictions_, y, "leave-one-out", "them")
+
+
+def held_out_rows(model, X, y, folds):
+    """Return margins and misclassified rows by the classifiers trained without each row's fold."""
+    plain = clone(model).set_params(calibration=None, threshold=None)
+    values = cross_val_predict(plain, X, y, cv=folds, method="decision_function")
+    predicted = None if values.ndim == 1 else cross_val_predict(plain, X, y, cv=folds)
+    return _rows(model, values, predicted, y, f"{len(folds)}-fold", "their fold")
+
+
+def _rows(model, values, predicted, y, method, without):
+    codes = np.searchsorted(model.classes_, y)
+    if values.ndim == 1:
+        values = values - model.threshold_
+        predicted = model.classes_[(values >= 0).astype(np.intp)]
+    return LeftOutRows(predicted, margins(values, codes), predicted != y, method, without)

@@ -10,10 +10,9 @@ import numpy as np
 
 from svmselect.atomic import replacing
 from svmselect.cli.csv_table import Layout
-from svmselect.cli.encoding import Column, Encoding, counted
-from svmselect.cli.labels import codes_of, name_of
+from svmselect.cli.encoding import Column, Encoding, codes_of, counted, name_of
+from svmselect.cli.output import percent, show, visible, warn
 from svmselect.cli.read import read_rows
-from svmselect.cli.report import percent, show, visible, warn
 from svmselect.sklearn.model_file import read_model
 
 __all__ = ["encoding_of", "predict"]

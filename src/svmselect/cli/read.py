@@ -2,22 +2,52 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
+import re
+import stat
+import sys
+import zlib
 from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import MAX_BYTES, check_no_foreigner, text_of, unpacked
-from svmselect.cli.csv_table import MISSING, Cells, csv_columns, known_columns, look_alikes
+from svmselect.cli.arguments import MAX_BYTES
+from svmselect.cli.csv_table import MISSING, Cells, csv_columns, is_number, known_columns, look_alikes
 from svmselect.cli.encoding import Column, Encoding, learned
 from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
-from svmselect.cli.number import is_number
-from svmselect.cli.parquet_table import MAGIC, parquet_cells
 
-__all__ = ["Table", "read", "read_rows"]
+__all__ = [
+    "PARQUET",
+    "Table",
+    "read",
+    "read_rows",
+    "text_of",
+    "unpacked",
+]
 
 MOST_CLASSES = 50
 EXACT = 2**53  # from here on float64 has not every whole number
+CHUNK = 2**20
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# the first bytes or words of files that are neither a table nor LIBSVM text, and what helps
+FOREIGN = {
+    rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
+    rb"\s*(\[\s*)?[{\[]": "JSON: write it as CSV",
+    rb"\s*<[!?a-zA-Z]": "HTML or XML: write it as CSV",
+    rb"\s*@relation\b": "ARFF of Weka: write it as CSV",
+}
+# the first bytes of compressed files, none of which is text
+PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
+PARQUET = b"PAR1"  # its first bytes
+# what a cell may be; a date is a category
+KINDS = (str, bool, int, float, Decimal, date, datetime, time)
 
 
 @dataclass(frozen=True)
@@ -219,7 +249,7 @@ def read_rows(
 def _opened(path, format, max_bytes):
     """Return the text of a file, or the cells of a Parquet file, and its format."""
     raw = unpacked(path, max_bytes)
-    if format == "auto" and raw.startswith(MAGIC):
+    if format == "auto" and raw.startswith(PARQUET):
         return parquet_cells(path, raw, max_bytes), "csv"
     if format == "auto":
         check_no_foreigner(path, raw)
@@ -310,3 +340,141 @@ def _check_classes(labels, fractions, where, column, doubts):
             f"{column} {finding}{', and fractions among them' if fractions else ''}: each is taken for a "
             "class, not for a number to predict"
         )
+
+
+def unpacked(path, max_bytes=MAX_BYTES):
+    """Return the bytes of a file, unpacked.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file or a pipe; "-" is standard input. What is compressed with gzip, bzip2 or xz, by the end of its
+        name or by its first bytes, is unpacked.
+    max_bytes : int
+        The most that it may have, packed or not. No more is ever held, however much is packed.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        There is no such file, it has more bytes, or it cannot be read or unpacked.
+    """
+    raw = _bytes_of(path, max_bytes)
+    endings = [ending for ending, magic in PACKED.items() if re.match(magic, raw)]
+    ending = Path(path).suffix if Path(path).suffix in OPENERS else endings[0] if endings else None
+    if ending is not None:
+        try:
+            with OPENERS[ending](io.BytesIO(raw)) as file:
+                raw = _limited(file, path, max_bytes)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
+    return raw
+
+
+def check_no_foreigner(path, raw):
+    """Raise a ValueError if the beginning of a file's bytes is that of a format that is not read."""
+    for beginning, kind in FOREIGN.items():
+        if re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf"), flags=re.IGNORECASE):
+            raise ValueError(f"{path}: looks like {kind}")
+
+
+def text_of(path, raw):
+    """The text of a file's bytes, without the byte order mark and with line ends as they are; a ValueError
+    unless it is UTF-8."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(f"{path}: not a text file in UTF-8")
+    return text
+
+
+def check_size(path, n_bytes, max_bytes):
+    """Raise a ValueError if a file has more bytes, unpacked, than are allowed."""
+    if n_bytes > max_bytes:
+        raise ValueError(
+            f"{path}: has more than {max_bytes} bytes, unpacked; --max-bytes allows more where the memory is "
+            "there"
+        )
+
+
+def _limited(file, path, max_bytes):
+    """Return what a binary file holds, without reading much more than is allowed."""
+    parts, size = [], 0
+    while part := file.read(CHUNK):
+        size += len(part)
+        check_size(path, size, max_bytes)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _bytes_of(path, max_bytes):
+    if str(path) == "-":
+        return _limited(sys.stdin.buffer, path, max_bytes)
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+            with path.open("rb") as file:
+                return _limited(file, path, max_bytes)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
+    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")
+
+
+def parquet_cells(path, raw, max_bytes=MAX_BYTES):
+    """Names of the columns, and rows of cells as text.
+
+    Parameters
+    ----------
+    path : str or Path
+        What errors call the file.
+    raw : bytes
+    max_bytes : int
+        The most that the file may have, unpacked, where each value counts as one byte at least.
+
+    Returns
+    -------
+    names : list of str
+    rows : list of lists of str
+        Numbers with all their digits; a null is an empty text.
+
+    Raises
+    ------
+    ValueError
+        pyarrow is not installed, the file is damaged or too large, or a column holds something else than
+        numbers and text.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            f"{path}: a Parquet file, which needs pyarrow: install it, or write CSV instead"
+        ) from None
+    try:
+        facts = pyarrow.parquet.ParquetFile(io.BytesIO(raw)).metadata
+        n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
+        # a column of one value takes no bytes, and its cells do
+        check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
+        table = pyarrow.parquet.read_table(io.BytesIO(raw))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
+    if table.num_rows == 0:
+        raise ValueError(f"{path}: no row of data")
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = column.to_pylist()
+        odd = next((value for value in values if value is not None and not isinstance(value, KINDS)), None)
+        if odd is not None:
+            raise ValueError(
+                f"{path}, column {name!r}: a value of type {type(odd).__name__} is neither a number nor text"
+            )
+        columns.append(["" if value is None else str(value).strip() for value in values])
+    return [name.strip() for name in table.column_names], [list(row) for row in zip(*columns, strict=True)]

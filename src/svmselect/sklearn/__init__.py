@@ -10,9 +10,8 @@ from svmselect.sklearn.display import SearchDisplay
 from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.sklearn.loo_search import LOOSearchCV
 from svmselect.sklearn.model_file import load_model, save_model
-from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.seeded_cv import SeededCV
-from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = [
     "SVC",

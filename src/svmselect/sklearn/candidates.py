@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from svmselect.path import check_values
-from svmselect.sklearn.kernels import kernel_of, resolved_gamma
-from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import class_weights
+from svmselect.sklearn.kernels import Precomputed, kernel_of, resolved_gamma
+from svmselect.sklearn.one_vs_one import class_weights
 
 __all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
 

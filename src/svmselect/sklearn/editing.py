@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from svmselect.editing import bagging, condense, cross_training, multiedit, train
-from svmselect.sklearn.base import rows_to_predict, training_set
+from svmselect.sklearn.classifier import rows_to_predict, training_set
 from svmselect.sklearn.kernels import kernel_of
 
 __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]

@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first asked for: leave-one-out errors and their estimates."""
+"""Estimates of the leave-one-out error, and the error itself: attributes computed on their first access."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from svmselect.forks import cached_property
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.left_out import left_out_rows
-from svmselect.sklearn.problem import Problem, checked_weight, right_values
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.single_fit import combined
-from svmselect.sklearn.votes import decisions, margins, winners
+from svmselect.sklearn.leave_one_out import values_at
+from svmselect.sklearn.one_vs_one import (
+    Problem,
+    checked_weight,
+    decisions,
+    margins,
+    most_votes,
+    right_values,
+    winners,
+)
+from svmselect.sklearn.scoring import Scoring, left_out_rows
 from svmselect.svm import Solution
 
 __all__ = ["Estimates", "Training", "training_of"]
@@ -213,4 +219,51 @@ def _estimate_of(declared):
 
 for _declared in SINGLE_FITS:
     setattr(Estimates, f"{_declared.key}_", _estimate_of(_declared))
+
+
 ON_DEMAND = [name for name, value in vars(Estimates).items() if isinstance(value, cached_property)]
+
+
+def combined(declared, gram, problem, solutions, spheres=None):
+    """The estimate of a one-vs-one classifier's leave-one-out error, from those of its pairs of classes.
+
+    Where the estimate counts points, each pair says of its own rows whether it would lose them, and of rows
+    of other classes what it says with all rows: leaving such a row out does not change it. The votes then
+    decide as they do in `predict`. Without the row a class can only lose votes by pairs that are counted: so
+    bounds of the pairs make a bound.
+
+    One number for each pair is ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that the
+    votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
+
+    Parameters
+    ----------
+    declared : SingleFit
+    gram : Gram
+        Kernel matrix of the m rows.
+    problem : Problem
+    solutions : list of Solution
+        One for each pair.
+    spheres : list of Sphere, optional
+        Likewise, if the estimate needs them.
+
+    Returns
+    -------
+    float
+        Share of the rows with a positive weight.
+    """
+    pairs, trained = problem.pairs, problem.weight > 0
+    spheres = [None] * len(pairs) if spheres is None else spheres
+    estimates = [
+        declared.of(pair.gram(gram), pair.y, solution, sphere)
+        for pair, solution, sphere in zip(pairs, solutions, spheres, strict=True)
+    ]
+    if declared.is_bound:
+        bounds = [pair.rows.size * one.bound for pair, one in zip(pairs, estimates, strict=True)]
+        return float(sum(bounds) / trained.sum())
+    second_wins = problem.empty_values(gram.m) >= 0
+    for pair, solution, one in zip(pairs, solutions, estimates, strict=True):
+        rest = np.delete(np.arange(gram.m), pair.rows)
+        second_wins[rest, pair.number] = values_at(gram, pair, solution, rest) >= 0
+        second_wins[pair.rows, pair.number] = (pair.y > 0) != one.errors
+    wrong = most_votes(second_wins, problem.classes.size) != problem.codes
+    return float(wrong[trained].mean())

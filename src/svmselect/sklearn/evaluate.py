@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
+from tqdm import tqdm
 
 from svmselect.sklearn.candidates import by_kernel, value_of
-from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import checked_weight, class_weights
-from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.kernels import Precomputed, gram_of
+from svmselect.sklearn.one_vs_one import checked_weight, class_weights
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["CandidateScores", "EvaluationRows", "Evaluator", "evaluate_candidates"]
+__all__ = ["CandidateScores", "EvaluationRows", "Evaluator", "evaluate_candidates", "progress_bar"]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -317,3 +317,25 @@ def _evaluate_here(evaluator, candidates, groups, verbose):
             results.append(kernel_results)
             report(done + 1)
     return results
+
+
+class progress_bar:
+    """A bar on standard error, on a terminal only; `report` takes how much of the total is done."""
+
+    def __init__(self, total, visible):
+        self.bar = tqdm(
+            total=total,
+            disable=None if visible else True,
+            file=sys.stderr,
+            leave=False,
+            bar_format="{percentage:3.0f}%|{bar}| {elapsed} < {remaining}",
+        )
+
+    def __enter__(self):
+        return self.report
+
+    def report(self, done):
+        self.bar.update(done - self.bar.n)
+
+    def __exit__(self, *error):
+        self.bar.close()

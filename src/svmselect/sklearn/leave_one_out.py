@@ -10,7 +10,7 @@ import numpy as np
 from svmselect.loo import leave_one_out
 from svmselect.loo.leave_one_out import EXACT
 from svmselect.path import moved_along_C
-from svmselect.sklearn.problem import right_values
+from svmselect.sklearn.one_vs_one import right_values
 from svmselect.svm import solve_csvc
 
 __all__ = ["LeftOutModel", "loo_path", "retrained", "values_at"]

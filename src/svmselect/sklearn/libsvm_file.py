@@ -10,10 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
-from svmselect.sklearn.coupling import PairwiseCoupling
-from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.svc import SVC
-from svmselect.sklearn.votes import libsvm_coef, pairwise_coef
+from svmselect.sklearn.calibration import PairwiseCoupling
+from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
+from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = ["libsvm_model", "libsvm_text"]
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.evaluate import Evaluator
-from svmselect.sklearn.left_out import left_out_rows
-from svmselect.sklearn.problem import Problem, class_weights
+from svmselect.sklearn.one_vs_one import Problem, class_weights, winners
+from svmselect.sklearn.scoring import left_out_rows
 from svmselect.sklearn.search import Search
-from svmselect.sklearn.votes import winners
 
 __all__ = ["LOOSearchCV"]
 

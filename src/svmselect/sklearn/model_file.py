@@ -28,11 +28,9 @@ from svmselect.kernels import (
     Sigmoid,
     Sum,
 )
-from svmselect.sklearn.calibration import Calibration
-from svmselect.sklearn.coupling import PairwiseCoupling
+from svmselect.sklearn.calibration import Calibration, PairwiseCoupling
 from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
-from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = ["content_hash", "load_model", "read_model", "save_model"]
 

@@ -1,17 +1,22 @@
-"""Scorers as scikit-learn has them, applied to left-out rows."""
+"""scikit-learn's scorers applied to left-out rows, and a threshold tuned by one of them."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _num_features
 
-from svmselect.sklearn.routing import routing_enabled
+from svmselect.sklearn.calibration import left_out_probabilities
+from svmselect.sklearn.one_vs_one import decisions, winners
 
-__all__ = ["Scoring"]
+__all__ = ["LeftOut", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
 
 WANTED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
 
@@ -147,3 +152,135 @@ def _scorer_of(scoring):
         except ValueError:
             pass
     raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
+
+
+def left_out_rows(estimator, classes, codes, X, values, weight, folds):
+    """Return the LeftOut of all rows of a model.
+
+    Parameters
+    ----------
+    estimator : SVC or NuSVC
+    classes : ndarray, shape (k,)
+    codes : ndarray of intp, shape (m,)
+        The number of each row's class.
+    X : array_like, DataFrame or CSR matrix, shape (m, d)
+        The rows as scorers get them.
+    values : ndarray, shape (m, k (k - 1) / 2)
+        Decision values of the pairs, by a classifier without the row.
+    weight : ndarray, shape (m,)
+        What rows count in a calibration.
+    folds : ndarray of intp, shape (m,)
+        The probabilities of each fold's rows are calibrated by the others.
+    """
+
+    @cache
+    def probabilities():
+        by_class, k = decisions(values, classes.size, "ovr"), classes.size
+        return left_out_probabilities(by_class, codes, k, weight, estimator.calibration_method, folds)
+
+    return LeftOut(estimator, classes, X, values, probabilities)
+
+
+class LeftOut(ClassifierMixin, BaseEstimator):
+    """A fitted classifier as scorers see it, each of whose answers is by the classifier without that row.
+
+    Parameters
+    ----------
+    estimator : SVC
+        Its `decision_function_shape` is that of the answers.
+    classes : ndarray, shape (k,)
+    X : array_like, DataFrame or CSR matrix, shape (n, d)
+        The rows that it can be asked about, all at once.
+    values : ndarray, shape (n, k (k - 1) / 2)
+        Decision values of the pairs.
+    probabilities : callable, optional
+        ``probabilities()``: those of the classes, shape (n, k).
+
+    Attributes
+    ----------
+    asked_for_values : bool
+        Whether anybody has asked for more than labels.
+    """
+
+    def __init__(self, estimator, classes, X, values, probabilities=None):
+        self.estimator, self.classes, self.X, self.values = estimator, classes, X, values
+        self.probabilities = probabilities
+        self.classes_ = classes
+        self.n_features_in_ = _num_features(X)
+        self.asked_for_values = False
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def _check_rows(self, X):
+        if X is not self.X:
+            raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
+
+    def predict(self, X):
+        """The labels, shape (n,)."""
+        self._check_rows(X)
+        return self.classes_[winners(self.values, self.classes_.size, self.estimator.break_ties)]
+
+    def decision_function(self, X):
+        """The decision values; see `SVC.decision_function`."""
+        self._check_rows(X)
+        self.asked_for_values = True
+        return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, shape (n, k), by the calibration of the estimator."""
+        self._check_rows(X)
+        self.asked_for_values = True
+        if getattr(self.estimator, "calibration", None) is None:
+            raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")
+        return self.probabilities()
+
+
+def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):
+    """The threshold of the decision values of two classes at which a score of the left-out rows is largest.
+
+    Parameters
+    ----------
+    estimator : SVC
+    classes : ndarray, shape (2,)
+    X : array_like, DataFrame or CSR matrix, shape (m, d)
+    y : array_like or Series, shape (m,)
+        Rows and labels as scorers get them.
+    values : ndarray, shape (m,)
+        Left-out decision values.
+    codes : ndarray of intp, shape (m,)
+    metadata : dict from str to array
+        What the score needs of the rows, such as "sample_weight".
+    scoring : Scoring
+        One score, of labels.
+
+    Returns
+    -------
+    float
+        If several are equally good, the nearest to 0.
+
+    Notes
+    -----
+    Tried are the middles between neighbouring values that have a row of the first class below and one of the
+    second above, and both ends. Anywhere else the threshold can move so that more rows are right and no other
+    row is wrong: a score that never falls by that is not larger there.
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    has = [np.bincount(place[codes == c], minlength=distinct.size) > 0 for c in (0, 1)]
+    between = np.flatnonzero(has[0][:-1] & has[1][1:])
+    reach = max(1.0, float(np.abs(distinct).max()))
+    tried = np.concatenate(
+        [[distinct[0] - reach], (distinct[between] + distinct[between + 1]) / 2, [distinct[-1] + reach]]
+    )
+    scores = np.array(
+        [scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, metadata)["score"] for t in tried]
+    )
+    if np.isnan(scores).all():
+        raise ValueError("threshold is tuned by a score that is a number, got none for any threshold")
+    best = np.flatnonzero(scores >= np.nanmax(scores) - 1e-12)
+    return float(tried[best[np.abs(tried[best]).argmin()]])
+
+
+def routing_enabled():
+    """Whether ``sklearn.set_config(enable_metadata_routing=True)`` holds."""
+    return get_config()["enable_metadata_routing"]

@@ -1,38 +1,40 @@
-"""Base of the searches over C and gamma."""
+"""Base of the searches over C and gamma: rounds of halving, the best model, and the columns of results."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import time
+import warnings
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmselect.sklearn.base import as_given, training_set, warn_not_converged
 from svmselect.sklearn.calibration import check_calibration
-from svmselect.sklearn.candidates import candidates_of
-from svmselect.sklearn.choice import Choice
+from svmselect.sklearn.candidates import candidates_of, parameters
+from svmselect.sklearn.classifier import as_given, training_set, warn_not_converged
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
-from svmselect.sklearn.halving import LEAST_OF_A_CLASS, nested_order, rows_of_rounds
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.problem import right_values
-from svmselect.sklearn.results import columns_of, ranked, ranks, warn_failed
-from svmselect.sklearn.routing import routing_enabled
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.one_vs_one import right_values
+from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
+from svmselect.sklearn.svc import SVC, NuSVC
 
-__all__ = ["Search"]
+__all__ = [
+    "Search",
+    "nested_order",
+    "rows_of_rounds",
+]
 
 # Leave-one-out takes the place of this many splits when the rows of the first round are counted.
 SPLITS = 5
+LEAST_OF_A_CLASS = 2  # rows that the first round has of each class, and of each class in each split
 
 
 def _has_probabilities(search):
@@ -292,3 +294,214 @@ class Search(ClassifierMixin, BaseEstimator):
 def _handed_on(given, routed):
     """Return the metadata that routing passes on, under the caller's names."""
     return {name: value for name, value in given.items() if any(value is one for one in routed.values())}
+
+
+class Choice:
+    """The choice of a model from what was found of all, or a ValueError for a bad `refit`.
+
+    Parameters
+    ----------
+    refit : bool, str or callable
+        See the searches.
+    scoring : Scoring or None
+
+    Attributes
+    ----------
+    by : str, callable or None
+        The score that chooses, what chooses from `cv_results_`, or None: no model is the best.
+    """
+
+    def __init__(self, refit, scoring):
+        several = scoring is not None and scoring.several
+        on_or_off = isinstance(refit, bool | np.bool_)
+        if not (callable(refit) or several or on_or_off):
+            raise ValueError(f"refit must be a bool or a callable with one score, got {refit!r}")
+        if callable(refit):
+            self.by = refit
+        elif not several:
+            self.by = "score"
+        elif on_or_off and not refit:
+            self.by = None
+        elif isinstance(refit, str) and refit in scoring.names:
+            self.by = refit
+        else:
+            raise ValueError(
+                f"refit must name the score that chooses, one of {', '.join(scoring.names)}, or be a "
+                f"callable or False, got {refit!r}"
+            )
+
+    def applied_to(self, results):
+        """Return the best model and its score as attributes of the search.
+
+        Parameters
+        ----------
+        results : dict
+            The columns of `cv_results_`.
+
+        Returns
+        -------
+        dict
+        """
+        if self.by is None:
+            return {}
+        models = results["params"]
+        if not callable(self.by):
+            index = int(results[f"rank_test_{self.by}"].argmin())
+            score = float(results[f"mean_test_{self.by}"][index])
+            return {"best_index_": index, "best_params_": models[index], "best_score_": score}
+        index = self.by(results)
+        if not isinstance(index, numbers.Integral) or not 0 <= index < len(models):
+            raise ValueError(
+                f"refit must return the number of a model, from 0 to {len(models) - 1}, got {index!r}"
+            )
+        return {"best_index_": int(index), "best_params_": models[int(index)]}
+
+
+def rows_of_rounds(n_models, factor, m, least):
+    """Return the number of rows of each round.
+
+    Parameters
+    ----------
+    n_models : int
+    factor : float
+        By this factor the rows grow from one round to the next; its inverse is the share of the models that
+        goes on.
+    m : int
+        Rows in all, which the last round has.
+    least : int
+        Rows that a round needs.
+
+    Returns
+    -------
+    list of int
+    """
+    n_possible = math.floor(math.log(n_models, factor) + 1e-9)
+    possible = math.floor(math.log(max(m / least, 1), factor) + 1e-9)
+    n = min(n_possible, possible)
+    return [round(m / factor ** (n - r)) for r in range(n + 1)]
+
+
+def nested_order(codes, rng):
+    """An order of the rows of which every beginning has the shares of the classes, and a few rows of each.
+
+    Parameters
+    ----------
+    codes : ndarray of intp, shape (m,)
+        The number of each row's class.
+    rng : numpy.random.RandomState
+
+    Returns
+    -------
+    ndarray of intp, shape (m,)
+    """
+    order = rng.permutation(codes.size)
+    place = np.empty(codes.size)
+    for code in np.unique(codes):
+        rows_of_class = order[codes[order] == code]
+        place[rows_of_class] = (np.arange(rows_of_class.size) + 0.5) / rows_of_class.size
+        place[rows_of_class[:LEAST_OF_A_CLASS]] = -1
+    return order[np.argsort(place[order], kind="stable")]
+
+
+def merged(rounds):
+    """The columns of all rounds as one table; what a round has not is NaN.
+
+    Parameters
+    ----------
+    rounds : list of dict
+        Columns by name.
+
+    Returns
+    -------
+    dict
+    """
+    if len(rounds) == 1:
+        return rounds[0]
+    table = {}
+    for name in dict.fromkeys(name for columns in rounds for name in columns):
+        parts = [columns.get(name, np.full(len(columns["params"]), np.nan)) for columns in rounds]
+        if name == "params":
+            table[name] = [model for part in parts for model in part]
+        elif isinstance(parts[0], np.ma.MaskedArray):
+            table[name] = np.ma.concatenate(parts)
+        else:
+            table[name] = np.concatenate(parts)
+    return table
+
+
+def columns_of(scores, candidates, named_splits, weight=None):
+    """Columns of some models.
+
+    Parameters
+    ----------
+    scores : CandidateScores
+    candidates : list of dict
+    named_splits : bool
+        Whether each split has columns of its own.
+    weight : ndarray, optional
+        What each of a model's scores counts in their mean; the same by default.
+
+    Returns
+    -------
+    dict
+    """
+    columns = parameters(candidates) | _times(scores)
+    for kind, tables in (("test", scores.test), ("train", scores.train)):
+        for name, table in tables.items():
+            if named_splits:
+                columns |= {f"split{h}_{kind}_{name}": table[:, h] for h in range(scores.n_splits)}
+            columns |= _means(table, kind, name, weight)
+    return columns | scores.columns | {"n_not_converged": scores.n_not_converged}
+
+
+def ranked(rounds):
+    """Return the columns of all rounds as one table, with the ranks of the models by each score."""
+    table = merged(rounds)
+    for name in [name for name in table if name.startswith("mean_test_")]:
+        table[name.replace("mean", "rank", 1)] = ranks(table[name], table.get("iter"))
+    return table
+
+
+def warn_failed(scores, error_score):
+    """A ValueError if no model has scores, a FitFailedWarning if some have not on some split."""
+    if not scores.failures:
+        return
+    failed = {model for model, _ in scores.failures}
+    reason = next(iter(scores.failures.values()))
+    message = f"{type(reason).__name__}: {reason}"
+    if len(scores.failures) == scores.n * scores.n_splits:
+        raise ValueError(f"no model could be trained and scored: {message}") from reason
+    warnings.warn(
+        f"{len(failed)} of {scores.n} models could not be trained and scored on some split, where their "
+        f"score is {error_score}; the first because of {message}",
+        FitFailedWarning,
+        stacklevel=3,
+    )
+
+
+def _times(scores):
+    """Columns of mean seconds over the splits, and their deviations."""
+    columns = {}
+    for name in ("fit_time", "score_time"):
+        seconds = getattr(scores, name)
+        columns |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
+    return columns
+
+
+def _means(scores, kind, name, weight=None):
+    """Columns of mean scores over the splits, and their deviations."""
+    mean = np.average(scores, axis=1, weights=weight)
+    deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
+    return {f"mean_{kind}_{name}": mean, f"std_{kind}_{name}": deviation}
+
+
+def ranks(mean, rounds=None):
+    """Ranks of mean scores from 1, of later rounds before those of earlier ones; no number is the worst."""
+    rounds = np.zeros(mean.size) if rounds is None else rounds
+    # means that differ by round-off alone are one rank
+    worst_last = np.where(np.isnan(mean), np.inf, -np.round(mean, 12))
+    ranks = np.empty(mean.size, dtype=np.int32)
+    for number in np.unique(rounds):
+        in_round = rounds == number
+        ranks[in_round] = rankdata(worst_last[in_round], method="min") + np.count_nonzero(rounds > number)
+    return ranks

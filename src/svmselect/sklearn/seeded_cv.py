@@ -9,14 +9,13 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from svmselect.cv import cross_validate_grid
-from svmselect.sklearn.base import step_limit
 from svmselect.sklearn.calibration import Calibration, blocks_of, left_out_probabilities
+from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.evaluate import Evaluator
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.problem import Problem, class_weights
+from svmselect.sklearn.one_vs_one import Problem, class_weights, decisions, winners
+from svmselect.sklearn.scoring import LeftOut
 from svmselect.sklearn.search import Search
 from svmselect.sklearn.svc import SVC
-from svmselect.sklearn.votes import decisions, winners
 
 __all__ = ["FoldEvaluator", "SeededCV"]
 

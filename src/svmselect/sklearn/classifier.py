@@ -18,13 +18,18 @@ from svmselect.gram.rows import measured_from
 from svmselect.kernels import Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import Estimates, Training
-from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded, right_values
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.threshold import best_threshold
-from svmselect.sklearn.votes import decisions, libsvm_coef, winners
+from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of, values_at
+from svmselect.sklearn.one_vs_one import (
+    Problem,
+    checked_weight,
+    class_weights,
+    decisions,
+    encoded,
+    libsvm_coef,
+    right_values,
+    winners,
+)
+from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
 
 __all__ = ["Classifier", "as_given", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
 

@@ -1,14 +1,18 @@
-"""The output of a command: a table for people, or JSON."""
+"""Output of a command: a table for people or JSON, remarks, and a check of the files to be written."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
+from pathlib import Path
 
 import numpy as np
 
-__all__ = ["percent", "show", "table", "text", "visible", "warn"]
+__all__ = ["check_outputs", "percent", "show", "table", "text", "visible", "warn"]
+
+READ = {"file": "the file that is read", "model": "the model that is read"}
+WRITTEN = ("save", "output", "report", "plot")
 
 
 def show(result, as_json, lines):
@@ -75,3 +79,20 @@ def percent(share):
 def warn(sentence):
     """Print a remark on standard error."""
     print(f"svmselect: {visible(str(sentence))}", file=sys.stderr)
+
+
+def check_outputs(arguments):
+    """A ValueError, before anything is read, for a file that would be lost, or a path that is no file."""
+    given = vars(arguments)
+    taken = {Path(given[name]).resolve(): role for name, role in READ.items() if given.get(name, "-") != "-"}
+    for name in WRITTEN:
+        path = given.get(name)
+        if path is None:
+            continue
+        if Path(path).exists() and not Path(path).is_file():
+            kind = "folder" if Path(path).is_dir() else "device"
+            raise ValueError(f"--{name} {path}: is a {kind}, not a file")
+        place = Path(path).resolve()
+        if place in taken:
+            raise ValueError(f"--{name} {path}: would be written over {taken[place]}")
+        taken[place] = f"what --{name} writes"
