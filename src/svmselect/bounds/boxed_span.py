@@ -28,8 +28,7 @@ SMALL = 1e-6
 
 
 def span_exists(y, C, inbound, bounded):
-    """Whether ``Lambda_p`` of each in-bound SV is not empty (Sarafis et al. 2018, Lemma 1): bool, shape
-    (n,)."""
+    """Return whether ``Lambda_p`` of each in-bound SV has a point (Sarafis et al. 2018, Lemma 1)."""
     balance = y[bounded] @ C[bounded]
     room_of_class = {label: C[inbound][y[inbound] == label].sum() + label * balance for label in (-1, 1)}
     rest = np.where(y[inbound] > 0, room_of_class[1], room_of_class[-1]) - C[inbound]
@@ -37,7 +36,7 @@ def span_exists(y, C, inbound, bounded):
 
 
 def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
-    """``S_p^2`` of the in-bound SVs (Sarafis et al. 2018, eq. 28-32).
+    """Return ``S_p^2`` of the in-bound SVs (Sarafis et al. 2018, eq. 28-32).
 
     Parameters
     ----------
@@ -50,14 +49,14 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
     tol : float
         KKT gap relative to ``S_p^2``, where the solver minimises.
     max_iter : int
-        Its most steps for each.
+        The largest number of steps of the solver for each span.
 
     Returns
     -------
     squared_span : ndarray, shape (n,)
         NaN where there is none.
     n_not_converged : int
-        The number of spans whose solver ran out of steps; these spans are too large.
+        Spans whose solver ran out of steps, and which are therefore too large.
     """
     squared_span = np.full(inbound.size, np.nan)
     points = np.flatnonzero(exists)
@@ -73,8 +72,10 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
 
 
 def spans_by_path(part, y, alpha, C, points, tol):
-    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate, or its
-    end, by the Gram matrix itself, is not the minimum to the tolerance."""
+    """Return ``S_p^2`` of some points of a problem without bounded SVs.
+
+    It is NaN where the path is degenerate, or where the Gram matrix shows that its end is not the minimum.
+    """
     tableau = Tableau(part, np.arange(part.m))
     # the span does not change with the unit of alpha, which is here that of the path's tolerances
     alpha, C = alpha / alpha.max(), C / alpha.max()
@@ -99,8 +100,10 @@ def spans_by_path(part, y, alpha, C, points, tol):
 
 
 def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
-    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps. Each
-    starts from the convex combination by which Sarafis et al. prove their Lemma 1."""
+    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps.
+
+    Each starts from the convex combination by which Sarafis et al. prove their Lemma 1.
+    """
     squared_span, n_not_converged = np.empty(points.size), 0
     if points.size == 0:
         return squared_span, n_not_converged

@@ -1,5 +1,4 @@
-"""The estimates of the leave-one-out error from one fit: each is declared beside its function, and listed
-here."""
+"""List of the estimates of the leave-one-out error from one fit, each declared beside its function."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["COMMANDS", "exit_status", "main"]
 
 
 def _late(module, name):
-    """A command of a module that takes seconds to import: not before the arguments are right."""
+    """Return a command whose module, which takes seconds to import, is imported when it runs."""
 
     def run(arguments):
         return getattr(import_module(f"svmselect.cli.{module}"), name)(arguments)
@@ -55,8 +55,8 @@ def exit_status(arguments):
     Returns
     -------
     int
-        0 done; 1 who reads the output has closed it; 2 a ValueError or an OSError, which one sentence on
-        standard error says; 130 stopped by Ctrl-C.
+        0 done; 1 the reader of the output has closed it; 2 a ValueError or an OSError, told in one sentence
+        on standard error; 130 stopped by Ctrl-C.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for names of files that are no text
@@ -68,7 +68,7 @@ def exit_status(arguments):
         sys.stdout.flush()
     except (ValueError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):
-            # who reads has seen enough; nothing may be written at exit either
+            # the reader has closed the pipe; nothing may be written at exit either
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
         warn(f"error: {' '.join(str(error).split()) or type(error).__name__}")

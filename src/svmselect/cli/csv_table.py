@@ -97,18 +97,18 @@ class Cells:
     groups: int | None = None
 
     def take(self, rows):
-        """Some of the rows, by an array of row numbers from 0."""
+        """Return some of the rows, by an array of row numbers from 0."""
         rows = np.asarray(rows)
         taken = [self.rows[n] for n in rows]
         return replace(self, rows=taken, lines=self.lines[rows], numbers=self.numbers[rows])
 
     def column(self, j):
-        """The cells of a column."""
+        """Return the cells of a column."""
         return [row[j] for row in self.rows]
 
     def title(self, j):
-        """A column for people: its name, or its number from 1."""
-        return str(j + 1) if self.names is None or self.names[j] == "" else repr(self.names[j])
+        """Return a column for people: its name, or its number from 1."""
+        return _title(self.names, j)
 
     @property
     def layout(self):
@@ -123,16 +123,16 @@ class Cells:
 def csv_columns(
     path, text, label, ignore, header, delimiter, drop_missing, categorical=(), impute=False, groups=None
 ):
-    """The columns of a table to train on.
+    """Return the columns of a table to train on.
 
     Parameters
     ----------
     path : str or Path
-        What errors call the table.
+        The name of the table in errors.
     text : str or tuple
         A CSV table; or the names and the cells of another one.
     label, ignore, header, delimiter, drop_missing, categorical, impute, groups
-        As `svmselect.cli.read.read` has them.
+        See `svmselect.cli.read.read`.
 
     Returns
     -------
@@ -148,6 +148,7 @@ def csv_columns(
     ValueError
         The sentence names the table, and the line and column where there is one.
     """
+    # columns of the label, the groups and the features
     doubts = []
     names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts)
     width = len(cells[0])
@@ -175,6 +176,7 @@ def csv_columns(
         j = min(categorical - {*features})
         raise ValueError(f"{path}: --categorical is for features, and column {_title(names, j)} is none")
 
+    # rows without a missing value
     def is_missing(cell, j):
         # a class may be called NA or none, so of labels and groups empty ones alone are missing
         named = j in (label_column, group_column)
@@ -193,6 +195,7 @@ def csv_columns(
         )
     if missing.all():
         raise ValueError(f"{path}: every row has a missing value")
+    # their cells, with plain numbers
     complete = np.flatnonzero(~missing)
     rows = [cells[n] for n in complete]
     table = Cells(path, names, rows, lines[complete], complete + 1, features, label_column, group_column)
@@ -201,10 +204,10 @@ def csv_columns(
 
 
 def known_columns(path, text, layout, n_columns, categorical, label, header, delimiter):
-    """The columns of a table that a model was trained on.
+    """Return the columns of a table that a model was trained on, as Cells, and doubts.
 
-    They are found by name where both tables have names, else by place: the table has either the columns that
-    the model's had, with or without the label, or the features alone.
+    They are found by name where both tables have names, else by place: the table has either the columns of
+    the table that the model was trained on, with or without the label, or the features alone.
 
     Parameters
     ----------
@@ -217,18 +220,7 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
     categorical : list of bool
         Whether each feature of `layout` is a column of categories.
     label, header, delimiter
-        As `svmselect.cli.read.read` has them.
-
-    Returns
-    -------
-    cells : Cells
-        Whose `label` is None if the table has none.
-    doubts : list of str
-
-    Raises
-    ------
-    ValueError
-        A column is not there, or the table has too few or too many.
+        See `svmselect.cli.read.read`.
     """
     doubts = []
     model_names = layout.names if layout is not None else None
@@ -259,7 +251,7 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
 
 
 def _by_place(path, names, width, layout, n_columns, label):
-    """Places of the features and of the label (None without one), where column names do not tell them."""
+    """Return the places of the features and of the label, or None, where column names do not tell them."""
     if layout is not None and width == layout.width:
         return list(layout.places), layout.label_place if label is None else label
     if layout is not None and width == layout.width - 1 and label is None:
@@ -276,7 +268,7 @@ def _by_place(path, names, width, layout, n_columns, label):
 
 
 def _parsed(path, text, delimiter, header, label, doubts, model_names=None):
-    """Names or None, cells, the line of each row, and the delimiter of a table."""
+    """Return the names or None, the cells, the line of each row, and the delimiter of a table."""
     if not isinstance(text, str):
         for option, value in (("--header", header), ("--delimiter", delimiter)):
             if value is not None:
@@ -292,16 +284,16 @@ def _split(line, delimiter):
 
 
 def first_lines(text):
-    """The first lines of a text that are not blank, from which its format is told."""
+    """Return the first lines of a text that are not blank, from which its format is told."""
     # an end of a line is CR or LF, and no other character that Unicode calls so
     lines = io.StringIO(text, newline="")
     return list(islice((line for line in lines if line.strip()), SAMPLE))
 
 
 def guessed_delimiter(text):
-    """Comma, semicolon or tab, whichever the first line has most of, else white space (None).
+    """Return the mark that the first line has most of, of comma, semicolon and tab; None for white space.
 
-    Commas inside what are numbers with a decimal comma on every line do not count.
+    Commas do not count if on every line they are inside numbers with a decimal comma.
     """
     lines = first_lines(text)
     for mark in (";", "\t", None):
@@ -320,7 +312,7 @@ def guessed_delimiter(text):
 
 
 def _cells_of(path, text, delimiter, header, label, doubts, model_names):
-    """Names of the columns or None, the cells of each row as str, and the line that each row ends in."""
+    """Return the names of the columns or None, the cells of each row, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
         parsed = [(number, _split(line, None)) for number, line in enumerate(file, 1)]
@@ -352,8 +344,11 @@ def _cells_of(path, text, delimiter, header, label, doubts, model_names):
 
 
 def _is_header(rows, label, doubts, model_names):
-    """Whether the first row names the columns: surely if it has names that are looked for, or if none of its
-    cells is a number while others are, else by its look."""
+    """Return whether the first row names the columns.
+
+    It surely does if it has names that are looked for, or if none of its cells is a number while others are.
+    Else its look decides, with a doubt.
+    """
     first, rest = rows[0], rows[1:]
     if label in first and not is_number(label):
         return True
@@ -399,7 +394,7 @@ def _is_header(rows, label, doubts, model_names):
 
 
 def _without_index(names, cells, features, doubts):
-    """The features without the unnamed first column of different whole numbers that pandas writes."""
+    """Return the features without an unnamed first column of different whole numbers, as pandas writes it."""
     if names is None or names[0] not in ("", "Unnamed: 0") or 0 not in features:
         return features
     column = [row[0] for row in cells]
@@ -414,12 +409,12 @@ def _without_index(names, cells, features, doubts):
 
 
 def _title(names, j):
-    """A column for people: its name, or its number from 1."""
+    """Return a column for people: its name, or its number from 1."""
     return str(j + 1) if names is None or names[j] == "" else repr(names[j])
 
 
 def _column_of(path, column, names, width):
-    """The number of a column from 0, of a name or a number from 1."""
+    """Return the number of a column from 0, given its name or its number from 1."""
     if names is not None and column in names:
         if names.count(column) > 1:
             raise ValueError(f"{path}: {names.count(column)} columns are named {column!r}; give a number")
@@ -434,7 +429,7 @@ def _column_of(path, column, names, width):
 
 
 def _default_label(names, width):
-    """The column named like a label, if there is one, else the last."""
+    """Return the column named like a label, if there is one, else the last."""
     likely = [j for j, name in enumerate(names or ()) if name.lower() in LABEL_NAMES]
     return likely[0] if len(likely) == 1 else width - 1
 
@@ -469,7 +464,7 @@ def look_alikes(words):
 
 
 def _read_marked_numbers(table, numeric, delimiter, doubts):
-    """Put plain numbers, in place, for those with a decimal comma, commas of thousands or a unit."""
+    """Replace numbers with a decimal comma, commas of thousands or a unit by plain ones, in place."""
     if delimiter != ",":
         _read_decimal_commas(table.path, table.rows, table.lines, numeric, doubts)
     for j in numeric:
@@ -487,7 +482,7 @@ def _read_marked_numbers(table, numeric, delimiter, doubts):
 
 
 def _read_decimal_commas(path, cells, lines, features, doubts):
-    """Put points for decimal commas, in place, or a ValueError where the features have both."""
+    """Replace decimal commas by points, in place; raise a ValueError where the features have both."""
     places = [(n, j) for n, row in enumerate(cells) for j in features if "," in row[j]]
     places = [(n, j) for n, j in places if DECIMAL_COMMA.fullmatch(cells[n][j])]
     if not places:
@@ -510,7 +505,7 @@ def _read_decimal_commas(path, cells, lines, features, doubts):
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a number in digits 0 to 9, with a decimal point and an exponent where need be."""
+    """Return whether a word is a number in digits 0 to 9, with at most a decimal point and an exponent."""
     return NUMBER.fullmatch(word.strip()) is not None
 
 
@@ -522,16 +517,8 @@ def is_marked_number(word: str) -> bool:
 def bare_numbers(words, thousands):
     """Return numbers without a sign of money, a per cent sign and commas.
 
-    Parameters
-    ----------
-    words : list of str
-    thousands : bool
-        Whether commas may group thousands; else they are decimal commas only.
-
-    Returns
-    -------
-    list of str or None
-        None unless all words are numbers that are written in one such way.
+    It is None unless all words are numbers that are written in one such way. Commas may group thousands if
+    `thousands`; else they are decimal commas only.
     """
     if not MARKS.search("".join(words)):
         return None

@@ -1,5 +1,8 @@
-"""From the cells of a table to numbers: learned from the rows that a model is trained on, kept with it, and
-applied to the rows that it predicts."""
+"""From the cells of a table to numbers.
+
+An encoding is learned from the rows that a model is trained on, kept with it, and applied to the rows that it
+predicts.
+"""
 
 from __future__ import annotations
 
@@ -82,22 +85,10 @@ class Encoding:
         return np.repeat([column.categories is not None for column in self.columns], widths)
 
     def applied(self, raw, doubts):
-        """The features of rows.
+        """Return the features of rows, an ndarray or CSR matrix of shape (m, n_features).
 
-        Parameters
-        ----------
-        raw : Cells or CSR matrix
-        doubts : list of str
-            Gets a sentence if there are categories, or features of LIBSVM text, that are not known.
-
-        Returns
-        -------
-        ndarray or CSR matrix, shape (m, n_features), float64
-
-        Raises
-        ------
-        ValueError
-            A cell is no number, or is missing and has no substitute.
+        `doubts` gets a sentence if there are unknown categories, or unknown features of LIBSVM text. Raise a
+        ValueError if a cell is no number, or is missing and has no substitute.
         """
         X = self._of_cells(raw, doubts) if isinstance(raw, Cells) else self._of_numbers(raw, doubts)
         if self.mean is None:
@@ -172,14 +163,9 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, parts, n_features):
-        """The Encoding of what `as_dict` gave, or a ValueError.
+        """Return the Encoding that `as_dict` turned into `parts`, for a model trained on `n_features`.
 
-        Parameters
-        ----------
-        parts : dict
-            As it was read from a file, which may hold anything.
-        n_features : int
-            The number of features that the model was trained on.
+        The parts are read from a file, which may hold anything: raise a ValueError if they are damaged.
         """
         try:
             columns = tuple(Column(_strings(c["categories"]), c["fill"]) for c in parts["columns"])
@@ -191,7 +177,7 @@ class Encoding:
                 parts["layout"]["width"],
             )
             moments = [parts[key] and np.array(parts[key], dtype=np.float64) for key in ("mean", "deviation")]
-            # files of before say nothing of it, and counted from 1
+            # older files lack it, and counted from 1
             zero_based = parts.get("zero_based", False)
             encoding = cls(parts["n_features"], layout, columns, *moments, zero_based)
             encoding._check(n_features)
@@ -200,7 +186,7 @@ class Encoding:
         return encoding
 
     def _check(self, n_features):
-        """A ValueError unless the parts are of the right types and fit each other."""
+        """Raise a ValueError unless the parts are of the right types and fit each other."""
         n_columns = self.is_category.size
         right = self.n_features == n_features == n_columns and (self.mean is None) == (self.deviation is None)
         right = right and isinstance(self.zero_based, bool)
@@ -227,14 +213,14 @@ class Encoding:
 
 
 def _strings(words):
-    """A tuple of str or None, or a TypeError."""
+    """Return a tuple of str or None; raise a TypeError for anything else."""
     if words is not None and not (isinstance(words, list) and all(isinstance(w, str) for w in words)):
         raise TypeError
     return None if words is None else tuple(words)
 
 
 def learned(raw, categorical, impute, standardise, doubts, zero_based=False):
-    """The encoding of the rows that a model is trained on.
+    """Return the encoding of the rows that a model is trained on.
 
     Parameters
     ----------
@@ -316,7 +302,7 @@ def _column(cells, j, categorical, impute, doubts):
 
 
 def _numeric_column(cells, j, values, impute, doubts):
-    """Column j of the cells, which holds these numbers."""
+    """Return the Column for column j of the cells, which holds these numbers."""
     _doubt_id(cells, j, _likeness_to_id(values), doubts)
     for code in (values.min(), values.max()):
         if _is_missing_code(values, code):
@@ -329,7 +315,7 @@ def _numeric_column(cells, j, values, impute, doubts):
 
 
 def _filled(cells, j, words, fill):
-    """The words of column j of the cells with `fill` for those that are missing, or a ValueError."""
+    """Return the words of column j with `fill` for missing ones; raise a ValueError where there is none."""
     missing = [n for n, word in enumerate(words) if word.lower() in MISSING]
     if missing and fill is None:
         n = missing[0]
@@ -344,7 +330,7 @@ def _filled(cells, j, words, fill):
 
 
 def _finite_numbers(words):
-    """The words as float64 if each is a finite number, else None."""
+    """Return the words as float64 if each is a finite number, else None."""
     together = "".join(words)
     if "_" in together or not together.isascii():  # what float takes and this reader does not
         return None
@@ -356,7 +342,7 @@ def _finite_numbers(words):
 
 
 def _numbers_of(cells, j, words, training=False):
-    """The words of column j of the cells as float64, or a ValueError."""
+    """Return the words of column j of the cells as float64; raise a ValueError for other words."""
     values = _finite_numbers(words)
     if values is not None:
         return values
@@ -414,19 +400,20 @@ def _is_missing_code(values, code):
 
 
 def counted(n, one, more):
-    """A number with its noun."""
+    """Return a number with its noun."""
     return f"{n} {one if n == 1 else more}"
 
 
 def name_of(label):
-    """A class for people: whole numbers without a point."""
+    """Return a class for people: whole numbers without a point."""
     return f"{label:.0f}" if isinstance(label, float) else str(label)
 
 
 def codes_of(labels, classes, path, doubts):
-    """The number of each row's class: -1 if the model does not know the label, -2 if there is none.
+    """Return the number of each row's class: -1 if the model does not know the label, -2 if there is none.
 
-    None if no row has one. A ValueError if no label is known: the file means something else by them.
+    It is None if no row has a label. Raise a ValueError if no label is known: the file means something else
+    by them.
     """
     are_text = classes.dtype.kind not in "iuf"
     numbers = {(str(label) if are_text else float(label)): k for k, label in enumerate(classes.tolist())}

@@ -66,7 +66,7 @@ OF_ONE_CLASS = {
 
 
 def load(arguments):
-    """Features of the file, its Table, and the remarks that they deserve."""
+    """Read the file of the arguments: return its features, its Table, and facts for reports."""
     data = read(
         arguments.file,
         arguments.format,
@@ -83,6 +83,7 @@ def load(arguments):
         arguments.zero_based,
         arguments.max_bytes,
     )
+    # remarks on the file
     for doubt in data.doubts:
         warn(doubt)
     X = data.X
@@ -98,6 +99,7 @@ def load(arguments):
             )
     if data.dropped:
         warn(f"{data.dropped} rows with a missing value are left out")
+    # facts for reports
     classes, counts = np.unique(data.labels, return_counts=True)
     named = {name_of(label): int(n) for label, n in zip(classes, counts, strict=True)}
     facts = {
@@ -115,7 +117,7 @@ def load(arguments):
 
 
 def heading(facts, model):
-    """The first lines of every report."""
+    """Return the first lines of every report."""
     classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
     groups = f"; {facts['groups']} groups" if "groups" in facts else ""
     return [
@@ -127,7 +129,7 @@ def heading(facts, model):
 
 
 def classifier(arguments, **parameters):
-    """The SVC of the options."""
+    """Return the SVC of the options."""
     return SVC(
         kernel=arguments.kernel,
         degree=arguments.degree,
@@ -150,7 +152,7 @@ def evaluated_model(arguments, **parameters):
 
 
 def described(model, X):
-    """The parameters of an SVC as a dict, and for people."""
+    """Return the parameters of an SVC as a dict, and as a line for people."""
     parameters = {"kernel": model.kernel, "C": float(model.C)}
     if model.kernel != "linear":
         parameters["gamma"] = float(resolved_gamma(model.gamma, X))
@@ -167,18 +169,18 @@ def described(model, X):
 
 
 def constant_class(predicted):
-    """Return the name of the class that all rows are given, or None where they are given several."""
+    """Return the name of the class if all rows are given one, else None."""
     return name_of(predicted.tolist()[0]) if (predicted == predicted[0]).all() else None
 
 
 def constant_remark(predicted):
-    """Return a line that names the class that all rows are given; none where they are given several."""
+    """Return a line that names the class if all rows are given one, else no line."""
     label = constant_class(predicted)
     return [] if label is None else [f"the model is constant: it gives every row the class {label}"]
 
 
 def loo(arguments):
-    """Exact leave-one-out error of one model."""
+    """Run the command `loo`: the exact leave-one-out error of one model."""
     check_name("--scoring", arguments.scoring)
     check_positive(arguments)
     check_plotting(None, arguments.report)
@@ -186,6 +188,7 @@ def loo(arguments):
     y = data.labels
     check_score("--scoring", arguments.scoring, y, arguments.positive)
     model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
+    # training, and leave-one-out
     begin = time.perf_counter()
     model.fit(X, y)
     if not arguments.scoring:  # else training has left each row out
@@ -195,6 +198,7 @@ def loo(arguments):
     scorer = scorer_for(arguments.scoring, arguments.positive, y)
     score = model.loo_score(scorer) if arguments.scoring else None
     seconds = time.perf_counter() - begin
+    # results for JSON, for people, and for the page
     parameters, line = described(model, X)
     predicted = model.predict(X)
     training_error = float(np.mean(predicted != y))
@@ -230,7 +234,7 @@ def loo(arguments):
 
 
 def cv(arguments):
-    """k-fold cross-validation error of one model."""
+    """Run the command `cv`: the k-fold cross-validation error of one model."""
     check_name("--scoring", arguments.scoring)
     check_positive(arguments)
     X, data, facts = load(arguments)
@@ -238,6 +242,7 @@ def cv(arguments):
     check_score("--scoring", arguments.scoring, y, arguments.positive)
     model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
     folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
+    # cross-validation of a grid of one model
     names = {"accuracy": "accuracy", "balanced": "balanced_accuracy"}
     if arguments.scoring:
         names["score"] = scorer_for(arguments.scoring, arguments.positive, y)
@@ -254,6 +259,7 @@ def cv(arguments):
     errors = 1 - np.array([results[f"split{h}_test_accuracy"][0] for h in range(search.n_splits_)])
     weighted = 1 - float(results["mean_test_balanced"][0])
     score = float(results["mean_test_score"][0]) if arguments.scoring else None
+    # results for JSON and for people
     shown_score = score_name(arguments.scoring, arguments.positive)
     parameters, line = described(model, X)
     result = {
@@ -282,7 +288,7 @@ def cv(arguments):
 
 
 def span(arguments):
-    """Estimates from a single fit."""
+    """Run the command `span`: estimates from a single fit."""
     X, data, facts = load(arguments)
     y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
@@ -305,7 +311,7 @@ def span(arguments):
 
 
 def check_name(option, name):
-    """A ValueError, before a file is read, unless a score is one that scikit-learn knows; None is right."""
+    """Raise a ValueError, before a file is read, for a score that scikit-learn does not know."""
     try:
         Scoring("accuracy" if name is None else name)
     except ValueError:
@@ -316,7 +322,7 @@ def check_name(option, name):
 
 
 def check_positive(arguments):
-    """Raise a ValueError, before a file is read, if no score of the options is that of one class."""
+    """Raise a ValueError, before a file is read, if --positive is given and no score is that of one class."""
     names = {vars(arguments).get(option) for option in ("scoring", "threshold")}
     if arguments.positive is not None and not names & {*OF_ONE_CLASS}:
         raise ValueError(
@@ -326,30 +332,15 @@ def check_positive(arguments):
 
 
 def score_name(name, positive):
-    """Return the name of a score for people, with the class that it is of."""
+    """Return the name of a score for people, with its class."""
     return name if positive is None or name not in OF_ONE_CLASS else f"{name} of {positive}"
 
 
 def scorer_for(name, positive, y):
-    """Return a score as `Scoring` takes it.
+    """Return a score as `Scoring` takes it, None for None.
 
-    Parameters
-    ----------
-    name : str or None
-        None for None.
-    positive : str or None
-        The class that the score is of; by default scikit-learn's, which is called 1.
-    y : ndarray, shape (m,)
-        Labels.
-
-    Returns
-    -------
-    str, callable or None
-
-    Raises
-    ------
-    ValueError
-        No label is called `positive`.
+    `positive` names the class that the score is of, by default scikit-learn's, which is called 1. Raise a
+    ValueError if no label of y has this name.
     """
     if positive is None or name not in OF_ONE_CLASS:
         return name
@@ -366,7 +357,7 @@ def scorer_for(name, positive, y):
 def check_score(option, name, y, positive=None):
     """Return the Scoring of a name, or None for None.
 
-    Raises a ValueError, before anything is trained, if the score is not for these labels.
+    Raise a ValueError, before anything is trained, if the score is not for these labels.
     """
     if name is None:
         return None
@@ -388,8 +379,7 @@ def check_score(option, name, y, positive=None):
 
 
 def check_threshold(name, y, positive=None):
-    """A ValueError, before anything is trained, unless a threshold of these labels can be tuned by a score of
-    this name; None is right."""
+    """Raise a ValueError, before anything is trained, unless this score can tune a threshold of y."""
     scoring = check_score("--threshold", name, y, positive)
     if scoring is None:
         return
@@ -400,7 +390,7 @@ def check_threshold(name, y, positive=None):
 
 
 def folds_of(k, y, groups, arguments, option):
-    """Folds in which the classes have about their shares, or a ValueError.
+    """Return folds in which the classes have about their shares; raise a ValueError where there are none.
 
     Parameters
     ----------
@@ -414,7 +404,7 @@ def folds_of(k, y, groups, arguments, option):
         The arguments of the command. Its --seed and --scoring count, since most scores need rows of every
         class.
     option : str
-        What asks for them, for errors.
+        The option that asks for folds, for errors.
 
     Returns
     -------
@@ -452,7 +442,7 @@ def folds_of(k, y, groups, arguments, option):
 
 @dataclass(frozen=True)
 class LeftOutRows:
-    """Rows and how a classifier decides that was trained without them.
+    """Predictions of rows by classifiers that were trained without them.
 
     Attributes
     ----------
@@ -463,9 +453,9 @@ class LeftOutRows:
         the row is right. With more classes, the score of the row's class less the largest of the others.
     wrong : ndarray of bool, shape (m,)
     method : str
-        What was left out, for people.
+        The name of the method for people.
     without : str
-        The same after "the classifier that was trained without".
+        The end of the sentence "the classifier that was trained without".
     """
 
     predicted: np.ndarray
@@ -481,12 +471,12 @@ class LeftOutRows:
 
 
 def left_out_rows(model, y):
-    """The LeftOutRows of a trained SVC, each by the classifier without it alone."""
+    """Return the LeftOutRows of a trained SVC, each by the classifier without it alone."""
     return _rows(model, model.loo_decision_, model.loo_predictions_, y, "leave-one-out", "them")
 
 
 def held_out_rows(model, X, y, folds):
-    """Return margins and misclassified rows by the classifiers trained without each row's fold."""
+    """Return the LeftOutRows of an SVC, each by the classifier trained without its fold."""
     plain = clone(model).set_params(calibration=None, threshold=None)
     values = cross_val_predict(plain, X, y, cv=folds, method="decision_function")
     predicted = None if values.ndim == 1 else cross_val_predict(plain, X, y, cv=folds)

@@ -24,7 +24,7 @@ def show(result, as_json, lines):
 
 
 def visible(text):
-    """Return a text in which every character that is not printed has become an escape such as ``\\x1b``.
+    r"""Return a text in which every character that is not printed has become an escape such as ``\x1b``.
 
     Names of files, columns and classes are a stranger's: they must not move the cursor, change the colours or
     the title of a terminal, or begin another line.
@@ -44,13 +44,9 @@ def _plain(value):
 
 
 def table(rows, header=None):
-    """Lines of left-aligned columns; those that hold numbers are right-aligned.
+    """Return lines of left-aligned columns; those that hold numbers are right-aligned.
 
-    Parameters
-    ----------
-    rows : list of sequences
-        Cells are str, int or float; all rows have the same length.
-    header : sequence of str, optional
+    Cells are str, int or float; all rows have the same length.
     """
     cells = [[text(cell) for cell in row] for row in rows]
     right = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(rows[0]))]
@@ -68,11 +64,12 @@ def table(rows, header=None):
 
 
 def text(cell):
-    """A cell for people: numbers with six digits."""
+    """Return a cell for people: numbers with six digits."""
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def percent(share):
+    """Return a share in per cent."""
     return f"{100 * share:.2f} %"
 
 
@@ -82,7 +79,7 @@ def warn(sentence):
 
 
 def check_outputs(arguments):
-    """A ValueError, before anything is read, for a file that would be lost, or a path that is no file."""
+    """Raise a ValueError, before anything is read, for a file that would be lost or is no file."""
     given = vars(arguments)
     taken = {Path(given[name]).resolve(): role for name, role in READ.items() if given.get(name, "-") != "-"}
     for name in WRITTEN:

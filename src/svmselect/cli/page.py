@@ -48,24 +48,24 @@ SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 
 
 def write_page(arguments, facts, lines, numbers, left_out, model, data, search=None):
-    """Write the page.
+    """Write the page of --report.
 
     Parameters
     ----------
     arguments : Namespace
         The arguments of the command.
     facts : dict
-        What the command prints about the file.
+        Facts about the file, as the command prints them.
     lines : list of str
         Sentences on the model and how it was chosen.
     numbers : list of tuple of str
-        What the command found: name and value.
+        Results of the command: name and value.
     left_out : LeftOutRows
     model : SVC
     data : Table
     search : tuple, optional
-        The search after its fit; its models in the order of their errors, as list of dict; what they were
-        judged by, for people, and its name in each model.
+        The search after its fit; its models in the order of their errors, as list of dict; the name of their
+        measure for people, and its key in each model.
     """
     classes = ", ".join(f"{name} ({n})" for name, n in facts["classes"].items())
     parts = [
@@ -113,13 +113,13 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
 
 
 def _drawn(figure, name, alternative):
-    """A figure with what stands for it where it is not seen."""
+    """Return a figure as HTML, with a text for those who do not see it."""
     svg = as_svg(figure, name).replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}"', 1)
     return f"<figure>{svg}</figure>"
 
 
 def _misclassified(left_out, data):
-    """The rows that the classifier without them gets wrong, the worst first."""
+    """Return the rows that the classifier without them gets wrong, the worst first, as HTML."""
     wrong = np.flatnonzero(left_out.wrong)
     wrong = wrong[np.argsort(left_out.margins[wrong], kind="stable")]
     rows = [
@@ -153,7 +153,7 @@ def _more(n):
 
 
 def _table(caption, header, rows):
-    """A table of one row at least; columns of numbers are right-aligned."""
+    """Return a table of at least one row as HTML; columns of numbers are right-aligned."""
 
     def is_number(value):
         return isinstance(value, int | float) or re.fullmatch(r"[0-9.]+ %", value) is not None
@@ -170,7 +170,7 @@ def _table(caption, header, rows):
 
 
 def check_plotting(plot, report):
-    """A ValueError, before anything is trained, unless --plot and --report can be drawn."""
+    """Raise a ValueError, before anything is trained, unless --plot and --report can be drawn."""
     if plot and Path(plot).suffix.lower() not in FORMATS:
         raise ValueError(f"--plot takes a file that ends in {', '.join(FORMATS)}, got {plot!r}")
     if plot or report:
@@ -181,29 +181,20 @@ def check_plotting(plot, report):
 
 
 def surface(search):
-    """Draw the scores of a search's models: a surface over C and gamma, or a curve along the one that varies.
-
-    Parameters
-    ----------
-    search : LOOSearchCV or SeededCV
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw the scores of a fitted search: a surface over C and gamma, or a curve along one of them."""
     figure = _new_figure(4)
     return SearchDisplay.from_search(search, ax=figure.subplots()).figure_
 
 
 def histogram(rows):
-    """The margins of LeftOutRows, as a figure."""
+    """Draw the margins of LeftOutRows."""
     label = f"{rows.method} margin of a row"
     display = SearchDisplay("margins", label, values=rows.margins, wrong=rows.wrong)
     return display.plot(_new_figure(3).subplots()).figure_
 
 
 def _new_figure(height):
-    """A figure of so many inches that no window shows."""
+    """Return a figure of this height in inches that no window shows."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(6, height), layout="constrained")
@@ -219,13 +210,13 @@ def _draw(figure, file, form):
 
 
 def plot(figure, path):
-    """Write a figure to a file, whose end says of which kind."""
+    """Write a figure to a file; the end of its name says which kind of file."""
     with replacing(Path(path)) as file:
         _draw(figure, file, Path(path).suffix.lower()[1:])
 
 
 def as_svg(figure, name):
-    """A figure as an element of a page, whose ids begin with a name of its own."""
+    """Return a figure as an element of a page, whose ids begin with the name of the figure."""
     file = io.BytesIO()
     _draw(figure, file, "svg")
     text = file.getvalue().decode()

@@ -1,4 +1,4 @@
-"""The user's files: features and labels of a CSV table or of LIBSVM text, or what is wrong in a sentence."""
+"""Files of users: features and labels of a CSV table, a Parquet file or LIBSVM text."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ class Table:
     ----------
     X : ndarray or CSR matrix, shape (m, d), float64
     numbers : ndarray of int, shape (m,)
-        Which of the file's rows of data each is, from 1.
+        The number of each row among the file's rows of data, from 1.
     labels : ndarray, shape (m,)
         float64 where all of them are whole numbers written in one way each, else str.
     label_column : str
-        What the labels were read from, for people.
+        The name of the column of the labels, for people.
     dropped : int
         Rows left out because a value was missing.
     encoding : Encoding
-        How the features became numbers.
+        The map from cells to features.
     raw : Cells or CSR matrix
-        What it was learned from.
+        The rows from which the encoding was learned.
     groups : ndarray of str, shape (m,), or None
         The group that each row belongs to.
     doubts : tuple of str
-        Sentences: what was decided that may be wrong, and why.
+        Sentences on decisions that may be wrong, and their reasons.
     """
 
     X: np.ndarray | scipy.sparse.csr_matrix
@@ -88,7 +88,7 @@ class Table:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of a file for a model that is there.
+    """Rows of a file for a trained model.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ def read_rows(
     zero_based=None,
     max_bytes=MAX_BYTES,
 ):
-    """Read a file for a model that is there.
+    """Read a file for a trained model, as `_Rows`.
 
     Parameters
     ----------
@@ -214,10 +214,6 @@ def read_rows(
         The encoding that the model was trained with.
     zero_based : bool, optional
         Whether number 0 of LIBSVM text is the model's first feature; by default if it was so in training.
-
-    Returns
-    -------
-    _Rows
 
     Raises
     ------
@@ -271,7 +267,7 @@ def _refuse(path, kind, other, options):
 
 
 def _placed(path, error):
-    """An error's sentence, which starts with the name of the file."""
+    """Return the sentence of an error, beginning with the name of the file."""
     return str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
 
 
@@ -296,7 +292,7 @@ def _libsvm_columns(path, text, zero_based):
 
 
 def _csv_labels(words, where, column, doubts):
-    """Labels that differ as text as different classes: float64 where that keeps them apart, else str."""
+    """Return labels that differ as text as different classes: float64 where it keeps them apart, else str."""
     labels = np.array(words)
     kinds, counts = np.unique(labels, return_counts=True)
     for word, count in zip(kinds, counts, strict=True):
@@ -326,8 +322,10 @@ def _csv_labels(words, where, column, doubts):
 
 
 def _check_classes(labels, fractions, where, column, doubts):
-    """A ValueError unless the labels are of two classes at least and not of nearly as many as there are rows;
-    a doubt where they may be a number to predict."""
+    """Raise a ValueError unless there are at least two classes, and not nearly as many as rows.
+
+    Add a doubt where the labels may be a number to predict.
+    """
     kinds = np.unique(labels)
     if kinds.size < 2:
         only = f"{labels[0]:g}" if labels.dtype.kind == "f" else repr(str(labels[0]))
@@ -343,24 +341,11 @@ def _check_classes(labels, fractions, where, column, doubts):
 
 
 def unpacked(path, max_bytes=MAX_BYTES):
-    """Return the bytes of a file, unpacked.
+    """Return the bytes of a file, unpacked; raise a ValueError if it cannot be read or is too large.
 
-    Parameters
-    ----------
-    path : str or Path
-        A file or a pipe; "-" is standard input. What is compressed with gzip, bzip2 or xz, by the end of its
-        name or by its first bytes, is unpacked.
-    max_bytes : int
-        The most that it may have, packed or not. No more is ever held, however much is packed.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        There is no such file, it has more bytes, or it cannot be read or unpacked.
+    The path is that of a file or a pipe; "-" is standard input. Files compressed with gzip, bzip2 or xz, told
+    by the end of the name or by the first bytes, are unpacked. No more than `max_bytes` are held, packed or
+    not.
     """
     raw = _bytes_of(path, max_bytes)
     endings = [ending for ending, magic in PACKED.items() if re.match(magic, raw)]
@@ -382,8 +367,10 @@ def check_no_foreigner(path, raw):
 
 
 def text_of(path, raw):
-    """The text of a file's bytes, without the byte order mark and with line ends as they are; a ValueError
-    unless it is UTF-8."""
+    """Return the text of a file's bytes, without a byte order mark and with line ends as they are.
+
+    Raise a ValueError unless it is UTF-8.
+    """
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -403,7 +390,7 @@ def check_size(path, n_bytes, max_bytes):
 
 
 def _limited(file, path, max_bytes):
-    """Return what a binary file holds, without reading much more than is allowed."""
+    """Return the content of a binary file, without reading much more than is allowed."""
     parts, size = [], 0
     while part := file.read(CHUNK):
         size += len(part)
@@ -429,27 +416,11 @@ def _bytes_of(path, max_bytes):
 
 
 def parquet_cells(path, raw, max_bytes=MAX_BYTES):
-    """Names of the columns, and rows of cells as text.
+    """Return the names of the columns of a Parquet file, and rows of cells as text.
 
-    Parameters
-    ----------
-    path : str or Path
-        What errors call the file.
-    raw : bytes
-    max_bytes : int
-        The most that the file may have, unpacked, where each value counts as one byte at least.
-
-    Returns
-    -------
-    names : list of str
-    rows : list of lists of str
-        Numbers with all their digits; a null is an empty text.
-
-    Raises
-    ------
-    ValueError
-        pyarrow is not installed, the file is damaged or too large, or a column holds something else than
-        numbers and text.
+    Numbers have all their digits; a null is an empty text. Each value counts as at least one byte of
+    `max_bytes`. Raise a ValueError if pyarrow is not installed, the file is damaged or too large, or a column
+    holds something else than numbers and text.
     """
     try:
         import pyarrow

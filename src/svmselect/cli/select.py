@@ -48,7 +48,8 @@ __all__ = ["select"]
 
 
 def select(arguments):
-    """The best model of a grid."""
+    """Run the command `select`: the best model of a grid."""
+    # 1) checks before the file is read, and before anything is trained
     check_name("--scoring", arguments.scoring)
     check_groups(arguments)
     check_options(arguments)
@@ -62,6 +63,7 @@ def select(arguments):
     outer_folds = []
     if arguments.outer:
         outer_folds = folds_of(arguments.outer, y, data.groups, arguments, "--outer")
+    # 2) the search, and its models in the order of their ranks
     search = _searched(arguments, X, y, data.groups, not arguments.quiet)
     key, measure, values = _measured(arguments, search)
     rank = search.cv_results_["rank_test_score"]
@@ -84,6 +86,7 @@ def select(arguments):
     def shown(value):
         return float(value) if arguments.scoring else percent(value)
 
+    # 3) sentences on the choice, and the error of the selection as a whole
     names = sorted(search.param_grid)
     rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
     least = text(shown(values[search.best_index_]))
@@ -100,6 +103,7 @@ def select(arguments):
         numbers.append(outer.row)
     elif len(models) > 1:
         remarks.append(f"{optimistic}: --outer 5 measures the selection as a whole")
+    # 4) the chosen model, trained on all rows
     if arguments.save or arguments.report or arguments.calibration or arguments.threshold:
         fit_saved(model, arguments, X, y)
         predicted = model.predict(X)
@@ -110,6 +114,7 @@ def select(arguments):
         predicted = classifier(arguments, **search.best_params_).fit(X, y).predict(X)
     result["constant"] = constant_class(predicted)
     remarks += constant_remark(predicted)
+    # 5) files and output
     if arguments.save:
         save(model, data, arguments)
         result["model"] = arguments.save
@@ -119,11 +124,7 @@ def select(arguments):
     if arguments.plot:
         plot(surface(search), arguments.plot)
     if arguments.report:
-        if arguments.by == "loo":
-            left_out = left_out_rows(model, y)
-        else:
-            folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
-            left_out = held_out_rows(model, X, y, folds)
+        left_out = _left_out(arguments, model, X, data)
         condition = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{condition}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(predicted != y))))
@@ -135,7 +136,7 @@ def select(arguments):
 
 
 def _searched(arguments, X, y, groups, verbose):
-    """The search of the options, after its fit."""
+    """Return the search of the options, after its fit."""
     model = evaluated_model(arguments)
     grid = default_grid(model.kernel, X)
     if arguments.C:
@@ -170,15 +171,23 @@ def _measured(arguments, search):
 
 
 def _chosen(arguments, X, y, groups):
-    """The best model of the grid, trained on these rows alone."""
+    """Return the best model of the grid, trained on these rows alone."""
     search = _searched(arguments, X, y, groups, False)
     return fit_saved(
         configured_model(arguments, bool(arguments.scoring), **search.best_params_), arguments, X, y
     )
 
 
+def _left_out(arguments, model, X, data):
+    """Return the LeftOutRows of the chosen model by the method of --by."""
+    if arguments.by == "loo":
+        return left_out_rows(model, data.labels)
+    folds = folds_of(arguments.folds, data.labels, data.groups, arguments, "--folds")
+    return held_out_rows(model, X, data.labels, folds)
+
+
 def _write_models(path, names, key, models):
-    """A CSV file of all models, the best first, with every number in full."""
+    """Write a CSV file of all models, the best first, with every number in full."""
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")
     writer.writerow([*names, key])
@@ -188,10 +197,10 @@ def _write_models(path, names, key, models):
 
 
 class Outer:
-    """The models that are chosen without each fold, on that fold.
+    """Models chosen and trained without each outer fold, evaluated on that fold.
 
-    What is learned from the rows is learned anew without the fold: categories, values that are filled in,
-    means and deviations, the grid's scale of gamma, and the choice itself.
+    Everything is learned anew without the fold: categories, values that are filled in, means and deviations,
+    the grid's scale of gamma, and the choice itself.
 
     Parameters
     ----------
@@ -200,14 +209,14 @@ class Outer:
     folds : list of tuple of ndarray
         The rows that are chosen and trained on, and those that are held out.
     choose : callable
-        ``choose(arguments, X, y, groups)`` gives the chosen model, trained on all of these rows.
+        ``choose(arguments, X, y, groups)`` returns the chosen model, trained on all of these rows.
     by : str
-        What `choose` judges by: "accuracy", "weighted_accuracy", or the name of a score.
+        The score by which `choose` chooses: "accuracy", "weighted_accuracy", or the name of a score.
 
     Attributes
     ----------
     wrong : ndarray of bool, shape (m,)
-        The rows that the model without their fold takes for another class.
+        The rows that the model without their fold misclassifies.
     fold : ndarray of int, shape (m,)
         The outer fold of each row.
     scores : list of float
@@ -271,7 +280,7 @@ class Outer:
 
 
 def _encoded_apart(data, train, held_out, arguments):
-    """Features of training rows, and of others by the encoding that the training rows give."""
+    """Return the features of training rows, and of held-out rows by the encoding of the training rows."""
     known = data.encoding
     if known.layout is None:
         raw, raw_held_out, categorical = data.raw[train], data.raw[held_out], set()

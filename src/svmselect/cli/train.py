@@ -36,7 +36,7 @@ __all__ = [
 
 
 def train(arguments):
-    """One model, which is saved."""
+    """Run the command `train`: one model, which is saved."""
     check_options(arguments)
     X, data, facts = load(arguments)
     y = data.labels
@@ -68,7 +68,7 @@ def train(arguments):
 
 
 def check_options(arguments):
-    """A ValueError, before the file is read, for options that cannot go together."""
+    """Raise a ValueError, before the file is read, for options that cannot go together."""
     check_name("--threshold", arguments.threshold)
     check_positive(arguments)
     for option in ("calibration", "threshold"):
@@ -83,7 +83,7 @@ def check_options(arguments):
 
 
 def check_groups(arguments):
-    """A ValueError, before the file is read, where --groups would not be heeded."""
+    """Raise a ValueError, before the file is read, for options that ignore --groups."""
     options = [("--by loo", arguments.by == "loo")]
     options += [(f"--{name}", getattr(arguments, name)) for name in ("calibration", "threshold")]
     for option, given in options:
@@ -95,8 +95,10 @@ def check_groups(arguments):
 
 
 def check_saving(arguments, data):
-    """A ValueError, before anything is trained, where a threshold cannot be tuned, or the format cannot hold
-    the encoding."""
+    """Raise a ValueError, before anything is trained, for a threshold or a model that is impossible.
+
+    The score may be unable to tune a threshold, or LIBSVM's format to hold the encoding.
+    """
     check_threshold(arguments.threshold, data.labels, arguments.positive)
     if arguments.save and arguments.save_as == "libsvm" and not data.encoding.is_plain:
         raise ValueError(
@@ -106,7 +108,7 @@ def check_saving(arguments, data):
 
 
 def configured_model(arguments, calibrated=False, **parameters):
-    """The SVC of the options as it is kept; `calibrated` gives it probabilities in any case."""
+    """Return the SVC of the options as it is saved; `calibrated` gives it probabilities in any case."""
     return classifier(
         arguments,
         calibration="loo" if calibrated or arguments.calibration else None,
@@ -119,7 +121,7 @@ def configured_model(arguments, calibrated=False, **parameters):
 def fit_saved(model, arguments, X, y):
     """Train an SVC of `configured_model`, and return it.
 
-    Its `threshold` becomes the score's name, which says of which class the score is and can be saved.
+    Its `threshold` becomes the name of the score with its class, which can be saved.
     """
     model.set_params(threshold=scorer_for(arguments.threshold, arguments.positive, y)).fit(X, y)
     return model.set_params(threshold=score_name(arguments.threshold, arguments.positive))

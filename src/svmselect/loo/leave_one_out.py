@@ -1,5 +1,8 @@
-"""Exact leave-one-out in five phases: check the arguments, solve for all points, and resolve each left-out
-point by the sufficiency checks, by its path, or by training without it."""
+"""Exact leave-one-out in five phases.
+
+It checks the arguments, solves for all points, and resolves each left-out point by the sufficiency checks, by
+its path, or by training without it.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +53,10 @@ def leave_one_out(
     rng: int | np.random.Generator = 0,
     active_set: bool = True,
 ) -> LeaveOneOut:
-    """Exact leave-one-out error, and the left-out decision values.
+    """Compute the exact leave-one-out error, and the left-out decision values.
 
-    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm
-    1), and finds the classifier without each remaining point from the one with it.
+    A solution of all points comes first. The sufficiency checks resolve most points (Franc, Laskov and
+    Mueller 2008, Algorithm 1). The classifier without each remaining point is computed from the one with it.
 
     Parameters
     ----------
@@ -66,12 +69,12 @@ def leave_one_out(
         Upper bound of every alpha, or one positive bound per point.
     method : {"unlearn", "certified", "retrain"}
         "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
-        from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. Few points
-        whose sign a few steps of "certified" prove from that solution need no path. "retrain":
-        the standard approach of Franc et al., their Algorithm 2: every point is solved to `tol` by SMO, its
-        alpha spread over the in-bound SVs; where SMO creeps, after more than 10 m^2 steps, the active-set
-        method takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out
-        decision value is proved.
+        from a solution with a KKT gap of at most 1e-9, and the ends of paths are checked; see Notes. A point
+        whose sign is proved by a few steps of "certified" from that solution needs no path. "retrain": the
+        standard approach of Franc et al., their Algorithm 2. Every point is solved to `tol` by SMO, its alpha
+        spread over the in-bound SVs. Where SMO creeps, after more than 10 m^2 steps, the active-set method
+        takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out decision
+        value is proved.
     tol : float
         KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
         it.
@@ -90,13 +93,13 @@ def leave_one_out(
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
         those that need no path, and once for a hundred or so paths.
     decision_values : bool
-        Whether to find the decision value of every point by the classifier without it, and not only its
+        Whether to compute the decision value of every point by the classifier without it, and not only its
         sign. Every point with ``alpha_r > 0`` is then driven to the end of its path, or trained without to a
         KKT gap of 1e-9.
     give_up : callable, optional
-        For "unlearn" alone. It is called as ``give_up(errors)`` with the points that are known to be errors
-        so far, bool of shape (m,), after the checks and now and then between paths. If it returns True, the
-        rest is left undecided.
+        For "unlearn" alone. It is called as ``give_up(errors)`` with the points known to be errors so far,
+        bool of shape (m,), after the checks and now and then between paths. If it returns True, the remaining
+        points are left undecided.
     sample : int, optional
         The largest number of points that are solved for. If the checks leave more undecided, this many are
         drawn at random, and the error is an estimate with a `standard_error`. Every point has the same
@@ -144,8 +147,8 @@ def leave_one_out(
     matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
     KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above
     with the curvature of the matrix, has to have the sign that the path found. A point that fails is trained
-    anew to the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to
-    `tol` even so is named in `not_converged`.
+    anew to the gap of the full solution, by SMO and the active-set method. A point that does not come to
+    `tol` in float64 even so is named in `not_converged`.
 
     *Decision values.* With ``decision_values=True`` a path may not stop before its end. There the dual is
     solved by linear systems over the in-bound points, and what is found is exact up to their round-off; its
@@ -159,6 +162,9 @@ def leave_one_out(
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
     their bounds.
+
+    *Calls.* `_solve_all` calls ``_active_set.solve``, and `_resolve_by_paths` calls ``unlearn_points`` and
+    ``PointStart.decide``; the compiled core is ``PointPaths.walk`` of ``unlearning/_paths.pyx``.
 
     Examples
     --------
@@ -280,7 +286,7 @@ class _FullFit:
 
 @dataclass
 class _Points:
-    """Left-out points and what the phases have found out about each; fields are those of `LeaveOneOut`."""
+    """Left-out points and the findings of the phases about each; fields are those of `LeaveOneOut`."""
 
     decision: np.ndarray
     resolved_by: np.ndarray
@@ -475,9 +481,15 @@ def _resolve_by_training(problem, full, points):
 
 
 def _train_without(problem, full, undecided, aim, points):
-    """Return decision values of left-out points by training without them from the full solution, to a KKT gap
-    of `aim` if that can be reached; their outcomes, 1 if the gap is known to be small enough, else 0; and the
-    steps."""
+    """Train without each left-out point, from the full solution, to a KKT gap of `aim` if it can be reached.
+
+    Returns
+    -------
+    decision : ndarray, shape (n,)
+    outcome : ndarray of intp, shape (n,)
+        1 if the gap is known to be small enough, else 0.
+    n_iter : int
+    """
     y, limit = problem.y, problem.max_iter
     decision, outcome = np.empty(undecided.size), np.zeros(undecided.size, dtype=np.intp)
     n_iter = 0
@@ -504,8 +516,7 @@ def _train_without(problem, full, undecided, aim, points):
 
 
 def _identical_points(gram, y):
-    """Return the first of each group of points of equal rows and labels, and the group of each point, shape
-    (m,)."""
+    """Return the first of each group of points of equal rows and labels, and the group of each point."""
     rows = gram.row_groups
     everyone = np.arange(gram.m)
     if rows[-1] == gram.m - 1:
@@ -516,8 +527,10 @@ def _identical_points(gram, y):
 
 
 def _split_among_points(solution, group, C):
-    """Return the solution of all points from that in which each group of identical ones is one point: their
-    alphas are in proportion to their bounds."""
+    """Return the solution of all points from the one in which each group of identical points is one point.
+
+    The alphas of a group are in proportion to their bounds.
+    """
     alpha, bound = solution.alpha[group], solution.C[group]
     return replace(
         solution,
@@ -528,8 +541,11 @@ def _split_among_points(solution, group, C):
 
 
 def _portions(points, decision, y, give_up):
-    """Return portions of points in the order in which they are decided: all at once, or where one may give
-    up, those that are most likely errors first, each portion as large as all before."""
+    """Return portions of points in the order in which they are decided.
+
+    Without `give_up` all are decided at once. With it those that are most likely errors come first, and each
+    portion is as large as all before.
+    """
     if give_up is None or points.size <= FIRST_PORTION:
         return [points]
     order = points[np.argsort((y * decision)[points], kind="stable")]

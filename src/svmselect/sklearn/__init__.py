@@ -1,5 +1,7 @@
-"""Estimators that work with scikit-learn: classifiers that know their leave-one-out error, searches over C
-and gamma that share kernel matrices and start each fit at the last one's solution, and training-set editing.
+"""Estimators that work with scikit-learn.
+
+There are classifiers that know their leave-one-out error, searches over C and gamma that share kernel
+matrices and start each fit at the last one's solution, and training-set editing.
 
 >>> from svmselect.sklearn import SVC
 >>> classifier = SVC(C=10, gamma=0.01).fit(X, y)

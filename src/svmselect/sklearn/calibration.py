@@ -27,7 +27,7 @@ LEAST = 1e-7  # probability of a class in its pair
 
 
 def check_calibration(estimator):
-    """A ValueError for a bad `calibration` or `calibration_method`."""
+    """Raise a ValueError for a bad `calibration` or `calibration_method`."""
     if not (estimator.calibration is None or estimator.calibration == "loo"):
         raise ValueError(f"calibration must be None or 'loo', got {estimator.calibration!r}")
     if estimator.calibration_method not in METHODS:
@@ -71,7 +71,7 @@ class Calibration:
             self._maps = [fit(values[:, c], codes == c, weight) for c in range(k)]
 
     def __call__(self, values):
-        """Probabilities, shape (n, k), at decision values of shape (n,) or (n, k)."""
+        """Return probabilities, shape (n, k), at decision values of shape (n,) or (n, k)."""
         if values.ndim == 1:
             p = self._maps[0](values)
             return np.column_stack([1 - p, p])
@@ -81,8 +81,11 @@ class Calibration:
 
     @property
     def points(self):
-        """The numbers that define each map, as lists: slope and offset of a sigmoid, or values and
-        probabilities where a monotone function bends."""
+        """The numbers that define each map, as lists.
+
+        Of a sigmoid they are slope and offset, of a monotone function the values and probabilities where it
+        bends.
+        """
         return [
             [to_p.slope, to_p.offset]
             if isinstance(to_p, Sigmoid)
@@ -92,7 +95,7 @@ class Calibration:
 
     @classmethod
     def from_points(cls, points):
-        """The calibration of `points`."""
+        """Return the calibration that has these `points`."""
         calibration = cls.__new__(cls)
         calibration._maps = [
             isotonic(*map(np.array, parts), None)
@@ -104,19 +107,20 @@ class Calibration:
 
 
 class Sigmoid:
-    """``1 / (1 + exp(-(slope f + offset)))``."""
+    """The map ``1 / (1 + exp(-(slope f + offset)))``."""
 
     def __init__(self, slope, offset):
         self.slope, self.offset = slope, offset
 
     def __call__(self, values):
+        """Return probabilities at decision values of any shape."""
         return 0.5 * (1 + np.tanh(0.5 * (self.slope * values + self.offset)))
 
 
 def sigmoid(values, positive, weight):
-    """The rising sigmoid of Platt's targets: a logistic regression in which a row of target t is one of each
-    class, with the weights t and 1 - t.
+    """Fit the rising sigmoid of Platt's targets.
 
+    It is a logistic regression in which a row of target t is one of each class, with the weights t and 1 - t.
     Where its slope is negative the likelihood, which is concave, is largest among rising ones at 0. Such a
     slope would praise the worst models: with a small C a row that is left out moves the threshold against
     itself, so that its decision value tells the other class.
@@ -141,20 +145,22 @@ def sigmoid(values, positive, weight):
 
 
 def _constant(target, weight):
-    """The sigmoid of greatest likelihood that is the same everywhere."""
+    """Return the constant sigmoid of greatest likelihood."""
     share = np.average(target, weights=weight)
     return Sigmoid(0.0, float(np.log(share / (1 - share))))
 
 
 def isotonic(values, positive, weight):
-    """The monotone function of least squares from 0 to 1, constant beyond the values."""
+    """Fit the monotone function of least squares from 0 to 1, constant beyond the values."""
     regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     return regression.fit(values, positive.astype(float), sample_weight=weight).predict
 
 
 def blocks_of(codes):
-    """A block for each row, shape (m,), in which the classes have their shares; one block of all rows where
-    a class has a single one."""
+    """Return a block for each row, shape (m,), in which the classes have their shares.
+
+    There is one block of all rows where a class has a single one.
+    """
     n = min(BLOCKS, int(np.bincount(codes).min()))
     blocks = np.zeros(codes.size, dtype=np.intp)
     if n > 1:
@@ -164,7 +170,7 @@ def blocks_of(codes):
 
 
 def left_out_probabilities(values, codes, k, weight, method, blocks):
-    """Probabilities of left-out rows, shape (m, k), each by the map that the other blocks' rows calibrate."""
+    """Return probabilities of left-out rows, shape (m, k), each calibrated on the rows of other blocks."""
     p = np.empty((codes.size, k))
     for block in range(blocks.max() + 1):
         inside = blocks == block
@@ -207,17 +213,7 @@ class PairwiseCoupling:
 
 
 def _coupled(first):
-    """Return the probabilities of k classes that agree best with those of the pairs.
-
-    Parameters
-    ----------
-    first : ndarray, shape (n, k (k - 1) / 2)
-        Probability of each pair's first class.
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-    """
+    """Return the probabilities of k classes, shape (n, k), from those of each pair's first class."""
     n, n_pairs = first.shape
     if n_pairs == 1:
         return np.column_stack([first[:, 0], 1 - first[:, 0]])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from svmselect.path import check_values
-from svmselect.sklearn.kernels import Precomputed, kernel_of, resolved_gamma
+from svmselect.sklearn.kernels import Precomputed, is_precomputed, kernel_of, resolved_gamma
 from svmselect.sklearn.one_vs_one import class_weights
 
 __all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
@@ -25,8 +25,7 @@ DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
 def default_grid(kernel, X, formulation="C"):
-    """The grid where none is given: values of C or nu, and of gamma for the kernels of distances that are
-    named."""
+    """Return the grid where none is given: values of C or nu, and of gamma for named kernels of distances."""
     grid = {formulation: list(DEFAULT[formulation])}
     if isinstance(kernel, str) and kernel in ("rbf", "laplacian", "chi2"):
         scale = resolved_gamma("scale", X)
@@ -35,22 +34,18 @@ def default_grid(kernel, X, formulation="C"):
 
 
 def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
-    """The models of a grid as a list of dicts, in scikit-learn's order, or a ValueError.
+    """Return the models of a grid as dicts, in scikit-learn's order; raise a ValueError for a bad grid.
 
     Parameters
     ----------
     param_grid : dict, list of dict or None
     template : SVC or NuSVC
-        What a model has where it has nothing of its own.
+        Has the parameters that the grid does not set.
     data : EvaluationRows
     n_candidates : int, optional
         Models to draw from the grid, which may then hold distributions; by default all are taken.
     rng : numpy.random.RandomState, optional
         Draws the candidates.
-
-    Returns
-    -------
-    list of dict
     """
     name = template._formulation
     grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
@@ -82,13 +77,14 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
 
 
 def value_of(candidate, template):
-    """C or nu of a model."""
+    """Return C or nu of a model."""
     return candidate.get(template._formulation, getattr(template, template._formulation))
 
 
 def by_kernel(candidates, template, X):
-    """Return the candidates by kernel, which share a Gram matrix, and in it by weights, which share a path
-    along C.
+    """Return the candidates by kernel, and within a kernel by class weights.
+
+    Candidates of a kernel share a Gram matrix; those of the same weights share a path along C.
 
     Returns
     -------
@@ -98,9 +94,10 @@ def by_kernel(candidates, template, X):
     groups = {}
     for number, candidate in enumerate(candidates):
         parameters = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
-        given = isinstance(parameters["kernel"], str) and parameters["kernel"] == "precomputed"
         weight = candidate.get("class_weight", template.class_weight)
-        parts = groups.setdefault("precomputed" if given else kernel_of(X=X, **parameters), {})
+        parts = groups.setdefault(
+            "precomputed" if is_precomputed(parameters["kernel"]) else kernel_of(X=X, **parameters), {}
+        )
         key = frozenset(weight.items()) if isinstance(weight, dict) else weight
         parts.setdefault(key, (weight, []))[1].append(number)
     return [
@@ -110,7 +107,7 @@ def by_kernel(candidates, template, X):
 
 
 def parameters(candidates):
-    """`params`, and a masked array of each parameter."""
+    """Return `params`, and a masked array of each parameter, as columns of `cv_results_`."""
     columns = {"params": candidates}
     for name in sorted({name for candidate in candidates for name in candidate}):
         values = [candidate.get(name) for candidate in candidates]

@@ -17,8 +17,7 @@ SUBSETS = 5  # Bakir, Bottou and Weston's s
 
 
 class _BinarySVC(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers of edited training sets: labels, the kernel, and predictions of
-    ``classifier_``."""
+    """Base of the classifiers of edited training sets, which predict by `classifier_`."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -27,7 +26,7 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        """Train.
+        """Train on the edited rows.
 
         Parameters
         ----------
@@ -64,7 +63,7 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return min(SUBSETS, np.count_nonzero(y > 0), np.count_nonzero(y < 0))
 
     def decision_function(self, X):
-        """Decision values.
+        """Compute decision values.
 
         Parameters
         ----------
@@ -79,16 +78,7 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return self.classifier_.decision_function(rows_to_predict(self, X))
 
     def predict(self, X):
-        """Labels.
-
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
+        """Predict the labels of rows as for `decision_function`, shape (n,)."""
         positive = self.decision_function(X) >= 0
         return self.classes_[positive.astype(np.intp)]
 

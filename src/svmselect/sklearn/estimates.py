@@ -69,10 +69,10 @@ class Training:
 
 
 class Estimates:
-    """Attributes that are computed when they are first asked for; fitting and displaying do not compute them.
+    """Estimates as attributes, computed on their first access; fitting and displaying do not compute them.
 
-    Each needs the training set, which a copy or a pickle does not hold. `loo_score` and
-    `left_out_margins` take as long as `loo_decision_` unless that is known.
+    Each needs the training set, which a copy or a pickle does not hold. `loo_score` and `left_out_margins`
+    compute `loo_decision_` unless it is known.
     """
 
     @cached_property
@@ -86,28 +86,26 @@ class Estimates:
 
     @cached_property
     def loo_predictions_(self):
-        """The class of each row by the classifier without it, shape (m,): exact leave-one-out, of signs."""
+        """The class of each row by the classifier without it, shape (m,), by exact leave-one-out."""
         training_of(self, "loo_predictions_")
         return self.leave_one_out()
 
     @cached_property
     def loo_decision_(self):
-        """Decision values of each row by the classifier without it: exact leave-one-out, of values, which
-        takes longer than signs."""
+        """Decision values of each row by the classifier without it; slower than `loo_predictions_`."""
         training_of(self, "loo_decision_")
         self.leave_one_out(decision_values=True)
         return self.__dict__["loo_decision_"]
 
     @cached_property
     def loo_error_(self):
-        """Share of rows that the classifier without them misclassifies; computes `loo_predictions_`."""
+        """Share of rows that the classifier without them misclassifies, from `loo_predictions_`."""
         codes = training_of(self, "loo_error_").problem.codes
         return float(np.mean(self.loo_predictions_ != self.classes_[codes]))
 
     @cached_property
     def weighted_loo_error_(self):
-        """Weight of the rows that the classifier without them misclassifies, over that of all rows; computes
-        `loo_predictions_`."""
+        """Share of the misclassified rows of `loo_predictions_` in the weight of all rows."""
         problem = training_of(self, "weighted_loo_error_").problem
         wrong = self.loo_predictions_ != self.classes_[problem.codes]
         return float(weighted_share(wrong, problem.weight))
@@ -118,7 +116,7 @@ class Estimates:
         return [name for name in names if hasattr(self, name)]
 
     def loo_score(self, scoring, sample_weight=None):
-        """The score of the left-out rows: each is judged by the classifier trained without it.
+        """Compute a score of the left-out rows, each predicted by the classifier trained without it.
 
         Parameters
         ----------
@@ -154,9 +152,11 @@ class Estimates:
         return scores if scoring.several else scores["score"]
 
     def left_out_margins(self):
-        """The margin of each row by the classifier without it, positive where it is right, shape (m,): its
-        decision value with the sign of its class; with more than two classes the score of its class less the
-        largest of the others, see `decision_function` with "ovr"."""
+        """Compute the margin of each row by the classifier without it, shape (m,), positive if it is right.
+
+        Of two classes it is the decision value with the sign of the row's class. Of more it is the score of
+        its class less the largest of the others; see `decision_function` with "ovr".
+        """
         training, k = training_of(self, "left_out_margins"), len(self.classes_)
         if training.left_out is None:
             self.leave_one_out(decision_values=True)
@@ -169,8 +169,7 @@ class Estimates:
             self.__dict__.pop(name, None)
 
     def left_out(self, values, exact):
-        """Set what leave-one-out has found: decision values of the pairs, shape (m, n_pairs), or their signs
-        alone."""
+        """Set the results of leave-one-out: values of the pairs, shape (m, n_pairs), or their signs."""
         for name in ("loo_error_", "weighted_loo_error_"):
             self.__dict__.pop(name, None)
         k = len(self.classes_)
@@ -193,7 +192,7 @@ def training_of(estimator, name):
 
 
 def _estimate_of(declared):
-    """Return an estimate from one fit as an attribute that is computed when it is first asked for."""
+    """Return an estimate from one fit as an attribute that is computed on its first access."""
     name = f"{declared.key}_"
 
     def estimate(self):
@@ -225,15 +224,15 @@ ON_DEMAND = [name for name, value in vars(Estimates).items() if isinstance(value
 
 
 def combined(declared, gram, problem, solutions, spheres=None):
-    """The estimate of a one-vs-one classifier's leave-one-out error, from those of its pairs of classes.
+    """Return the estimate of the leave-one-out error of a one-vs-one classifier from those of its pairs.
 
-    Where the estimate counts points, each pair says of its own rows whether it would lose them, and of rows
-    of other classes what it says with all rows: leaving such a row out does not change it. The votes then
-    decide as they do in `predict`. Without the row a class can only lose votes by pairs that are counted: so
-    bounds of the pairs make a bound.
+    Where the estimate counts points, each pair tells which of its rows it would lose, and has the votes of
+    all rows for rows of other classes: leaving such a row out does not change it. The votes then decide as in
+    `predict`. Without the row a class can only lose votes by pairs that are counted: so bounds of the pairs
+    make a bound.
 
-    One number for each pair is ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that the
-    votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
+    One number for each pair becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that
+    the votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
 
     Parameters
     ----------
@@ -245,11 +244,6 @@ def combined(declared, gram, problem, solutions, spheres=None):
         One for each pair.
     spheres : list of Sphere, optional
         Likewise, if the estimate needs them.
-
-    Returns
-    -------
-    float
-        Share of the rows with a positive weight.
     """
     pairs, trained = problem.pairs, problem.weight > 0
     spheres = [None] * len(pairs) if spheres is None else spheres

@@ -47,6 +47,7 @@ def libsvm_text(model, zero_based=False):
     The first support vector has the first and the last feature in any case, if need be with the value 0, so
     that a reader learns from the file how many there are, and from which number on they count.
     """
+    # 1) models that the format cannot hold
     kernel = model._kernel
     matches = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
     if not matches:
@@ -69,6 +70,7 @@ def libsvm_text(model, zero_based=False):
         raise ValueError(
             "LIBSVM's model file cannot hold the calibration of left-out values: save the model as json"
         )
+    # 2) the head
     codes = np.repeat(np.arange(model.classes_.size), model.n_support_)
     coef = libsvm_coef(model._coef, codes)
     # intercept_ is that of rows as they are, wherever the origin lies
@@ -85,6 +87,7 @@ def libsvm_text(model, zero_based=False):
         f"nr_sv {' '.join(map(str, model.n_support_))}",
         "SV",
     ]
+    # 3) support vectors with their coefficients
     rows = sparse.csr_array(model.support_vectors_, copy=True)
     rows.sum_duplicates()
     first = 0 if zero_based else 1
@@ -128,6 +131,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
     """
     if not (zero_based == "auto" or isinstance(zero_based, bool)):
         raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
+    # 1) the head's keys
     text = re.sub("\r\n?", "\n", text)
     head, mark, body = text.partition("\nSV\n")
     keys = dict(line.split(" ", 1) for line in head.split("\n") if " " in line)
@@ -135,6 +139,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         word = keys.get(key, "").strip()
         if word and word not in known:
             raise ValueError(f"a model of LIBSVM with {key} {word}, of which {', '.join(known)} can be read")
+    # 2) the kernel, the sizes and the support vectors
     try:
         if not mark:
             raise ValueError("no support vectors")
@@ -162,6 +167,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         svm_type = TYPES[keys["svm_type"].strip()]
     except (KeyError, ValueError, TypeError, OverflowError, IndexError):
         raise ValueError("a model of LIBSVM that is cut off or damaged") from None
+    # 3) features counted from 0
     has_feature_0 = bool((rows.indices == 0).any())
     if has_feature_0 and zero_based is False:
         raise ValueError("a support vector has a feature 0, and zero_based is False")
@@ -174,6 +180,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         number = rows.shape[1] - 1 if zero_based else rows.shape[1]
         raise ValueError(f"a support vector has a feature {number}, and the rows have {n_features}")
     rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(n, n_features))
+    # 4) coefficients of pairs, positive for the second class
     coef, b = pairwise_coef(coef, np.repeat(np.arange(k), n_support)), rho
     if k == 2 and labels[0] > labels[1]:  # the other class is the second
         order = np.r_[n_support[0] : n, 0 : n_support[0]]
@@ -216,7 +223,7 @@ def _support_vectors(lines, k):
 
 
 def _floats(words):
-    """Finite numbers, or a ValueError."""
+    """Return finite numbers; raise a ValueError for other words."""
     values = [float(word) for word in words if NUMBER.fullmatch(word.strip())]
     if len(values) != len(words) or not all(map(math.isfinite, values)):
         raise ValueError("not a number")

@@ -1,4 +1,4 @@
-"""Trained classifiers in files: a format of our own, which is JSON, and that of LIBSVM; no pickle."""
+"""Trained classifiers in files: this library's JSON format, and that of LIBSVM; no pickle."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def read_model(path, n_features=None, zero_based="auto"):
 
 
 def _json_text(model, encoding):
-    """The file of a model."""
+    """Return the file of a model."""
     kernel = model._kernel
     content = {
         "type": type(model).__name__,
@@ -229,26 +229,26 @@ def _json_text(model, encoding):
 
 
 def content_hash(content):
-    """The sha256 of what a file of our own says of the model, in hexadecimal digits."""
+    """Return the sha256 of the parts of a JSON file that describe the model, in hexadecimal digits."""
     said = {key: value for key, value in content.items() if key not in HEAD}
     text = json.dumps(said, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value):
-    """A number or text of Python for one of NumPy."""
+    """Return a number or text of Python for one of NumPy."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _parameter(name, value):
-    """A parameter as JSON holds it; weights by class as pairs, since labels may be of any kind."""
+    """Return a parameter as JSON holds it; weights by class as pairs, since labels may be of any kind."""
     if name == "class_weight" and isinstance(value, dict):
         return [[_plain(label), _plain(weight)] for label, weight in value.items()]
     return _kernel_parts(value) if isinstance(value, Kernel) else _plain(value)
 
 
 def _kernel_parts(kernel):
-    """The name and the parameters of a kernel, which may be made of others."""
+    """Return the name and the parameters of a kernel, which may be made of others."""
     if KERNELS.get(kernel.name) is not type(kernel):
         raise ValueError(f"a model with the kernel {kernel!r} cannot be saved: it is a program")
     parts = {"name": kernel.name}
@@ -275,7 +275,7 @@ def _matrix(X):
 
 
 def _read_json(text):
-    """The _SavedModel of a file of our own."""
+    """Return the _SavedModel of a JSON file."""
 
     def no_number(word):
         raise ValueError(word)
@@ -396,7 +396,7 @@ def _restored(
     origin=None,
     support=None,
 ):
-    """A fitted estimator of its parts, or a ValueError where they do not fit each other."""
+    """Return a fitted estimator of its parts; raise a ValueError where they do not fit each other."""
     k, n_pairs, n = classes.size, math.comb(classes.size, 2), int(n_support.sum())
     has_rows = kernel is not None and n > 0
     shapes = [

@@ -1,6 +1,8 @@
 """One-vs-one: a problem for each pair of classes, and the votes of their decision values.
 
-Pairs are in the order (0, 1), (0, 2), ..., (k - 2, k - 1); a pair's value is positive for its second class.
+Pairs are in the order (0, 1), (0, 2), ..., (k - 2, k - 1). `codes` are the numbers of rows' classes, intp of
+shape (n,). `values` are decision values of the pairs, shape (n, k (k - 1) / 2), positive for the second class
+of a pair.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class _Pair:
     y: np.ndarray
 
     def gram(self, gram):
-        """The Gram matrix of its rows."""
+        """Return the Gram matrix of the rows of the pair."""
         return gram if self.rows.size == gram.m else gram.restricted(self.rows)
 
 
@@ -109,13 +111,12 @@ class Problem:
 
 
 def right_values(codes, k):
-    """Decision values of the pairs of k classes that are right everywhere, 1, -1, and 0 for other classes:
-    shape (m, n_pairs)."""
+    """Return values of the pairs of k classes that are right everywhere: 1, -1, and 0 for other classes."""
     return np.column_stack([1.0 * (codes == j) - (codes == i) for i, j in combinations(range(k), 2)])
 
 
 def encoded(y):
-    """The classes, and the number of each row's class; a ValueError unless there are two or more."""
+    """Return the classes and the number of each row's class; raise a ValueError for a single class."""
     # these, and whole numbers, are classes; the check takes as long as a small fit
     if not (y.dtype.kind in "biuSU" or (y.dtype.kind == "f" and (y == np.floor(y)).all())):
         check_classification_targets(y)
@@ -137,7 +138,7 @@ def two_values(y):
 
 
 def checked_weight(sample_weight, m):
-    """Weights of the rows as float64 of shape (m,), or a ValueError."""
+    """Return weights of the rows as float64 of shape (m,); raise a ValueError for bad ones."""
     if sample_weight is None:
         return np.ones(m)
     weight = np.array(sample_weight, dtype=np.float64)
@@ -152,25 +153,17 @@ def checked_weight(sample_weight, m):
 
 
 def class_weights(class_weight, classes, codes):
-    """The factor of each class: 1, that of a dict, or for "balanced" m over k times the rows of the class."""
+    """Return the factor of each class: 1, that of a dict, or "balanced".
+
+    "balanced" is m over k times the rows of the class.
+    """
     if class_weight is None:  # scikit-learn's takes as long as a small fit
         return np.ones(classes.size)
     return compute_class_weight(class_weight, classes=classes, y=classes[codes])
 
 
 def _votes(second_wins, k):
-    """Votes of each class.
-
-    Parameters
-    ----------
-    second_wins : ndarray of bool, shape (..., k (k - 1) / 2)
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of intp, shape (..., k)
-    """
+    """Return the votes of each of k classes, shape (..., k), given which pairs their second class wins."""
     out = np.zeros((*second_wins.shape[:-1], k), dtype=np.intp)
     for p, (first, second) in enumerate(combinations(range(k), 2)):
         out[..., second] += second_wins[..., p]
@@ -179,26 +172,15 @@ def _votes(second_wins, k):
 
 
 def most_votes(second_wins, k):
-    """The class with most votes; of several, the first, as in LIBSVM: intp, shape (...)."""
+    """Return the class with most votes; of several, the first, as in LIBSVM."""
     return _votes(second_wins, k).argmax(axis=-1)
 
 
 def winners(values, k, break_ties=False, threshold=0.0):
-    """The class that `predict` finds.
+    """Return the class that `predict` finds for each row.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, k (k - 1) / 2)
-        Decision values of the pairs; their signs are enough unless ties are broken.
-    k : int
-    break_ties : bool
-        Whether the decision values decide between classes of equally many votes; else the first class wins.
-    threshold : float
-        From which on a pair votes for its second class.
-
-    Returns
-    -------
-    ndarray of intp, shape (n,)
+    A pair votes for its second class from `threshold` on. Signs of `values` are enough unless `break_ties`
+    makes the values decide between classes of equally many votes; else the first of these wins.
     """
     if break_ties and k > 2:
         return _scores(values, k).argmax(axis=1)
@@ -206,18 +188,9 @@ def winners(values, k, break_ties=False, threshold=0.0):
 
 
 def decisions(values, k, shape):
-    """Return decision values in the shape of `decision_function`.
+    """Return decision values in the shape of `decision_function`: "ovr", a score for each class, or "ovo".
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, k (k - 1) / 2)
-        Decision values of the pairs.
-    k : int
-    shape : {"ovr", "ovo"}
-
-    Returns
-    -------
-    ndarray, shape (n,) or (n, k) or (n, k (k - 1) / 2)
+    Of two classes they have the shape (n,).
     """
     if k == 2:
         return values[:, 0]
@@ -225,18 +198,10 @@ def decisions(values, k, shape):
 
 
 def _scores(values, k):
-    """Votes of each class, and less than half a vote for its decision values, as scikit-learn's "ovr".
+    """Return the score of each class: its votes, and less than half a vote for its decision values.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, k (k - 1) / 2)
-        Decision values of the pairs.
-    k : int
-
-    Returns
-    -------
-    ndarray, shape (n, k)
-        Votes plus ``s / (3 (|s| + 1))``, with s the sum of the class's values in its pairs.
+    As in scikit-learn's "ovr" it is the votes plus ``s / (3 (|s| + 1))``, with s the sum of the values of the
+    class in its pairs.
     """
     total = np.zeros((len(values), k))
     for p, (first, second) in enumerate(combinations(range(k), 2)):
@@ -248,18 +213,8 @@ def _scores(values, k):
 def margins(values, codes):
     """Return by how much the class of each row is ahead of all other classes.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,) or (n, k)
-        Decision values of two classes, or scores of more.
-    codes : ndarray of intp, shape (n,)
-        The classes.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Of two classes the decision value with the sign of the row's class; of more the score of its class
-        less the largest of the others.
+    Of two classes, with values of shape (n,), that is the decision value with the sign of the row's class; of
+    more, with scores of shape (n, k), the score of its class less the largest of the others.
     """
     if values.ndim == 1:
         return np.where(codes == 1, values, -values)
@@ -270,20 +225,11 @@ def margins(values, codes):
 
 
 def libsvm_coef(coef, codes):
-    """Return the coefficients of support vectors in LIBSVM's layout.
+    """Return the coefficients of support vectors in LIBSVM's layout, shape (k - 1, n_SV).
 
-    Parameters
-    ----------
-    coef : ndarray, shape (k (k - 1) / 2, n_SV)
-        ``y alpha`` of each pair, 0 for support vectors of other classes.
-    codes : ndarray of intp, shape (n_SV,)
-        The number of each support vector's class.
-
-    Returns
-    -------
-    ndarray, shape (k - 1, n_SV)
-        For a support vector of class c, row o is the problem of c and the o-th other class. Positive for the
-        first class of a pair, as LIBSVM has it.
+    `coef` are ``y alpha`` of each pair, 0 for support vectors of other classes. In the result, for a support
+    vector of class c, row o is the problem of c and the o-th other class, positive for the first class of a
+    pair.
     """
     pairs = _pairs(len(coef))
     out = np.zeros((pairs[-1][1], codes.size))
@@ -294,7 +240,7 @@ def libsvm_coef(coef, codes):
 
 
 def pairwise_coef(coef, codes):
-    """From LIBSVM's layout, shape (k - 1, n_SV), to pairs, shape (k (k - 1) / 2, n_SV)."""
+    """Return coefficients of the pairs, shape (k (k - 1) / 2, n_SV), from LIBSVM's layout."""
     k = len(coef) + 1
     out = np.zeros((k * (k - 1) // 2, codes.size))
     for p, (first, second) in enumerate(combinations(range(k), 2)):
@@ -304,6 +250,6 @@ def pairwise_coef(coef, codes):
 
 
 def _pairs(n):
-    """The n pairs of classes."""
+    """Return the n pairs of classes."""
     k = (1 + math.isqrt(1 + 8 * n)) // 2
     return list(combinations(range(k), 2))

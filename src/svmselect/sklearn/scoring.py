@@ -71,7 +71,7 @@ class Scoring:
         return MetadataRouter(owner=self).add(**self._scorers, method_mapping=mapping)
 
     def route(self, metadata):
-        """Hand every scorer what it asks for, by scikit-learn's routing, and nothing else."""
+        """Give every scorer the metadata that it requests, by scikit-learn's routing, and nothing else."""
         routed = process_routing(self, "score", **metadata)
         for name in self._scorers:
             self._takes[name] = {
@@ -80,7 +80,7 @@ class Scoring:
             }
 
     def rehearse(self, left_out, y, metadata=None):
-        """Apply every scorer once, before anything is trained: what it asks for, and what it returns.
+        """Apply every scorer once, before anything is trained, to learn what it requests and returns.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Scoring:
         self.several = self.several or self.names != ["score"]
 
     def __call__(self, left_out, y, metadata=None):
-        """The scores at some rows.
+        """Return the scores at some rows.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Scoring:
         return {parameter: metadata[key] for parameter, key in self._takes[name].items() if key in metadata}
 
     def score_estimator(self, estimator, X, y, name, metadata=None):
-        """The score of this name of a fitted estimator."""
+        """Return the score of this name of a fitted estimator."""
         for score_name, scorer in self._scorers.items():
             if score_name == name or name not in self._scorers:
                 score = scorer(estimator, X, y, **self._options(score_name, metadata or {}))
@@ -143,7 +143,7 @@ class Scoring:
 
 
 def _scorer_of(scoring):
-    """A callable ``scorer(estimator, X, y)``, or a ValueError."""
+    """Return a callable ``scorer(estimator, X, y)``; raise a ValueError for anything else."""
     if callable(scoring):
         return scoring
     if isinstance(scoring, str):
@@ -159,14 +159,10 @@ def left_out_rows(estimator, classes, codes, X, values, weight, folds):
 
     Parameters
     ----------
-    estimator : SVC or NuSVC
-    classes : ndarray, shape (k,)
+    estimator, classes, X, values
+        See `LeftOut`.
     codes : ndarray of intp, shape (m,)
         The number of each row's class.
-    X : array_like, DataFrame or CSR matrix, shape (m, d)
-        The rows as scorers get them.
-    values : ndarray, shape (m, k (k - 1) / 2)
-        Decision values of the pairs, by a classifier without the row.
     weight : ndarray, shape (m,)
         What rows count in a calibration.
     folds : ndarray of intp, shape (m,)
@@ -217,18 +213,18 @@ class LeftOut(ClassifierMixin, BaseEstimator):
             raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
 
     def predict(self, X):
-        """The labels, shape (n,)."""
+        """Return the labels, shape (n,)."""
         self._check_rows(X)
         return self.classes_[winners(self.values, self.classes_.size, self.estimator.break_ties)]
 
     def decision_function(self, X):
-        """The decision values; see `SVC.decision_function`."""
+        """Return the decision values; see `SVC.decision_function`."""
         self._check_rows(X)
         self.asked_for_values = True
         return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
 
     def predict_proba(self, X):
-        """Probabilities of the classes, shape (n, k), by the calibration of the estimator."""
+        """Return probabilities of the classes, shape (n, k), by the calibration of the estimator."""
         self._check_rows(X)
         self.asked_for_values = True
         if getattr(self.estimator, "calibration", None) is None:
@@ -237,7 +233,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
 
 
 def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):
-    """The threshold of the decision values of two classes at which a score of the left-out rows is largest.
+    """Return the threshold of the decision values at which a score of the left-out rows is largest.
 
     Parameters
     ----------
@@ -282,5 +278,5 @@ def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):
 
 
 def routing_enabled():
-    """Whether ``sklearn.set_config(enable_metadata_routing=True)`` holds."""
+    """Return whether ``sklearn.set_config(enable_metadata_routing=True)`` holds."""
     return get_config()["enable_metadata_routing"]

@@ -22,6 +22,7 @@ from svmselect.sklearn.calibration import check_calibration
 from svmselect.sklearn.candidates import candidates_of, parameters
 from svmselect.sklearn.classifier import as_given, training_set, warn_not_converged
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
+from svmselect.sklearn.kernels import is_precomputed
 from svmselect.sklearn.one_vs_one import right_values
 from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
 from svmselect.sklearn.svc import SVC, NuSVC
@@ -38,7 +39,7 @@ LEAST_OF_A_CLASS = 2  # rows that the first round has of each class, and of each
 
 
 def _has_probabilities(search):
-    """Whether the models of a search have probabilities."""
+    """Return whether the models of a search have probabilities."""
     return getattr(search.estimator, "calibration", None) is not None
 
 
@@ -117,6 +118,7 @@ class Search(ClassifierMixin, BaseEstimator):
             For a bad parameter of the search, the grid or the estimator, as `SVC.fit`, and if no model can be
             trained.
         """
+        # 1) parameters, rows and metadata
         template = self._template()
         check_calibration(template)
         self._check_parameters()
@@ -131,6 +133,7 @@ class Search(ClassifierMixin, BaseEstimator):
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
         given_X, given_y = as_given(X, y, rows, template.kernel)
         data = EvaluationRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
+        # 2) the models, and a rehearsal of the scores
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
         if scoring is not None:
@@ -145,11 +148,12 @@ class Search(ClassifierMixin, BaseEstimator):
             "return_train_score": self.return_train_score,
             "stop_early": self.stop_early,
         }
+        # 3) the search
         self._check_shortcuts(choice.by, template)
         begin = time.perf_counter()
         rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
         self.search_time_ = time.perf_counter() - begin
-
+        # 4) results, and the best model trained on all rows
         self.classes_, self.n_rows_ = classes, codes.size
         self.multimetric_ = scoring is not None and scoring.several
         self.scoring_ = data.default_score if scoring is None else self.scoring
@@ -166,44 +170,42 @@ class Search(ClassifierMixin, BaseEstimator):
         return self
 
     def _rounds(self, data, groups, candidates, by, options, rng):
-        """The columns of the models, of each round; without `factor` there is one, of all rows."""
+        """Return the columns of the models of each round; without `factor` there is one, of all rows."""
         evaluator = self._evaluator(data, groups, **options)
-        if self.factor is None:
-            return [self._columns(evaluator, candidates)]
-        splits = evaluator.n_splits if self._named_splits else SPLITS
-        least = LEAST_OF_A_CLASS * data.classes.size * splits
-        sizes = rows_of_rounds(len(candidates), self.factor, data.codes.size, least)
-        order, rounds = nested_order(data.codes, rng), []
-        pairwise = isinstance(evaluator.template.kernel, str) and evaluator.template.kernel == "precomputed"
+        sizes, rounds = [data.codes.size], []
+        if self.factor is not None:
+            splits = evaluator.n_splits if self._named_splits else SPLITS
+            least = LEAST_OF_A_CLASS * data.classes.size * splits
+            sizes = rows_of_rounds(len(candidates), self.factor, data.codes.size, least)
+            order = nested_order(data.codes, rng)
         for number, size in enumerate(sizes):
+            # 1) rows of this round
             if size < data.codes.size:
                 rows = np.sort(order[:size])
-                sample = data.taken(rows, pairwise)
+                sample = data.taken(rows, is_precomputed(options["template"].kernel))
                 evaluator = self._evaluator(sample, None if groups is None else groups[rows], **options)
-            else:
+            elif self.factor is not None:
                 evaluator = self._evaluator(data, groups, **options)
-            columns = self._columns(evaluator, candidates)
-            columns["iter"] = np.full(len(candidates), number)
-            columns["n_resources"] = np.full(len(candidates), size)
+            # 2) scores of its models
+            models = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
+            warn_failed(models, self.error_score)
+            n_not_converged = sum(model.n_not_converged for model in models)
+            warn_not_converged(n_not_converged, evaluator.template, evaluator.tol)
+            by_row = evaluator.scoring is None and not self._named_splits
+            weight = evaluator.data.error_weight if by_row else None
+            columns = columns_of(models, candidates, self._named_splits, weight)
+            # 3) the best of them go on to the next round
+            if self.factor is not None:
+                columns["iter"] = np.full(len(candidates), number)
+                columns["n_resources"] = np.full(len(candidates), size)
+                n_remaining = math.ceil(len(candidates) / self.factor)
+                best = np.argsort(ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
+                candidates = [candidates[n] for n in np.sort(best)]
             rounds.append(columns)
-            n_remaining = math.ceil(len(candidates) / self.factor)
-            best = np.argsort(ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
-            candidates = [candidates[n] for n in np.sort(best)]
         return rounds
 
-    def _columns(self, evaluator, candidates):
-        """Return the scores of some models as columns of `cv_results_`."""
-        scores = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
-        warn_failed(scores, self.error_score)
-        exact = evaluator.exact and not self._named_splits
-        tol = evaluator.template.left_out_tol(True) if exact else evaluator.template.tol
-        warn_not_converged(int(scores.n_not_converged.sum()), evaluator.template, tol)
-        by_row = evaluator.scoring is None and not self._named_splits
-        weight = evaluator.data.error_weight if by_row else None
-        return columns_of(scores, candidates, self._named_splits, weight)
-
     def _check_shortcuts(self, by, template):
-        """A ValueError for a bad `factor` or `stop_early`."""
+        """Raise a ValueError for a bad `factor` or `stop_early`."""
         if self.factor is not None:
             if not (isinstance(self.factor, numbers.Real) and self.factor > 1):
                 raise ValueError(f"factor must be a number above 1, got {self.factor!r}")
@@ -219,7 +221,7 @@ class Search(ClassifierMixin, BaseEstimator):
                 raise ValueError("stop_early is for votes, got break_ties=True")
 
     def _check_parameters(self):
-        """A ValueError for a bad parameter of the search itself."""
+        """Raise a ValueError for a bad `error_score`."""
         score = self.error_score
         if not (isinstance(score, numbers.Real) or (isinstance(score, str) and score == "raise")):
             raise ValueError(f"error_score must be 'raise' or a number, got {score!r}")
@@ -245,7 +247,7 @@ class Search(ClassifierMixin, BaseEstimator):
         return self.best_estimator_
 
     def score(self, X, y, sample_weight=None, **metadata):
-        """The score of the best model at new rows.
+        """Compute the score of the best model at new rows.
 
         Parameters
         ----------
@@ -273,16 +275,16 @@ class Search(ClassifierMixin, BaseEstimator):
         return self._scoring.score_estimator(best, X, y, name, given)
 
     def predict(self, X):
-        """Labels by the best model; see `SVC.predict`."""
+        """Predict labels by the best model; see `SVC.predict`."""
         return self._best().predict(X)
 
     def decision_function(self, X):
-        """Decision values of the best model; see `SVC.decision_function`."""
+        """Compute decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probabilities by the best model; see `SVC.predict_proba`."""
+        """Compute probabilities by the best model; see `SVC.predict_proba`."""
         return self._best().predict_proba(X)
 
     @available_if(_has_probabilities)
@@ -297,18 +299,18 @@ def _handed_on(given, routed):
 
 
 class Choice:
-    """The choice of a model from what was found of all, or a ValueError for a bad `refit`.
+    """The choice of the best model.
 
     Parameters
     ----------
     refit : bool, str or callable
-        See the searches.
+        See the searches; a ValueError for a bad one.
     scoring : Scoring or None
 
     Attributes
     ----------
     by : str, callable or None
-        The score that chooses, what chooses from `cv_results_`, or None: no model is the best.
+        The score that chooses, or a function of `cv_results_`; None if no model is the best.
     """
 
     def __init__(self, refit, scoring):
@@ -331,17 +333,7 @@ class Choice:
             )
 
     def applied_to(self, results):
-        """Return the best model and its score as attributes of the search.
-
-        Parameters
-        ----------
-        results : dict
-            The columns of `cv_results_`.
-
-        Returns
-        -------
-        dict
-        """
+        """Return the best model of `results` and its score as attributes of the search."""
         if self.by is None:
             return {}
         models = results["params"]
@@ -358,22 +350,9 @@ class Choice:
 
 
 def rows_of_rounds(n_models, factor, m, least):
-    """Return the number of rows of each round.
+    """Return the number of rows of each round, from at least `least` to all m.
 
-    Parameters
-    ----------
-    n_models : int
-    factor : float
-        By this factor the rows grow from one round to the next; its inverse is the share of the models that
-        goes on.
-    m : int
-        Rows in all, which the last round has.
-    least : int
-        Rows that a round needs.
-
-    Returns
-    -------
-    list of int
+    The rows grow by `factor` from one round to the next; its inverse is the share of the models that goes on.
     """
     n_possible = math.floor(math.log(n_models, factor) + 1e-9)
     possible = math.floor(math.log(max(m / least, 1), factor) + 1e-9)
@@ -382,17 +361,9 @@ def rows_of_rounds(n_models, factor, m, least):
 
 
 def nested_order(codes, rng):
-    """An order of the rows of which every beginning has the shares of the classes, and a few rows of each.
+    """Draw an order of the rows whose beginnings have the shares of the classes, and a few rows of each.
 
-    Parameters
-    ----------
-    codes : ndarray of intp, shape (m,)
-        The number of each row's class.
-    rng : numpy.random.RandomState
-
-    Returns
-    -------
-    ndarray of intp, shape (m,)
+    `codes` are the numbers of the rows' classes.
     """
     order = rng.permutation(codes.size)
     place = np.empty(codes.size)
@@ -404,17 +375,7 @@ def nested_order(codes, rng):
 
 
 def merged(rounds):
-    """The columns of all rounds as one table; what a round has not is NaN.
-
-    Parameters
-    ----------
-    rounds : list of dict
-        Columns by name.
-
-    Returns
-    -------
-    dict
-    """
+    """Return the columns of all rounds as one table; columns that a round lacks are NaN."""
     if len(rounds) == 1:
         return rounds[0]
     table = {}
@@ -429,29 +390,26 @@ def merged(rounds):
     return table
 
 
-def columns_of(scores, candidates, named_splits, weight=None):
-    """Columns of some models.
+def columns_of(models, candidates, named_splits, weight=None):
+    """Return the scores and times of some models as columns of `cv_results_`.
 
-    Parameters
-    ----------
-    scores : CandidateScores
-    candidates : list of dict
-    named_splits : bool
-        Whether each split has columns of its own.
-    weight : ndarray, optional
-        What each of a model's scores counts in their mean; the same by default.
-
-    Returns
-    -------
-    dict
+    Each split has columns of its own if `named_splits`. `weight` is what each of a model's scores counts in
+    their mean; all count the same by default.
     """
-    columns = parameters(candidates) | _times(scores)
-    for kind, tables in (("test", scores.test), ("train", scores.train)):
-        for name, table in tables.items():
+    columns = parameters(candidates)
+    for name in ("fit_time", "score_time"):
+        seconds = np.array([getattr(model, name) for model in models])
+        columns |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
+    for kind in ("test", "train"):
+        for name in getattr(models[0], kind):
+            scores = np.array([getattr(model, kind)[name] for model in models])
             if named_splits:
-                columns |= {f"split{h}_{kind}_{name}": table[:, h] for h in range(scores.n_splits)}
-            columns |= _means(table, kind, name, weight)
-    return columns | scores.columns | {"n_not_converged": scores.n_not_converged}
+                columns |= {f"split{h}_{kind}_{name}": values for h, values in enumerate(scores.T)}
+            mean = np.average(scores, axis=1, weights=weight)
+            deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
+            columns |= {f"mean_{kind}_{name}": mean, f"std_{kind}_{name}": deviation}
+    columns |= {name: np.array([model.columns[name] for model in models]) for name in models[0].columns}
+    return columns | {"n_not_converged": np.array([model.n_not_converged for model in models], dtype=np.intp)}
 
 
 def ranked(rounds):
@@ -462,41 +420,25 @@ def ranked(rounds):
     return table
 
 
-def warn_failed(scores, error_score):
-    """A ValueError if no model has scores, a FitFailedWarning if some have not on some split."""
-    if not scores.failures:
+def warn_failed(models, error_score):
+    """Warn of models without a score on some split; raise a ValueError if no model has a score anywhere."""
+    failures = [(n, error) for n, model in enumerate(models) for error in model.failures.values()]
+    if not failures:
         return
-    failed = {model for model, _ in scores.failures}
-    reason = next(iter(scores.failures.values()))
+    reason = failures[0][1]
     message = f"{type(reason).__name__}: {reason}"
-    if len(scores.failures) == scores.n * scores.n_splits:
+    if len(failures) == sum(model.fit_time.size for model in models):
         raise ValueError(f"no model could be trained and scored: {message}") from reason
     warnings.warn(
-        f"{len(failed)} of {scores.n} models could not be trained and scored on some split, where their "
-        f"score is {error_score}; the first because of {message}",
+        f"{len({n for n, _ in failures})} of {len(models)} models could not be trained and scored on some "
+        f"split, where their score is {error_score}; the first because of {message}",
         FitFailedWarning,
         stacklevel=3,
     )
 
 
-def _times(scores):
-    """Columns of mean seconds over the splits, and their deviations."""
-    columns = {}
-    for name in ("fit_time", "score_time"):
-        seconds = getattr(scores, name)
-        columns |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
-    return columns
-
-
-def _means(scores, kind, name, weight=None):
-    """Columns of mean scores over the splits, and their deviations."""
-    mean = np.average(scores, axis=1, weights=weight)
-    deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
-    return {f"mean_{kind}_{name}": mean, f"std_{kind}_{name}": deviation}
-
-
 def ranks(mean, rounds=None):
-    """Ranks of mean scores from 1, of later rounds before those of earlier ones; no number is the worst."""
+    """Return ranks of mean scores from 1, of later rounds before those of earlier ones; NaN ranks last."""
     rounds = np.zeros(mean.size) if rounds is None else rounds
     # means that differ by round-off alone are one rank
     worst_last = np.where(np.isnan(mean), np.inf, -np.round(mean, 12))
