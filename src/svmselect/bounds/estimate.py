@@ -35,7 +35,7 @@ class Estimate:
     errors : ndarray of bool, shape (m,)
         The points that are counted.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent.
+        CPU time, seconds, including Gram columns that were absent.
     """
 
     error: float

@@ -1,7 +1,5 @@
 """Distances of support vectors from the hull of the in-bound ones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.unlearning.tableau import DEPENDENT, Tableau

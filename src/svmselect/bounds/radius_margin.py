@@ -40,7 +40,7 @@ class RadiusMargin:
     n_not_converged : int
         1 if the solver of the sphere ran out of steps.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
+        CPU time, seconds, including Gram columns that were absent, and the sphere unless it was given.
     """
 
     bound: float
@@ -113,7 +113,7 @@ class RescaledRadiusMargin:
     rank : int
         Dimensions of the centred training points in feature space.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent.
+        CPU time, seconds, including Gram columns that were absent.
     """
 
     bound: float

@@ -40,7 +40,7 @@ class SpanBound:
     n_not_converged : int
         Spans whose solver ran out of steps (they are then too large, and the bound holds), and the sphere.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
+        CPU time, seconds, including Gram columns that were absent, and the sphere unless it was given.
     """
 
     bound: float

@@ -37,7 +37,7 @@ class Sphere:
     converged : bool
         Whether the solver came to its tolerance.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent.
+        CPU time, seconds, including Gram columns that were absent.
     """
 
     squared_radius: float

@@ -1,7 +1,5 @@
 """List of the estimates of the leave-one-out error from one fit, each declared beside its function."""
 
-from __future__ import annotations
-
 from svmselect.bounds.jaakkola_haussler import JAAKKOLA_HAUSSLER
 from svmselect.bounds.opper_winther import OPPER_WINTHER
 from svmselect.bounds.radius_margin import RADIUS_MARGIN, RESCALED_RADIUS_MARGIN

@@ -1,7 +1,5 @@
 """The command `svmselect`: leave-one-out errors, cross-validation and model selection for files."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

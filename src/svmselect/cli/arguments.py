@@ -1,7 +1,5 @@
 """The command line: its commands, options and help."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import re
@@ -233,10 +231,7 @@ def _report_option(part):
 
 def _save_options(part, required=False):
     part.add_argument(
-        "--save",
-        metavar="MODEL",
-        required=required,
-        help="where to write the model, for 'svmselect predict'",
+        "--save", metavar="MODEL", required=required, help="where to write the model, for 'svmselect predict'"
     )
     part.add_argument(
         "--save-as",
@@ -285,9 +280,7 @@ def _encoding_options(group):
         help="fill in missing features: the median of numbers, the most frequent category",
     )
     group.add_argument(
-        "--standardise",
-        action="store_true",
-        help="give every column of numbers mean 0 and deviation 1",
+        "--standardise", action="store_true", help="give every column of numbers mean 0 and deviation 1"
     )
 
 
@@ -334,11 +327,7 @@ def _fold_options(part, default):
         help="of a CSV file: rows with the same value in it are held out together; neither feature nor label",
     )
     part.add_argument(
-        "--folds",
-        type=_count,
-        default=default,
-        metavar="K",
-        help=f"of cross-validation (default {default})",
+        "--folds", type=_count, default=default, metavar="K", help=f"of cross-validation (default {default})"
     )
     part.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
 

@@ -1,7 +1,7 @@
 """A CSV table as people and programs write it: its delimiter, header, label and features.
 
-What the file does not say itself is guessed. Each guess that may be wrong is a doubt: a sentence that tells
-the user what was decided and why, or with ``--strict`` an error.
+Everything that the file does not tell is guessed. Each guess that may be wrong is a doubt: a sentence that
+tells the user the decision and its reason, or with ``--strict`` an error.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Cells:
     Attributes
     ----------
     path : str or Path
-        What errors call the table.
+        The name of the table in errors.
     names : list of str, or None
     rows : list of lists of str
         Without white space around.
@@ -349,6 +349,7 @@ def _is_header(rows, label, doubts, model_names):
     It surely does if it has names that are looked for, or if none of its cells is a number while others are.
     Else its look decides, with a doubt.
     """
+    # names that are looked for, or no number
     first, rest = rows[0], rows[1:]
     if label in first and not is_number(label):
         return True
@@ -366,6 +367,7 @@ def _is_header(rows, label, doubts, model_names):
         return True
     if len(rest) < 2:
         return False
+    # words above numbers, or numbers that count the columns, with a label that no other row has
     words = [j for j, cell in enumerate(first) if not is_number(cell) and cell.lower() not in MISSING]
     whole = all(re.fullmatch("[0-9]+", cell) for cell in numeric)
     is_place = label is not None and re.fullmatch("-?[1-9][0-9]*", label) and abs(int(label)) <= len(first)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -22,7 +22,7 @@ MOST_CATEGORIES = 50
 # From this many rows on, a column of increasing whole numbers is taken for row numbers: by chance, only one
 # column in 8! = 40,320 is increasing.
 ID_ROWS = 8
-# Whole numbers from here on, of which nearly no two are equal, are rather given than measured.
+# Whole numbers from here on, nearly all different, look like numbers that were assigned, not measured.
 ID_SIZE, ID_SHARE = 1e5, 0.9
 ID_NAME = re.compile(r"(.*[\s_.-])?[iI][dD]|.*[a-z]I[dD]")
 NOT_FINITE = {"inf", "infinity"}
@@ -40,7 +40,7 @@ class Column:
         Each becomes a feature that is 1 or 0, in this order; None for a column of numbers, which is a
         feature itself.
     fill : float, str or None
-        What stands for a missing value; None where these are refused.
+        The substitute of a missing value; None where these are refused.
     """
 
     categories: tuple[str, ...] | None = None
@@ -59,7 +59,7 @@ class Encoding:
     columns : tuple of Column
         One for each feature of `layout`.
     mean, deviation : ndarray, shape (n_features,), or None
-        What is subtracted from features, and what they are divided by; None where they stay as they are.
+        Features are reduced by the mean and divided by the deviation; None where they stay as they are.
     zero_based : bool
         Whether LIBSVM text counts the features from 0.
     """
@@ -145,21 +145,8 @@ class Encoding:
 
     def as_dict(self):
         """Return the encoding in JSON's types."""
-        layout = self.layout and {
-            "names": self.layout.names,
-            "places": self.layout.places,
-            "label_name": self.layout.label_name,
-            "label_place": self.layout.label_place,
-            "width": self.layout.width,
-        }
-        return {
-            "n_features": self.n_features,
-            "layout": layout,
-            "columns": [{"categories": column.categories, "fill": column.fill} for column in self.columns],
-            "mean": None if self.mean is None else self.mean.tolist(),
-            "deviation": None if self.deviation is None else self.deviation.tolist(),
-            "zero_based": self.zero_based,
-        }
+        arrays = {name: getattr(self, name) for name in ("mean", "deviation")}
+        return asdict(self) | {name: None if a is None else a.tolist() for name, a in arrays.items()}
 
     @classmethod
     def from_dict(cls, parts, n_features):
@@ -169,13 +156,11 @@ class Encoding:
         """
         try:
             columns = tuple(Column(_strings(c["categories"]), c["fill"]) for c in parts["columns"])
-            layout = parts["layout"] and Layout(
-                _strings(parts["layout"]["names"]),
-                tuple(parts["layout"]["places"]),
-                parts["layout"]["label_name"],
-                parts["layout"]["label_place"],
-                parts["layout"]["width"],
-            )
+            layout = parts["layout"]
+            if layout:
+                places = tuple(layout["places"])
+                names = _strings(layout["names"])
+                layout = Layout(names, places, layout["label_name"], layout["label_place"], layout["width"])
             moments = [parts[key] and np.array(parts[key], dtype=np.float64) for key in ("mean", "deviation")]
             # older files lack it, and counted from 1
             zero_based = parts.get("zero_based", False)
@@ -235,11 +220,7 @@ def learned(raw, categorical, impute, standardise, doubts, zero_based=False):
     doubts : list of str
         Gets a sentence for each column that is taken for categories without being named, or looks like an id.
     zero_based : bool
-        Whether the LIBSVM text that the rows are of counts its features from 0.
-
-    Returns
-    -------
-    Encoding
+        Whether the LIBSVM text of the rows counts its features from 0.
 
     Raises
     ------
@@ -332,7 +313,7 @@ def _filled(cells, j, words, fill):
 def _finite_numbers(words):
     """Return the words as float64 if each is a finite number, else None."""
     together = "".join(words)
-    if "_" in together or not together.isascii():  # what float takes and this reader does not
+    if "_" in together or not together.isascii():  # float takes them, this reader does not
         return None
     try:
         values = np.array(words, dtype=np.float64)

@@ -55,8 +55,8 @@ __all__ = [
 ]
 
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
-# scores of one of two classes: the metric, and what it is given of a classifier
-OF_ONE_CLASS = {
+# scores of one of two classes: the metric, and the method of a classifier that gives its argument
+ONE_CLASS_SCORES = {
     "average_precision": (average_precision_score, ("decision_function", "predict_proba")),
     "f1": (f1_score, "predict"),
     "jaccard": (jaccard_score, "predict"),
@@ -90,7 +90,7 @@ def load(arguments):
     if arguments.kernel != "linear" and not arguments.standardise and not scipy.sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
             deviation = X.std(axis=0)
-        deviation[data.encoding.is_category] = 0.5  # that of a category which half of the rows have
+        deviation[data.encoding.is_category] = 0.5  # of a category that half of the rows have
         deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
         if deviation.size and deviation.max() > UNEVEN * deviation.min():
             warn(
@@ -324,16 +324,16 @@ def check_name(option, name):
 def check_positive(arguments):
     """Raise a ValueError, before a file is read, if --positive is given and no score is that of one class."""
     names = {vars(arguments).get(option) for option in ("scoring", "threshold")}
-    if arguments.positive is not None and not names & {*OF_ONE_CLASS}:
+    if arguments.positive is not None and not names & {*ONE_CLASS_SCORES}:
         raise ValueError(
-            f"--positive {arguments.positive} is for scores of one class, {', '.join(OF_ONE_CLASS)}: name "
-            "one by --scoring or --threshold"
+            f"--positive {arguments.positive} is for scores of one class, {', '.join(ONE_CLASS_SCORES)}: "
+            "name one by --scoring or --threshold"
         )
 
 
 def score_name(name, positive):
     """Return the name of a score for people, with its class."""
-    return name if positive is None or name not in OF_ONE_CLASS else f"{name} of {positive}"
+    return name if positive is None or name not in ONE_CLASS_SCORES else f"{name} of {positive}"
 
 
 def scorer_for(name, positive, y):
@@ -342,9 +342,9 @@ def scorer_for(name, positive, y):
     `positive` names the class that the score is of, by default scikit-learn's, which is called 1. Raise a
     ValueError if no label of y has this name.
     """
-    if positive is None or name not in OF_ONE_CLASS:
+    if positive is None or name not in ONE_CLASS_SCORES:
         return name
-    metric, response = OF_ONE_CLASS[name]
+    metric, response = ONE_CLASS_SCORES[name]
     classes = np.unique(y).tolist()
     for label in classes:
         if name_of(label) == positive or (
@@ -371,7 +371,7 @@ def check_score(option, name, y, positive=None):
     except (ValueError, TypeError) as error:
         named = ", ".join(map(name_of, classes.tolist()))
         fitting = [f"{name}_macro"] if f"{name}_macro" in get_scorer_names() else []
-        if classes.size == 2 and name in OF_ONE_CLASS and positive is None:
+        if classes.size == 2 and name in ONE_CLASS_SCORES and positive is None:
             fitting.append(f"{name} with --positive {name_of(classes[1])}")
         other = f"; {' or '.join(fitting)} is" if fitting else ""
         raise ValueError(f"{option} {name} is not for the classes {named}{other}: {error}") from None
@@ -390,26 +390,12 @@ def check_threshold(name, y, positive=None):
 
 
 def folds_of(k, y, groups, arguments, option):
-    """Return folds in which the classes have about their shares; raise a ValueError where there are none.
+    """Return k folds in which the classes have about their shares; raise a ValueError where there are none.
 
-    Parameters
-    ----------
-    k : int
-        Number of folds.
-    y : ndarray, shape (m,)
-        Labels.
-    groups : ndarray of str, shape (m,), or None
-        Rows of one group are held out together.
-    arguments : Namespace
-        The arguments of the command. Its --seed and --scoring count, since most scores need rows of every
-        class.
-    option : str
-        The option that asks for folds, for errors.
-
-    Returns
-    -------
-    list of tuple of ndarray
-        The rows that are trained on and those that are held out, of each fold.
+    A fold is a pair of arrays: the rows that are trained on, and those that are held out. Rows of one group
+    of `groups`, an array of str or None, are held out together. Of the arguments of the command, --seed and
+    --scoring count, since most scores need rows of every class. `option` is the option that asks for folds,
+    for errors.
     """
     labels, counts = np.unique(y, return_counts=True)
     rarest = name_of(labels[counts.argmin()])

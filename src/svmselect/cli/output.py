@@ -1,7 +1,5 @@
 """Output of a command: a table for people or JSON, remarks, and a check of the files to be written."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,7 +1,5 @@
 """The options --plot and --report: a figure, and one self-contained page of HTML about a model."""
 
-from __future__ import annotations
-
 import io
 import platform
 import re
@@ -50,23 +48,11 @@ SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 def write_page(arguments, facts, lines, numbers, left_out, model, data, search=None):
     """Write the page of --report.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        The arguments of the command.
-    facts : dict
-        Facts about the file, as the command prints them.
-    lines : list of str
-        Sentences on the model and how it was chosen.
-    numbers : list of tuple of str
-        Results of the command: name and value.
-    left_out : LeftOutRows
-    model : SVC
-    data : Table
-    search : tuple, optional
-        The search after its fit; its models in the order of their errors, as list of dict; the name of their
-        measure for people, and its key in each model.
+    `facts` are those of `load`, `lines` sentences on the model and how it was chosen, and `numbers` names and
+    values of results. `search` is a tuple: the search after its fit, its models in the order of their errors,
+    the name of their measure for people, and its key in each model.
     """
+    # the file and the results
     classes = ", ".join(f"{name} ({n})" for name, n in facts["classes"].items())
     parts = [
         f"<h1>{escape(Path(arguments.file).name)}</h1>",
@@ -81,6 +67,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
             *(f"<li>{escape(doubt)}</li>" for doubt in facts["doubts"]),
             "</ul>",
         ]
+    # all models of a search
     if search is not None:
         fitted, models, measure, key = search
         alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
@@ -91,6 +78,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
         parts += ["<h2>All models</h2>", figure]
         parts += ["<details><summary>The same as a table</summary>"]
         parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
+    # margins, misclassified rows and support vectors
     is_binary = len(facts["classes"]) == 2
     alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
     parts.append(f"<h2>{left_out.method.capitalize()} margins</h2>")
@@ -98,6 +86,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     parts += [_drawn(histogram(left_out), "margins", alternative)]
     parts += ["<h2>Misclassified rows</h2>", _misclassified(left_out, data)]
     parts += ["<h2>Support vectors</h2>", _support_vectors(model, data)]
+    # the command and the versions
     command = shlex.join(["svmselect", *arguments.words])
     versions = [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
     parts += ["<h2>How this was made</h2>", f"<pre><code>{escape(command)}</code></pre>"]

@@ -1,7 +1,5 @@
 """The command `predict`."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

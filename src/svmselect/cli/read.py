@@ -23,30 +23,23 @@ from svmselect.cli.csv_table import MISSING, Cells, csv_columns, is_number, know
 from svmselect.cli.encoding import Column, Encoding, learned
 from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
 
-__all__ = [
-    "PARQUET",
-    "Table",
-    "read",
-    "read_rows",
-    "text_of",
-    "unpacked",
-]
+__all__ = ["PARQUET", "Table", "read", "read_rows", "text_of", "unpacked"]
 
 MOST_CLASSES = 50
 EXACT = 2**53  # from here on float64 has not every whole number
 CHUNK = 2**20
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# the first bytes or words of files that are neither a table nor LIBSVM text, and what helps
+# the first bytes or words of files that are neither a table nor LIBSVM text, and the remedy
 FOREIGN = {
     rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
     rb"\s*(\[\s*)?[{\[]": "JSON: write it as CSV",
     rb"\s*<[!?a-zA-Z]": "HTML or XML: write it as CSV",
     rb"\s*@relation\b": "ARFF of Weka: write it as CSV",
 }
-# the first bytes of compressed files, none of which is text
+# the first bytes of compressed files; they are no text
 PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
 PARQUET = b"PAR1"  # its first bytes
-# what a cell may be; a date is a category
+# types of a cell; a date is a category
 KINDS = (str, bool, int, float, Decimal, date, datetime, time)
 
 
@@ -122,49 +115,13 @@ def read(
     zero_based=None,
     max_bytes=MAX_BYTES,
 ):
-    """Read a file to train on.
+    """Read a file to train on, as a Table.
 
-    Parameters
-    ----------
-    path : str or Path
-        See `unpacked`.
-    format : {"auto", "csv", "libsvm"}
-        By default told from the first lines. A Parquet file is told by its first bytes.
-    label : str, optional
-        Name or number (from 1, negative from the end) of the label's column in a CSV file; by default the
-        one named label, target or class, else the last.
-    ignore : sequence of str
-        Columns that are neither features nor label.
-    header : bool, optional
-        Whether the first line names the columns; by default told from its cells.
-    delimiter : str, optional
-        By default a comma, semicolon, tab or white space, told from the first lines.
-    drop_missing : bool
-        Leave out rows with a missing value, instead of an error.
-    strict : bool
-        Take a doubt for an error.
-    categorical : sequence of str
-        Columns of a CSV file whose values are categories, though they may be numbers.
-    impute : bool
-        Fill in missing features of a CSV file; see `learned`.
-    standardise : bool
-        Give every column of numbers mean 0 and deviation 1.
-    groups : str, optional
-        Column of a CSV file, neither feature nor label, that names the group of each row.
-    zero_based : bool, optional
-        Whether the first feature of LIBSVM text is number 0; by default, with a doubt, if a row has a
-        feature 0.
-    max_bytes : int
-        The most bytes that the file may have, unpacked.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        The sentence names the file, and the line and column where there is one.
+    The arguments are the options of the command line, whose help describes them. `format` is "auto", "csv" or
+    "libsvm"; by default it is told from the first lines, and a Parquet file by its first bytes. What
+    `header`, `delimiter`, `label` and `zero_based` do not say is told from the file, with a doubt where it
+    may be wrong; `strict` takes a doubt for an error. Raise a ValueError that names the file, and the line
+    and column where there is one.
     """
     text, format = _opened(path, format, max_bytes)
     if format == "csv":
@@ -182,6 +139,7 @@ def read(
         raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based)
         column, dropped, label_doubts = "first of each line", 0, []
         numbers, groups = np.arange(1, labels.size + 1), None
+    # features, by an encoding that is learned from the rows
     try:
         encoding = learned(raw, categorical, impute, standardise, doubts, zero_based)
     except ValueError as error:
@@ -206,19 +164,9 @@ def read_rows(
 ):
     """Read a file for a trained model, as `_Rows`.
 
-    Parameters
-    ----------
-    path, format, label, header, delimiter, max_bytes
-        See `read`.
-    encoding : Encoding
-        The encoding that the model was trained with.
-    zero_based : bool, optional
-        Whether number 0 of LIBSVM text is the model's first feature; by default if it was so in training.
-
-    Raises
-    ------
-    ValueError
-        The sentence names the file, and the line and column where there is one.
+    `encoding` is the one that the model was trained with. `zero_based` says whether number 0 of LIBSVM text
+    is the model's first feature; by default if it was so in training. For other arguments and errors see
+    `read`.
     """
     text, format = _opened(path, format, max_bytes)
     if format == "csv":

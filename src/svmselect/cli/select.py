@@ -1,7 +1,5 @@
 """The command `select`, and with --outer the error of the selection as a whole."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path
@@ -65,10 +63,8 @@ def select(arguments):
         outer_folds = folds_of(arguments.outer, y, data.groups, arguments, "--outer")
     # 2) the search, and its models in the order of their ranks
     search = _searched(arguments, X, y, data.groups, not arguments.quiet)
-    key, measure, values = _measured(arguments, search)
-    rank = search.cv_results_["rank_test_score"]
-    models = [{**search.cv_results_["params"][n], key: values[n]} for n in np.argsort(rank, kind="stable")]
-    tied = int(np.count_nonzero(rank == 1))
+    key, measure, models = _ranked(arguments, search)
+    tied = int(np.count_nonzero(search.cv_results_["rank_test_score"] == 1))
     model = configured_model(arguments, **search.best_params_)
     parameters, line = described(model, X)
     result = {
@@ -77,19 +73,16 @@ def select(arguments):
         "by": arguments.by,
         **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
         "measure": measure,
-        key: values[search.best_index_],
+        key: models[0][key],
         "tied": tied,
         "models": models,
         "seconds": search.search_time_,
     }
 
-    def shown(value):
-        return float(value) if arguments.scoring else percent(value)
-
     # 3) sentences on the choice, and the error of the selection as a whole
-    names = sorted(search.param_grid)
+    names, shown = sorted(search.param_grid), float if arguments.scoring else percent
     rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
-    least = text(shown(values[search.best_index_]))
+    least = text(shown(models[0][key]))
     all_models = counted(len(models), "model", "models")
     best = f"Best of {all_models} by {measure}, {least}: {line.removeprefix('SVM: ')}"
     remarks, numbers, about = [], [(measure, least)], []
@@ -158,16 +151,20 @@ def _searched(arguments, X, y, groups, verbose):
     return search.fit(X, y)
 
 
-def _measured(arguments, search):
-    """Return the measure that a search chose by: its name in results, its name for people, and its values."""
+def _ranked(arguments, search):
+    """Return the measure of a search, by its name in results and for people, and the models, best first."""
     method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
     scores = search.cv_results_["mean_test_score"]
     if arguments.scoring:
-        return "score", f"{method} {score_name(arguments.scoring, arguments.positive)}", scores
-    if search.scoring_ == "weighted_accuracy":
-        return "error", f"{method} error weighted by class", 1 - scores
-    exact = arguments.by == "loo" and search.scoring_ == "accuracy"
-    return "error", f"{method} error", search.cv_results_["loo_error"] if exact else 1 - scores
+        key, measure, values = "score", score_name(arguments.scoring, arguments.positive), scores
+    elif search.scoring_ == "weighted_accuracy":
+        key, measure, values = "error", "error weighted by class", 1 - scores
+    else:
+        exact = arguments.by == "loo"
+        key, measure, values = "error", "error", search.cv_results_["loo_error"] if exact else 1 - scores
+    order = np.argsort(search.cv_results_["rank_test_score"], kind="stable")
+    models = [{**search.cv_results_["params"][n], key: values[n]} for n in order]
+    return key, f"{method} {measure}", models
 
 
 def _chosen(arguments, X, y, groups):

@@ -1,7 +1,5 @@
 """The command `train`, and the options --calibration, --threshold and --save."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

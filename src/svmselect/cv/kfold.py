@@ -27,7 +27,7 @@ from svmselect.unlearning.folds import FoldsUnlearning
 
 __all__ = ["CrossValidation", "Round", "cross_validate", "seed_or_top"]
 
-# A seed changes the solution of the fold before (CHAINED), or that of all points.
+# A seed changes the solution of the fold before (CHAINED), or the solution of all points.
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
 SEEDINGS = ("cold", *CHAINED, *FROM_FULL, "unlearn")
@@ -171,8 +171,8 @@ def cross_validate(
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows. ``gram.compute()`` before the call keeps the kernel values' time out of
-        that of the fits.
+        Kernel matrix of the m rows. After ``gram.compute()`` the times of the fits do not include the kernel
+        values.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     C : float or array_like, shape (m,)
@@ -232,11 +232,13 @@ def cross_validate(
     >>> round(run.error, 3)
     0.25
     """
+    # arguments, and the clock of a thread where folds run on several
     run = _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
     seeding = _seeding(seeding, run)
     chained = seeding in CHAINED
     if not (chained or not gram.full or thread_count() == 1):
         run.clock = time.thread_time
+    # the fits
     full, full_cpu_s = None, 0.0
     work = WORK_PER_FIT * run.n_rounds * gram.m**2
     if chained:  # each fold from the one before

@@ -1,7 +1,5 @@
 """Fits of one data set that differ in which points they hold out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import svmselect.solver._active_set as _active_set

@@ -119,7 +119,7 @@ def bagging(
     tune_threshold : bool
         Whether each SVM gets the threshold with the fewest errors on these points (section 4.3).
     formulation : {"C", "nu"}
-        What the values are.
+        The parameter that the values are of.
     tol : float
         See `solve_csvc` and `solve_nusvc`.
     dtype, memory_mb

@@ -184,22 +184,8 @@ def cross_training(
 def edit(y, decision, validation, balance):
     """Discard points by steps 3 to 5 of the algorithm, and balance the classes by section 4.3.
 
-    Parameters
-    ----------
-    y : ndarray, shape (m,)
-        Labels, -1 and +1.
-    decision : ndarray, shape (n_subsets, m)
-        Decision values of the SVMs of the first stage.
-    validation : ndarray of intp
-        Rows not to train on.
-    balance : bool
-        See `cross_training`.
-
-    Returns
-    -------
-    dict
-        ``mean``, ``variance``, ``misclassified``, ``recognised``, ``reinserted`` and ``rows``, as in
-        `CrossTraining`.
+    `decision`, shape (n_subsets, m), are the decision values of the SVMs of the first stage, and `validation`
+    rows not to train on. The result is a dict of the attributes of `CrossTraining` from `mean` to `rows`.
     """
     margins = y * decision
     mean, variance = margins.mean(axis=0), margins.var(axis=0)

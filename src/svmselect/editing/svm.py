@@ -115,15 +115,8 @@ class SVM:
 def _decisions(svms, vectors, X):
     """Return the decision values of several SVMs at the rows of X, shape (n_svms, n).
 
-    `train` has made the SVMs of the same rows; each kernel value is computed once, for all of them.
-
-    Parameters
-    ----------
-    svms : list of SVM
-        At least one.
-    vectors : ndarray or csr_array, shape (n_different, d)
-        The rows that are support vectors of any of them, in increasing order of their numbers.
-    X : array_like or sparse matrix, shape (n, d)
+    `train` has made the SVMs of the same rows; each kernel value is computed once, for all of them. `vectors`
+    are the rows that are support vectors of any of them, in increasing order of their numbers.
     """
     X = as_rows(X)
     if X.shape[1] != vectors.shape[1]:
@@ -205,7 +198,7 @@ def train(
     rows : array_like of int, optional
         The rows to train on, increasing; all of them by default.
     formulation : {"C", "nu"}
-        What the values are.
+        The parameter that the values are of.
     tol : float
         See `solve_csvc` and `solve_nusvc`.
     dtype, memory_mb

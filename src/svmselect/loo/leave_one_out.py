@@ -32,7 +32,7 @@ __all__ = ["EXACT", "METHODS", "leave_one_out"]
 METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits that are to give decision values
 EXACT = 1e-9
-FIRST_PORTION = 32  # at least this many points are decided before `give_up` is asked
+FIRST_PORTION = 32  # at least this many points are decided before `give_up` is called
 
 
 @one_blas_thread()
@@ -122,41 +122,26 @@ def leave_one_out(
 
     Notes
     -----
-    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for
-    theta_r, and ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``,
-    so h does not fall as t grows: unlearning only lowers it, and a point whose h is negative on the way is an
-    error.
+    *When a path may stop.* Let t > 0 be what is left of alpha_r, h the present value of ``y_r f(x_r)``, and c
+    its curvature along the path. It only falls: a point whose h is negative on the way is an error. If the
+    in-bound points have room to follow for a length L > t, then ``h(0) >= h - c L^2 / (2 (L - t))``; where
+    that is positive for L = 2 t the point is correct. Before a path begins, theta_r may be taken over along
+    any other direction, whose slope sigma takes another ``sigma L / (L - t)``. Where the bound is positive
+    even then, no path is walked. The proof is in ``docs/how_it_works.md``.
 
-    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow
-    theta_r linearly, as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature
-    of the dual along this direction. This path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``;
-    concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every supergradient at 0, ``V(t - L) <= V(0) + (1 -
-    h(0)) (t - L)``. Together
-
-        h(0) >= h - c L^2 / (2 (L - t)),
-
-    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
-    positive the point is correct.
-
-    Before a path begins, theta_r may be taken over along any other direction. Where the in-bound points would
-    meet their bounds too early, a part of it goes to them in proportion to their room, and to the points
-    outside that cost least: the slope sigma of that direction then takes another ``sigma L / (L - t)``. Where
-    the bound says so even then, no path is walked.
-
-    *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram
+    *Checks of the ends.* At the end of a path its gradient is compared with that of its alphas by the Gram
     matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
-    KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above
-    with the curvature of the matrix, has to have the sign that the path found. A point that fails is trained
-    anew to the gap of the full solution, by SMO and the active-set method. A point that does not come to
-    `tol` in float64 even so is named in `not_converged`.
+    KKT gap may be 1e-8, or ten times that of the full solution. The decision value, or the bound above with
+    the curvature of the matrix, has to have the sign that the path gave. A point that fails is trained anew
+    to the gap of the full solution, by SMO and the active-set method. A point that does not come to `tol` in
+    float64 even so is named in `not_converged`.
 
-    *Decision values.* With ``decision_values=True`` a path may not stop before its end. There the dual is
-    solved by linear systems over the in-bound points, and what is found is exact up to their round-off; its
-    KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew, all points are
-    with "retrain" and "certified", to a KKT gap of 1e-9; one that does not come to 1e-8 after unlearning, or
-    to 1e-9, is named in `not_converged`. Points with ``alpha_r = 0`` have the value of the full solution: it
-    is optimal without them. Where no in-bound SV fixes a threshold it is the middle of its interval,
-    everywhere and without the point, and errors are the signs of these values.
+    *Decision values.* With ``decision_values=True`` a path goes to its end, and its value is exact up to
+    round-off; the KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew
+    to a gap of 1e-9, as all points are with "retrain" and "certified"; those that do not come to 1e-8 after
+    unlearning, or to 1e-9, are named in `not_converged`. Points with ``alpha_r = 0`` have the value of the
+    full solution, which is optimal without them. Where no in-bound SV fixes a threshold it is the middle of
+    its interval, everywhere and without the point, and errors are the signs of these values.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
@@ -179,6 +164,7 @@ def leave_one_out(
     >>> loo.errors
     array([False, False, False,  True,  True, False, False, False])
     """
+    # 1) arguments
     problem = _check(
         gram,
         y,
@@ -194,10 +180,12 @@ def leave_one_out(
         sample,
         active_set,
     )
+    # 2) the solution of all points
     columns, values = gram.thread_counts
     gram.compute()
     begin = time.process_time()
     full = _solve_all(problem)
+    # 3) left-out points, by the sufficiency checks, by paths, and by training without them
     points = _resolve_by_checks(problem, full, sample, rng)
     points.report = None if progress is None else _counter(progress, points.undecided.size)
     hopeless = points.hopeless(problem)
@@ -332,6 +320,7 @@ def _check(
     active_set,
 ):
     """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
+    # arguments of every solver
     y = check_labels(gram, y)
     gram.check_definite()
     C = check_bounds(gram, y, C)
@@ -340,6 +329,7 @@ def _check(
             f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
         )
     max_iter = check_options(tol, working_set, max_iter, gram.m)
+    # those of leave-one-out
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
     if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
@@ -456,7 +446,7 @@ def _resolve_by_training(problem, full, points):
     """Train without each point that is still undecided."""
     undecided, dual = points.undecided, full.dual
     aim = min(problem.tol, max(dual.gap_now(), EXACT))
-    if full.grouped:  # from here on each point is one of its own again
+    if full.grouped:  # from here on identical points are separate again
         dual = Dual(problem.gram, problem.y)
         dual.boxes(problem.y, problem.C)
         dual.seed(full.solution.alpha * problem.y)

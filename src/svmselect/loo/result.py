@@ -1,4 +1,4 @@
-"""The result of leave-one-out: errors and decision values of left-out points, and how each was found."""
+"""The result of leave-one-out: errors and decision values of left-out points, and how each was resolved."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LeaveOneOut(WeightedErrors):
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
-        Gram columns asked for, and kernel values computed.
+        Gram columns requested, and kernel values computed.
     cpu_s : float
         CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget.
     not_converged : ndarray of intp

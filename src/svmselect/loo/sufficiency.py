@@ -1,7 +1,5 @@
 """The sufficiency checks of Franc, Laskov and Mueller (2008), by which most points need no training."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.errors import misclassified

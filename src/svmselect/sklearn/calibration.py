@@ -1,7 +1,5 @@
 """Probabilities from decision values: calibrated on left-out rows, or coupled as in LIBSVM's models."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -48,7 +46,7 @@ class Calibration:
         The number of each row's class.
     k : int
     weight : ndarray, shape (n,)
-        What each row counts.
+        The weight of each row.
     method : {"sigmoid", "isotonic"}
 
     Notes
@@ -130,7 +128,7 @@ def sigmoid(values, positive, weight):
     middle = np.average(values, weights=weight)
     # in units of their deviation: a slope of about 1, however large the values are
     unit = float(np.sqrt(np.average((values - middle) ** 2, weights=weight)))
-    if unit <= ROUND_OFF * abs(middle):  # they say nothing
+    if unit <= ROUND_OFF * abs(middle):  # all values are equal
         return _constant(target, weight)
     regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=1000)
     regression.fit(

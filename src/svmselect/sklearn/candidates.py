@@ -1,7 +1,5 @@
 """The models of a search: its grid, and which of them share a kernel."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Mapping
 
@@ -14,13 +12,9 @@ from svmselect.sklearn.one_vs_one import class_weights
 
 __all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
 
-# parameters that name a kernel
-OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 # The default grid has 64 models around C = 1 and a little below gamma = "scale".
-DEFAULT = {
-    "C": tuple(2.0**e for e in range(-3, 12, 2)),
-    "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
-}
+DEFAULT = {"C": tuple(2.0**e for e in range(-3, 12, 2)), "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)}
 DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
@@ -61,7 +55,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
         candidates = list(ParameterSampler(grid, n_candidates, random_state=rng))
     else:
         raise ValueError(f"n_candidates must be an integer >= 1, got {n_candidates!r}")
-    searched = (name, *OF_KERNEL, "class_weight")
+    searched = (name, *KERNEL_PARAMETERS, "class_weight")
     unknown = {key for candidate in candidates for key in candidate} - set(searched)
     if unknown:
         raise ValueError(f"param_grid may hold {', '.join(searched)}, got {sorted(unknown)[0]!r}")
@@ -93,7 +87,7 @@ def by_kernel(candidates, template, X):
     """
     groups = {}
     for number, candidate in enumerate(candidates):
-        parameters = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
+        parameters = {name: candidate.get(name, getattr(template, name)) for name in KERNEL_PARAMETERS}
         weight = candidate.get("class_weight", template.class_weight)
         parts = groups.setdefault(
             "precomputed" if is_precomputed(parameters["kernel"]) else kernel_of(X=X, **parameters), {}

@@ -1,7 +1,5 @@
 """Base of the classifiers: a problem per pair of classes, its solution, and predictions."""
 
-from __future__ import annotations
-
 import numbers
 import warnings
 
@@ -104,9 +102,7 @@ def warn_not_converged(n, solver, tol=None):
         tol = solver.tol if tol is None else tol
         most = "the most" if solver.max_iter == -1 else f"max_iter={solver.max_iter}"
         warnings.warn(
-            f"{n} solves stopped after {most} steps, short of tol={tol}",
-            ConvergenceWarning,
-            stacklevel=3,
+            f"{n} solves stopped after {most} steps, short of tol={tol}", ConvergenceWarning, stacklevel=3
         )
 
 
@@ -157,7 +153,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._train(X, y, sample_weight)
         k = len(self.classes_)
         self.threshold_ = 0.0
-        vars(self).pop("_calibration", None)  # that of another fit, or of a file
+        vars(self).pop("_calibration", None)  # of another fit, or of a file
         if self.calibration is None and scoring is None:
             return self
         if scoring is not None and k > 2:
@@ -331,7 +327,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray, shape (n, k)
-            In the order of `classes_`; the most probable class need not be that of `predict`.
+            In the order of `classes_`; the most probable class need not be the predicted one.
         """
         values = self._pair_values(X)
         return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))

@@ -1,7 +1,5 @@
 """Pictures of a search."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -23,9 +21,9 @@ class SearchDisplay:
     ----------
     kind : {"surface", "curve", "margins"}
     label : str
-        What is drawn: the name of the score, or of the error.
+        The name of the score, or of the error, that is drawn.
     **parts : arrays
-        What is drawn, by the names of the attributes.
+        The values that are drawn, by the names of the attributes.
 
     Attributes
     ----------
@@ -168,6 +166,7 @@ class SearchDisplay:
         else:
             low = np.nanquantile(self.values, 1 - SHOWN)
         colours = {"cmap": "cividis_r" if errors else "cividis", "vmin": low, "vmax": high}
+        # a grid of cells, or a cloud of models
         if self.values.ndim == 2:
             image = ax.imshow(self.values, origin="lower", aspect="auto", **colours)
             if self.values.size <= MOST_WORDS:
@@ -194,6 +193,7 @@ class SearchDisplay:
             for axis, values in zip((ax.set_xscale, ax.set_yscale), self.coordinates, strict=True):
                 axis(_scale_of(values))
             place = self.chosen[:2]
+        # the chosen model
         ax.plot(*place, "s", markersize=18, fillstyle="none", markeredgewidth=2, linestyle="none", **CHOSEN)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, markerscale=0.5)
@@ -295,7 +295,7 @@ class _Models:
     def display(self, cls, kind, names):
         """Return the display of the models that have all other parameters of the chosen one."""
         chosen = self.params[self.best]
-        # Models that were judged on ever more rows are drawn with their last round.
+        # Models that were evaluated on ever more rows are drawn with their last round.
         last = {repr(sorted(model.items(), key=str)): n for n, model in enumerate(self.params)}
         alike = [
             n
@@ -306,6 +306,7 @@ class _Models:
         ]
         if self.best not in alike:
             raise ValueError(f"the chosen model has no {' and '.join(names)}: {chosen}")
+        # the surface of a grid or of single models
         values = self.shown("test")
         best_point = tuple(chosen[name] for name in names), values[self.best]
         coordinates = [self.distinct(name) for name in names]
@@ -320,6 +321,7 @@ class _Models:
                 place = [c.index(self.params[n][name]) for c, name in zip(coordinates, names, strict=True)]
                 table[tuple(place[::-1])] = values[n]
             return cls(kind, self.label, values=table, coordinates=coordinates, **parts)
+        # the curve along one parameter
         (distinct,), (name,) = coordinates, names
         along = {self.params[n][name]: n for n in alike}
         order = [along[value] for value in distinct if value in along]

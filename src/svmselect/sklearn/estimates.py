@@ -133,7 +133,7 @@ class Estimates:
         Raises
         ------
         ValueError
-            For an unknown name, or what the scorer raises.
+            For an unknown name, or raised by the scorer.
         """
         scoring = Scoring(scoring)
         training = training_of(self, "loo_score")
@@ -233,17 +233,6 @@ def combined(declared, gram, problem, solutions, spheres=None):
 
     One number for each pair becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that
     the votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
-
-    Parameters
-    ----------
-    declared : SingleFit
-    gram : Gram
-        Kernel matrix of the m rows.
-    problem : Problem
-    solutions : list of Solution
-        One for each pair.
-    spheres : list of Sphere, optional
-        Likewise, if the estimate needs them.
     """
     pairs, trained = problem.pairs, problem.weight > 0
     spheres = [None] * len(pairs) if spheres is None else spheres

@@ -37,9 +37,9 @@ class EvaluationRows:
     sample_weight : array_like, shape (m,), or None
         Factor of C at each row, in training; 1 by default.
     class_weight : dict, "balanced" or None
-        That of the estimator.
+        The parameter of the estimator.
     metadata : dict from str to array, shape (m,)
-        What scorers may ask for.
+        Arrays for scorers.
     given_X : array_like, DataFrame or CSR matrix, shape (m, d)
     given_y : array_like or Series, shape (m,)
         Rows and labels as the user gave them, for scorers and splitters.
@@ -50,7 +50,7 @@ class EvaluationRows:
     weight : ndarray, shape (m,)
         The weights of training.
     error_weight : ndarray, shape (m,)
-        What a row counts in the default score: its weight times that of its class.
+        The weight of a row in the default score: its weight times that of its class.
     default_score : str
         "accuracy", or "weighted_accuracy" where the weights of the classes differ.
     """

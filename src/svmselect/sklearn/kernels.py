@@ -1,7 +1,5 @@
 """Kernels and Gram matrices from the parameters of an estimator, or from given kernel values."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -11,17 +9,7 @@ from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.gram.definite import is_definite
 from svmselect.gram.rows import as_rows
-from svmselect.kernels import (
-    RBF,
-    ChiSquared,
-    Custom,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Rows,
-    Sigmoid,
-)
+from svmselect.kernels import RBF, ChiSquared, Custom, Kernel, Laplacian, Linear, Polynomial, Rows, Sigmoid
 from svmselect.kernels.rows import slices
 from svmselect.threads import run
 

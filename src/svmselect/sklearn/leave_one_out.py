@@ -47,8 +47,8 @@ def loo_path(
 ):
     """Yield the LeftOutModel of each C; None for a C that is given up.
 
-    Leaving out a row of a class changes the problems of the pairs with this class, whose values are those of
-    their own leave-one-out; the other pairs have the values of all rows. Weights stay those of all rows.
+    Leaving out a row of a class changes the problems of the pairs with this class: their values are those of
+    the pairs' leave-one-out. The other pairs have the values of all rows. Weights stay those of all rows.
 
     Parameters
     ----------
@@ -187,22 +187,8 @@ def _hopeless_without(hopeless, values, pair, errors):
 def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopeless=None):
     """Return the LeftOutModel of one nu by training without each row; None if it is given up.
 
-    Parameters
-    ----------
-    gram : Gram
-    problem : Problem
-    nu : float
-    solutions : list of Solution
-        With all rows, of each pair.
-    tol, max_iter
-        See `svmselect.solve_nusvc`.
-    progress, hopeless : callable, optional
-        See `loo_path`.
-
-    Raises
-    ------
-    InfeasibleNu
-        If nu is infeasible without a row, or leaves no margin.
+    `solutions` are those with all rows, of each pair; for other arguments see `loo_path`. Raise an
+    InfeasibleNu if nu is infeasible without a row, or leaves no margin.
     """
     gram.compute()
     trained = _values_of(gram, problem, solutions)

@@ -1,7 +1,5 @@
 """The model file of LIBSVM: ``svm-train`` writes it, ``svm-predict`` reads it."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise
@@ -73,7 +71,7 @@ def libsvm_text(model, zero_based=False):
     # 2) the head
     codes = np.repeat(np.arange(model.classes_.size), model.n_support_)
     coef = libsvm_coef(model._coef, codes)
-    # intercept_ is that of rows as they are, wherever the origin lies
+    # intercept_ is for rows as they are, wherever the origin lies
     rho = model.intercept_ if model.classes_.size == 2 else -model.intercept_
     lines = [
         f"svm_type {next(word for word, kind in TYPES.items() if kind is type(model))}",

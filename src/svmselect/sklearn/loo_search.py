@@ -38,7 +38,7 @@ class LOOSearchCV(Search):
         ``scorer(estimator, X, y)``, or several of these. A scorer is applied once to the left-out labels or
         decision values of all rows together: the estimator that it gets answers for each row by the
         classifier without it. By default 1 - the leave-one-out error, in which a row counts by its sample
-        weight times the weight of its class, which is that of `estimator` whatever the grid has.
+        weight times the weight of its class in `estimator`, whatever the grid has.
     refit : bool, str or callable
         Whether to train the best model on all rows, for `predict`. With several scores the name of the one
         that chooses; or a callable that gets `cv_results_` and returns the number of the best model.
@@ -77,8 +77,8 @@ class LOOSearchCV(Search):
         `stop_early` also `stopped`, whether a model was given up. With `factor` a model has a row for each of
         its rounds, whose number is `iter` and whose rows are `n_resources`; the last round ranks first.
     best_params_, best_score_, best_index_
-        Of the highest `mean_test_score`, or that of the score that `refit` names; of several models, the
-        first. None of them with several scores and ``refit=False``.
+        Of the model with the highest `mean_test_score`, or the highest mean of the score that `refit` names;
+        of several models, the first. None of them with several scores and ``refit=False``.
     best_estimator_ : SVC or NuSVC
     loo_error_ : float
         The leave-one-out error of the best model, in which each row counts once.

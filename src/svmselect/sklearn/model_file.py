@@ -54,7 +54,7 @@ class _SavedModel:
     model : SVC or NuSVC
     format : {"json", "libsvm"}
     encoding : dict or None
-        How the rows of a file become those of the model, for who has written it.
+        The map from rows of a table to rows of the model, for the command that has written it.
     zero_based : bool
         Whether a file of LIBSVM counts its features from 0.
     """
@@ -124,15 +124,15 @@ def save_model(model, path, format="json", encoding=None, zero_based=False):
 
 
 def load_model(path, n_features=None, zero_based="auto"):
-    """Read a classifier that `save_model`, the command ``svmselect`` or LIBSVM's ``svm-train`` has written.
+    """Read a classifier that `save_model`, ``svmselect train`` or LIBSVM's ``svm-train`` has written.
 
     Parameters
     ----------
     path : str or Path
         The format is told from the content.
     n_features : int, optional
-        Features of the rows, where LIBSVM has written the model: its file does not say it. By default those
-        up to the largest number that a support vector has.
+        Number of features of the rows, which LIBSVM's model file lacks. By default the largest number of a
+        feature that a support vector has.
     zero_based : {"auto"} or bool
         Whether number 0 of LIBSVM's file is the first feature, and not number 1; as for scikit-learn's
         ``load_svmlight_file``. By default whether a support vector has a feature 0.
@@ -141,9 +141,9 @@ def load_model(path, n_features=None, zero_based="auto"):
     -------
     SVC or NuSVC
         It predicts, and does not have the training set: its estimates are an AttributeError. From LIBSVM's
-        file, C (or nu) and what else it lacks are the defaults; two classes are sorted, more keep the file's
-        order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if ``svm-train -b 1``
-        has written the file.
+        file, C (or nu) and other missing parameters are the defaults. Two classes are sorted; more keep the
+        file's order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if
+        ``svm-train -b 1`` has written the file.
 
     Raises
     ------
@@ -152,20 +152,8 @@ def load_model(path, n_features=None, zero_based="auto"):
 
     Notes
     -----
-    A model of ``svmselect train`` predicts the rows that its encoding makes of a file (categories, imputed
-    and standardised values); ``svmselect predict`` applies it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from sklearn.datasets import load_iris
-    >>> from svmselect.sklearn import SVC, load_model, save_model
-    >>> X, y = load_iris(return_X_y=True)
-    >>> path = Path(tempfile.mkdtemp()) / "model.json"
-    >>> save_model(SVC().fit(X, y), path)
-    >>> load_model(path).predict(X[:2])
-    array([0, 0])
+    A model of ``svmselect train`` takes encoded rows (categories, imputed and standardised values);
+    ``svmselect predict`` applies the encoding to a file.
     """
     return read_model(path, n_features, zero_based).model
 
@@ -280,6 +268,7 @@ def _read_json(text):
     def no_number(word):
         raise ValueError(word)
 
+    # 1) JSON of a known format and version, as it was written
     try:
         content = json.loads(text, parse_constant=no_number)
     except (ValueError, RecursionError):
@@ -293,6 +282,7 @@ def _read_json(text):
         raise ValueError(f"{origin}of version {number!r} of the format, and this one reads {VERSION}")
     if content.get("sha256") != content_hash(content):
         raise ValueError("the file is damaged: its content is not what was written")
+    # 2) the parts of the model
     try:
         parameters = content["parameters"]
         if isinstance(parameters["class_weight"], list):
@@ -397,6 +387,7 @@ def _restored(
     support=None,
 ):
     """Return a fitted estimator of its parts; raise a ValueError where they do not fit each other."""
+    # shapes and numbers of rows
     k, n_pairs, n = classes.size, math.comb(classes.size, 2), int(n_support.sum())
     has_rows = kernel is not None and n > 0
     shapes = [
@@ -415,6 +406,7 @@ def _restored(
         raise ValueError("the file is damaged: its parts do not fit each other")
     if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
         raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
+    # fitted attributes
     estimator._kernel, estimator._origin, estimator.classes_ = kernel, origin, classes
     estimator._coef, estimator._b = np.ascontiguousarray(coef.reshape(n_pairs, n)), b
     estimator.support_vectors_ = support_vectors

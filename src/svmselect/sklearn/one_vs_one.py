@@ -231,9 +231,9 @@ def libsvm_coef(coef, codes):
     vector of class c, row o is the problem of c and the o-th other class, positive for the first class of a
     pair.
     """
-    pairs = _pairs(len(coef))
-    out = np.zeros((pairs[-1][1], codes.size))
-    for p, (first, second) in enumerate(pairs):
+    k = (1 + math.isqrt(1 + 8 * len(coef))) // 2
+    out = np.zeros((k - 1, codes.size))
+    for p, (first, second) in enumerate(combinations(range(k), 2)):
         out[second - 1, codes == first] = -coef[p, codes == first]
         out[first, codes == second] = -coef[p, codes == second]
     return out
@@ -247,9 +247,3 @@ def pairwise_coef(coef, codes):
         out[p, codes == first] = -coef[second - 1, codes == first]
         out[p, codes == second] = -coef[first, codes == second]
     return out
-
-
-def _pairs(n):
-    """Return the n pairs of classes."""
-    k = (1 + math.isqrt(1 + 8 * n)) // 2
-    return list(combinations(range(k), 2))

@@ -1,7 +1,5 @@
 """scikit-learn's scorers applied to left-out rows, and a threshold tuned by one of them."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -18,7 +16,7 @@ from svmselect.sklearn.one_vs_one import decisions, winners
 
 __all__ = ["LeftOut", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
 
-WANTED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
+ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
 
 
 class Scoring:
@@ -35,9 +33,9 @@ class Scoring:
     names : list of str
         The names of the scores.
     several : bool
-        Whether they have names of their own; a single one is "score".
+        Whether there are several scores; the name of a single one is "score".
     needs_values : bool
-        Whether a scorer asks for more than labels.
+        Whether a scorer needs more than labels.
 
     Raises
     ------
@@ -60,7 +58,7 @@ class Scoring:
         else:
             named = {"score": scoring}
         if not named:
-            raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
+            raise ValueError(f"scoring must be {ALLOWED}, got {scoring!r}")
         self._scorers = {name: _scorer_of(scorer) for name, scorer in named.items()}
         self._takes = {name: {"sample_weight": "sample_weight"} for name in named}
         self.names, self.needs_values = list(named), True
@@ -82,12 +80,7 @@ class Scoring:
     def rehearse(self, left_out, y, metadata=None):
         """Apply every scorer once, before anything is trained, to learn what it requests and returns.
 
-        Parameters
-        ----------
-        left_out : LeftOut
-            With decision values that are right everywhere.
-        y, metadata
-            As for a call.
+        The decision values of `left_out` are right everywhere; for other arguments see `__call__`.
         """
         metadata = metadata or {}
         if not routing_enabled() and "sample_weight" in metadata:
@@ -100,23 +93,13 @@ class Scoring:
                         f"scorer {name!r} takes no sample_weight: each row counts once", stacklevel=4
                     )
         self.names = list(self(left_out, y, metadata))
-        self.needs_values = left_out.asked_for_values
+        self.needs_values = left_out.values_needed
         self.several = self.several or self.names != ["score"]
 
     def __call__(self, left_out, y, metadata=None):
-        """Return the scores at some rows.
+        """Return the scores by name of a LeftOut, whose rows have the labels `y`.
 
-        Parameters
-        ----------
-        left_out : LeftOut
-        y : ndarray, shape (n,)
-            Labels.
-        metadata : dict from str to array, shape (n,), optional
-            What the user gave for these rows, such as "sample_weight".
-
-        Returns
-        -------
-        dict from str to float
+        `metadata` holds arrays that the user gave for these rows, by name, such as "sample_weight".
         """
         scores = {}
         for name, scorer in self._scorers.items():
@@ -151,22 +134,14 @@ def _scorer_of(scoring):
             return get_scorer(scoring)
         except ValueError:
             pass
-    raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
+    raise ValueError(f"scoring must be {ALLOWED}, got {scoring!r}")
 
 
 def left_out_rows(estimator, classes, codes, X, values, weight, folds):
     """Return the LeftOut of all rows of a model.
 
-    Parameters
-    ----------
-    estimator, classes, X, values
-        See `LeftOut`.
-    codes : ndarray of intp, shape (m,)
-        The number of each row's class.
-    weight : ndarray, shape (m,)
-        What rows count in a calibration.
-    folds : ndarray of intp, shape (m,)
-        The probabilities of each fold's rows are calibrated by the others.
+    `codes` are the numbers of the rows' classes. The probabilities of each fold's rows are calibrated by the
+    rows of other folds, which count by `weight`. For other arguments see `LeftOut`.
     """
 
     @cache
@@ -183,10 +158,10 @@ class LeftOut(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : SVC
-        Its `decision_function_shape` is that of the answers.
+        Its `decision_function_shape` is the shape of the decision values.
     classes : ndarray, shape (k,)
     X : array_like, DataFrame or CSR matrix, shape (n, d)
-        The rows that it can be asked about, all at once.
+        The rows that scorers may ask about, all at once.
     values : ndarray, shape (n, k (k - 1) / 2)
         Decision values of the pairs.
     probabilities : callable, optional
@@ -194,8 +169,8 @@ class LeftOut(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    asked_for_values : bool
-        Whether anybody has asked for more than labels.
+    values_needed : bool
+        Whether a scorer has called for more than labels.
     """
 
     def __init__(self, estimator, classes, X, values, probabilities=None):
@@ -203,7 +178,7 @@ class LeftOut(ClassifierMixin, BaseEstimator):
         self.probabilities = probabilities
         self.classes_ = classes
         self.n_features_in_ = _num_features(X)
-        self.asked_for_values = False
+        self.values_needed = False
 
     def __sklearn_is_fitted__(self):
         return True
@@ -220,13 +195,13 @@ class LeftOut(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """Return the decision values; see `SVC.decision_function`."""
         self._check_rows(X)
-        self.asked_for_values = True
+        self.values_needed = True
         return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
 
     def predict_proba(self, X):
         """Return probabilities of the classes, shape (n, k), by the calibration of the estimator."""
         self._check_rows(X)
-        self.asked_for_values = True
+        self.values_needed = True
         if getattr(self.estimator, "calibration", None) is None:
             raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")
         return self.probabilities()
@@ -235,46 +210,33 @@ class LeftOut(ClassifierMixin, BaseEstimator):
 def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):
     """Return the threshold of the decision values at which a score of the left-out rows is largest.
 
-    Parameters
-    ----------
-    estimator : SVC
-    classes : ndarray, shape (2,)
-    X : array_like, DataFrame or CSR matrix, shape (m, d)
-    y : array_like or Series, shape (m,)
-        Rows and labels as scorers get them.
-    values : ndarray, shape (m,)
-        Left-out decision values.
-    codes : ndarray of intp, shape (m,)
-    metadata : dict from str to array
-        What the score needs of the rows, such as "sample_weight".
-    scoring : Scoring
-        One score, of labels.
-
-    Returns
-    -------
-    float
-        If several are equally good, the nearest to 0.
+    `values` are left-out decision values of two classes, shape (m,); X, y, `codes` and `metadata` are those
+    of the rows, and `scoring` is one score, of labels. If several thresholds are equally good, it is the
+    nearest to 0.
 
     Notes
     -----
-    Tried are the middles between neighbouring values that have a row of the first class below and one of the
-    second above, and both ends. Anywhere else the threshold can move so that more rows are right and no other
-    row is wrong: a score that never falls by that is not larger there.
+    The candidates are the middles between neighbouring values that have a row of the first class below and
+    one of the second above, and both ends. From anywhere else the threshold can move so that more rows are
+    right and no other row is wrong: a score that never falls by that is not larger there.
     """
     distinct, place = np.unique(values, return_inverse=True)
     has = [np.bincount(place[codes == c], minlength=distinct.size) > 0 for c in (0, 1)]
     between = np.flatnonzero(has[0][:-1] & has[1][1:])
     reach = max(1.0, float(np.abs(distinct).max()))
-    tried = np.concatenate(
+    candidates = np.concatenate(
         [[distinct[0] - reach], (distinct[between] + distinct[between + 1]) / 2, [distinct[-1] + reach]]
     )
     scores = np.array(
-        [scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, metadata)["score"] for t in tried]
+        [
+            scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, metadata)["score"]
+            for t in candidates
+        ]
     )
     if np.isnan(scores).all():
         raise ValueError("threshold is tuned by a score that is a number, got none for any threshold")
     best = np.flatnonzero(scores >= np.nanmax(scores) - 1e-12)
-    return float(tried[best[np.abs(tried[best]).argmin()]])
+    return float(candidates[best[np.abs(candidates[best]).argmin()]])
 
 
 def routing_enabled():

@@ -27,11 +27,7 @@ from svmselect.sklearn.one_vs_one import right_values
 from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
 from svmselect.sklearn.svc import SVC, NuSVC
 
-__all__ = [
-    "Search",
-    "nested_order",
-    "rows_of_rounds",
-]
+__all__ = ["Search", "nested_order", "rows_of_rounds"]
 
 # Leave-one-out takes the place of this many splits when the rows of the first round are counted.
 SPLITS = 5
@@ -59,7 +55,7 @@ class Search(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = kernel != "precomputed"
         return tags
 
-    # handed on by `get_metadata_routing`, and not asked for by the search itself
+    # passed on by `get_metadata_routing`, and not used by the search itself
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED, "groups": UNUSED}
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
@@ -103,10 +99,10 @@ class Search(ClassifierMixin, BaseEstimator):
         sample_weight : array_like, shape (m,), optional
             Weights of the rows in training and in scores, see `SVC.fit`.
         groups : array_like, shape (m,), optional
-            For a splitter that asks for them.
+            For a splitter that needs them.
         **metadata : array_like, shape (m,)
-            What else scorers or the splitter ask for, with scikit-learn's metadata routing. Who gets what,
-            weights and groups included, is then what they request.
+            Other arrays for scorers or the splitter, with scikit-learn's metadata routing. Each of them then
+            gets the arrays that it requests, weights and groups included.
 
         Returns
         -------
@@ -255,7 +251,7 @@ class Search(ClassifierMixin, BaseEstimator):
             Rows as for `SVC.fit`. The weights count in an accuracy alone, or where metadata routing hands
             them to the scorer.
         **metadata : array_like, shape (n,)
-            What else the scorer asks for, with metadata routing.
+            Other arrays for the scorer, with metadata routing.
 
         Returns
         -------

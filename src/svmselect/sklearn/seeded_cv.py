@@ -27,8 +27,8 @@ class SeededCV(Search):
 
     All models of one kernel and all splits share its Gram matrix, and within a split each C starts at the
     solution of the C before. Scores are GridSearchCV's, up to `tol`, where gamma is a number: "scale" is that
-    of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9. How good the
-    chosen model is, ``best_estimator_.loo_error_`` says exactly.
+    of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9. The exact
+    leave-one-out error of the chosen model is ``best_estimator_.loo_error_``.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class SeededCV(Search):
         by its sample weight times the weight of its class among all rows (``scoring="accuracy"`` leaves out
         the weights of classes, as GridSearchCV does).
     cv : int, splitter or iterable
-        As for GridSearchCV, a number being that of stratified folds. Splits may overlap, leave rows out,
+        As for GridSearchCV; a number is that of stratified folds. Splits may overlap, leave rows out,
         train on a row several times, or lack a class. `fit` has `groups`. The default is 3, whose models have
         the least regret of all estimators in the project's comparison; None is scikit-learn's 5.
     return_train_score : bool
@@ -49,7 +49,7 @@ class SeededCV(Search):
     ----------
     cv_results_ : dict of arrays, shape (n_models,)
         `params`, `param_C`, ..., `split0_test_score`, ..., `mean_test_score`, `std_test_score` (over the
-        splits), `rank_test_score`, the same with "train" if asked for, `mean_fit_time`, `std_fit_time`,
+        splits), `rank_test_score`, train scores if requested, `mean_fit_time`, `std_fit_time`,
         `mean_score_time` and `std_score_time` in wall-clock seconds, and `n_not_converged`, the fits that ran
         out of steps. Where one compiled call trains a whole path, its models have equal shares of the time;
         else the first one of a kernel pays for the kernel values that all share.

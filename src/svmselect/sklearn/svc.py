@@ -1,7 +1,5 @@
 """The C-SVC and the nu-SVC as scikit-learn estimators."""
 
-from __future__ import annotations
-
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import Classifier, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of

@@ -47,20 +47,12 @@ def ato(change: Transition):
     left to keep the sum. Then the variables of the leaving points become 0, and the points that enter move by
     one amount until the equality constraint holds.
 
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
-
     Notes
     -----
     With more than 150 points in T or 1,000 in M this is not the paper's path to the letter:
 
     - A step goes over many events: it ends where a quarter of the points of T satisfy their condition by T's
-      and R's movement alone. What passes a bound is cut off, and events are looked at when the step is done.
+      and R's movement alone. Variables are cut off at their bounds, and events are processed after the step.
     - It ends when 5 % of the points of T are left, or after 20 steps. Those are mostly on their way to the
       bound, which from event to event leads through most of the path: all the way, to the next solution.
     - Systems are solved by conjugate gradients within the constraint, to a residual of 1 % of the right
@@ -258,20 +250,8 @@ def solve_directly(K, pull, total):
 def constrained_cg(product, pull, total, unit):
     """Solve the system by conjugate gradients on the vectors of one sum, from equal variables.
 
-    Parameters
-    ----------
-    product : callable
-        ``K @ v``.
-    unit : float
-        A typical kernel value, which makes the sum comparable with the gradient.
-
-    Returns
-    -------
-    d : ndarray, shape (n,)
-    d_level : float
-    iterations : int
-    residual : float
-        Relative to the right-hand side.
+    ``product(v)`` is ``K @ v``, and `unit` a typical kernel value, which makes the sum comparable with the
+    gradient. Return d, d_level, the number of iterations, and the residual relative to the right-hand side.
     """
     d = np.full(pull.size, -total / pull.size)
     force = -pull - product(d)

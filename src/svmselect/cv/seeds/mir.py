@@ -27,14 +27,6 @@ def mir(change: Transition):
     ``df = b' - f`` at its in-bound points and 0 elsewhere, and ``sum(theta_T) = sum(theta_R)`` as one more
     equation. They are clipped to their boxes and moved by one amount until the equality constraint holds.
 
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
-
     Notes
     -----
     The equation of the sum counts as much as one of a typical kernel value, so that the units of the kernel

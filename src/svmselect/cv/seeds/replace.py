@@ -23,14 +23,6 @@ def sir(change: Transition):
     The alpha of each support vector that leaves is taken over by the most similar point of its class that
     enters and has not been used; by any unused one, drawn at random, where none of its class is left. Then
     the points that enter are moved by one amount until the equality constraint holds.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
     """
     y, enters = change.y, change.enters
     theta = change.without_leaving()
@@ -55,16 +47,8 @@ def sir(change: Transition):
 def top(change: Transition):
     """Give the variable of each leaving support vector to the most similar points (TOP, Lee et al. 2004).
 
-    The most similar point of the next training set takes what its box has room for (alpha of the same class
+    The most similar point of the next training set takes as much as its box allows (alpha of the same class
     grows, of the other class shrinks), the next one the rest, and so on.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
     """
     (lo, hi), giving = change.box, change.giving
     theta = change.without_leaving()
@@ -88,14 +72,6 @@ def avg(change: Transition):
 
     All in-bound points move by one amount within their boxes. The part that a box cuts off is spread over the
     others, and over all points where no in-bound one has room. If several points leave, their sum is spread.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
     """
     inbound = change.inbound.copy()
     inbound[change.leaves] = False

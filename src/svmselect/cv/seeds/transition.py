@@ -1,4 +1,4 @@
-"""From one training set to the next: what every seed starts from, and how a seed is made feasible.
+"""From one training set to the next: the solution from which a seed starts, and feasible variables.
 
 Seeds work in the solver's signed variables ``theta_i = y_i alpha_i``. The box of theta_i is ``[0, C_i]`` for
 class +1 and ``[-C_i, 0]`` for class -1, the equality constraint is ``sum(theta) = 0``, and the gradient
