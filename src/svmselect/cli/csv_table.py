@@ -283,7 +283,7 @@ def _split(line, delimiter):
     return re.split("[ \t]+", line.strip()) if delimiter is None else line.split(delimiter)
 
 
-def first_lines(text):
+def _first_lines(text):
     """Return the first lines of a text that are not blank, from which its format is told."""
     # an end of a line is CR or LF, and no other character that Unicode calls so
     lines = io.StringIO(text, newline="")
@@ -295,7 +295,7 @@ def guessed_delimiter(text):
 
     Commas do not count if on every line they are inside numbers with a decimal comma.
     """
-    lines = first_lines(text)
+    lines = _first_lines(text)
     for mark in (";", "\t", None):
         rows = [[cell.strip() for cell in _split(line, mark)] for line in lines]
         with_comma = [cell for row in rows[1:] or rows for cell in row if "," in cell]
@@ -359,7 +359,7 @@ def _is_header(rows, label, doubts, model_names):
             return True
     numeric = [cell for cell in first if is_number(cell)]
     if not numeric:
-        if rest and not any(is_marked_number(cell) for row in rest for cell in row):
+        if rest and not any(_is_marked_number(cell) for row in rest for cell in row):
             doubts.append(
                 "the first line is taken for names of columns, though no cell of the table is a number; "
                 "--header or --no-header settles it"
@@ -471,7 +471,7 @@ def _read_marked_numbers(table, numeric, delimiter, doubts):
         _read_decimal_commas(table.path, table.rows, table.lines, numeric, doubts)
     for j in numeric:
         present = [row for row in table.rows if row[j].lower() not in MISSING]
-        numbers = bare_numbers([row[j] for row in present], thousands=delimiter == ",")
+        numbers = _bare_numbers([row[j] for row in present], thousands=delimiter == ",")
         if numbers is None:
             continue
         n = next(n for n, (row, number) in enumerate(zip(present, numbers, strict=True)) if row[j] != number)
@@ -511,12 +511,12 @@ def is_number(word: str) -> bool:
     return NUMBER.fullmatch(word.strip()) is not None
 
 
-def is_marked_number(word: str) -> bool:
+def _is_marked_number(word: str) -> bool:
     """Return whether a word may be a number with commas, a sign of money or a per cent sign."""
     return WITH_UNIT.fullmatch(word) is not None
 
 
-def bare_numbers(words, thousands):
+def _bare_numbers(words, thousands):
     """Return numbers without a sign of money, a per cent sign and commas.
 
     It is None unless all words are numbers that are written in one such way. Commas may group thousands if

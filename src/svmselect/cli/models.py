@@ -46,9 +46,9 @@ __all__ = [
     "folds_of",
     "heading",
     "held_out_rows",
-    "left_out_rows",
     "load",
     "loo",
+    "loo_rows",
     "score_name",
     "scorer_for",
     "span",
@@ -229,7 +229,7 @@ def loo(arguments):
     if arguments.report:
         numbers = [(name, value) for name, value, _ in rows[:-1]]
         lines = [line, *constant_remark(predicted)]
-        write_page(arguments, facts, lines, numbers, left_out_rows(model, y), model, data)
+        write_page(arguments, facts, lines, numbers, loo_rows(model, y), model, data)
     show(result, arguments.json, heading(facts, line) + table(rows) + constant_remark(predicted))
 
 
@@ -456,7 +456,7 @@ class LeftOutRows:
         return float(self.wrong.mean())
 
 
-def left_out_rows(model, y):
+def loo_rows(model, y):
     """Return the LeftOutRows of a trained SVC, each by the classifier without it alone."""
     return _rows(model, model.loo_decision_, model.loo_predictions_, y, "leave-one-out", "them")
 

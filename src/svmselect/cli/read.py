@@ -194,9 +194,9 @@ def _opened(path, format, max_bytes):
     """Return the text of a file, or the cells of a Parquet file, and its format."""
     raw = unpacked(path, max_bytes)
     if format == "auto" and raw.startswith(PARQUET):
-        return parquet_cells(path, raw, max_bytes), "csv"
+        return _parquet_cells(path, raw, max_bytes), "csv"
     if format == "auto":
-        check_no_foreigner(path, raw)
+        _check_no_foreigner(path, raw)
     text = text_of(path, raw)
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
@@ -307,7 +307,7 @@ def unpacked(path, max_bytes=MAX_BYTES):
     return raw
 
 
-def check_no_foreigner(path, raw):
+def _check_no_foreigner(path, raw):
     """Raise a ValueError if the beginning of a file's bytes is that of a format that is not read."""
     for beginning, kind in FOREIGN.items():
         if re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf"), flags=re.IGNORECASE):
@@ -328,7 +328,7 @@ def text_of(path, raw):
     return text
 
 
-def check_size(path, n_bytes, max_bytes):
+def _check_size(path, n_bytes, max_bytes):
     """Raise a ValueError if a file has more bytes, unpacked, than are allowed."""
     if n_bytes > max_bytes:
         raise ValueError(
@@ -342,7 +342,7 @@ def _limited(file, path, max_bytes):
     parts, size = [], 0
     while part := file.read(CHUNK):
         size += len(part)
-        check_size(path, size, max_bytes)
+        _check_size(path, size, max_bytes)
         parts.append(part)
     return b"".join(parts)
 
@@ -363,7 +363,7 @@ def _bytes_of(path, max_bytes):
     raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")
 
 
-def parquet_cells(path, raw, max_bytes=MAX_BYTES):
+def _parquet_cells(path, raw, max_bytes=MAX_BYTES):
     """Return the names of the columns of a Parquet file, and rows of cells as text.
 
     Numbers have all their digits; a null is an empty text. Each value counts as at least one byte of
@@ -381,7 +381,7 @@ def parquet_cells(path, raw, max_bytes=MAX_BYTES):
         facts = pyarrow.parquet.ParquetFile(io.BytesIO(raw)).metadata
         n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
         # a column of one value takes no bytes, and its cells do
-        check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
+        _check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
         table = pyarrow.parquet.read_table(io.BytesIO(raw))
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None

@@ -19,8 +19,8 @@ from svmselect.cli.models import (
     folds_of,
     heading,
     held_out_rows,
-    left_out_rows,
     load,
+    loo_rows,
     score_name,
     scorer_for,
 )
@@ -90,7 +90,7 @@ def select(arguments):
         remarks.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
     optimistic = f"{least}, the best {measure} of {all_models}, is optimistic"
     if arguments.outer:
-        outer = Outer(arguments, data, outer_folds, _chosen, search.scoring_)
+        outer = _Outer(arguments, data, outer_folds, _chosen, search.scoring_)
         result |= outer.facts
         remarks.append(f"{outer.sentence}; {optimistic}")
         numbers.append(outer.row)
@@ -178,7 +178,7 @@ def _chosen(arguments, X, y, groups):
 def _left_out(arguments, model, X, data):
     """Return the LeftOutRows of the chosen model by the method of --by."""
     if arguments.by == "loo":
-        return left_out_rows(model, data.labels)
+        return loo_rows(model, data.labels)
     folds = folds_of(arguments.folds, data.labels, data.groups, arguments, "--folds")
     return held_out_rows(model, X, data.labels, folds)
 
@@ -193,7 +193,7 @@ def _write_models(path, names, key, models):
         file.write(content.getvalue().encode())
 
 
-class Outer:
+class _Outer:
     """Models chosen and trained without each outer fold, evaluated on that fold.
 
     Everything is learned anew without the fold: categories, values that are filled in, means and deviations,

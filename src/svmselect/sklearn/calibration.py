@@ -14,7 +14,9 @@ __all__ = [
     "Sigmoid",
     "blocks_of",
     "check_calibration",
+    "isotonic",
     "left_out_probabilities",
+    "sigmoid",
 ]
 
 METHODS = ("sigmoid", "isotonic")

@@ -14,7 +14,7 @@ from svmselect.forks import cached_property
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.leave_one_out import values_at
+from svmselect.sklearn.leave_one_out import pair_decision
 from svmselect.sklearn.one_vs_one import (
     Problem,
     checked_weight,
@@ -191,39 +191,7 @@ def training_of(estimator, name):
     return training
 
 
-def _estimate_of(declared):
-    """Return an estimate from one fit as an attribute that is computed on its first access."""
-    name = f"{declared.key}_"
-
-    def estimate(self):
-        training = training_of(self, name)
-        training.gram.check_definite()
-        problem, grams = training.problem, [pair.gram(training.gram) for pair in training.problem.pairs]
-        if training.exact is None:
-            training.exact = [
-                self.exact_solution(gram, pair, solution)
-                for gram, pair, solution in zip(grams, problem.pairs, training.solutions, strict=True)
-            ]
-        if declared.needs_sphere and training.spheres is None:
-            training.spheres = [smallest_enclosing_sphere(gram) for gram in grams]
-        return combined(declared, training.gram, problem, training.exact, training.spheres)
-
-    estimate.__doc__ = (
-        f"""The {declared.name}, from the fit alone; see `svmselect.{declared.compute.__name__}`."""
-    )
-    attribute = cached_property(estimate)
-    attribute.__set_name__(Estimates, name)
-    return attribute
-
-
-for _declared in SINGLE_FITS:
-    setattr(Estimates, f"{_declared.key}_", _estimate_of(_declared))
-
-
-ON_DEMAND = [name for name, value in vars(Estimates).items() if isinstance(value, cached_property)]
-
-
-def combined(declared, gram, problem, solutions, spheres=None):
+def _combined(declared, gram, problem, solutions, spheres=None):
     """Return the estimate of the leave-one-out error of a one-vs-one classifier from those of its pairs.
 
     Where the estimate counts points, each pair tells which of its rows it would lose, and has the votes of
@@ -246,7 +214,39 @@ def combined(declared, gram, problem, solutions, spheres=None):
     second_wins = problem.empty_values(gram.m) >= 0
     for pair, solution, one in zip(pairs, solutions, estimates, strict=True):
         rest = np.delete(np.arange(gram.m), pair.rows)
-        second_wins[rest, pair.number] = values_at(gram, pair, solution, rest) >= 0
+        second_wins[rest, pair.number] = pair_decision(gram, pair, solution, rest) >= 0
         second_wins[pair.rows, pair.number] = (pair.y > 0) != one.errors
     wrong = most_votes(second_wins, problem.classes.size) != problem.codes
     return float(wrong[trained].mean())
+
+
+def _estimate_of(declared):
+    """Return an estimate from one fit as an attribute that is computed on its first access."""
+    name = f"{declared.key}_"
+
+    def estimate(self):
+        training = training_of(self, name)
+        training.gram.check_definite()
+        problem, grams = training.problem, [pair.gram(training.gram) for pair in training.problem.pairs]
+        if training.exact is None:
+            training.exact = [
+                self.exact_solution(gram, pair, solution)
+                for gram, pair, solution in zip(grams, problem.pairs, training.solutions, strict=True)
+            ]
+        if declared.needs_sphere and training.spheres is None:
+            training.spheres = [smallest_enclosing_sphere(gram) for gram in grams]
+        return _combined(declared, training.gram, problem, training.exact, training.spheres)
+
+    estimate.__doc__ = (
+        f"""The {declared.name}, from the fit alone; see `svmselect.{declared.compute.__name__}`."""
+    )
+    attribute = cached_property(estimate)
+    attribute.__set_name__(Estimates, name)
+    return attribute
+
+
+for _declared in SINGLE_FITS:
+    setattr(Estimates, f"{_declared.key}_", _estimate_of(_declared))
+
+
+ON_DEMAND = [name for name, value in vars(Estimates).items() if isinstance(value, cached_property)]

@@ -19,7 +19,7 @@ from svmselect.sklearn.kernels import Precomputed, gram_of
 from svmselect.sklearn.one_vs_one import checked_weight, class_weights
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["EvaluationRows", "Evaluator", "ModelScores", "evaluate_candidates", "progress_bar"]
+__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates", "progress_bar"]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -89,7 +89,7 @@ class EvaluationRows:
 
 
 @dataclass
-class ModelScores:
+class _ModelScores:
     """The scores of one model, its times, and the reasons where it has no score.
 
     Attributes
@@ -119,7 +119,7 @@ class Evaluator:
     """Evaluation of models that share a kernel, by folds or by leave-one-out.
 
     A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
-    which yields the ModelScores of each C or nu of `values`, which increase.
+    which yields the _ModelScores of each C or nu of `values`, which increase.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Evaluator:
         return ["score"] if self.scoring is None else self.scoring.names
 
     def evaluate_kernel(self, kernel, parts, candidates, memory_mb, gram=None, progress=None):
-        """Return the ModelScores of the candidates of a kernel.
+        """Return the _ModelScores of the candidates of a kernel.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class Evaluator:
 
         Returns
         -------
-        dict from int to ModelScores
+        dict from int to _ModelScores
             By the numbers of the candidates.
         """
         scores = {}
@@ -200,17 +200,17 @@ class Evaluator:
         return scores
 
     def failed(self, error):
-        """Return the ModelScores of a model without a score on any split, or raise its error."""
+        """Return the _ModelScores of a model without a score on any split, or raise its error."""
         self.check_failure(error)
         return self.unscored(self.error_score, dict.fromkeys(range(self.n_splits), error))
 
     def stopped(self):
-        """Return the ModelScores of a model that is given up: its score is not known, and not the best."""
+        """Return the _ModelScores of a model that is given up: its score is not known, and not the best."""
         return self.unscored(np.nan, {}, stopped=True)
 
     def unscored(self, score, failures, stopped=False):
-        """Return the ModelScores of a model that has `score` for each of its scores."""
-        return ModelScores(
+        """Return the _ModelScores of a model that has `score` for each of its scores."""
+        return _ModelScores(
             test={name: np.full(self.n_scores, score) for name in self.names},
             train={name: np.full(self.n_scores, np.nan) for name in self.names if self.return_train_score},
             fit_time=np.zeros(self.n_splits),
@@ -241,7 +241,7 @@ class Evaluator:
 
 
 def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
-    """Return the ModelScores of each candidate.
+    """Return the _ModelScores of each candidate.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
 
 
 def _in_order(results):
-    """Return the ModelScores of all kernels in the order of the candidates."""
+    """Return the _ModelScores of all kernels in the order of the candidates."""
     scores = {number: model for result in results for number, model in result.items()}
     return [scores[number] for number in range(len(scores))]
 

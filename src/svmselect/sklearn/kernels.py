@@ -18,7 +18,6 @@ __all__ = [
     "gram_of",
     "is_precomputed",
     "kernel_of",
-    "precomputed_gram",
     "resolved_gamma",
     "values_at",
 ]
@@ -94,7 +93,7 @@ def is_precomputed(kernel):
 def gram_of(X, kernel, memory_mb):
     """Return the Gram matrix of an estimator's training rows, which become read-only."""
     if isinstance(kernel, Precomputed):
-        return precomputed_gram(kernel)
+        return _precomputed_gram(kernel)
     return Gram(X, kernel, memory_mb=memory_mb, copy=False)
 
 
@@ -168,7 +167,7 @@ class Precomputed(Kernel):
         return self.K[a, a]
 
 
-def precomputed_gram(kernel):
+def _precomputed_gram(kernel):
     """Return a Gram matrix that takes its columns from a `Precomputed` kernel."""
     m = len(kernel.K)
     return Gram(np.arange(m, dtype=np.float64)[:, None], kernel, memory_mb=2.0**40)

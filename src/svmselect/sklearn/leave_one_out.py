@@ -14,12 +14,12 @@ from svmselect.sklearn.one_vs_one import right_values
 from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 from svmselect.unlearning.points import GAP
 
-__all__ = ["LEFT_OUT_MODELS", "LeftOutModel", "left_out_tol", "loo_path", "retrained", "values_at"]
+__all__ = ["LEFT_OUT_MODELS", "left_out_tol", "loo_path", "pair_decision", "retrained"]
 
 CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
 
-class LeftOutModel(NamedTuple):
+class _LeftOutModel(NamedTuple):
     """Decision values of the pairs of classes by one model; see `one_vs_one`.
 
     Attributes
@@ -45,7 +45,7 @@ def left_out_tol(formulation, tol, decision_values):
 def loo_path(
     gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False, hopeless=None
 ):
-    """Yield the LeftOutModel of each C; None for a C that is given up.
+    """Yield the _LeftOutModel of each C; None for a C that is given up.
 
     Leaving out a row of a class changes the problems of the pairs with this class: their values are those of
     the pairs' leave-one-out. The other pairs have the values of all rows. Weights stay those of all rows.
@@ -112,13 +112,13 @@ def loo_path(
                 break
             rest, column = np.delete(np.arange(gram.m), pair.rows), pair.number
             values[pair.rows, column], trained[pair.rows, column] = loo.decision, loo.solution.decision
-            values[rest, column] = trained[rest, column] = values_at(gram, pair, loo.solution, rest)
+            values[rest, column] = trained[rest, column] = pair_decision(gram, pair, loo.solution, rest)
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
                 most = _without(most, pair, loo.errors)
             if progress is not None:
                 progress(base + 1 / n_parts)
-        yield None if given_up else LeftOutModel(values, trained, n_not_converged)
+        yield None if given_up else _LeftOutModel(values, trained, n_not_converged)
         # the solutions moved along the path to the next C
         if c + 1 < len(Cs):
             starts = [
@@ -127,8 +127,8 @@ def loo_path(
             ]
 
 
-def loo_by_training(gram, problem, nus, tol, max_iter, progress=None, decision_values=True, hopeless=None):
-    """Yield the LeftOutModel of each nu, None for one that is given up, or the InfeasibleNu that it raises.
+def _loo_by_training(gram, problem, nus, tol, max_iter, progress=None, decision_values=True, hopeless=None):
+    """Yield the _LeftOutModel of each nu, None for one that is given up, or the InfeasibleNu that it raises.
 
     Training without each row gives signs and decision values at once, whatever `decision_values` is. For
     other parameters see `loo_path`.
@@ -147,7 +147,7 @@ def loo_by_training(gram, problem, nus, tol, max_iter, progress=None, decision_v
             yield error
 
 
-LEFT_OUT_MODELS = {"C": loo_path, "nu": loo_by_training}
+LEFT_OUT_MODELS = {"C": loo_path, "nu": _loo_by_training}
 
 
 def _most_votes_left(gram, problem, solutions):
@@ -168,7 +168,7 @@ def _values_of(gram, problem, solutions):
     for pair, solution in zip(problem.pairs, solutions, strict=True):
         rest = np.delete(np.arange(gram.m), pair.rows)
         values[pair.rows, pair.number] = solution.decision
-        values[rest, pair.number] = values_at(gram, pair, solution, rest)
+        values[rest, pair.number] = pair_decision(gram, pair, solution, rest)
     return values
 
 
@@ -185,7 +185,7 @@ def _hopeless_without(hopeless, values, pair, errors):
 
 
 def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopeless=None):
-    """Return the LeftOutModel of one nu by training without each row; None if it is given up.
+    """Return the _LeftOutModel of one nu by training without each row; None if it is given up.
 
     `solutions` are those with all rows, of each pair; for other arguments see `loo_path`. Raise an
     InfeasibleNu if nu is infeasible without a row, or leaves no margin.
@@ -213,10 +213,10 @@ def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopele
             done += 1
             if progress is not None:
                 progress(done / total)
-    return LeftOutModel(values, trained, n_not_converged)
+    return _LeftOutModel(values, trained, n_not_converged)
 
 
-def values_at(gram, pair, solution, rows):
+def pair_decision(gram, pair, solution, rows):
     """Return decision values of a pair at rows that it was not trained on."""
     theta = solution.alpha * pair.y
     support = np.flatnonzero(theta)

@@ -173,7 +173,7 @@ class _LeaveOneOutEvaluator(Evaluator):
         self.tol = left_out_tol(template._formulation, template.tol, self.exact)
 
     def evaluate(self, gram, class_weight, values, progress):
-        """Yield the ModelScores of each C or nu, in increasing order, by leave-one-out."""
+        """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
         data, template = self.data, self.template
         per_class = class_weights(class_weight, data.classes, data.codes)
         problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
@@ -201,7 +201,7 @@ class _LeaveOneOutEvaluator(Evaluator):
             yield scores
 
     def model_scores(self, model):
-        """Return the ModelScores of a LeftOutModel."""
+        """Return the _ModelScores of a _LeftOutModel."""
         begin = time.perf_counter()
         right = self.are_right(model.values)
         test, error = self.scores_of(model.values, right)

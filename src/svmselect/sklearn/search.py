@@ -136,7 +136,7 @@ class Search(ClassifierMixin, BaseEstimator):
             k = classes.size
             right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
-        choice = Choice(self.refit, scoring)
+        choice = _Choice(self.refit, scoring)
         options = {
             "template": template,
             "scoring": scoring,
@@ -154,7 +154,7 @@ class Search(ClassifierMixin, BaseEstimator):
         self.multimetric_ = scoring is not None and scoring.several
         self.scoring_ = data.default_score if scoring is None else self.scoring
         self._scoring = scoring
-        self.cv_results_ = ranked(rounds)
+        self.cv_results_ = _ranked(rounds)
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(choice.applied_to(self.cv_results_))
@@ -184,18 +184,18 @@ class Search(ClassifierMixin, BaseEstimator):
                 evaluator = self._evaluator(data, groups, **options)
             # 2) scores of its models
             models = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
-            warn_failed(models, self.error_score)
+            _warn_failed(models, self.error_score)
             n_not_converged = sum(model.n_not_converged for model in models)
             warn_not_converged(n_not_converged, evaluator.template, evaluator.tol)
             by_row = evaluator.scoring is None and not self._named_splits
             weight = evaluator.data.error_weight if by_row else None
-            columns = columns_of(models, candidates, self._named_splits, weight)
+            columns = _columns_of(models, candidates, self._named_splits, weight)
             # 3) the best of them go on to the next round
             if self.factor is not None:
                 columns["iter"] = np.full(len(candidates), number)
                 columns["n_resources"] = np.full(len(candidates), size)
                 n_remaining = math.ceil(len(candidates) / self.factor)
-                best = np.argsort(ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
+                best = np.argsort(_ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
                 candidates = [candidates[n] for n in np.sort(best)]
             rounds.append(columns)
         return rounds
@@ -294,7 +294,7 @@ def _handed_on(given, routed):
     return {name: value for name, value in given.items() if any(value is one for one in routed.values())}
 
 
-class Choice:
+class _Choice:
     """The choice of the best model.
 
     Parameters
@@ -370,7 +370,7 @@ def nested_order(codes, rng):
     return order[np.argsort(place[order], kind="stable")]
 
 
-def merged(rounds):
+def _merged(rounds):
     """Return the columns of all rounds as one table; columns that a round lacks are NaN."""
     if len(rounds) == 1:
         return rounds[0]
@@ -386,7 +386,7 @@ def merged(rounds):
     return table
 
 
-def columns_of(models, candidates, named_splits, weight=None):
+def _columns_of(models, candidates, named_splits, weight=None):
     """Return the scores and times of some models as columns of `cv_results_`.
 
     Each split has columns of its own if `named_splits`. `weight` is what each of a model's scores counts in
@@ -408,15 +408,15 @@ def columns_of(models, candidates, named_splits, weight=None):
     return columns | {"n_not_converged": np.array([model.n_not_converged for model in models], dtype=np.intp)}
 
 
-def ranked(rounds):
+def _ranked(rounds):
     """Return the columns of all rounds as one table, with the ranks of the models by each score."""
-    table = merged(rounds)
+    table = _merged(rounds)
     for name in [name for name in table if name.startswith("mean_test_")]:
-        table[name.replace("mean", "rank", 1)] = ranks(table[name], table.get("iter"))
+        table[name.replace("mean", "rank", 1)] = _ranks(table[name], table.get("iter"))
     return table
 
 
-def warn_failed(models, error_score):
+def _warn_failed(models, error_score):
     """Warn of models without a score on some split; raise a ValueError if no model has a score anywhere."""
     failures = [(n, error) for n, model in enumerate(models) for error in model.failures.values()]
     if not failures:
@@ -433,7 +433,7 @@ def warn_failed(models, error_score):
     )
 
 
-def ranks(mean, rounds=None):
+def _ranks(mean, rounds=None):
     """Return ranks of mean scores from 1, of later rounds before those of earlier ones; NaN ranks last."""
     rounds = np.zeros(mean.size) if rounds is None else rounds
     # means that differ by round-off alone are one rank

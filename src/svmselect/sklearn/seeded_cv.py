@@ -181,7 +181,7 @@ class FoldEvaluator(Evaluator):
         self.splits, self.n_splits, self.n_scores = splits, len(splits), len(splits)
 
     def evaluate(self, gram, class_weight, values, progress):
-        """Yield the ModelScores of each C or nu, in increasing order, by the splits."""
+        """Yield the _ModelScores of each C or nu, in increasing order, by the splits."""
         folds, given_up = self.folds_of_a_grid(class_weight), np.zeros(len(values), dtype=bool)
         if folds is not None:
             models = self.by_grid(gram, folds, values)
@@ -299,7 +299,7 @@ class FoldEvaluator(Evaluator):
         ]
 
     def model_scores(self, fits, given_up):
-        """Return the ModelScores of a model from its _SplitFit on each split that it was trained on."""
+        """Return the _ModelScores of a model from its _SplitFit on each split that it was trained on."""
         scores = self.stopped() if given_up else self.unscored(np.nan, {})
         scores.fit_time[: len(fits)] = [fit.seconds for fit in fits]
         scores.n_not_converged = sum(fit.n_not_converged for fit in fits)

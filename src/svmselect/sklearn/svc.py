@@ -99,7 +99,7 @@ class SVC(Classifier):
         Its decision value there, exact up to round-off; see `decision_function`.
     span_estimate_ : float
         Span rule, an estimate of the leave-one-out error from one fit. With more than two classes the votes
-        of the pairs decide, here and below; see `svmselect.sklearn.estimates.combined`.
+        of the pairs decide, here and below.
     opper_winther_estimate_ : float
         Opper and Winther's estimate of it.
     span_bound_, xi_alpha_bound_, sv_count_bound_, jaakkola_haussler_bound_, radius_margin_bound_, \
