@@ -9,10 +9,9 @@ from pathlib import Path
 
 import yaml
 from svmselect.atomic import replacing
-from svmselect.cli.arguments import Parser
-from svmselect.cli.contents import MAX_BYTES
-from svmselect.cli.main import exit_status
-from svmselect.cli.report import show, table
+from svmselect.cli import exit_status
+from svmselect.cli.arguments import MAX_BYTES, Parser
+from svmselect.cli.output import show, table
 
 from data.dataset import Dataset
 from data.fetch import fetch

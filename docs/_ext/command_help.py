@@ -12,8 +12,8 @@ class CommandHelp(Directive):
     optional_arguments = 2
 
     def run(self):
+        from svmselect.cli import COMMANDS
         from svmselect.cli.arguments import parser
-        from svmselect.cli.main import COMMANDS
 
         os.environ["COLUMNS"] = "90"  # argparse asks for the terminal's width
         part = parser(COMMANDS)

@@ -368,7 +368,7 @@ def test_the_errors_as_a_figure(mixed, run, tmp_path, name):
 def test_the_figure_shows_each_error_in_its_place(searched, grid):
     """Those of the second grid are all the same."""
     pytest.importorskip("matplotlib")
-    from svmselect.cli.figures import as_svg, surface
+    from svmselect.cli.page import as_svg, surface
 
     search = searched(*blobs(3, m=60, k=2), grid, refit=False)
     figure = surface(search)
@@ -404,12 +404,12 @@ def test_without_matplotlib(mixed, run, monkeypatch):
 
 def test_the_histogram_counts_each_row_on_its_side():
     pytest.importorskip("matplotlib")
-    from svmselect.cli.figures import histogram
-    from svmselect.cli.left_out import left_out_rows
+    from svmselect.cli.models import loo_rows
+    from svmselect.cli.page import histogram
 
     X, y = blobs(4, m=90, k=2)
     model = SVC(0.5, gamma=0.2, threshold="balanced_accuracy").fit(X, y)
-    rows = left_out_rows(model, y)
+    rows = loo_rows(model, y)
     values = model.loo_decision_ - model.threshold_
     np.testing.assert_array_equal(rows.wrong, (values >= 0) != (y == 1))
     np.testing.assert_array_equal(rows.margins, np.where(y == 1, values, -values))

@@ -21,8 +21,8 @@ from estimators.problems import blobs
 from sklearn.datasets import dump_svmlight_file
 from slow import slow
 
+from svmselect.cli import COMMANDS, main
 from svmselect.cli.arguments import parser
-from svmselect.cli.main import COMMANDS, main
 
 X, y = blobs(7, m=48, k=2)
 CSV_ROWS = [",".join([*map(repr, row), str(label)]) for row, label in zip(X.tolist(), y, strict=True)]

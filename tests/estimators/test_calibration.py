@@ -25,8 +25,7 @@ from slow import slow
 
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
 from svmselect.sklearn.calibration import Calibration, blocks_of
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.threshold import best_threshold
+from svmselect.sklearn.scoring import Scoring, best_threshold
 
 METHODS = ["sigmoid", "isotonic"]
 

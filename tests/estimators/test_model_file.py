@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from svmselect import RBF, AnisotropicRBF, Linear, Polynomial
 from svmselect.sklearn import SVC, EditedSVC, NuSVC, load_model, save_model
-from svmselect.sklearn.coupling import PairwiseCoupling
+from svmselect.sklearn.calibration import PairwiseCoupling
 from svmselect.sklearn.model_file import content_hash
 
 MODELS = [

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import (
 
 import svmselect.sklearn
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC
-from svmselect.sklearn.problem import two_values
+from svmselect.sklearn.one_vs_one import two_values
 
 GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
 # scikit-learn expects the same of its own SVC and NuSVC

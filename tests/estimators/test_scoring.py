@@ -19,6 +19,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold, cross_val_predict
 
 from svmselect.sklearn import SVC, LOOSearchCV, SeededCV
+from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, loo_path
 
 GRID = {"C": [10.0, 0.3, 1.0], "gamma": [0.7, 0.05]}
 SEVERAL = ["accuracy", "balanced_accuracy", "f1", "roc_auc", "average_precision"]
@@ -149,10 +150,12 @@ def test_three_classes(shape):
 def test_only_signs_are_found_where_a_scorer_asks_for_labels(monkeypatch):
     X, y = problem(3, 40)
     asked = []
-    models = SVC.left_out_models
-    monkeypatch.setattr(
-        SVC, "left_out_models", lambda self, *args: asked.append(args[3]) or models(self, *args)
-    )
+
+    def noted(*args, decision_values, **options):
+        asked.append(decision_values)
+        return loo_path(*args, decision_values=decision_values, **options)
+
+    monkeypatch.setitem(LEFT_OUT_MODELS, "C", noted)
     for scoring, exact in ((None, False), ("f1", False), ("roc_auc", True), (["f1", "roc_auc"], True)):
         asked.clear()
         LOOSearchCV(SVC(), {"C": [1.0]}, scoring=scoring, refit=False).fit(X, y)

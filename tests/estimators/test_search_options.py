@@ -93,13 +93,13 @@ def test_several_scores_of_several_classes_on_overlapping_splits(weighted):
 def test_the_compiled_grid_and_split_by_split_are_one(monkeypatch):
     X, y = problem(2)
     options = {"scoring": ["roc_auc", "accuracy"], "refit": "roc_auc"}
+    calls, compiled = [], FoldEvaluator.by_grid
+    monkeypatch.setattr(FoldEvaluator, "by_grid", lambda *args: calls.append(args) or compiled(*args))
     by_grid = SeededCV(SVC(tol=1e-7), GRID, **options).fit(X, y)
-    assert FoldEvaluator.folds_of_a_grid is not None
-    monkeypatch.setattr(FoldEvaluator, "by_grid", None)
-    with pytest.raises(ValueError, match="'NoneType' object is not callable"):
-        SeededCV(SVC(tol=1e-7), GRID, **options).fit(X, y)
+    assert len(calls) == len(GRID["gamma"])
     monkeypatch.setattr(FoldEvaluator, "folds_of_a_grid", lambda self, class_weight: None)
     by_split = SeededCV(SVC(tol=1e-7), GRID, **options).fit(X, y)
+    assert len(calls) == len(GRID["gamma"])
     assert_scores_are_equal(by_grid, by_split)
 
 

@@ -8,7 +8,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, KFold, ParameterSampler, StratifiedKFold
 
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SearchDisplay, SeededCV
-from svmselect.sklearn.halving import nested_order, rows_of_rounds
+from svmselect.sklearn.search import nested_order, rows_of_rounds
+from svmselect.svm import solve_nusvc
 
 GRID = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
 DRAWN = {"C": loguniform(0.1, 100), "gamma": loguniform(0.01, 10), "kernel": ["rbf", "laplacian"]}
@@ -187,8 +188,13 @@ def test_nu_gives_up_rows_that_are_left_out(classes, monkeypatch):
     weight = np.where(np.arange(48) % 7 == 3, 0.0, 1.0)
     grid = {"nu": [0.1, 0.3, 0.5], "gamma": [0.1, 1.0, 20.0]}
     whole = LOOSearchCV(NuSVC(), grid).fit(X, y, sample_weight=weight)
-    solves, solution = [], NuSVC._solution
-    monkeypatch.setattr(NuSVC, "_solution", lambda *args: solves.append(args[3]) or solution(*args))
+    solves = []
+
+    def counted(*args, **options):
+        solves.append(args)
+        return solve_nusvc(*args, **options)
+
+    monkeypatch.setattr("svmselect.sklearn.leave_one_out.solve_nusvc", counted)
     early = LOOSearchCV(NuSVC(), grid, stop_early=True).fit(X, y, sample_weight=weight)
     assert early.best_params_ == whole.best_params_ and early.loo_error_ == whole.loo_error_
     stopped, scores = early.cv_results_["stopped"], whole.cv_results_["mean_test_score"]

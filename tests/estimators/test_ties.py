@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from svmselect.sklearn import SVC
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.threshold import best_threshold
-from svmselect.sklearn.votes import decisions, most_votes, winners
+from svmselect.sklearn.one_vs_one import decisions, most_votes, winners
+from svmselect.sklearn.scoring import Scoring, best_threshold
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

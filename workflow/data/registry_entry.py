@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 import yaml
-from svmselect.cli.contents import text_of, unpacked
 from svmselect.cli.csv_table import Cells, guessed_delimiter
-from svmselect.cli.parquet_table import MAGIC
-from svmselect.cli.read import read
-from svmselect.cli.report import warn
+from svmselect.cli.output import warn
+from svmselect.cli.read import PARQUET, read, text_of, unpacked
 
 from data.dataset import Dataset
 from data.fetch import fetch
@@ -42,7 +40,7 @@ def registry_entry(arguments):
         entry.
     """
     raw = unpacked(arguments.file, arguments.max_bytes)
-    if raw.startswith(MAGIC):
+    if raw.startswith(PARQUET):
         raise ValueError(f"{arguments.file}: a Parquet file, which the registry does not read: write CSV")
     table = read(
         arguments.file,

@@ -8,8 +8,6 @@ unconstrained optimum: the paths of leave-one-out find it, exact to round-off, f
 Where a path is degenerate, the solver minimises.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import svmselect.solver._active_set as _active_set
@@ -28,8 +26,7 @@ SMALL = 1e-6
 
 
 def span_exists(y, C, inbound, bounded):
-    """Whether ``Lambda_p`` of each in-bound SV is not empty (Sarafis et al. 2018, Lemma 1): bool, shape
-    (n,)."""
+    """Return whether ``Lambda_p`` of each in-bound SV has a point (Sarafis et al. 2018, Lemma 1)."""
     balance = y[bounded] @ C[bounded]
     room_of_class = {label: C[inbound][y[inbound] == label].sum() + label * balance for label in (-1, 1)}
     rest = np.where(y[inbound] > 0, room_of_class[1], room_of_class[-1]) - C[inbound]
@@ -37,27 +34,11 @@ def span_exists(y, C, inbound, bounded):
 
 
 def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
-    """``S_p^2`` of the in-bound SVs (Sarafis et al. 2018, eq. 28-32).
+    """Return ``S_p^2`` of the in-bound SVs (Sarafis et al. 2018, eq. 28-32), NaN where there is none.
 
-    Parameters
-    ----------
-    gram : Gram
-    y : ndarray, shape (m,)
-    solution : Solution
-    inbound : ndarray of intp, shape (n,)
-    exists : ndarray of bool, shape (n,)
-        See `span_exists`.
-    tol : float
-        KKT gap relative to ``S_p^2``, where the solver minimises.
-    max_iter : int
-        Its most steps for each.
-
-    Returns
-    -------
-    squared_span : ndarray, shape (n,)
-        NaN where there is none.
-    n_not_converged : int
-        The number of spans whose solver ran out of steps; these spans are too large.
+    `inbound` are their row numbers, and `exists` is the result of `span_exists`. Where the solver minimises,
+    `tol` is its KKT gap relative to ``S_p^2``, and `max_iter` its largest number of steps for each span. The
+    second result is the number of spans whose solver ran out of steps, and which are therefore too large.
     """
     squared_span = np.full(inbound.size, np.nan)
     points = np.flatnonzero(exists)
@@ -73,10 +54,12 @@ def squared_boxed_spans(gram, y, solution, inbound, exists, tol, max_iter):
 
 
 def spans_by_path(part, y, alpha, C, points, tol):
-    """``S_p^2`` of some points of a problem without bounded SVs; NaN where the path is degenerate, or its
-    end, by the Gram matrix itself, is not the minimum to the tolerance."""
+    """Return ``S_p^2`` of some points of a problem without bounded SVs.
+
+    It is NaN where the path is degenerate, or where the Gram matrix shows that its end is not the minimum.
+    """
     tableau = Tableau(part, np.arange(part.m))
-    # the span does not change with the unit of alpha, which is here that of the path's tolerances
+    # the span does not change with the unit of alpha, which is here the unit of the path's tolerances
     alpha, C = alpha / alpha.max(), C / alpha.max()
     lo, hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
     largest = float(part.diagonal.max())
@@ -99,8 +82,10 @@ def spans_by_path(part, y, alpha, C, points, tol):
 
 
 def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
-    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps. Each
-    starts from the convex combination by which Sarafis et al. prove their Lemma 1."""
+    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps.
+
+    Each starts from the convex combination by which Sarafis et al. prove their Lemma 1.
+    """
     squared_span, n_not_converged = np.empty(points.size), 0
     if points.size == 0:
         return squared_span, n_not_converged

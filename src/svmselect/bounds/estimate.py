@@ -35,19 +35,7 @@ class Estimate:
     errors : ndarray of bool, shape (m,)
         The points that are counted.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_csvc, sv_count
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> found = sv_count(gram, y, solution)
-    >>> found.errors, round(found.error, 3)
-    (array([ True, False,  True,  True,  True,  True, False,  True]), 0.75)
+        CPU time, seconds, including Gram columns that were absent.
     """
 
     error: float
@@ -57,7 +45,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class SingleFit:
-    """The declaration of an estimate that needs no other fit: all that names or computes it reads this.
+    """The declaration of an estimate that needs no other fit.
+
+    Commands, estimators and tables read names and functions of all estimates from these declarations.
 
     Attributes
     ----------
@@ -65,29 +55,15 @@ class SingleFit:
         ``compute(gram, y, solution)``, and ``sphere=`` if it `needs_sphere`. It returns an object with
         ``error`` and ``errors`` as `Estimate` has them, or with ``bound`` (float) if it `is_bound`.
     key : str
-        What it is in files, and with a trailing underscore as an attribute of estimators.
+        The name in files, and with a trailing underscore that of an attribute of estimators.
     name, short : str
-        For readers: in a line of a table, and above a column.
+        The names for readers: in a line of a table, and above a column.
     assumption : str
-        A sentence on when it is what it says it is.
+        A sentence on when the estimate holds.
     is_bound : bool
         Whether it is one number that may exceed 1, and does not say which points it counts.
     needs_sphere : bool
-        Whether `smallest_enclosing_sphere` of the training points is a part of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> from svmselect.bounds.span_rule import SPAN_RULE
-    >>> SPAN_RULE.name
-    'Span rule'
-    >>> round(SPAN_RULE.of(gram, y, solution).error, 3)
-    0.75
+        Whether it uses the `smallest_enclosing_sphere` of the training points.
     """
 
     compute: Callable[..., Any]
@@ -104,31 +80,34 @@ class SingleFit:
 
 
 def check_estimate(gram, y, solution):
-    """Labels as float64 of shape (m,), or a ValueError for these, for the solution of another problem, or for
-    a kernel that is not positive semi-definite."""
+    """Return labels as float64 of shape (m,).
+
+    Raise a ValueError for other labels, for the solution of another problem, or for a kernel that is not
+    positive semi-definite.
+    """
     y = check_solution(gram, y, solution)
     gram.check_definite()
     return y
 
 
 def n_training(solution):
-    """Number of training points: those with C_i > 0."""
+    """Return the number of training points: those with C_i > 0."""
     return np.count_nonzero(solution.C)
 
 
 def counted(errors, solution):
-    """The fields `error` and `errors` of an Estimate."""
+    """Return the fields `error` and `errors` of an Estimate."""
     return {"error": float(np.count_nonzero(errors) / n_training(solution)), "errors": frozen(errors)}
 
 
 def spread_over_points(values, support, m):
-    """Values of the support vectors as a read-only array of shape (m,), NaN elsewhere."""
+    """Return values of the support vectors as a read-only array of shape (m,), NaN elsewhere."""
     everywhere = np.full(m, np.nan)
     everywhere[support] = values
     return frozen(everywhere)
 
 
 def support_sets(solution):
-    """Row numbers of the in-bound SVs and of the bounded ones."""
+    """Return the row numbers of the in-bound SVs and of the bounded ones."""
     alpha, C = solution.alpha, solution.C
     return np.flatnonzero((alpha > 0) & (alpha < C)), np.flatnonzero((alpha > 0) & (alpha == C))

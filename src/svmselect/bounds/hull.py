@@ -1,7 +1,5 @@
 """Distances of support vectors from the hull of the in-bound ones."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.unlearning.tableau import DEPENDENT, Tableau
@@ -12,11 +10,11 @@ CLEAR = 1e-12
 
 
 def squared_distances(gram, inbound, bounded, threshold):
-    """Squared distances in feature space from the affine hull of the in-bound SVs other than the point.
+    """Return squared distances of support vectors from the affine hull of the other in-bound ones.
 
-    One Cholesky factor of the bordered Gram matrix of the in-bound SVs serves all of them. It leaves out
+    One Cholesky factor of the bordered Gram matrix of the in-bound SVs serves all points. It leaves out
     in-bound SVs that depend on others, as duplicates do. Such a t, at a squared distance r from the hull of
-    the rest, of which p has the part x in the combination closest to t, brings that hull closer to p: the
+    the rest, may bring that hull closer to p: if p has the part x in the combination closest to t, the
     inverse squared distance of p grows by ``x^2 / r``.
 
     Parameters
@@ -25,7 +23,7 @@ def squared_distances(gram, inbound, bounded, threshold):
     inbound, bounded : ndarray of intp
         Row numbers of the support vectors.
     threshold : bool
-        Without one, from the linear hull.
+        Without one, the hull is linear.
 
     Returns
     -------

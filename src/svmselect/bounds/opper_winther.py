@@ -33,22 +33,12 @@ class OpperWinther(Estimate):
     error, errors, cpu_s
         See `Estimate`.
     squared_distance : ndarray, shape (m,)
-        ``1 / (K_VV^-1)_pp`` of the in-bound SVs V, ``k(x_p, x_p) - K_Vp' K_VV^-1 K_Vp`` of the bounded ones:
-        from the linear hull of the in-bound SVs other than p; NaN for the rest.
+        Squared distance of a support vector p from the linear hull of the in-bound SVs V other than p: ``1 /
+        (K_VV^-1)_pp`` for an in-bound p, ``k(x_p, x_p) - K_Vp' K_VV^-1 K_Vp`` for a bounded one; NaN for the
+        rest.
     n_dependent : int
-        In-bound SVs that are linear combinations of other ones, as duplicates are: their distance is 0 but
+        In-bound SVs that are linear combinations of other ones, as duplicates are. Their distance is 0 but
         for round-off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, opper_winther, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> opper_winther(gram, y, solution).errors
-    array([False, False,  True,  True,  True,  True, False, False])
     """
 
     squared_distance: np.ndarray
@@ -57,44 +47,24 @@ class OpperWinther(Estimate):
 
 @one_blas_thread()
 def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
-    """Estimate ``(1/m) #{SVs p: alpha_p / (K_SV^-1)_pp >= 1}`` (Opper and Winther 2000; Sarafis et al. 2018,
-    section 3).
+    """Compute the estimate ``#{SVs p: alpha_p / (K_SV^-1)_pp >= 1} / m`` of Opper and Winther.
 
     It equals the leave-one-out error of an SVM without threshold if leaving out a support vector changes
-    neither the set of in-bound SVs nor that of bounded ones. The formula is that of a hard margin, where
-    every SV is in-bound and has ``y_p f(x_p) = 1``. For a soft margin the same argument makes ``K_SV`` the
-    Gram matrix of the in-bound SVs, gives bounded SVs the distance that they have from the hull of these, and
-    compares ``alpha_p`` times the squared distance with ``y_p f(x_p)``.
+    neither the set of in-bound SVs nor that of bounded ones (2000; Sarafis et al. 2018, section 3). The
+    formula is for a hard margin, where every SV is in-bound and has ``y_p f(x_p) = 1``. For a soft margin the
+    same argument makes ``K_SV`` the Gram matrix of the in-bound SVs, gives bounded SVs their distance from
+    the hull of these, and compares ``alpha_p`` times the squared distance with ``y_p f(x_p)``. Only the
+    columns of in-bound SVs are used. A linear kernel without a threshold depends on the point from which rows
+    are measured: `Gram.origin`.
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows, float64. Only the columns of in-bound SVs are asked for. A linear kernel
-        without a threshold depends on the point from which rows are measured: `Gram.origin`.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    solution : Solution
-        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
+    gram, y, solution
+        See `span_rule`.
 
     Returns
     -------
     OpperWinther
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution of another number of rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, opper_winther, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> round(opper_winther(gram, y, solution).error, 3)
-    0.5
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

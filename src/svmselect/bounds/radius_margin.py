@@ -40,19 +40,7 @@ class RadiusMargin:
     n_not_converged : int
         1 if the solver of the sphere ran out of steps.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent, and of the sphere unless it was given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, radius_margin, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> found = radius_margin(gram, y, solution)
-    >>> bool(found.bound > 0)
-    True
+        CPU time, seconds, including Gram columns that were absent, and the sphere unless it was given.
     """
 
     bound: float
@@ -63,20 +51,16 @@ class RadiusMargin:
 
 
 def radius_margin(gram: Gram, y: ArrayLike, solution: Solution, sphere: Sphere | None = None) -> RadiusMargin:
-    """Radius-margin bound ``R^2 |w|^2 / m`` (Vapnik 1998; Sarafis et al. 2018, section 3, with the diameter).
+    """Compute the radius-margin bound ``R^2 |w|^2 / m`` (Vapnik 1998; Sarafis et al. 2018, section 3).
 
-    A bound of the leave-one-out error of a hard margin without threshold, that is of separable points and C
-    large enough that no SV is bounded; with a threshold its fourfold is one (Vapnik and Chapelle 2000).
-    Elsewhere it is a functional to minimise (Chapelle and Vapnik 2000, eq. 1).
+    It is a bound of the leave-one-out error of a hard margin without threshold: points are separable, and C
+    is so large that no SV is bounded. With a threshold, four times this value is a bound (Vapnik and Chapelle
+    2000). Elsewhere it is a functional to minimise (Chapelle and Vapnik 2000, eq. 1).
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    solution : Solution
-        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
+    gram, y, solution
+        See `span_rule`.
     sphere : Sphere, optional
         `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
         computed by default.
@@ -93,12 +77,14 @@ def radius_margin(gram: Gram, y: ArrayLike, solution: Solution, sphere: Sphere |
     Examples
     --------
     >>> import numpy as np
-    >>> from svmselect import RBF, Gram, radius_margin, solve_csvc
+    >>> from svmselect import RBF, Gram, radius_margin, smallest_enclosing_sphere, solve_csvc
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
     >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> round(float(radius_margin(gram, y, solution).bound), 3)
+    >>> sphere = smallest_enclosing_sphere(gram)
+    >>> round(float(sphere.squared_radius), 3)
+    0.631
+    >>> round(float(radius_margin(gram, y, solve_csvc(gram, y, C=1), sphere).bound), 3)
     0.186
     """
     begin = time.process_time()
@@ -123,23 +109,11 @@ class RescaledRadiusMargin:
     bound : float
         It may exceed 1.
     rescaled : float
-        What takes the place of ``R^2 |w|^2``: m times the bound.
+        The value that takes the place of ``R^2 |w|^2``: m times the bound.
     rank : int
         Dimensions of the centred training points in feature space.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, rescaled_radius_margin, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> found = rescaled_radius_margin(gram, y, solution)
-    >>> bool(found.bound > 0)
-    True
+        CPU time, seconds, including Gram columns that were absent.
     """
 
     bound: float
@@ -150,43 +124,23 @@ class RescaledRadiusMargin:
 
 @one_blas_thread()
 def rescaled_radius_margin(gram: Gram, y: ArrayLike, solution: Solution) -> RescaledRadiusMargin:
-    """Radius-margin bound after a rescaling of feature space (Chapelle and Vapnik 2000, section 4).
+    """Compute the radius-margin bound in a rescaled feature space (Chapelle and Vapnik 2000, section 4).
 
     Along each principal direction the training points are scaled into a box of side 2, whose half-side stands
     for the radius: ``R^2 |w|^2`` becomes ``sum_k lambda_k^2 max_i A_ik^2 (sum_i A_ik alpha_i y_i)^2``, with
     the eigenvectors A and eigenvalues lambda of the centred Gram matrix. A heuristic for the hard margin, as
     the authors say; no theorem makes it a bound. Where eigenvalues coincide (a narrow RBF kernel, K close to
-    I) the principal directions, and with them the value, are not unique: they are LAPACK's.
+    I) the principal directions, and with them the value, are not unique: they are LAPACK's. They take O(m^3)
+    operations.
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows, float64. The block of the training points is computed; the
-        eigenvectors take O(m^3).
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    solution : Solution
-        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
+    gram, y, solution
+        See `span_rule`.
 
     Returns
     -------
     RescaledRadiusMargin
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution of another number of rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, rescaled_radius_margin, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> round(float(rescaled_radius_margin(gram, y, solution).bound), 3)
-    0.14
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -21,10 +21,11 @@ FAR = 1e6  # bounds of the coefficients, which restrict nothing
 def span_by_qp(
     gram: Gram, p: int, inbound: ArrayLike, tol: float = 1e-6, max_iter: int | None = None
 ) -> float:
-    """Squared distance of row p, in feature space, from the sums ``sum_i lambda_i x_i`` with
-    ``sum(lambda) = 1`` over the in-bound support vectors other than p (Chapelle and Vapnik 1999, eq. 6).
+    """Compute the squared span of row p by a quadratic program (Chapelle and Vapnik 1999, eq. 6).
 
-    `span_rule` has all of them from one factorisation; this solves a quadratic program for each.
+    It is the squared distance of row p, in feature space, from the sums ``sum_i lambda_i x_i`` with
+    ``sum(lambda) = 1`` over the in-bound support vectors other than p. `span_rule` has the spans of all rows
+    from one factorisation.
 
     Parameters
     ----------
@@ -47,19 +48,6 @@ def span_by_qp(
     ------
     ValueError
         For row numbers out of range, no in-bound support vector other than p, or a bad `tol` or `max_iter`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_csvc
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> from svmselect.bounds import span_by_qp
-    >>> inbound = np.flatnonzero((solution.alpha > 0) & (solution.alpha < 1))
-    >>> round(float(span_by_qp(gram, inbound[0], inbound)), 3)
-    2.0
     """
     limit = check_options(tol, "wss2", max_iter, gram.m)
     check_points(gram, np.atleast_1d(p))

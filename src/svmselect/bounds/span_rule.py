@@ -39,20 +39,6 @@ class SpanRule(Estimate):
     n_dependent : int
         In-bound SVs that are affine combinations of other ones, as duplicates are: their span is 0 but for
         round-off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_csvc, span_rule
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> found = span_rule(gram, y, solution)
-    >>> found.errors
-    array([ True, False,  True,  True,  True,  True, False,  True])
-    >>> round(found.error, 3)
-    0.75
     """
 
     squared_span: np.ndarray
@@ -62,22 +48,23 @@ class SpanRule(Estimate):
 
 @one_blas_thread()
 def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
-    """Span rule ``(1/m) #{SVs p: alpha_p S_p^2 >= y_p f(x_p)}`` (Chapelle and Vapnik 2000, Corollary 1; for
-    weighted points Sarafis et al. 2018, Corollary 1).
+    """Compute the span rule ``#{SVs p: alpha_p S_p^2 >= y_p f(x_p)} / m``.
 
     It equals the leave-one-out error if leaving out a support vector changes neither the set of in-bound SVs
-    nor that of bounded ones: then ``y_p (f(x_p) - f^p(x_p)) = alpha_p S_p^2`` (Sarafis et al., eq. 35). No
-    box then restricts ``Lambda_p``, the affine hull of the in-bound SVs other than p, whose distance from
-    ``x_p`` is the span ``S_p``.
+    nor that of bounded ones (Chapelle and Vapnik 2000, Corollary 1; for weighted points Sarafis et al. 2018,
+    Corollary 1): then ``y_p (f(x_p) - f^p(x_p)) = alpha_p S_p^2`` (Sarafis et al., eq. 35). No box then
+    restricts ``Lambda_p``, the affine hull of the in-bound SVs other than p, whose distance from ``x_p`` is
+    the span ``S_p``.
 
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows, float64. Only the columns of in-bound SVs are asked for.
+        Kernel matrix of the m rows, float64 where the estimate computes with it. Only the columns of in-bound
+        SVs are used.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     solution : Solution
-        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
+        The result of `solve_csvc` or `solve_nusvc`, with one C or one per point.
 
     Returns
     -------
@@ -90,7 +77,7 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
 
     Notes
     -----
-    With V the in-bound SVs, ``Kt = [[K_VV, 1], [1', 0]]`` and ``v = (K_Vp, 1)``, the span is ``1 /
+    With V the in-bound SVs, ``Kt = [[K_VV, 1], [1', 0]]`` and ``v = (K_Vp, 1)``, the squared span is ``1 /
     (Kt^-1)_pp`` for an in-bound SV p and ``k(x_p, x_p) - v' Kt^-1 v`` for a bounded one. Both come from one
     Cholesky factor, for all p. Where Kt is singular the distances are still those of the definition. No
     in-bound SV other than p leaves ``Lambda_p`` empty, and the span infinite.
@@ -102,9 +89,9 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
     >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> round(span_rule(gram, y, solution).error, 3)
-    0.75
+    >>> estimate = span_rule(gram, y, solve_csvc(gram, y, C=1))
+    >>> estimate.errors, round(estimate.error, 3)
+    (array([ True, False,  True,  True,  True,  True, False,  True]), 0.75)
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -37,18 +37,7 @@ class Sphere:
     converged : bool
         Whether the solver came to its tolerance.
     cpu_s : float
-        CPU time, seconds, with that of Gram columns which were absent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, smallest_enclosing_sphere
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> sphere = smallest_enclosing_sphere(gram, points=[0, 1])
-    >>> round(float(sphere.diameter**2 / sphere.squared_radius), 3)
-    4.0
+        CPU time, seconds, including Gram columns that were absent.
     """
 
     squared_radius: float
@@ -60,7 +49,7 @@ class Sphere:
 
     @property
     def diameter(self) -> float:
-        """D."""
+        """Twice the radius, D."""
         return 2 * self.squared_radius**0.5
 
 
@@ -68,8 +57,10 @@ class Sphere:
 def smallest_enclosing_sphere(
     gram: Gram, points: ArrayLike | None = None, tol: float = 1e-6, max_iter: int | None = None
 ) -> Sphere:
-    """Smallest sphere in feature space: maximise ``sum_i beta_i K_ii - beta'K beta``, ``beta >= 0``,
-    ``sum(beta) = 1`` (Schoelkopf, Burges and Vapnik 1995).
+    """Compute the smallest sphere around points in feature space (Schoelkopf, Burges and Vapnik 1995).
+
+    Its centre maximises ``sum_i beta_i K_ii - beta'K beta``, ``beta >= 0``, ``sum(beta) = 1``. For an example
+    see `radius_margin`.
 
     Parameters
     ----------
@@ -90,16 +81,6 @@ def smallest_enclosing_sphere(
     ------
     ValueError
         For no points, row numbers out of range, or a bad `tol` or `max_iter`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, smallest_enclosing_sphere
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> round(float(smallest_enclosing_sphere(gram).squared_radius), 3)
-    0.631
     """
     begin = time.process_time()
     limit = check_options(tol, "wss2", max_iter, gram.m)
@@ -128,7 +109,7 @@ def smallest_enclosing_sphere(
 
 
 def _squared_distances(dual, gram):
-    """The squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,).
+    """Return the squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,).
 
     The dual's f is ``K theta - diagonal / 2``.
     """
@@ -137,7 +118,7 @@ def _squared_distances(dual, gram):
 
 
 def check_points(gram, points):
-    """Row numbers, or a ValueError."""
+    """Return row numbers as an array; raise a ValueError for others."""
     if points is None:
         return np.arange(gram.m)
     points = np.asarray(points)
@@ -150,7 +131,7 @@ def check_points(gram, points):
 
 
 def check_sphere(gram, solution, sphere):
-    """The sphere around the training points: the one given, or the smallest."""
+    """Return the given sphere around the training points, by default the smallest one."""
     if sphere is None:
         return smallest_enclosing_sphere(gram, np.flatnonzero(solution.C))
     if not isinstance(sphere, Sphere) or sphere.weight.shape != (gram.m,):

@@ -1,7 +1,4 @@
-"""The estimates of the leave-one-out error from one fit: each is declared beside its function, and listed
-here."""
-
-from __future__ import annotations
+"""List of the estimates of the leave-one-out error from one fit, each declared beside its function."""
 
 from svmselect.bounds.jaakkola_haussler import JAAKKOLA_HAUSSLER
 from svmselect.bounds.opper_winther import OPPER_WINTHER

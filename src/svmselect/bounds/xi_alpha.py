@@ -15,40 +15,21 @@ __all__ = ["XI_ALPHA", "xi_alpha"]
 
 
 def xi_alpha(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
-    """xi-alpha bound ``(1/m) #{SVs p: 2 alpha_p R^2 + xi_p >= 1}`` (Joachims 2000; for weighted points Yang
-    et al. 2015; Sarafis et al. 2018, eq. 21).
+    """Compute the xi-alpha bound ``#{SVs p: 2 alpha_p R^2 + xi_p >= 1} / m`` (Joachims 2000).
 
-    A bound of the leave-one-out error where the solution is stable: some in-bound SV fixes its threshold, and
-    goes on doing so when p is left out (see `svmselect.loo.sufficiency_checks`).
+    It is a bound of the leave-one-out error where the solution is stable: some in-bound SV fixes its
+    threshold, and goes on doing so when p is left out (see `svmselect.loo.sufficiency_checks`). For weighted
+    points see Yang et al. (2015) and Sarafis et al. (2018, eq. 21). R^2 is the `squared_radius` of the Gram
+    matrix: 1 for the RBF kernel.
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows. R^2 is its `squared_radius`: 1 for the RBF kernel.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    solution : Solution
-        What `solve_csvc` or `solve_nusvc` returned, with one C or one per point.
+    gram, y, solution
+        See `span_rule`.
 
     Returns
     -------
     Estimate
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution of another number of rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_csvc, xi_alpha
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> solution = solve_csvc(gram, y, C=1)
-    >>> round(xi_alpha(gram, y, solution).error, 3)
-    0.75
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -1,20 +1,19 @@
 """The command line: its commands, options and help."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import re
 
 import svmselect
-from svmselect.cli.contents import MAX_BYTES
-from svmselect.cli.number import is_number
-from svmselect.cli.report import visible
+from svmselect.cli.csv_table import is_number
+from svmselect.cli.output import visible
 
-__all__ = ["Parser", "parser"]
+__all__ = ["MAX_BYTES", "Parser", "parser"]
 
 # These are the names in svmselect.sklearn.kernels, which is not imported here because that takes seconds.
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
+# of a file, unpacked: its cells take several times as many, and more would not fit into most machines
+MAX_BYTES = 2**30
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
 
 
@@ -22,17 +21,12 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors repeat the words of a command line so that no terminal obeys them."""
 
     def error(self, message):
+        """Print an error and exit."""
         super().error(visible(message))
 
 
 def parser(commands):
-    """The parser.
-
-    Parameters
-    ----------
-    commands : dict from str to callable
-        What runs each command: ``run(arguments)``.
-    """
+    """Return the parser of the command line; `commands` has ``run(arguments)`` of each command by name."""
     top = Parser(
         prog="svmselect",
         description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
@@ -63,45 +57,7 @@ def parser(commands):
 
     select = _command(parts, commands, "select", "choose C and gamma by cross-validation or leave-one-out")
     _file_options(select)
-    select.add_argument(
-        "--C",
-        type=_list_of(_positive),
-        metavar="LIST",
-        help="values of C, as 0.1,1,10 (default 2^-3, 2^-1, ..., 2^11)",
-    )
-    select.add_argument(
-        "--gamma",
-        type=_list_of(_gamma),
-        metavar="LIST",
-        help="values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
-    )
-    select.add_argument(
-        "--by",
-        choices=("loo", "cv"),
-        default="cv",
-        help="what to minimise: the error of folds (cv, default) or the exact leave-one-out error (loo)",
-    )
-    select.add_argument(
-        "--top", type=_count, default=10, metavar="N", help="how many models to list (default 10)"
-    )
-    select.add_argument(
-        "--outer",
-        type=_count,
-        metavar="K",
-        help="the error or the score of the whole selection, too, by K folds that take no part in it (K "
-        "times the time)",
-    )
-    select.add_argument(
-        "--jobs",
-        type=_count,
-        default=1,
-        metavar="N",
-        help="processes that work on the values of gamma, and share --memory (default 1)",
-    )
-    select.add_argument("--plot", metavar="FIGURE", help="draw the errors to a file, .pdf, .svg or .png")
-    select.add_argument(
-        "--output", metavar="CSV", help="where to write all models with what they are judged by"
-    )
+    _select_options(select)
     _report_option(select)
     _save_options(select)
     _decision_options(select)
@@ -130,6 +86,48 @@ def _command(parts, commands, name, summary):
     part = parts.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
     part.set_defaults(run=commands[name])
     return part
+
+
+def _select_options(part):
+    part.add_argument(
+        "--C",
+        type=_list_of(_positive),
+        metavar="LIST",
+        help="values of C, as 0.1,1,10 (default 2^-3, 2^-1, ..., 2^11)",
+    )
+    part.add_argument(
+        "--gamma",
+        type=_list_of(_gamma),
+        metavar="LIST",
+        help="values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
+    )
+    part.add_argument(
+        "--by",
+        choices=("loo", "cv"),
+        default="cv",
+        help="what to minimise: the error of folds (cv, default) or the exact leave-one-out error (loo)",
+    )
+    part.add_argument(
+        "--top", type=_count, default=10, metavar="N", help="how many models to list (default 10)"
+    )
+    part.add_argument(
+        "--outer",
+        type=_count,
+        metavar="K",
+        help="the error or the score of the whole selection, too, by K folds that take no part in it (K "
+        "times the time)",
+    )
+    part.add_argument(
+        "--jobs",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="processes that work on the values of gamma, and share --memory (default 1)",
+    )
+    part.add_argument("--plot", metavar="FIGURE", help="draw the errors to a file, .pdf, .svg or .png")
+    part.add_argument(
+        "--output", metavar="CSV", help="where to write all models with what they are judged by"
+    )
 
 
 def _file_options(part):
@@ -233,10 +231,7 @@ def _report_option(part):
 
 def _save_options(part, required=False):
     part.add_argument(
-        "--save",
-        metavar="MODEL",
-        required=required,
-        help="where to write the model, for 'svmselect predict'",
+        "--save", metavar="MODEL", required=required, help="where to write the model, for 'svmselect predict'"
     )
     part.add_argument(
         "--save-as",
@@ -285,9 +280,7 @@ def _encoding_options(group):
         help="fill in missing features: the median of numbers, the most frequent category",
     )
     group.add_argument(
-        "--standardise",
-        action="store_true",
-        help="give every column of numbers mean 0 and deviation 1",
+        "--standardise", action="store_true", help="give every column of numbers mean 0 and deviation 1"
     )
 
 
@@ -334,11 +327,7 @@ def _fold_options(part, default):
         help="of a CSV file: rows with the same value in it are held out together; neither feature nor label",
     )
     part.add_argument(
-        "--folds",
-        type=_count,
-        default=default,
-        metavar="K",
-        help=f"of cross-validation (default {default})",
+        "--folds", type=_count, default=default, metavar="K", help=f"of cross-validation (default {default})"
     )
     part.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
 

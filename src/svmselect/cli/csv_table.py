@@ -1,7 +1,7 @@
 """A CSV table as people and programs write it: its delimiter, header, label and features.
 
-What the file does not say itself is guessed. Each guess that may be wrong is a doubt: a sentence that tells
-the user what was decided and why, or with ``--strict`` an error.
+Everything that the file does not tell is guessed. Each guess that may be wrong is a doubt: a sentence that
+tells the user the decision and its reason, or with ``--strict`` an error.
 """
 
 from __future__ import annotations
@@ -11,25 +11,36 @@ import io
 import re
 import unicodedata
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from svmselect.cli.contents import first_lines
-from svmselect.cli.number import DECIMAL_COMMA, bare_numbers, is_marked_number, is_number
-
 __all__ = [
     "MISSING",
+    "SAMPLE",
     "Cells",
     "Layout",
     "csv_columns",
     "guessed_delimiter",
+    "is_number",
     "known_columns",
     "look_alikes",
 ]
 
+SAMPLE = 20  # lines from which the format of a text is told
 LABEL_NAMES = ("label", "target", "class")
 MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
+# Python's float also takes 1_000, digits of other scripts and words
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+,[0-9]+|,[0-9]+)([eE][+-]?[0-9]+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
+MONEY = "$€£¥"
+WITH_UNIT = re.compile(
+    rf"(?P<sign>[+-]?)(?P<before>[{MONEY}]?)\s?(?P<number>-?[0-9.,]*[0-9][0-9.,]*([eE][+-]?[0-9]+)?)"
+    rf"\s?(?P<after>[%{MONEY}]?)"
+)
+MARKS = re.compile(rf"[%,{MONEY}]")
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,7 @@ class Cells:
     Attributes
     ----------
     path : str or Path
-        What errors call the table.
+        The name of the table in errors.
     names : list of str, or None
     rows : list of lists of str
         Without white space around.
@@ -86,18 +97,18 @@ class Cells:
     groups: int | None = None
 
     def take(self, rows):
-        """Some of the rows, by an array of row numbers from 0."""
+        """Return some of the rows, by an array of row numbers from 0."""
         rows = np.asarray(rows)
         taken = [self.rows[n] for n in rows]
         return replace(self, rows=taken, lines=self.lines[rows], numbers=self.numbers[rows])
 
     def column(self, j):
-        """The cells of a column."""
+        """Return the cells of a column."""
         return [row[j] for row in self.rows]
 
     def title(self, j):
-        """A column for people: its name, or its number from 1."""
-        return str(j + 1) if self.names is None or self.names[j] == "" else repr(self.names[j])
+        """Return a column for people: its name, or its number from 1."""
+        return _title(self.names, j)
 
     @property
     def layout(self):
@@ -112,16 +123,16 @@ class Cells:
 def csv_columns(
     path, text, label, ignore, header, delimiter, drop_missing, categorical=(), impute=False, groups=None
 ):
-    """The columns of a table to train on.
+    """Return the columns of a table to train on.
 
     Parameters
     ----------
     path : str or Path
-        What errors call the table.
+        The name of the table in errors.
     text : str or tuple
         A CSV table; or the names and the cells of another one.
     label, ignore, header, delimiter, drop_missing, categorical, impute, groups
-        As `svmselect.cli.read.read` has them.
+        See `svmselect.cli.read.read`.
 
     Returns
     -------
@@ -137,6 +148,7 @@ def csv_columns(
     ValueError
         The sentence names the table, and the line and column where there is one.
     """
+    # columns of the label, the groups and the features
     doubts = []
     names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts)
     width = len(cells[0])
@@ -164,6 +176,7 @@ def csv_columns(
         j = min(categorical - {*features})
         raise ValueError(f"{path}: --categorical is for features, and column {_title(names, j)} is none")
 
+    # rows without a missing value
     def is_missing(cell, j):
         # a class may be called NA or none, so of labels and groups empty ones alone are missing
         named = j in (label_column, group_column)
@@ -182,6 +195,7 @@ def csv_columns(
         )
     if missing.all():
         raise ValueError(f"{path}: every row has a missing value")
+    # their cells, with plain numbers
     complete = np.flatnonzero(~missing)
     rows = [cells[n] for n in complete]
     table = Cells(path, names, rows, lines[complete], complete + 1, features, label_column, group_column)
@@ -190,10 +204,10 @@ def csv_columns(
 
 
 def known_columns(path, text, layout, n_columns, categorical, label, header, delimiter):
-    """The columns of a table that a model was trained on.
+    """Return the columns of a table that a model was trained on, as Cells, and doubts.
 
-    They are found by name where both tables have names, else by place: the table has either the columns that
-    the model's had, with or without the label, or the features alone.
+    They are found by name where both tables have names, else by place: the table has either the columns of
+    the table that the model was trained on, with or without the label, or the features alone.
 
     Parameters
     ----------
@@ -206,18 +220,7 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
     categorical : list of bool
         Whether each feature of `layout` is a column of categories.
     label, header, delimiter
-        As `svmselect.cli.read.read` has them.
-
-    Returns
-    -------
-    cells : Cells
-        Whose `label` is None if the table has none.
-    doubts : list of str
-
-    Raises
-    ------
-    ValueError
-        A column is not there, or the table has too few or too many.
+        See `svmselect.cli.read.read`.
     """
     doubts = []
     model_names = layout.names if layout is not None else None
@@ -248,7 +251,7 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
 
 
 def _by_place(path, names, width, layout, n_columns, label):
-    """Places of the features and of the label (None without one), where column names do not tell them."""
+    """Return the places of the features and of the label, or None, where column names do not tell them."""
     if layout is not None and width == layout.width:
         return list(layout.places), layout.label_place if label is None else label
     if layout is not None and width == layout.width - 1 and label is None:
@@ -265,7 +268,7 @@ def _by_place(path, names, width, layout, n_columns, label):
 
 
 def _parsed(path, text, delimiter, header, label, doubts, model_names=None):
-    """Names or None, cells, the line of each row, and the delimiter of a table."""
+    """Return the names or None, the cells, the line of each row, and the delimiter of a table."""
     if not isinstance(text, str):
         for option, value in (("--header", header), ("--delimiter", delimiter)):
             if value is not None:
@@ -280,12 +283,19 @@ def _split(line, delimiter):
     return re.split("[ \t]+", line.strip()) if delimiter is None else line.split(delimiter)
 
 
-def guessed_delimiter(text):
-    """Comma, semicolon or tab, whichever the first line has most of, else white space (None).
+def _first_lines(text):
+    """Return the first lines of a text that are not blank, from which its format is told."""
+    # an end of a line is CR or LF, and no other character that Unicode calls so
+    lines = io.StringIO(text, newline="")
+    return list(islice((line for line in lines if line.strip()), SAMPLE))
 
-    Commas inside what are numbers with a decimal comma on every line do not count.
+
+def guessed_delimiter(text):
+    """Return the mark that the first line has most of, of comma, semicolon and tab; None for white space.
+
+    Commas do not count if on every line they are inside numbers with a decimal comma.
     """
-    lines = first_lines(text)
+    lines = _first_lines(text)
     for mark in (";", "\t", None):
         rows = [[cell.strip() for cell in _split(line, mark)] for line in lines]
         with_comma = [cell for row in rows[1:] or rows for cell in row if "," in cell]
@@ -302,7 +312,7 @@ def guessed_delimiter(text):
 
 
 def _cells_of(path, text, delimiter, header, label, doubts, model_names):
-    """Names of the columns or None, the cells of each row as str, and the line that each row ends in."""
+    """Return the names of the columns or None, the cells of each row, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
         parsed = [(number, _split(line, None)) for number, line in enumerate(file, 1)]
@@ -334,8 +344,12 @@ def _cells_of(path, text, delimiter, header, label, doubts, model_names):
 
 
 def _is_header(rows, label, doubts, model_names):
-    """Whether the first row names the columns: surely if it has names that are looked for, or if none of its
-    cells is a number while others are, else by its look."""
+    """Return whether the first row names the columns.
+
+    It surely does if it has names that are looked for, or if none of its cells is a number while others are.
+    Else its look decides, with a doubt.
+    """
+    # names that are looked for, or no number
     first, rest = rows[0], rows[1:]
     if label in first and not is_number(label):
         return True
@@ -345,7 +359,7 @@ def _is_header(rows, label, doubts, model_names):
             return True
     numeric = [cell for cell in first if is_number(cell)]
     if not numeric:
-        if rest and not any(is_marked_number(cell) for row in rest for cell in row):
+        if rest and not any(_is_marked_number(cell) for row in rest for cell in row):
             doubts.append(
                 "the first line is taken for names of columns, though no cell of the table is a number; "
                 "--header or --no-header settles it"
@@ -353,6 +367,7 @@ def _is_header(rows, label, doubts, model_names):
         return True
     if len(rest) < 2:
         return False
+    # words above numbers, or numbers that count the columns, with a label that no other row has
     words = [j for j, cell in enumerate(first) if not is_number(cell) and cell.lower() not in MISSING]
     whole = all(re.fullmatch("[0-9]+", cell) for cell in numeric)
     is_place = label is not None and re.fullmatch("-?[1-9][0-9]*", label) and abs(int(label)) <= len(first)
@@ -381,7 +396,7 @@ def _is_header(rows, label, doubts, model_names):
 
 
 def _without_index(names, cells, features, doubts):
-    """The features without the unnamed first column of different whole numbers that pandas writes."""
+    """Return the features without an unnamed first column of different whole numbers, as pandas writes it."""
     if names is None or names[0] not in ("", "Unnamed: 0") or 0 not in features:
         return features
     column = [row[0] for row in cells]
@@ -396,12 +411,12 @@ def _without_index(names, cells, features, doubts):
 
 
 def _title(names, j):
-    """A column for people: its name, or its number from 1."""
+    """Return a column for people: its name, or its number from 1."""
     return str(j + 1) if names is None or names[j] == "" else repr(names[j])
 
 
 def _column_of(path, column, names, width):
-    """The number of a column from 0, of a name or a number from 1."""
+    """Return the number of a column from 0, given its name or its number from 1."""
     if names is not None and column in names:
         if names.count(column) > 1:
             raise ValueError(f"{path}: {names.count(column)} columns are named {column!r}; give a number")
@@ -416,7 +431,7 @@ def _column_of(path, column, names, width):
 
 
 def _default_label(names, width):
-    """The column named like a label, if there is one, else the last."""
+    """Return the column named like a label, if there is one, else the last."""
     likely = [j for j, name in enumerate(names or ()) if name.lower() in LABEL_NAMES]
     return likely[0] if len(likely) == 1 else width - 1
 
@@ -451,12 +466,12 @@ def look_alikes(words):
 
 
 def _read_marked_numbers(table, numeric, delimiter, doubts):
-    """Put plain numbers, in place, for those with a decimal comma, commas of thousands or a unit."""
+    """Replace numbers with a decimal comma, commas of thousands or a unit by plain ones, in place."""
     if delimiter != ",":
         _read_decimal_commas(table.path, table.rows, table.lines, numeric, doubts)
     for j in numeric:
         present = [row for row in table.rows if row[j].lower() not in MISSING]
-        numbers = bare_numbers([row[j] for row in present], thousands=delimiter == ",")
+        numbers = _bare_numbers([row[j] for row in present], thousands=delimiter == ",")
         if numbers is None:
             continue
         n = next(n for n, (row, number) in enumerate(zip(present, numbers, strict=True)) if row[j] != number)
@@ -469,7 +484,7 @@ def _read_marked_numbers(table, numeric, delimiter, doubts):
 
 
 def _read_decimal_commas(path, cells, lines, features, doubts):
-    """Put points for decimal commas, in place, or a ValueError where the features have both."""
+    """Replace decimal commas by points, in place; raise a ValueError where the features have both."""
     places = [(n, j) for n, row in enumerate(cells) for j in features if "," in row[j]]
     places = [(n, j) for n, j in places if DECIMAL_COMMA.fullmatch(cells[n][j])]
     if not places:
@@ -489,3 +504,33 @@ def _read_decimal_commas(path, cells, lines, features, doubts):
         f"{with_comma!r} and the like are read as {with_comma.replace(',', '.')}, with a decimal comma and "
         "not one of thousands, since something else stands between the columns"
     )
+
+
+def is_number(word: str) -> bool:
+    """Return whether a word is a number in digits 0 to 9, with at most a decimal point and an exponent."""
+    return NUMBER.fullmatch(word.strip()) is not None
+
+
+def _is_marked_number(word: str) -> bool:
+    """Return whether a word may be a number with commas, a sign of money or a per cent sign."""
+    return WITH_UNIT.fullmatch(word) is not None
+
+
+def _bare_numbers(words, thousands):
+    """Return numbers without a sign of money, a per cent sign and commas.
+
+    It is None unless all words are numbers that are written in one such way. Commas may group thousands if
+    `thousands`; else they are decimal commas only.
+    """
+    if not MARKS.search("".join(words)):
+        return None
+    matches = [WITH_UNIT.fullmatch(word) for word in words]
+    if not all(matches) or len({(match["before"], match["after"]) for match in matches}) > 1:
+        return None
+    numbers = [match["sign"] + match["number"] for match in matches]
+    with_comma = [number for number in numbers if "," in number]
+    if with_comma and thousands and all(map(THOUSANDS.fullmatch, with_comma)):
+        numbers = [number.replace(",", "") for number in numbers]
+    elif with_comma and all(map(DECIMAL_COMMA.fullmatch, with_comma)) and "." not in "".join(numbers):
+        numbers = [number.replace(",", ".") for number in numbers]
+    return numbers if all(map(is_number, numbers)) else None

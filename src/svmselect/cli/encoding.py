@@ -1,26 +1,28 @@
-"""From the cells of a table to numbers: learned from the rows that a model is trained on, kept with it, and
-applied to the rows that it predicts."""
+"""From the cells of a table to numbers.
+
+An encoding is learned from the rows that a model is trained on, kept with it, and applied to the rows that it
+predicts.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.csv_table import MISSING, Cells, Layout, look_alikes
-from svmselect.cli.number import is_number
+from svmselect.cli.csv_table import MISSING, Cells, Layout, is_number, look_alikes
 from svmselect.standardise import standardise as standardised
 
-__all__ = ["Column", "Encoding", "counted", "learned"]
+__all__ = ["Column", "Encoding", "codes_of", "counted", "learned", "name_of"]
 
 MOST_CATEGORIES = 50
 # From this many rows on, a column of increasing whole numbers is taken for row numbers: by chance, only one
 # column in 8! = 40,320 is increasing.
 ID_ROWS = 8
-# Whole numbers from here on, of which nearly no two are equal, are rather given than measured.
+# Whole numbers from here on, nearly all different, look like numbers that were assigned, not measured.
 ID_SIZE, ID_SHARE = 1e5, 0.9
 ID_NAME = re.compile(r"(.*[\s_.-])?[iI][dD]|.*[a-z]I[dD]")
 NOT_FINITE = {"inf", "infinity"}
@@ -38,7 +40,7 @@ class Column:
         Each becomes a feature that is 1 or 0, in this order; None for a column of numbers, which is a
         feature itself.
     fill : float, str or None
-        What stands for a missing value; None where these are refused.
+        The substitute of a missing value; None where these are refused.
     """
 
     categories: tuple[str, ...] | None = None
@@ -57,7 +59,7 @@ class Encoding:
     columns : tuple of Column
         One for each feature of `layout`.
     mean, deviation : ndarray, shape (n_features,), or None
-        What is subtracted from features, and what they are divided by; None where they stay as they are.
+        Features are reduced by the mean and divided by the deviation; None where they stay as they are.
     zero_based : bool
         Whether LIBSVM text counts the features from 0.
     """
@@ -83,22 +85,10 @@ class Encoding:
         return np.repeat([column.categories is not None for column in self.columns], widths)
 
     def applied(self, raw, doubts):
-        """The features of rows.
+        """Return the features of rows, an ndarray or CSR matrix of shape (m, n_features).
 
-        Parameters
-        ----------
-        raw : Cells or CSR matrix
-        doubts : list of str
-            Gets a sentence if there are categories, or features of LIBSVM text, that are not known.
-
-        Returns
-        -------
-        ndarray or CSR matrix, shape (m, n_features), float64
-
-        Raises
-        ------
-        ValueError
-            A cell is no number, or is missing and has no substitute.
+        `doubts` gets a sentence if there are unknown categories, or unknown features of LIBSVM text. Raise a
+        ValueError if a cell is no number, or is missing and has no substitute.
         """
         X = self._of_cells(raw, doubts) if isinstance(raw, Cells) else self._of_numbers(raw, doubts)
         if self.mean is None:
@@ -155,44 +145,24 @@ class Encoding:
 
     def as_dict(self):
         """Return the encoding in JSON's types."""
-        layout = self.layout and {
-            "names": self.layout.names,
-            "places": self.layout.places,
-            "label_name": self.layout.label_name,
-            "label_place": self.layout.label_place,
-            "width": self.layout.width,
-        }
-        return {
-            "n_features": self.n_features,
-            "layout": layout,
-            "columns": [{"categories": column.categories, "fill": column.fill} for column in self.columns],
-            "mean": None if self.mean is None else self.mean.tolist(),
-            "deviation": None if self.deviation is None else self.deviation.tolist(),
-            "zero_based": self.zero_based,
-        }
+        arrays = {name: getattr(self, name) for name in ("mean", "deviation")}
+        return asdict(self) | {name: None if a is None else a.tolist() for name, a in arrays.items()}
 
     @classmethod
     def from_dict(cls, parts, n_features):
-        """The Encoding of what `as_dict` gave, or a ValueError.
+        """Return the Encoding that `as_dict` turned into `parts`, for a model trained on `n_features`.
 
-        Parameters
-        ----------
-        parts : dict
-            As it was read from a file, which may hold anything.
-        n_features : int
-            The number of features that the model was trained on.
+        The parts are read from a file, which may hold anything: raise a ValueError if they are damaged.
         """
         try:
             columns = tuple(Column(_strings(c["categories"]), c["fill"]) for c in parts["columns"])
-            layout = parts["layout"] and Layout(
-                _strings(parts["layout"]["names"]),
-                tuple(parts["layout"]["places"]),
-                parts["layout"]["label_name"],
-                parts["layout"]["label_place"],
-                parts["layout"]["width"],
-            )
+            layout = parts["layout"]
+            if layout:
+                places = tuple(layout["places"])
+                names = _strings(layout["names"])
+                layout = Layout(names, places, layout["label_name"], layout["label_place"], layout["width"])
             moments = [parts[key] and np.array(parts[key], dtype=np.float64) for key in ("mean", "deviation")]
-            # files of before say nothing of it, and counted from 1
+            # older files lack it, and counted from 1
             zero_based = parts.get("zero_based", False)
             encoding = cls(parts["n_features"], layout, columns, *moments, zero_based)
             encoding._check(n_features)
@@ -201,7 +171,7 @@ class Encoding:
         return encoding
 
     def _check(self, n_features):
-        """A ValueError unless the parts are of the right types and fit each other."""
+        """Raise a ValueError unless the parts are of the right types and fit each other."""
         n_columns = self.is_category.size
         right = self.n_features == n_features == n_columns and (self.mean is None) == (self.deviation is None)
         right = right and isinstance(self.zero_based, bool)
@@ -228,14 +198,14 @@ class Encoding:
 
 
 def _strings(words):
-    """A tuple of str or None, or a TypeError."""
+    """Return a tuple of str or None; raise a TypeError for anything else."""
     if words is not None and not (isinstance(words, list) and all(isinstance(w, str) for w in words)):
         raise TypeError
     return None if words is None else tuple(words)
 
 
 def learned(raw, categorical, impute, standardise, doubts, zero_based=False):
-    """The encoding of the rows that a model is trained on.
+    """Return the encoding of the rows that a model is trained on.
 
     Parameters
     ----------
@@ -250,11 +220,7 @@ def learned(raw, categorical, impute, standardise, doubts, zero_based=False):
     doubts : list of str
         Gets a sentence for each column that is taken for categories without being named, or looks like an id.
     zero_based : bool
-        Whether the LIBSVM text that the rows are of counts its features from 0.
-
-    Returns
-    -------
-    Encoding
+        Whether the LIBSVM text of the rows counts its features from 0.
 
     Raises
     ------
@@ -317,7 +283,7 @@ def _column(cells, j, categorical, impute, doubts):
 
 
 def _numeric_column(cells, j, values, impute, doubts):
-    """Column j of the cells, which holds these numbers."""
+    """Return the Column for column j of the cells, which holds these numbers."""
     _doubt_id(cells, j, _likeness_to_id(values), doubts)
     for code in (values.min(), values.max()):
         if _is_missing_code(values, code):
@@ -330,7 +296,7 @@ def _numeric_column(cells, j, values, impute, doubts):
 
 
 def _filled(cells, j, words, fill):
-    """The words of column j of the cells with `fill` for those that are missing, or a ValueError."""
+    """Return the words of column j with `fill` for missing ones; raise a ValueError where there is none."""
     missing = [n for n, word in enumerate(words) if word.lower() in MISSING]
     if missing and fill is None:
         n = missing[0]
@@ -345,9 +311,9 @@ def _filled(cells, j, words, fill):
 
 
 def _finite_numbers(words):
-    """The words as float64 if each is a finite number, else None."""
+    """Return the words as float64 if each is a finite number, else None."""
     together = "".join(words)
-    if "_" in together or not together.isascii():  # what float takes and this reader does not
+    if "_" in together or not together.isascii():  # float takes them, this reader does not
         return None
     try:
         values = np.array(words, dtype=np.float64)
@@ -357,7 +323,7 @@ def _finite_numbers(words):
 
 
 def _numbers_of(cells, j, words, training=False):
-    """The words of column j of the cells as float64, or a ValueError."""
+    """Return the words of column j of the cells as float64; raise a ValueError for other words."""
     values = _finite_numbers(words)
     if values is not None:
         return values
@@ -415,5 +381,50 @@ def _is_missing_code(values, code):
 
 
 def counted(n, one, more):
-    """A number with its noun."""
+    """Return a number with its noun."""
     return f"{n} {one if n == 1 else more}"
+
+
+def name_of(label):
+    """Return a class for people: whole numbers without a point."""
+    return f"{label:.0f}" if isinstance(label, float) else str(label)
+
+
+def codes_of(labels, classes, path, doubts):
+    """Return the number of each row's class: -1 if the model does not know the label, -2 if there is none.
+
+    It is None if no row has a label. Raise a ValueError if no label is known: the file means something else
+    by them.
+    """
+    are_text = classes.dtype.kind not in "iuf"
+    numbers = {(str(label) if are_text else float(label)): k for k, label in enumerate(classes.tolist())}
+    if isinstance(labels, np.ndarray):
+        words = [name_of(value) if value == np.floor(value) else str(value) for value in labels.tolist()]
+    else:
+        words = labels
+
+    def key(word):
+        return word if are_text else float(word) if is_number(word) else None
+
+    codes = np.array([-2 if word == "" else numbers.get(key(word), -1) for word in words])
+    if (codes == -2).all():
+        return None
+    unknown = sorted({word for word, code in zip(words, codes, strict=True) if code == -1})
+    known = ", ".join(name_of(label) for label in classes.tolist())
+    if (codes < 0).all():
+        if isinstance(labels, np.ndarray) and len(unknown) == 1:
+            doubts.append(
+                f"every label is {unknown[0]}, which is no class of the model ({known}): they are taken to "
+                "stand for none"
+            )
+            return None
+        raise ValueError(f"{path}: no label, such as {unknown[0]!r}, is a class of the model ({known})")
+    if unknown:
+        doubts.append(
+            f"{counted(np.count_nonzero(codes == -1), 'row has', 'rows have')} a label that is no class of "
+            f"the model ({known}), such as {unknown[0]!r}: each counts as an error"
+        )
+    if (codes == -2).any():
+        n = np.count_nonzero(codes == -2)
+        doubts.append(f"{counted(n, 'row has', 'rows have')} no label: the error is that of the others")
+    return codes

@@ -1,7 +1,5 @@
 """LIBSVM text: in each line a label and pairs of a feature's number and its value."""
 
-from __future__ import annotations
-
 import io
 import re
 from itertools import islice
@@ -9,8 +7,7 @@ from itertools import islice
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import SAMPLE
-from svmselect.cli.number import is_number
+from svmselect.cli.csv_table import SAMPLE, is_number
 from svmselect.csr import as_csr
 
 __all__ = ["check_no_variant", "is_libsvm", "libsvm_rows"]
@@ -70,27 +67,10 @@ def _are_pairs(words):
 
 
 def libsvm_rows(path, text, zero_based=None):
-    """Return the rows of LIBSVM text.
+    """Return the rows of LIBSVM text as a CSR matrix, their labels, and whether features count from 0.
 
-    Parameters
-    ----------
-    path : str or Path
-        What errors call the file.
-    text : str
-    zero_based : bool, optional
-        Whether the first feature is number 0, and not 1; by default whether any row has a feature 0.
-
-    Returns
-    -------
-    X : csr_matrix, shape (m, n_features), float64
-        Its first column is the first feature.
-    labels : ndarray, shape (m,), float64
-    zero_based : bool
-
-    Raises
-    ------
-    ValueError
-        The sentence names the file and the line.
+    The first column of the matrix is the first feature, which is number 0 if `zero_based`, else number 1; by
+    default it is number 0 if any row has a feature 0. Raise a ValueError that names the file and the line.
     """
     from sklearn.datasets import load_svmlight_file  # here, because it takes two seconds to import
 

@@ -1,43 +1,72 @@
-"""The commands that judge one model, `loo`, `cv` and `span`, and what all commands that train share."""
+"""The commands `loo`, `cv` and `span`, and the options and reports that all commands share which train."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
+from sklearn.metrics import (
+    average_precision_score,
+    f1_score,
+    get_scorer_names,
+    jaccard_score,
+    make_scorer,
+    precision_score,
+    recall_score,
+)
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 
 from svmselect.bounds import SINGLE_FITS
-from svmselect.cli.figures import check_plotting
-from svmselect.cli.folds import folds_of
-from svmselect.cli.labels import name_of
-from svmselect.cli.left_out import left_out_rows
-from svmselect.cli.page import write_page
+from svmselect.cli.csv_table import is_number
+from svmselect.cli.encoding import name_of
+from svmselect.cli.output import percent, show, table, warn
+from svmselect.cli.page import check_plotting, write_page
 from svmselect.cli.read import read
-from svmselect.cli.report import percent, show, table, warn
-from svmselect.cli.scores import check_name, check_positive, check_score, score_name, scorer_for
 from svmselect.sklearn import SVC, SeededCV
+from svmselect.sklearn.evaluate import progress_bar
 from svmselect.sklearn.kernels import resolved_gamma
-from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.one_vs_one import margins, right_values
+from svmselect.sklearn.scoring import LeftOut, Scoring
 
 __all__ = [
+    "LeftOutRows",
+    "check_name",
+    "check_positive",
+    "check_score",
+    "check_threshold",
     "classifier",
     "constant_class",
     "constant_remark",
     "cv",
     "described",
     "evaluated_model",
+    "folds_of",
     "heading",
+    "held_out_rows",
     "load",
     "loo",
+    "loo_rows",
+    "score_name",
+    "scorer_for",
     "span",
 ]
 
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
+# scores of one of two classes: the metric, and the method of a classifier that gives its argument
+ONE_CLASS_SCORES = {
+    "average_precision": (average_precision_score, ("decision_function", "predict_proba")),
+    "f1": (f1_score, "predict"),
+    "jaccard": (jaccard_score, "predict"),
+    "precision": (precision_score, "predict"),
+    "recall": (recall_score, "predict"),
+}
 
 
 def load(arguments):
-    """Features of the file, its Table, and the remarks that they deserve."""
+    """Read the file of the arguments: return its features, its Table, and facts for reports."""
     data = read(
         arguments.file,
         arguments.format,
@@ -54,13 +83,14 @@ def load(arguments):
         arguments.zero_based,
         arguments.max_bytes,
     )
+    # remarks on the file
     for doubt in data.doubts:
         warn(doubt)
     X = data.X
     if arguments.kernel != "linear" and not arguments.standardise and not scipy.sparse.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
             deviation = X.std(axis=0)
-        deviation[data.encoding.is_category] = 0.5  # that of a category which half of the rows have
+        deviation[data.encoding.is_category] = 0.5  # of a category that half of the rows have
         deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
         if deviation.size and deviation.max() > UNEVEN * deviation.min():
             warn(
@@ -69,6 +99,7 @@ def load(arguments):
             )
     if data.dropped:
         warn(f"{data.dropped} rows with a missing value are left out")
+    # facts for reports
     classes, counts = np.unique(data.labels, return_counts=True)
     named = {name_of(label): int(n) for label, n in zip(classes, counts, strict=True)}
     facts = {
@@ -86,7 +117,7 @@ def load(arguments):
 
 
 def heading(facts, model):
-    """The first lines of every report."""
+    """Return the first lines of every report."""
     classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
     groups = f"; {facts['groups']} groups" if "groups" in facts else ""
     return [
@@ -98,7 +129,7 @@ def heading(facts, model):
 
 
 def classifier(arguments, **parameters):
-    """The SVC of the options."""
+    """Return the SVC of the options."""
     return SVC(
         kernel=arguments.kernel,
         degree=arguments.degree,
@@ -121,7 +152,7 @@ def evaluated_model(arguments, **parameters):
 
 
 def described(model, X):
-    """The parameters of an SVC as a dict, and for people."""
+    """Return the parameters of an SVC as a dict, and as a line for people."""
     parameters = {"kernel": model.kernel, "C": float(model.C)}
     if model.kernel != "linear":
         parameters["gamma"] = float(resolved_gamma(model.gamma, X))
@@ -138,18 +169,18 @@ def described(model, X):
 
 
 def constant_class(predicted):
-    """Return the name of the class that all rows are given, or None where they are given several."""
+    """Return the name of the class if all rows are given one, else None."""
     return name_of(predicted.tolist()[0]) if (predicted == predicted[0]).all() else None
 
 
 def constant_remark(predicted):
-    """Return a line that names the class that all rows are given; none where they are given several."""
+    """Return a line that names the class if all rows are given one, else no line."""
     label = constant_class(predicted)
     return [] if label is None else [f"the model is constant: it gives every row the class {label}"]
 
 
 def loo(arguments):
-    """Exact leave-one-out error of one model."""
+    """Run the command `loo`: the exact leave-one-out error of one model."""
     check_name("--scoring", arguments.scoring)
     check_positive(arguments)
     check_plotting(None, arguments.report)
@@ -157,6 +188,7 @@ def loo(arguments):
     y = data.labels
     check_score("--scoring", arguments.scoring, y, arguments.positive)
     model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
+    # training, and leave-one-out
     begin = time.perf_counter()
     model.fit(X, y)
     if not arguments.scoring:  # else training has left each row out
@@ -166,6 +198,7 @@ def loo(arguments):
     scorer = scorer_for(arguments.scoring, arguments.positive, y)
     score = model.loo_score(scorer) if arguments.scoring else None
     seconds = time.perf_counter() - begin
+    # results for JSON, for people, and for the page
     parameters, line = described(model, X)
     predicted = model.predict(X)
     training_error = float(np.mean(predicted != y))
@@ -196,12 +229,12 @@ def loo(arguments):
     if arguments.report:
         numbers = [(name, value) for name, value, _ in rows[:-1]]
         lines = [line, *constant_remark(predicted)]
-        write_page(arguments, facts, lines, numbers, left_out_rows(model, y), model, data)
+        write_page(arguments, facts, lines, numbers, loo_rows(model, y), model, data)
     show(result, arguments.json, heading(facts, line) + table(rows) + constant_remark(predicted))
 
 
 def cv(arguments):
-    """k-fold cross-validation error of one model."""
+    """Run the command `cv`: the k-fold cross-validation error of one model."""
     check_name("--scoring", arguments.scoring)
     check_positive(arguments)
     X, data, facts = load(arguments)
@@ -209,6 +242,7 @@ def cv(arguments):
     check_score("--scoring", arguments.scoring, y, arguments.positive)
     model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
     folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
+    # cross-validation of a grid of one model
     names = {"accuracy": "accuracy", "balanced": "balanced_accuracy"}
     if arguments.scoring:
         names["score"] = scorer_for(arguments.scoring, arguments.positive, y)
@@ -225,6 +259,7 @@ def cv(arguments):
     errors = 1 - np.array([results[f"split{h}_test_accuracy"][0] for h in range(search.n_splits_)])
     weighted = 1 - float(results["mean_test_balanced"][0])
     score = float(results["mean_test_score"][0]) if arguments.scoring else None
+    # results for JSON and for people
     shown_score = score_name(arguments.scoring, arguments.positive)
     parameters, line = described(model, X)
     result = {
@@ -253,7 +288,7 @@ def cv(arguments):
 
 
 def span(arguments):
-    """Estimates from a single fit."""
+    """Run the command `span`: estimates from a single fit."""
     X, data, facts = load(arguments)
     y = data.labels
     model = classifier(arguments, C=arguments.C, gamma=arguments.gamma)
@@ -273,3 +308,170 @@ def span(arguments):
     show(
         result, arguments.json, [*lines, "", f"time {seconds:.2f} s; 'svmselect loo' gives the error itself"]
     )
+
+
+def check_name(option, name):
+    """Raise a ValueError, before a file is read, for a score that scikit-learn does not know."""
+    try:
+        Scoring("accuracy" if name is None else name)
+    except ValueError:
+        raise ValueError(
+            f"{option} must be a name of sklearn.metrics.get_scorer_names(), such as balanced_accuracy, "
+            f"f1 or roc_auc, got {name!r}"
+        ) from None
+
+
+def check_positive(arguments):
+    """Raise a ValueError, before a file is read, if --positive is given and no score is that of one class."""
+    names = {vars(arguments).get(option) for option in ("scoring", "threshold")}
+    if arguments.positive is not None and not names & {*ONE_CLASS_SCORES}:
+        raise ValueError(
+            f"--positive {arguments.positive} is for scores of one class, {', '.join(ONE_CLASS_SCORES)}: "
+            "name one by --scoring or --threshold"
+        )
+
+
+def score_name(name, positive):
+    """Return the name of a score for people, with its class."""
+    return name if positive is None or name not in ONE_CLASS_SCORES else f"{name} of {positive}"
+
+
+def scorer_for(name, positive, y):
+    """Return a score as `Scoring` takes it, None for None.
+
+    `positive` names the class that the score is of, by default scikit-learn's, which is called 1. Raise a
+    ValueError if no label of y has this name.
+    """
+    if positive is None or name not in ONE_CLASS_SCORES:
+        return name
+    metric, response = ONE_CLASS_SCORES[name]
+    classes = np.unique(y).tolist()
+    for label in classes:
+        if name_of(label) == positive or (
+            isinstance(label, float) and is_number(positive) and float(positive) == label
+        ):
+            return make_scorer(metric, response_method=response, pos_label=label)
+    raise ValueError(f"--positive {positive} is none of the classes {', '.join(map(name_of, classes))}")
+
+
+def check_score(option, name, y, positive=None):
+    """Return the Scoring of a name, or None for None.
+
+    Raise a ValueError, before anything is trained, if the score is not for these labels.
+    """
+    if name is None:
+        return None
+    classes, codes = np.unique(y, return_inverse=True)
+    is_class = np.eye(classes.size)[codes]
+    values = right_values(codes, classes.size)
+    right = LeftOut(SVC(calibration="loo"), classes, is_class, values, lambda: is_class)
+    scoring = Scoring(scorer_for(name, positive, y))
+    try:
+        scoring.rehearse(right, y, None)
+    except (ValueError, TypeError) as error:
+        named = ", ".join(map(name_of, classes.tolist()))
+        fitting = [f"{name}_macro"] if f"{name}_macro" in get_scorer_names() else []
+        if classes.size == 2 and name in ONE_CLASS_SCORES and positive is None:
+            fitting.append(f"{name} with --positive {name_of(classes[1])}")
+        other = f"; {' or '.join(fitting)} is" if fitting else ""
+        raise ValueError(f"{option} {name} is not for the classes {named}{other}: {error}") from None
+    return scoring
+
+
+def check_threshold(name, y, positive=None):
+    """Raise a ValueError, before anything is trained, unless this score can tune a threshold of y."""
+    scoring = check_score("--threshold", name, y, positive)
+    if scoring is None:
+        return
+    if np.unique(y).size > 2:
+        raise ValueError(f"--threshold is for two classes, the file has {np.unique(y).size}")
+    if scoring.needs_values:
+        raise ValueError(f"--threshold is tuned by a score of predicted classes, and {name} is none")
+
+
+def folds_of(k, y, groups, arguments, option):
+    """Return k folds in which the classes have about their shares; raise a ValueError where there are none.
+
+    A fold is a pair of arrays: the rows that are trained on, and those that are held out. Rows of one group
+    of `groups`, an array of str or None, are held out together. Of the arguments of the command, --seed and
+    --scoring count, since most scores need rows of every class. `option` is the option that asks for folds,
+    for errors.
+    """
+    labels, counts = np.unique(y, return_counts=True)
+    rarest = name_of(labels[counts.argmin()])
+    if not 2 <= k <= counts.min():
+        instead = "; --by loo needs no folds" if option == "--folds" and arguments.command == "select" else ""
+        if counts.min() == 1:
+            raise ValueError(f"{option} needs two rows of each class, and class {rarest} has one{instead}")
+        raise ValueError(
+            f"{option} must be from 2 to the {counts.min()} rows of class {rarest}, got {k}{instead}"
+        )
+    if groups is None:
+        return list(StratifiedKFold(k, shuffle=True, random_state=arguments.seed).split(y, y))
+    n_groups = np.unique(groups).size
+    if k > n_groups:
+        raise ValueError(f"{option} must be from 2 to the {n_groups} groups of --groups, got {k}")
+    folds = list(StratifiedGroupKFold(k, shuffle=True, random_state=arguments.seed).split(y, y, groups))
+    for h, (train, held_out) in enumerate(folds, 1):
+        absent, unseen = np.setdiff1d(labels, y[train]), np.setdiff1d(labels, y[held_out])
+        lack = "no row" if not held_out.size else None
+        if absent.size:
+            lack = f"no row of class {name_of(absent[0])} to train on"
+        elif unseen.size and arguments.scoring not in (None, "accuracy"):
+            lack = f"no row of class {name_of(unseen[0])} to score {arguments.scoring} by"
+        if lack:
+            raise ValueError(
+                f"{option} {k} with --groups leaves {lack} in fold {h}: take fewer folds, or smaller groups"
+            )
+    return folds
+
+
+@dataclass(frozen=True)
+class LeftOutRows:
+    """Predictions of rows by classifiers that were trained without them.
+
+    Attributes
+    ----------
+    predicted : ndarray, shape (m,)
+        Labels.
+    margins : ndarray, shape (m,)
+        With two classes, the decision value less the threshold, with the sign that makes it positive where
+        the row is right. With more classes, the score of the row's class less the largest of the others.
+    wrong : ndarray of bool, shape (m,)
+    method : str
+        The name of the method for people.
+    without : str
+        The end of the sentence "the classifier that was trained without".
+    """
+
+    predicted: np.ndarray
+    margins: np.ndarray
+    wrong: np.ndarray
+    method: str
+    without: str
+
+    @property
+    def error(self):
+        """The share of rows that are misclassified."""
+        return float(self.wrong.mean())
+
+
+def loo_rows(model, y):
+    """Return the LeftOutRows of a trained SVC, each by the classifier without it alone."""
+    return _rows(model, model.loo_decision_, model.loo_predictions_, y, "leave-one-out", "them")
+
+
+def held_out_rows(model, X, y, folds):
+    """Return the LeftOutRows of an SVC, each by the classifier trained without its fold."""
+    plain = clone(model).set_params(calibration=None, threshold=None)
+    values = cross_val_predict(plain, X, y, cv=folds, method="decision_function")
+    predicted = None if values.ndim == 1 else cross_val_predict(plain, X, y, cv=folds)
+    return _rows(model, values, predicted, y, f"{len(folds)}-fold", "their fold")
+
+
+def _rows(model, values, predicted, y, method, without):
+    codes = np.searchsorted(model.classes_, y)
+    if values.ndim == 1:
+        values = values - model.threshold_
+        predicted = model.classes_[(values >= 0).astype(np.intp)]
+    return LeftOutRows(predicted, margins(values, codes), predicted != y, method, without)

@@ -1,7 +1,6 @@
-"""The option --report: one page of HTML about a model and how it was chosen, which needs nothing else."""
+"""The options --plot and --report: a figure, and one self-contained page of HTML about a model."""
 
-from __future__ import annotations
-
+import io
 import platform
 import re
 import shlex
@@ -12,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.atomic import replacing
-from svmselect.cli.figures import as_svg, histogram, surface
-from svmselect.cli.labels import name_of
-from svmselect.cli.report import percent, text
+from svmselect.cli.encoding import name_of
+from svmselect.cli.output import percent, text
+from svmselect.sklearn import SearchDisplay
 
-__all__ = ["write_page"]
+__all__ = ["as_svg", "check_plotting", "histogram", "plot", "surface", "write_page"]
 
 MOST_ROWS = 200
 MARGIN_OF_TWO = (
@@ -42,28 +41,18 @@ figure { margin: 1rem 0; }
 svg { width: 100%; height: auto; background: white; }
 pre { overflow-x: auto; padding: .5rem; background: #8882; }
 """
+FORMATS = (".pdf", ".svg", ".png")
+SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 
 
 def write_page(arguments, facts, lines, numbers, left_out, model, data, search=None):
-    """Write the page.
+    """Write the page of --report.
 
-    Parameters
-    ----------
-    arguments : Namespace
-        The arguments of the command.
-    facts : dict
-        What the command prints about the file.
-    lines : list of str
-        Sentences on the model and how it was chosen.
-    numbers : list of tuple of str
-        What the command found: name and value.
-    left_out : LeftOutRows
-    model : SVC
-    data : Table
-    search : tuple, optional
-        The search after its fit; its models in the order of their errors, as list of dict; what they were
-        judged by, for people, and its name in each model.
+    `facts` are those of `load`, `lines` sentences on the model and how it was chosen, and `numbers` names and
+    values of results. `search` is a tuple: the search after its fit, its models in the order of their errors,
+    the name of their measure for people, and its key in each model.
     """
+    # the file and the results
     classes = ", ".join(f"{name} ({n})" for name, n in facts["classes"].items())
     parts = [
         f"<h1>{escape(Path(arguments.file).name)}</h1>",
@@ -78,6 +67,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
             *(f"<li>{escape(doubt)}</li>" for doubt in facts["doubts"]),
             "</ul>",
         ]
+    # all models of a search
     if search is not None:
         fitted, models, measure, key = search
         alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
@@ -88,6 +78,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
         parts += ["<h2>All models</h2>", figure]
         parts += ["<details><summary>The same as a table</summary>"]
         parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
+    # margins, misclassified rows and support vectors
     is_binary = len(facts["classes"]) == 2
     alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
     parts.append(f"<h2>{left_out.method.capitalize()} margins</h2>")
@@ -95,6 +86,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     parts += [_drawn(histogram(left_out), "margins", alternative)]
     parts += ["<h2>Misclassified rows</h2>", _misclassified(left_out, data)]
     parts += ["<h2>Support vectors</h2>", _support_vectors(model, data)]
+    # the command and the versions
     command = shlex.join(["svmselect", *arguments.words])
     versions = [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
     parts += ["<h2>How this was made</h2>", f"<pre><code>{escape(command)}</code></pre>"]
@@ -110,13 +102,13 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
 
 
 def _drawn(figure, name, alternative):
-    """A figure with what stands for it where it is not seen."""
+    """Return a figure as HTML, with a text for those who do not see it."""
     svg = as_svg(figure, name).replace("<svg", f'<svg role="img" aria-label="{escape(alternative)}"', 1)
     return f"<figure>{svg}</figure>"
 
 
 def _misclassified(left_out, data):
-    """The rows that the classifier without them gets wrong, the worst first."""
+    """Return the rows that the classifier without them gets wrong, the worst first, as HTML."""
     wrong = np.flatnonzero(left_out.wrong)
     wrong = wrong[np.argsort(left_out.margins[wrong], kind="stable")]
     rows = [
@@ -150,7 +142,7 @@ def _more(n):
 
 
 def _table(caption, header, rows):
-    """A table of one row at least; columns of numbers are right-aligned."""
+    """Return a table of at least one row as HTML; columns of numbers are right-aligned."""
 
     def is_number(value):
         return isinstance(value, int | float) or re.fullmatch(r"[0-9.]+ %", value) is not None
@@ -164,3 +156,57 @@ def _table(caption, header, rows):
         for row in rows
     )
     return f"<table><caption>{escape(caption)}</caption>\n<tr>{head}</tr>\n{body}</table>"
+
+
+def check_plotting(plot, report):
+    """Raise a ValueError, before anything is trained, unless --plot and --report can be drawn."""
+    if plot and Path(plot).suffix.lower() not in FORMATS:
+        raise ValueError(f"--plot takes a file that ends in {', '.join(FORMATS)}, got {plot!r}")
+    if plot or report:
+        try:
+            import matplotlib.figure  # noqa: F401
+        except ImportError:
+            raise ValueError("--plot and --report need matplotlib: install it, or leave them out") from None
+
+
+def surface(search):
+    """Draw the scores of a fitted search: a surface over C and gamma, or a curve along one of them."""
+    figure = _new_figure(4)
+    return SearchDisplay.from_search(search, ax=figure.subplots()).figure_
+
+
+def histogram(rows):
+    """Draw the margins of LeftOutRows."""
+    label = f"{rows.method} margin of a row"
+    display = SearchDisplay("margins", label, values=rows.margins, wrong=rows.wrong)
+    return display.plot(_new_figure(3).subplots()).figure_
+
+
+def _new_figure(height):
+    """Return a figure of this height in inches that no window shows."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(6, height), layout="constrained")
+
+
+def _draw(figure, file, form):
+    """Write a figure without a date, so that the same models give the same bytes."""
+    from matplotlib import rc_context
+
+    metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(form)
+    with rc_context(SETTINGS):
+        figure.savefig(file, format=form, metadata=metadata, dpi=200)
+
+
+def plot(figure, path):
+    """Write a figure to a file; the end of its name says which kind of file."""
+    with replacing(Path(path)) as file:
+        _draw(figure, file, Path(path).suffix.lower()[1:])
+
+
+def as_svg(figure, name):
+    """Return a figure as an element of a page, whose ids begin with the name of the figure."""
+    file = io.BytesIO()
+    _draw(figure, file, "svg")
+    text = file.getvalue().decode()
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg") :])

@@ -1,7 +1,5 @@
 """The command `predict`."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path
@@ -10,10 +8,9 @@ import numpy as np
 
 from svmselect.atomic import replacing
 from svmselect.cli.csv_table import Layout
-from svmselect.cli.encoding import Column, Encoding, counted
-from svmselect.cli.labels import codes_of, name_of
+from svmselect.cli.encoding import Column, Encoding, codes_of, counted, name_of
+from svmselect.cli.output import percent, show, visible, warn
 from svmselect.cli.read import read_rows
-from svmselect.cli.report import percent, show, visible, warn
 from svmselect.sklearn.model_file import read_model
 
 __all__ = ["encoding_of", "predict"]
@@ -22,7 +19,8 @@ JSON_KEYS = {"decision value": "decision_values", "probability": "probabilities"
 
 
 def predict(arguments):
-    """Classes of a file's rows by a saved model, and the share of errors where there are labels."""
+    """Run the command `predict`: classes of a file's rows by a saved model, and their errors."""
+    # the model and the rows
     saved = read_model(arguments.model, zero_based=arguments.zero_based or "auto")
     model, encoding = saved.model, encoding_of(saved, arguments.model)
     if arguments.probabilities and not hasattr(model, "predict_proba"):
@@ -39,12 +37,14 @@ def predict(arguments):
         arguments.max_bytes,
     )
     vars(model).pop("feature_names_in_", None)  # the rows have no names any more
+    # their labels, where the file has some
     doubts = list(rows.doubts)
     codes = None if rows.labels is None else codes_of(rows.labels, model.classes_, arguments.file, doubts)
     if arguments.strict and doubts:
         raise ValueError(f"{arguments.file}: {doubts[0]} (refused by --strict)")
     for doubt in doubts:
         warn(doubt)
+    # predictions, and the values beside them
     predicted = model.predict(rows.X)
     beside = {}
     if arguments.decision_values:
@@ -52,6 +52,7 @@ def predict(arguments):
         beside["decision value"] = model.decision_function(rows.X)
     if arguments.probabilities:
         beside["probability"] = model.predict_proba(rows.X)
+    # errors and output
     result = {
         "model": arguments.model,
         "file": arguments.file,
@@ -100,7 +101,7 @@ def encoding_of(saved, path):
 
 
 def _columns_of(names, beside):
-    """Rows of cells: the class, and what stands beside it, every number in full."""
+    """Return rows of cells: the class, and the values beside it with all digits."""
     columns = [values if values.ndim == 2 else values[:, None] for values in beside.values()]
     numbers = np.column_stack(columns).tolist() if columns else [[] for _ in names]
     return [[name, *map(repr, row)] for name, row in zip(names, numbers, strict=True)]
@@ -113,12 +114,12 @@ def _csv_text(rows):
 
 
 def _table_of(names, beside):
-    """Lines of CSV without a header; a class that stands alone as it is."""
+    """Return lines of CSV without a header; classes alone stay as they are."""
     return _csv_text(_columns_of(names, beside)).splitlines() if beside else names
 
 
 def _write(path, predicted, beside, classes):
-    """A CSV file with a header, complete or not at all."""
+    """Write a CSV file with a header, complete or not at all."""
     header = ["predicted"]
     for quantity, values in beside.items():
         columns_of_classes = [f"{quantity} of {name_of(label)}" for label in classes.tolist()]

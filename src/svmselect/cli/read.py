@@ -1,23 +1,46 @@
-"""The user's files: features and labels of a CSV table or of LIBSVM text, or what is wrong in a sentence."""
+"""Files of users: features and labels of a CSV table, a Parquet file or LIBSVM text."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
+import re
+import stat
+import sys
+import zlib
 from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.contents import MAX_BYTES, check_no_foreigner, text_of, unpacked
-from svmselect.cli.csv_table import MISSING, Cells, csv_columns, known_columns, look_alikes
+from svmselect.cli.arguments import MAX_BYTES
+from svmselect.cli.csv_table import MISSING, Cells, csv_columns, is_number, known_columns, look_alikes
 from svmselect.cli.encoding import Column, Encoding, learned
 from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
-from svmselect.cli.number import is_number
-from svmselect.cli.parquet_table import MAGIC, parquet_cells
 
-__all__ = ["Table", "read", "read_rows"]
+__all__ = ["PARQUET", "Table", "read", "read_rows", "text_of", "unpacked"]
 
 MOST_CLASSES = 50
 EXACT = 2**53  # from here on float64 has not every whole number
+CHUNK = 2**20
+OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# the first bytes or words of files that are neither a table nor LIBSVM text, and the remedy
+FOREIGN = {
+    rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
+    rb"\s*(\[\s*)?[{\[]": "JSON: write it as CSV",
+    rb"\s*<[!?a-zA-Z]": "HTML or XML: write it as CSV",
+    rb"\s*@relation\b": "ARFF of Weka: write it as CSV",
+}
+# the first bytes of compressed files; they are no text
+PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
+PARQUET = b"PAR1"  # its first bytes
+# types of a cell; a date is a category
+KINDS = (str, bool, int, float, Decimal, date, datetime, time)
 
 
 @dataclass(frozen=True)
@@ -28,21 +51,21 @@ class Table:
     ----------
     X : ndarray or CSR matrix, shape (m, d), float64
     numbers : ndarray of int, shape (m,)
-        Which of the file's rows of data each is, from 1.
+        The number of each row among the file's rows of data, from 1.
     labels : ndarray, shape (m,)
         float64 where all of them are whole numbers written in one way each, else str.
     label_column : str
-        What the labels were read from, for people.
+        The name of the column of the labels, for people.
     dropped : int
         Rows left out because a value was missing.
     encoding : Encoding
-        How the features became numbers.
+        The map from cells to features.
     raw : Cells or CSR matrix
-        What it was learned from.
+        The rows from which the encoding was learned.
     groups : ndarray of str, shape (m,), or None
         The group that each row belongs to.
     doubts : tuple of str
-        Sentences: what was decided that may be wrong, and why.
+        Sentences on decisions that may be wrong, and their reasons.
     """
 
     X: np.ndarray | scipy.sparse.csr_matrix
@@ -58,7 +81,7 @@ class Table:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows of a file for a model that is there.
+    """Rows of a file for a trained model.
 
     Attributes
     ----------
@@ -92,49 +115,13 @@ def read(
     zero_based=None,
     max_bytes=MAX_BYTES,
 ):
-    """Read a file to train on.
+    """Read a file to train on, as a Table.
 
-    Parameters
-    ----------
-    path : str or Path
-        See `unpacked`.
-    format : {"auto", "csv", "libsvm"}
-        By default told from the first lines. A Parquet file is told by its first bytes.
-    label : str, optional
-        Name or number (from 1, negative from the end) of the label's column in a CSV file; by default the
-        one named label, target or class, else the last.
-    ignore : sequence of str
-        Columns that are neither features nor label.
-    header : bool, optional
-        Whether the first line names the columns; by default told from its cells.
-    delimiter : str, optional
-        By default a comma, semicolon, tab or white space, told from the first lines.
-    drop_missing : bool
-        Leave out rows with a missing value, instead of an error.
-    strict : bool
-        Take a doubt for an error.
-    categorical : sequence of str
-        Columns of a CSV file whose values are categories, though they may be numbers.
-    impute : bool
-        Fill in missing features of a CSV file; see `learned`.
-    standardise : bool
-        Give every column of numbers mean 0 and deviation 1.
-    groups : str, optional
-        Column of a CSV file, neither feature nor label, that names the group of each row.
-    zero_based : bool, optional
-        Whether the first feature of LIBSVM text is number 0; by default, with a doubt, if a row has a
-        feature 0.
-    max_bytes : int
-        The most bytes that the file may have, unpacked.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        The sentence names the file, and the line and column where there is one.
+    The arguments are the options of the command line, whose help describes them. `format` is "auto", "csv" or
+    "libsvm"; by default it is told from the first lines, and a Parquet file by its first bytes. What
+    `header`, `delimiter`, `label` and `zero_based` do not say is told from the file, with a doubt where it
+    may be wrong; `strict` takes a doubt for an error. Raise a ValueError that names the file, and the line
+    and column where there is one.
     """
     text, format = _opened(path, format, max_bytes)
     if format == "csv":
@@ -152,6 +139,7 @@ def read(
         raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based)
         column, dropped, label_doubts = "first of each line", 0, []
         numbers, groups = np.arange(1, labels.size + 1), None
+    # features, by an encoding that is learned from the rows
     try:
         encoding = learned(raw, categorical, impute, standardise, doubts, zero_based)
     except ValueError as error:
@@ -174,25 +162,11 @@ def read_rows(
     zero_based=None,
     max_bytes=MAX_BYTES,
 ):
-    """Read a file for a model that is there.
+    """Read a file for a trained model, as `_Rows`.
 
-    Parameters
-    ----------
-    path, format, label, header, delimiter, max_bytes
-        See `read`.
-    encoding : Encoding
-        The encoding that the model was trained with.
-    zero_based : bool, optional
-        Whether number 0 of LIBSVM text is the model's first feature; by default if it was so in training.
-
-    Returns
-    -------
-    _Rows
-
-    Raises
-    ------
-    ValueError
-        The sentence names the file, and the line and column where there is one.
+    `encoding` is the one that the model was trained with. `zero_based` says whether number 0 of LIBSVM text
+    is the model's first feature; by default if it was so in training. For other arguments and errors see
+    `read`.
     """
     text, format = _opened(path, format, max_bytes)
     if format == "csv":
@@ -219,10 +193,10 @@ def read_rows(
 def _opened(path, format, max_bytes):
     """Return the text of a file, or the cells of a Parquet file, and its format."""
     raw = unpacked(path, max_bytes)
-    if format == "auto" and raw.startswith(MAGIC):
-        return parquet_cells(path, raw, max_bytes), "csv"
+    if format == "auto" and raw.startswith(PARQUET):
+        return _parquet_cells(path, raw, max_bytes), "csv"
     if format == "auto":
-        check_no_foreigner(path, raw)
+        _check_no_foreigner(path, raw)
     text = text_of(path, raw)
     if not text.strip():
         raise ValueError(f"{path}: the file is empty")
@@ -241,7 +215,7 @@ def _refuse(path, kind, other, options):
 
 
 def _placed(path, error):
-    """An error's sentence, which starts with the name of the file."""
+    """Return the sentence of an error, beginning with the name of the file."""
     return str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
 
 
@@ -266,7 +240,7 @@ def _libsvm_columns(path, text, zero_based):
 
 
 def _csv_labels(words, where, column, doubts):
-    """Labels that differ as text as different classes: float64 where that keeps them apart, else str."""
+    """Return labels that differ as text as different classes: float64 where it keeps them apart, else str."""
     labels = np.array(words)
     kinds, counts = np.unique(labels, return_counts=True)
     for word, count in zip(kinds, counts, strict=True):
@@ -296,8 +270,10 @@ def _csv_labels(words, where, column, doubts):
 
 
 def _check_classes(labels, fractions, where, column, doubts):
-    """A ValueError unless the labels are of two classes at least and not of nearly as many as there are rows;
-    a doubt where they may be a number to predict."""
+    """Raise a ValueError unless there are at least two classes, and not nearly as many as rows.
+
+    Add a doubt where the labels may be a number to predict.
+    """
     kinds = np.unique(labels)
     if kinds.size < 2:
         only = f"{labels[0]:g}" if labels.dtype.kind == "f" else repr(str(labels[0]))
@@ -310,3 +286,114 @@ def _check_classes(labels, fractions, where, column, doubts):
             f"{column} {finding}{', and fractions among them' if fractions else ''}: each is taken for a "
             "class, not for a number to predict"
         )
+
+
+def unpacked(path, max_bytes=MAX_BYTES):
+    """Return the bytes of a file, unpacked; raise a ValueError if it cannot be read or is too large.
+
+    The path is that of a file or a pipe; "-" is standard input. Files compressed with gzip, bzip2 or xz, told
+    by the end of the name or by the first bytes, are unpacked. No more than `max_bytes` are held, packed or
+    not.
+    """
+    raw = _bytes_of(path, max_bytes)
+    endings = [ending for ending, magic in PACKED.items() if re.match(magic, raw)]
+    ending = Path(path).suffix if Path(path).suffix in OPENERS else endings[0] if endings else None
+    if ending is not None:
+        try:
+            with OPENERS[ending](io.BytesIO(raw)) as file:
+                raw = _limited(file, path, max_bytes)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
+    return raw
+
+
+def _check_no_foreigner(path, raw):
+    """Raise a ValueError if the beginning of a file's bytes is that of a format that is not read."""
+    for beginning, kind in FOREIGN.items():
+        if re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf"), flags=re.IGNORECASE):
+            raise ValueError(f"{path}: looks like {kind}")
+
+
+def text_of(path, raw):
+    """Return the text of a file's bytes, without a byte order mark and with line ends as they are.
+
+    Raise a ValueError unless it is UTF-8.
+    """
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(f"{path}: not a text file in UTF-8")
+    return text
+
+
+def _check_size(path, n_bytes, max_bytes):
+    """Raise a ValueError if a file has more bytes, unpacked, than are allowed."""
+    if n_bytes > max_bytes:
+        raise ValueError(
+            f"{path}: has more than {max_bytes} bytes, unpacked; --max-bytes allows more where the memory is "
+            "there"
+        )
+
+
+def _limited(file, path, max_bytes):
+    """Return the content of a binary file, without reading much more than is allowed."""
+    parts, size = [], 0
+    while part := file.read(CHUNK):
+        size += len(part)
+        _check_size(path, size, max_bytes)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _bytes_of(path, max_bytes):
+    if str(path) == "-":
+        return _limited(sys.stdin.buffer, path, max_bytes)
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+            with path.open("rb") as file:
+                return _limited(file, path, max_bytes)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
+    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")
+
+
+def _parquet_cells(path, raw, max_bytes=MAX_BYTES):
+    """Return the names of the columns of a Parquet file, and rows of cells as text.
+
+    Numbers have all their digits; a null is an empty text. Each value counts as at least one byte of
+    `max_bytes`. Raise a ValueError if pyarrow is not installed, the file is damaged or too large, or a column
+    holds something else than numbers and text.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError(
+            f"{path}: a Parquet file, which needs pyarrow: install it, or write CSV instead"
+        ) from None
+    try:
+        facts = pyarrow.parquet.ParquetFile(io.BytesIO(raw)).metadata
+        n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
+        # a column of one value takes no bytes, and its cells do
+        _check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
+        table = pyarrow.parquet.read_table(io.BytesIO(raw))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
+    if table.num_rows == 0:
+        raise ValueError(f"{path}: no row of data")
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        values = column.to_pylist()
+        odd = next((value for value in values if value is not None and not isinstance(value, KINDS)), None)
+        if odd is not None:
+            raise ValueError(
+                f"{path}, column {name!r}: a value of type {type(odd).__name__} is neither a number nor text"
+            )
+        columns.append(["" if value is None else str(value).strip() for value in values])
+    return [name.strip() for name in table.column_names], [list(row) for row in zip(*columns, strict=True)]

@@ -1,6 +1,4 @@
-"""The command `select`."""
-
-from __future__ import annotations
+"""The command `select`, and with --outer the error of the selection as a whole."""
 
 import csv
 import io
@@ -9,23 +7,26 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.atomic import replacing
-from svmselect.cli.encoding import counted
-from svmselect.cli.figures import check_plotting, plot, surface
-from svmselect.cli.folds import folds_of
-from svmselect.cli.left_out import held_out_rows, left_out_rows
+from svmselect.cli.encoding import counted, learned
 from svmselect.cli.models import (
+    check_name,
+    check_score,
     classifier,
     constant_class,
     constant_remark,
     described,
     evaluated_model,
+    folds_of,
     heading,
+    held_out_rows,
     load,
+    loo_rows,
+    score_name,
+    scorer_for,
 )
-from svmselect.cli.nested import Outer
-from svmselect.cli.page import write_page
-from svmselect.cli.report import percent, show, table, text
-from svmselect.cli.saving import (
+from svmselect.cli.output import percent, show, table, text
+from svmselect.cli.page import check_plotting, plot, surface, write_page
+from svmselect.cli.train import (
     check_groups,
     check_options,
     check_saving,
@@ -35,15 +36,18 @@ from svmselect.cli.saving import (
     saved_facts,
     saved_rows,
 )
-from svmselect.cli.scores import check_name, check_score, score_name, scorer_for
+from svmselect.forks import cached_property
 from svmselect.sklearn import LOOSearchCV, SeededCV
 from svmselect.sklearn.candidates import default_grid
+from svmselect.sklearn.one_vs_one import class_weights
+from svmselect.sklearn.scoring import Scoring
 
 __all__ = ["select"]
 
 
 def select(arguments):
-    """The best model of a grid."""
+    """Run the command `select`: the best model of a grid."""
+    # 1) checks before the file is read, and before anything is trained
     check_name("--scoring", arguments.scoring)
     check_groups(arguments)
     check_options(arguments)
@@ -57,11 +61,10 @@ def select(arguments):
     outer_folds = []
     if arguments.outer:
         outer_folds = folds_of(arguments.outer, y, data.groups, arguments, "--outer")
+    # 2) the search, and its models in the order of their ranks
     search = _searched(arguments, X, y, data.groups, not arguments.quiet)
-    key, measure, values = _measured(arguments, search)
-    rank = search.cv_results_["rank_test_score"]
-    models = [{**search.cv_results_["params"][n], key: values[n]} for n in np.argsort(rank, kind="stable")]
-    tied = int(np.count_nonzero(rank == 1))
+    key, measure, models = _ranked(arguments, search)
+    tied = int(np.count_nonzero(search.cv_results_["rank_test_score"] == 1))
     model = configured_model(arguments, **search.best_params_)
     parameters, line = described(model, X)
     result = {
@@ -70,18 +73,16 @@ def select(arguments):
         "by": arguments.by,
         **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
         "measure": measure,
-        key: values[search.best_index_],
+        key: models[0][key],
         "tied": tied,
         "models": models,
         "seconds": search.search_time_,
     }
 
-    def shown(value):
-        return float(value) if arguments.scoring else percent(value)
-
-    names = sorted(search.param_grid)
+    # 3) sentences on the choice, and the error of the selection as a whole
+    names, shown = sorted(search.param_grid), float if arguments.scoring else percent
     rows = [(*(m[name] for name in names), shown(m[key])) for m in models[: arguments.top]]
-    least = text(shown(values[search.best_index_]))
+    least = text(shown(models[0][key]))
     all_models = counted(len(models), "model", "models")
     best = f"Best of {all_models} by {measure}, {least}: {line.removeprefix('SVM: ')}"
     remarks, numbers, about = [], [(measure, least)], []
@@ -89,12 +90,13 @@ def select(arguments):
         remarks.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
     optimistic = f"{least}, the best {measure} of {all_models}, is optimistic"
     if arguments.outer:
-        outer = Outer(arguments, data, outer_folds, _chosen, search.scoring_)
+        outer = _Outer(arguments, data, outer_folds, _chosen, search.scoring_)
         result |= outer.facts
         remarks.append(f"{outer.sentence}; {optimistic}")
         numbers.append(outer.row)
     elif len(models) > 1:
         remarks.append(f"{optimistic}: --outer 5 measures the selection as a whole")
+    # 4) the chosen model, trained on all rows
     if arguments.save or arguments.report or arguments.calibration or arguments.threshold:
         fit_saved(model, arguments, X, y)
         predicted = model.predict(X)
@@ -105,6 +107,7 @@ def select(arguments):
         predicted = classifier(arguments, **search.best_params_).fit(X, y).predict(X)
     result["constant"] = constant_class(predicted)
     remarks += constant_remark(predicted)
+    # 5) files and output
     if arguments.save:
         save(model, data, arguments)
         result["model"] = arguments.save
@@ -114,11 +117,7 @@ def select(arguments):
     if arguments.plot:
         plot(surface(search), arguments.plot)
     if arguments.report:
-        if arguments.by == "loo":
-            left_out = left_out_rows(model, y)
-        else:
-            folds = folds_of(arguments.folds, y, data.groups, arguments, "--folds")
-            left_out = held_out_rows(model, X, y, folds)
+        left_out = _left_out(arguments, model, X, data)
         condition = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{condition}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(predicted != y))))
@@ -130,7 +129,7 @@ def select(arguments):
 
 
 def _searched(arguments, X, y, groups, verbose):
-    """The search of the options, after its fit."""
+    """Return the search of the options, after its fit."""
     model = evaluated_model(arguments)
     grid = default_grid(model.kernel, X)
     if arguments.C:
@@ -152,31 +151,139 @@ def _searched(arguments, X, y, groups, verbose):
     return search.fit(X, y)
 
 
-def _measured(arguments, search):
-    """Return the measure that a search chose by: its name in results, its name for people, and its values."""
+def _ranked(arguments, search):
+    """Return the measure of a search, by its name in results and for people, and the models, best first."""
     method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
     scores = search.cv_results_["mean_test_score"]
     if arguments.scoring:
-        return "score", f"{method} {score_name(arguments.scoring, arguments.positive)}", scores
-    if search.scoring_ == "weighted_accuracy":
-        return "error", f"{method} error weighted by class", 1 - scores
-    exact = arguments.by == "loo" and search.scoring_ == "accuracy"
-    return "error", f"{method} error", search.cv_results_["loo_error"] if exact else 1 - scores
+        key, measure, values = "score", score_name(arguments.scoring, arguments.positive), scores
+    elif search.scoring_ == "weighted_accuracy":
+        key, measure, values = "error", "error weighted by class", 1 - scores
+    else:
+        exact = arguments.by == "loo"
+        key, measure, values = "error", "error", search.cv_results_["loo_error"] if exact else 1 - scores
+    order = np.argsort(search.cv_results_["rank_test_score"], kind="stable")
+    models = [{**search.cv_results_["params"][n], key: values[n]} for n in order]
+    return key, f"{method} {measure}", models
 
 
 def _chosen(arguments, X, y, groups):
-    """The best model of the grid, trained on these rows alone."""
+    """Return the best model of the grid, trained on these rows alone."""
     search = _searched(arguments, X, y, groups, False)
     return fit_saved(
         configured_model(arguments, bool(arguments.scoring), **search.best_params_), arguments, X, y
     )
 
 
+def _left_out(arguments, model, X, data):
+    """Return the LeftOutRows of the chosen model by the method of --by."""
+    if arguments.by == "loo":
+        return loo_rows(model, data.labels)
+    folds = folds_of(arguments.folds, data.labels, data.groups, arguments, "--folds")
+    return held_out_rows(model, X, data.labels, folds)
+
+
 def _write_models(path, names, key, models):
-    """A CSV file of all models, the best first, with every number in full."""
+    """Write a CSV file of all models, the best first, with every number in full."""
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")
     writer.writerow([*names, key])
     writer.writerows([*(model[name] for name in names), float(model[key])] for model in models)
     with replacing(Path(path)) as file:
         file.write(content.getvalue().encode())
+
+
+class _Outer:
+    """Models chosen and trained without each outer fold, evaluated on that fold.
+
+    Everything is learned anew without the fold: categories, values that are filled in, means and deviations,
+    the grid's scale of gamma, and the choice itself.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    data : Table
+    folds : list of tuple of ndarray
+        The rows that are chosen and trained on, and those that are held out.
+    choose : callable
+        ``choose(arguments, X, y, groups)`` returns the chosen model, trained on all of these rows.
+    by : str
+        The score by which `choose` chooses: "accuracy", "weighted_accuracy", or the name of a score.
+
+    Attributes
+    ----------
+    wrong : ndarray of bool, shape (m,)
+        The rows that the model without their fold misclassifies.
+    fold : ndarray of int, shape (m,)
+        The outer fold of each row.
+    scores : list of float
+        The score of each fold, with --scoring.
+    """
+
+    def __init__(self, arguments, data, folds, choose, by):
+        y = data.labels
+        self.n_folds, self.by = arguments.outer, by
+        self.scoring = score_name(arguments.scoring, arguments.positive)
+        self.labels, self.scores = y, []
+        self.wrong, self.fold = np.zeros(y.size, dtype=bool), np.zeros(y.size, dtype=np.intp)
+        scorer = scorer_for(arguments.scoring, arguments.positive, y)
+        scoring = None if scorer is None else Scoring(scorer)
+        for h, (train, held_out) in enumerate(folds):
+            X, X_held_out = _encoded_apart(data, train, held_out, arguments)
+            model = choose(arguments, X, y[train], None if data.groups is None else data.groups[train])
+            self.fold[held_out] = h
+            self.wrong[held_out] = model.predict(X_held_out) != y[held_out]
+            if scoring is not None:
+                self.scores.append(scoring.score_estimator(model, X_held_out, y[held_out], "score"))
+
+    @cached_property
+    def weighted_error(self):
+        """The error in which each class counts by its weight among all rows."""
+        classes, codes = np.unique(self.labels, return_inverse=True)
+        return float(np.average(self.wrong, weights=class_weights("balanced", classes, codes)[codes]))
+
+    @property
+    def facts(self):
+        """The errors and scores of the outer folds, for JSON."""
+        return {
+            "outer_folds": self.n_folds,
+            "outer_error": self.wrong.mean(),
+            "outer_errors": np.bincount(self.fold, weights=self.wrong).astype(int),
+            **({"outer_weighted_error": self.weighted_error} if self.by == "weighted_accuracy" else {}),
+            **(
+                {"outer_score": float(np.mean(self.scores)), "outer_scores": self.scores}
+                if self.scores
+                else {}
+            ),
+        }
+
+    @property
+    def row(self):
+        """Name and value of the measure, for people."""
+        if self.scores:
+            return f"{self.scoring} of the whole selection", f"{np.mean(self.scores):.6g}"
+        if self.by == "weighted_accuracy":
+            return "weighted error of the whole selection", percent(self.weighted_error)
+        return "error of the whole selection", percent(self.wrong.mean())
+
+    @property
+    def sentence(self):
+        """Name and value of the measure, and how it was counted."""
+        if self.scores:
+            how = f"mean of {self.n_folds} outer folds, {min(self.scores):.6g} to {max(self.scores):.6g}"
+        else:
+            how = f"{self.wrong.sum()} of {self.wrong.size} rows, in {self.n_folds} outer folds"
+        return f"{' '.join(self.row)} ({how})"
+
+
+def _encoded_apart(data, train, held_out, arguments):
+    """Return the features of training rows, and of held-out rows by the encoding of the training rows."""
+    known = data.encoding
+    if known.layout is None:
+        raw, raw_held_out, categorical = data.raw[train], data.raw[held_out], set()
+    else:
+        raw, raw_held_out = data.raw.take(train), data.raw.take(held_out)
+        pairs = zip(known.layout.places, known.columns, strict=True)
+        categorical = {j for j, column in pairs if column.categories is not None}
+    encoding = learned(raw, categorical, arguments.impute, arguments.standardise, [])
+    return encoding.applied(raw, []), encoding.applied(raw_held_out, [])

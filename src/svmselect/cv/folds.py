@@ -11,14 +11,14 @@ __all__ = ["check_folds", "even_folds", "stratified_folds"]
 
 
 def _check_k(k, m):
-    """The number of folds as an int, or a ValueError."""
+    """Return the number of folds as an int; raise a ValueError for a bad one."""
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 2 <= k <= m:
         raise ValueError(f"the number of folds must be an integer from 2 to the {m} rows, got {k!r}")
     return int(k)
 
 
 def _order_of(m, seed):
-    """A permutation of m rows; in their own order for None."""
+    """Return a permutation of m rows; the rows in their own order without a seed."""
     if seed is None:
         return np.arange(m)
     try:
@@ -28,12 +28,12 @@ def _order_of(m, seed):
 
 
 def _cut(rows, k):
-    """The fold of each of n rows in their order: fold h has the places from h n / k to (h + 1) n / k."""
+    """Return the fold of each of n rows in their order; fold h begins at h n / k."""
     return np.searchsorted(np.arange(1, k + 1) * rows.size // k, np.arange(rows.size), side="right")
 
 
 def stratified_folds(y: ArrayLike, k: int, seed: int | None = 0) -> np.ndarray:
-    """Folds with equal shares of both classes, as LIBSVM's cross-validation makes them.
+    """Assign rows to folds with equal shares of both classes, as LIBSVM's cross-validation does.
 
     The points of each class are shuffled and cut into k parts of equal size, up to one point; larger parts
     are where rounding ``h n / k`` down puts them.
@@ -76,16 +76,14 @@ def stratified_folds(y: ArrayLike, k: int, seed: int | None = 0) -> np.ndarray:
 
 
 def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
-    """Folds of equal size, up to one row, whatever the labels.
+    """Assign rows to folds of equal size, up to one row, whatever the labels.
 
     Parameters
     ----------
     m : int
         Number of rows.
-    k : int
-        Number of folds, 2 to m; m leaves one out.
-    seed : int or None
-        Seed of the shuffle; None cuts the rows in their own order.
+    k, seed
+        See `stratified_folds`; m folds leave one out.
 
     Returns
     -------
@@ -111,7 +109,7 @@ def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
 
 
 def check_folds(folds, y):
-    """Folds as an intp array of shape (m,), or a ValueError.
+    """Return folds as an intp array of shape (m,).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = ["GridCrossValidation", "cross_validate_grid"]
 
 SEEDINGS = ("path", "unlearn")
 MOST_PATHS = 15  # folds; with more, they are unlearned by default
-NOBODY = np.arange(0)  # enters
+NO_POINTS = np.arange(0)
 
 
 @dataclass(frozen=True)
@@ -42,25 +42,14 @@ class GridCrossValidation(WeightedErrors):
     errors : ndarray of intp, shape (n_gammas, n_Cs, k)
         Misclassified points of each fold, by the classifier trained without it; n_gammas is 1 without gammas.
     n_iter : ndarray of int64, shape (n_gammas, n_Cs, k)
-        Iterations of each fit; not those of the solutions of all points that folds are unlearned from.
+        Iterations of each fit, without those of the solutions of all points that folds are unlearned from.
     converged : ndarray of bool, shape (n_gammas, n_Cs, k)
-        Whether it reached the tolerance.
+        Whether the fit reached the tolerance.
     decision : ndarray, shape (n_gammas, n_Cs, m), or None
         With ``decision_values=True`` the decision value of each point by the classifier trained without its
         fold, to the tolerance of the fits.
     y : ndarray, shape (m,)
         The labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, cross_validate_grid
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> grid = cross_validate_grid(gram, y, Cs=[0.1, 1, 10], folds=3)
-    >>> grid.error.round(3)
-    array([[0.25 , 0.25 , 0.375]])
     """
 
     gammas: np.ndarray | None
@@ -84,7 +73,7 @@ class GridCrossValidation(WeightedErrors):
 
     @property
     def best(self) -> tuple[float | None, float]:
-        """(gamma, C) of the least error; of several the first gamma, and of that the first C."""
+        """The pair (gamma, C) of the least error; of several the first gamma, and its first C."""
         g, c = np.unravel_index(self.error.argmin(), self.error.shape)
         return None if self.gammas is None else float(self.gammas[g]), float(self.Cs[c])
 
@@ -104,13 +93,12 @@ def cross_validate_grid(
     decision_values: bool = False,
     seeding: str | None = None,
 ) -> GridCrossValidation:
-    """k-fold cross-validation of every C, and for every gamma where some are given, on one Gram matrix per
-    gamma.
+    """Cross-validate every C, and every gamma where some are given, on one Gram matrix per gamma.
 
-    Within a fold, models are trained with increasing C, each from the solution before; or this is done with
-    all points, and every fold is unlearned from each of these solutions. Values of gamma run on as many
-    threads as BLAS may use, each with a matrix of its own within the budget of `gram`; where that holds one,
-    the folds do.
+    Within a fold, models are trained with increasing C, each from the solution before. Or all points are
+    trained on with increasing C, and every fold is unlearned from each of these solutions. Values of gamma
+    run on as many threads as BLAS may use, each with a matrix of its own within the budget of `gram`. Where
+    the budget holds one matrix, the folds run on the threads.
 
     Parameters
     ----------
@@ -130,7 +118,7 @@ def cross_validate_grid(
     progress : callable, optional
         Called as ``progress(done, total)`` after each gamma, from the calling thread.
     decision_values : bool
-        Whether to keep the decision value of every point by every model, m numbers for each.
+        Whether to keep the decision value of every point by every model: m numbers for each model.
     seeding : {None, "path", "unlearn"}
         "path": the models of a fold from one another; "unlearn": see `cross_validate`. None, the default:
         "path" for up to 15 folds, for more than 10,000 rows, and where the whole matrix does not fit its
@@ -165,6 +153,7 @@ def cross_validate_grid(
         raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
     if seeding == "unlearn":
         gram.check_definite()
+    # the folds of one gamma, by paths along C or by unlearning
     every_fold = run.unlearn_folds if seeding == "unlearn" else run.follow_paths
     gammas, n_gammas = run.gammas, run.errors.shape[0]
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
@@ -270,7 +259,7 @@ class _GridRun:
             if optimal:
                 left = ends.solution(j, y, bound)
             else:
-                change = Transition(gram, y, C, *known[:2], -unlearning.b, rows, NOBODY, trainer.tol)
+                change = Transition(gram, y, C, *known[:2], -unlearning.b, rows, NO_POINTS, trainer.tol)
                 left, _ = trainer.fit(gram, bound, seed_or_top(ends, j, change).theta, known)
             if self.decision is not None:
                 self.decision[g, c, rows] = left.decision[rows]
@@ -279,8 +268,7 @@ class _GridRun:
 
 
 def _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values):
-    """Return the arguments of `cross_validate_grid` as a `_GridRun`; raise a ValueError that names the bad
-    one."""
+    """Return the checked arguments as a `_GridRun`; raise a ValueError that names a bad one."""
     y = check_labels(gram, y)
     if np.unique(y).size < 2:
         raise ValueError("y must hold both classes")

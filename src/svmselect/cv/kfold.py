@@ -27,7 +27,7 @@ from svmselect.unlearning.folds import FoldsUnlearning
 
 __all__ = ["CrossValidation", "Round", "cross_validate", "seed_or_top"]
 
-# A seed changes the solution of the fold before (CHAINED), or that of all points.
+# A seed changes the solution of the fold before (CHAINED), or the solution of all points.
 CHAINED = {"ato": ato, "mir": mir, "sir": sir}
 FROM_FULL = {"avg": avg, "top": top}
 SEEDINGS = ("cold", *CHAINED, *FROM_FULL, "unlearn")
@@ -89,17 +89,6 @@ class CrossValidation(WeightedErrors):
         The solution of all points, where seeds come from it.
     full_cpu_s : float
         CPU time, seconds, of its fit; 0 without it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, cross_validate, stratified_folds
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
-    >>> gram = Gram(X, RBF(0.2))
-    >>> run = cross_validate(gram, y, 1, stratified_folds(y, 3), seeding="sir")
-    >>> len(run.rounds), run.n_not_converged
-    (3, 0)
     """
 
     folds: np.ndarray
@@ -119,7 +108,7 @@ class CrossValidation(WeightedErrors):
 
     @property
     def accuracy(self) -> float:
-        """1 - error"""
+        """Share of correctly classified points among those of the folds run, in [0, 1]."""
         return 1 - self.error
 
     @property
@@ -172,18 +161,18 @@ def cross_validate(
     rng: int | np.random.Generator = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> CrossValidation:
-    """k-fold cross-validation, each fit seeded with a solution of a similar training set, or unlearned from
-    the solution of all points.
+    """Cross-validate one model by k folds, with fits that start from solutions of similar training sets.
 
-    The points of the fold that is held out have ``C_i = 0``: all fits share one Gram matrix, and the solver
-    keeps the decision values of held-out points up to date. Every fit runs to the same tolerance, so the seed
-    changes its cost, not its classifier beyond `tol`.
+    A fit is seeded with the solution of a similar training set, or its fold is unlearned from the solution of
+    all points. The points of the fold that is held out have ``C_i = 0``: all fits share one Gram matrix, and
+    the solver keeps the decision values of held-out points up to date. Every fit runs to the same tolerance,
+    so the seed changes its cost, not its classifier beyond `tol`.
 
     Parameters
     ----------
     gram : Gram
-        Kernel matrix of the m rows. ``gram.compute()`` before the call keeps the kernel values' time out of
-        that of the fits.
+        Kernel matrix of the m rows. After ``gram.compute()`` the times of the fits do not include the kernel
+        values.
     y : array_like, shape (m,)
         Labels, -1 and +1.
     C : float or array_like, shape (m,)
@@ -197,12 +186,12 @@ def cross_validate(
         replacement). From the solution of all points, trained first: "avg" (DeCoste and Wagstaff 2000) and
         "top" (Lee et al. 2004), in their papers for leaving one out. "unlearn": no seed, all points of the
         fold leave the solution of all points at once; see Notes. None, the default: "cold" for up to 20 fits,
-        which on a shared matrix hardly anything makes faster; for more "unlearn", or "top" where there are
+        since seeds hardly save time on a shared matrix; for more fits "unlearn", or "top" where there are
         more than 10,000 rows or the whole matrix does not fit its budget (``benchmarks/results/folds.csv``).
     tol, working_set, active_set, max_iter
         See `solve_csvc`. With ``active_set=False`` iterations are those of LIBSVM's rule.
     rounds : int, optional
-        Only the first so many folds are run; all by default.
+        How many folds are run, from the first one on; all by default.
     rng : int or numpy.random.Generator
         For "sir", which draws where a class has no points left.
     progress : callable, optional
@@ -225,12 +214,12 @@ def cross_validate(
 
     "unlearn" drives the variables of a fold from the solution of all points to 0, in proportion, along the
     path of optimal solutions of the rest. The path is piecewise linear, as that of `leave_one_out`, which is
-    the case of folds of one point. The solution of all points has a KKT gap of at most 1e-9 for it, or as
-    little as the active-set method can reach, which then takes over even with ``active_set=False``. A path is
-    not taken at its word: the gradient at its end is computed anew from the variables and the Gram matrix. A
-    fold whose gap is not at most `tol`, beyond the doubt of rounding, is trained by the solver, from where
-    the path ended, or from the seed "top" where it was degenerate; only such a fold has iterations. Several
-    folds are unlearned together, so CPU times and counts of a fold are equal shares of theirs.
+    the case of folds of one point. The solution of all points has a KKT gap of at most 1e-9 for it, or the
+    least gap that the active-set method can reach; this method then takes over even with
+    ``active_set=False``. The end of a path is checked: its gradient is computed anew from the variables and
+    the Gram matrix. A fold whose gap may exceed `tol` is trained by the solver, from the end of the path, or
+    from the seed "top" where the path was degenerate; only such a fold has iterations. Several folds are
+    unlearned together, so CPU times and counts of a fold are equal shares of theirs.
 
     Examples
     --------
@@ -243,11 +232,13 @@ def cross_validate(
     >>> round(run.error, 3)
     0.25
     """
+    # arguments, and the clock of a thread where folds run on several
     run = _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
     seeding = _seeding(seeding, run)
     chained = seeding in CHAINED
     if not (chained or not gram.full or thread_count() == 1):
         run.clock = time.thread_time
+    # the fits
     full, full_cpu_s = None, 0.0
     work = WORK_PER_FIT * run.n_rounds * gram.m**2
     if chained:  # each fold from the one before
@@ -302,8 +293,10 @@ class _Run:
     clock: Callable = time.process_time
 
     def record(self, h, solution, seed, seeding, training_cpu_s):
-        """Keep the fit without fold h; `seeding` is the cost of its seed, but its columns and values are
-        those of the fit too."""
+        """Record the fit without fold h.
+
+        `seeding` is the cost of its seed; its columns and values include those of the fit.
+        """
         self.rounds[h] = Round(
             fold=h,
             seeding_cpu_s=seeding.cpu_s,
@@ -324,8 +317,7 @@ class _Run:
             self.progress(sum(r is not None for r in self.rounds), self.n_rounds)
 
     def train(self, h, seed=None, former=None, enters=(), before=NO_COST):
-        """Return the fit without fold h, from a seed made of a former fit; `before` is what the seed has cost
-        so far."""
+        """Return the fit without fold h, from a seed made of a former fit that has cost `before`."""
         gram, members = self.gram, self.members[h]
         columns, values = gram.thread_counts
         begin = self.clock()
@@ -371,7 +363,7 @@ class _Run:
 
 
 def _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress):
-    """Return the arguments of `cross_validate` as a `_Run`; raise a ValueError that names the bad one."""
+    """Return the checked arguments as a `_Run`; raise a ValueError that names a bad one."""
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
     if (C == 0).any():
@@ -398,7 +390,7 @@ def _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rn
 
 
 def _seeding(seeding, run):
-    """Return the seeding, that of the library where none is named; raise a ValueError for an unknown one."""
+    """Return the seeding, by default the one that is fastest; raise a ValueError for an unknown one."""
     if seeding is None:
         seeding = "cold" if run.n_rounds <= MOST_COLD else "unlearn" if unlearned_fast(run.gram) else "top"
     if seeding not in SEEDINGS:

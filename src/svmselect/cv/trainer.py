@@ -1,7 +1,5 @@
 """Fits of one data set that differ in which points they hold out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import svmselect.solver._active_set as _active_set
@@ -35,14 +33,18 @@ class Trainer:
         self.active_set = active_set
 
     def with_active_set(self, gram):
-        """Return whether the active-set method may take over: a saddle of an indefinite kernel has no
-        solution on its in-bound rows."""
+        """Return whether the active-set method may take over.
+
+        A saddle of an indefinite kernel has no solution on its in-bound rows.
+        """
         return self.active_set and gram.kernel.definite
 
     def fit(self, gram, C, theta=None, known=None, exact=False):
-        """Return the solution for bounds `C`, shape (m,), from signed variables `theta`, and what the next
-        fit may know of it; `known` as in Dual.seed. With `exact` its gap is round-off or little more, if
-        the active-set method can reach that."""
+        """Return the solution for bounds `C`, shape (m,), and the state from which the next fit may start.
+
+        `theta` are signed variables to start from, and `known` is the state of a former fit; see Dual.seed.
+        With `exact` the gap is round-off or little more, if the active-set method can reach that.
+        """
         columns, values = gram.thread_counts
         dual = Dual(gram, self.y)
         dual.boxes(self.y, C)
@@ -57,15 +59,17 @@ class Trainer:
 
 
 def without(C, points):
-    """Return bounds with which some points are held out."""
+    """Return bounds with which some points are held out: 0 at these."""
     C = C.copy()
     C[points] = 0
     return C
 
 
 def unlearned_fast(gram):
-    """Return whether many folds are unlearned by default: where the whole matrix is there, of some size, and
-    the dual is concave."""
+    """Return whether many folds are unlearned by default.
+
+    The whole matrix has to be stored, of at most `MOST_ROWS` rows, and the dual concave.
+    """
     return gram.full and gram.m <= MOST_ROWS and gram.is_definite()
 
 

@@ -51,15 +51,6 @@ class Bagging:
     errors : ndarray, shape (n,)
         Share of the points outside of its subset that an SVM misclassifies, all subsets together, for each
         value; NaN without a choice, and for a nu that some subset has no SVM for.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from svmselect import RBF, bagging
-    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
-    >>> bagged = bagging(X, 2 * y - 1, RBF(0.05), 1.0)
-    >>> bagged.n_sv == bagged.support.size
-    True
     """
 
     svms: tuple[SVM, ...]
@@ -81,7 +72,7 @@ class Bagging:
         return self.support.size
 
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Mean decision value of the SVMs, shape (n,); see `SVM.decision_function`."""
+        """Return the mean decision value of the SVMs, shape (n,); see `SVM.decision_function`."""
         return np.mean([svm.decision_function(X) for svm in self.svms], axis=0)
 
 
@@ -102,11 +93,11 @@ def bagging(
     seed: int | None = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Bagging:
-    """Train an SVM on each of several subsets (Bakir, Bottou and Weston 2004, algorithm 3, steps 1 and 2, and
-    the dashed lines of figure 4).
+    """Train an SVM on each of several subsets (Bakir, Bottou and Weston 2004, algorithm 3, steps 1 and 2).
 
-    Among several values of C or nu, the one with the fewest errors on training sets of this size is taken:
-    each SVM is tested on all points outside of its subset. Subsets run on as many threads as BLAS may use.
+    Their mean decision value is the dashed line of figure 4. Among several values of C or nu, the one with
+    the fewest errors on training sets of this size is taken: each SVM is tested on all points outside of its
+    subset. Subsets run on as many threads as BLAS may use.
 
     Parameters
     ----------
@@ -119,8 +110,8 @@ def bagging(
     n_subsets : int
         The paper's s.
     subset_size : int, optional
-        The paper's r: half of it is drawn from each class without replacement, or all points of a class that
-        has fewer; subsets may overlap. By default the training set is cut into parts, which keep the share of
+        The paper's r. Half of it is drawn from each class without replacement, or all points of a class that
+        has fewer; subsets may overlap. By default the training set is cut into parts that keep the share of
         the classes.
     validation : int, optional
         Points set aside, in no subset. By default a third of a subset's size where thresholds are tuned, else
@@ -128,7 +119,7 @@ def bagging(
     tune_threshold : bool
         Whether each SVM gets the threshold with the fewest errors on these points (section 4.3).
     formulation : {"C", "nu"}
-        What the values are.
+        The parameter that the values are of.
     tol : float
         See `solve_csvc` and `solve_nusvc`.
     dtype, memory_mb
@@ -157,6 +148,7 @@ def bagging(
     >>> len(bagged.svms)
     5
     """
+    # 1) arguments, validation points and subsets
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)
     n_subsets = check_integer(n_subsets, "n_subsets", 1)
@@ -173,6 +165,7 @@ def bagging(
         raise ValueError(
             f"a choice among {len(values)} values of {formulation} needs points outside of the subsets"
         )
+    # 2) the SVMs of each subset and their decision values at all rows
     svms: list[dict[float, SVM]] = [{} for _ in subsets]
     decision = np.full((len(values), len(subsets), y.size), np.nan)
     budget = memory_mb / min(thread_count(), len(subsets))
@@ -190,6 +183,7 @@ def bagging(
 
     work = WORK_PER_FIT * len(values) * sum(subset.size**2 for subset in subsets)
     run(stage, range(len(subsets)), work, progress)
+    # 3) the feasible value with the fewest errors outside of the subsets
     errors = _outside_errors(y, decision, subsets) if len(values) > 1 else np.full(1, np.nan)
     feasible = [all(value in svms_of_subset for svms_of_subset in svms) for value in values]
     if not any(feasible):
@@ -207,12 +201,12 @@ def bagging(
 
 
 def default_validation(m, n_subsets, subset_size):
-    """A third of a subset's size (section 4.3)."""
+    """Return a third of a subset's size (section 4.3)."""
     return (m // n_subsets if subset_size is None else min(subset_size, m)) // 3
 
 
 def draw_validation(y, size, rng):
-    """Random rows with the share of the classes, increasing; both classes must be left in the others."""
+    """Draw rows with the share of the classes, increasing; both classes must be left in the others."""
     if size >= y.size:
         raise ValueError(f"validation must be smaller than the {y.size} points, got {size}")
     order = rng.permutation(y.size)
@@ -225,7 +219,7 @@ def draw_validation(y, size, rng):
 
 
 def _draw_subsets(y, rows, n_subsets, subset_size, rng):
-    """Subsets of some rows, each increasing and with both classes, or a ValueError."""
+    """Draw subsets of some rows, each increasing and with both classes; raise a ValueError if one has not."""
     if subset_size is None:
         if n_subsets == 1:
             return [frozen_rows(rows)]
@@ -245,7 +239,7 @@ def _draw_subsets(y, rows, n_subsets, subset_size, rng):
 
 
 def _outside_errors(y, decision, subsets):
-    """Share of the points outside of its subset that an SVM misclassifies, for each value."""
+    """Return the share of the points outside of its subset that an SVM misclassifies, for each value."""
     outside = np.ones((len(subsets), y.size), dtype=bool)
     for r, subset in enumerate(subsets):
         outside[r, subset] = False

@@ -16,10 +16,10 @@ EQUAL = 1e-9  # relative difference of distances that rounding may leave
 
 
 def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) -> np.ndarray:
-    """The condensed nearest neighbour rule (Hart 1968; Bakir, Bottou and Weston 2004, algorithm 1).
+    """Return rows by the condensed nearest neighbour rule (Hart 1968; Bakir et al. 2004, algorithm 1).
 
-    Begins with one random point; passes over the points in random order and keeps each one that the nearest
-    neighbour among those kept misclassifies; ends after a pass that keeps none.
+    The rule begins with one random point. It passes over the points in random order, and keeps each one that
+    the nearest neighbour among the kept points misclassifies. It ends after a pass that keeps none.
 
     Parameters
     ----------
@@ -43,8 +43,7 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
     Notes
     -----
     Among points at the same distance, up to 1e-9 of it, the one that was kept first is the nearest. A point
-    is compared once with each point kept: block by block, it is looked up among those that were kept since it
-    was last looked at.
+    is compared once with each kept point: block by block, with those kept since the last comparison.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
 
 
 def _to_nearest(X, references, labels, distance, label):
-    """Update in place the distance to, and the label of, the nearest point."""
+    """Update, in place, the distance to the nearest point and its label."""
     from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
 
     distances, which = NearestNeighbors(n_neighbors=1).fit(references).kneighbors(X)
@@ -91,7 +90,7 @@ def _to_nearest(X, references, labels, distance, label):
 
 
 def _additions(X, y, member, distance, label):
-    """Points of a block to keep, one after another; distances and labels are updated in place."""
+    """Return points of a block to keep, one after another; distances and labels are updated in place."""
     from sklearn.metrics.pairwise import euclidean_distances
 
     wrong = (label != y) & ~member

@@ -35,21 +35,12 @@ class CrossTraining:
     reinserted : ndarray of bool, shape (m,)
         Whether each point was put back in step 5.
     rows : ndarray of intp
-        What the final SVM was trained on, increasing.
+        The training rows of the final SVM, increasing.
     values : ndarray, shape (n,)
         Values of C or nu tried for the final SVM, in increasing order.
     errors : ndarray, shape (n,)
         Share of the validation points that the final SVM of each value misclassifies; NaN without such
         points, and for a nu that has none.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from svmselect import RBF, cross_training
-    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
-    >>> edited = cross_training(X, 2 * y - 1, RBF(0.05), 1.0, validation=40)
-    >>> edited.decision_function(X[:2]).shape
-    (2,)
     """
 
     first: Bagging
@@ -69,7 +60,7 @@ class CrossTraining:
         return self.final.n_sv
 
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Decision values of the final SVM, shape (n,); see `SVM.decision_function`."""
+        """Return decision values of the final SVM, shape (n,); see `SVM.decision_function`."""
         return self.final.decision_function(X)
 
 
@@ -92,12 +83,11 @@ def cross_training(
     seed: int | None = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> CrossTraining:
-    """Train an SVM without the points that others misclassify or recognise with confidence (Bakir, Bottou and
-    Weston 2004, algorithm 3 and section 4.3).
+    """Train an SVM without the points that other SVMs misclassify, or recognise with confidence.
 
-    Among several values of C or nu, the first stage takes the one that is best for training sets of its size
-    (`bagging`), and the final SVM the one with the fewest errors on the validation points; among equal
-    ones, it takes the one with the fewest support vectors.
+    This is algorithm 3 of Bakir, Bottou and Weston (2004), with section 4.3. Among several values of C or nu,
+    the first stage takes the one that is best for training sets of its size (`bagging`). The final SVM takes
+    the one with the fewest errors on the validation points, and among equal ones the fewest support vectors.
 
     Parameters
     ----------
@@ -135,8 +125,7 @@ def cross_training(
 
     Notes
     -----
-    Algorithm 3 does not say what happens to a class of which steps 4 and 5 discard every point. Here it keeps
-    them all.
+    Where steps 4 and 5 of algorithm 3 discard every point of a class, the class keeps all of its points.
 
     Examples
     --------
@@ -155,6 +144,7 @@ def cross_training(
         validation = default_validation(y.size, n_subsets, subset_size) if chooses else 0
     if validation == 0 and len(values) > 1:
         raise ValueError(f"a choice among {len(values)} values of {formulation} needs validation points")
+    # steps 1 and 2: SVMs of the first stage
     first = bagging(
         X,
         y,
@@ -171,6 +161,7 @@ def cross_training(
         seed=seed,
         progress=progress,
     )
+    # steps 3 to 5: points to train on, and the final SVM
     edited = edit(y, first.decision, first.validation, balance)
     final, errors = train_best(
         X,
@@ -191,24 +182,10 @@ def cross_training(
 
 
 def edit(y, decision, validation, balance):
-    """Steps 3 to 5 of the algorithm and the balance of section 4.3.
+    """Discard points by steps 3 to 5 of the algorithm, and balance the classes by section 4.3.
 
-    Parameters
-    ----------
-    y : ndarray, shape (m,)
-        Labels, -1 and +1.
-    decision : ndarray, shape (n_subsets, m)
-        Decision values of the SVMs of the first stage.
-    validation : ndarray of intp
-        Rows not to train on.
-    balance : bool
-        See `cross_training`.
-
-    Returns
-    -------
-    dict
-        ``mean``, ``variance``, ``misclassified``, ``recognised``, ``reinserted`` and ``rows``, as in
-        `CrossTraining`.
+    `decision`, shape (n_subsets, m), are the decision values of the SVMs of the first stage, and `validation`
+    rows not to train on. The result is a dict of the attributes of `CrossTraining` from `mean` to `rows`.
     """
     margins = y * decision
     mean, variance = margins.mean(axis=0), margins.var(axis=0)

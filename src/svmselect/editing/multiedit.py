@@ -14,11 +14,11 @@ __all__ = ["multiedit"]
 def multiedit(
     X: ArrayLike | sparse.sparray, y: ArrayLike, parts: int = 3, patience: int = 3, seed: int | None = 0
 ) -> np.ndarray:
-    """The multi-edited nearest neighbour rule (Devijver and Kittler 1982; Bakir, Bottou and Weston 2004,
-    algorithm 2).
+    """Return rows by the multi-edited nearest neighbour rule (Devijver and Kittler 1982).
 
-    Divides the points at random into parts, drops those of each part that the nearest neighbour in the next
-    part misclassifies, pools the others, and begins again, until so many rounds have dropped none.
+    The rule divides the points at random into parts. It drops those points of each part that the nearest
+    neighbour in the next part misclassifies, pools the others, and begins again. It ends when `patience`
+    rounds in a row have dropped none (Bakir, Bottou and Weston 2004, algorithm 2).
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ def multiedit(
     y : array_like, shape (m,)
         Labels, -1 and +1.
     parts : int
-        The number of parts, at least 2; their sizes differ by at most one point. It also ends when fewer
-        points than parts are left.
+        The number of parts, at least 2; their sizes differ by at most one point. The rule also ends when
+        fewer points than parts are left.
     patience : int
-        Rounds in a row that drop none before it ends, at least 1.
+        At least 1.
     seed : int or numpy.random.Generator
         Draws the divisions.
 
@@ -48,8 +48,8 @@ def multiedit(
     >>> from sklearn.datasets import make_classification
     >>> from svmselect import multiedit
     >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
-    >>> kept = multiedit(X, 2 * y - 1)
-    >>> kept.size < y.size
+    >>> rows = multiedit(X, 2 * y - 1)
+    >>> rows.size < y.size
     True
     """
     X, y = check_data(X, y)
@@ -68,7 +68,7 @@ def multiedit(
 
 
 def _nearest_label(X, references, labels):
-    """Label of the nearest of some other points, for each row."""
+    """Return, for each row, the label of the nearest reference point."""
     from sklearn.neighbors import NearestNeighbors  # here, because it takes a second to import
 
     which = NearestNeighbors(n_neighbors=1).fit(references).kneighbors(X, return_distance=False)

@@ -66,8 +66,8 @@ class SVM:
     --------
     >>> from sklearn.datasets import make_classification
     >>> from svmselect import RBF
-    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
     >>> from svmselect.editing import train
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
     >>> (svm,) = train(X, 2 * y - 1, RBF(0.05), [1.0])
     >>> svm.n_sv == svm.support.size
     True
@@ -89,7 +89,7 @@ class SVM:
         return self.support.size
 
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b``, on as many threads as BLAS may use.
+        """Compute decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b``, on BLAS's threads.
 
         Parameters
         ----------
@@ -108,21 +108,15 @@ class SVM:
         return _decisions([self], self.vectors, X)[0]
 
     def shifted(self, shift: float) -> SVM:
-        """The classifier with decision values ``f(x) + shift``."""
+        """Return the classifier with decision values ``f(x) + shift``."""
         return replace(self, b=self.b + shift)
 
 
 def _decisions(svms, vectors, X):
-    """Decision values at the rows of X of SVMs that `train` made of the same rows, shape (n_svms, n): each
-    kernel value is computed once, whichever of them it is for.
+    """Return the decision values of several SVMs at the rows of X, shape (n_svms, n).
 
-    Parameters
-    ----------
-    svms : list of SVM
-        At least one.
-    vectors : ndarray or csr_array, shape (n_different, d)
-        The rows that are support vectors of any of them, in increasing order of their numbers.
-    X : array_like or sparse matrix, shape (n, d)
+    `train` has made the SVMs of the same rows; each kernel value is computed once, for all of them. `vectors`
+    are the rows that are support vectors of any of them, in increasing order of their numbers.
     """
     X = as_rows(X)
     if X.shape[1] != vectors.shape[1]:
@@ -148,12 +142,12 @@ def _decisions(svms, vectors, X):
 
 
 def decisions_of_rows(svms, X):
-    """The decision values of SVMs at all rows of X, of which `train` made them: see `_decisions`."""
+    """Return the decision values at all rows of X of SVMs made from them by `train`; see `_decisions`."""
     return _decisions(svms, X[np.unique(np.concatenate([svm.support for svm in svms]))], X)
 
 
 def check_data(X, y):
-    """Rows as `as_rows` has them and labels as float64 of shape (m,), or a ValueError."""
+    """Return rows as `as_rows` does, and labels as float64 of shape (m,); raise a ValueError for bad ones."""
     X, y = as_rows(X), np.asarray(y)
     if y.shape != (X.shape[0],):
         raise ValueError(f"y must have shape ({X.shape[0]},) to match X, got {y.shape}")
@@ -165,14 +159,14 @@ def check_data(X, y):
 
 
 def check_integer(value, name, least):
-    """An int of at least `least`, or a ValueError."""
+    """Return the value as an int; raise a ValueError unless it is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
     return int(value)
 
 
 def check_formulation(values, formulation):
-    """Values of C or nu in increasing order, or a ValueError."""
+    """Return values of C or nu in increasing order; raise a ValueError for bad ones."""
     if formulation not in FORMULATIONS:
         raise ValueError(f"formulation must be one of {list(FORMULATIONS)}, got {formulation!r}")
     values = sorted(check_values(np.atleast_1d(values), formulation))
@@ -182,7 +176,7 @@ def check_formulation(values, formulation):
 
 
 def frozen_rows(rows):
-    """Row numbers, increasing and read-only."""
+    """Return row numbers, increasing and read-only."""
     rows = np.sort(np.asarray(rows, dtype=np.intp))
     rows.flags.writeable = False
     return rows
@@ -204,7 +198,7 @@ def train(
     rows : array_like of int, optional
         The rows to train on, increasing; all of them by default.
     formulation : {"C", "nu"}
-        What the values are.
+        The parameter that the values are of.
     tol : float
         See `solve_csvc` and `solve_nusvc`.
     dtype, memory_mb
@@ -230,7 +224,7 @@ def train(
 
 
 def _solve(gram, X, y, rows, values, formulation, tol):
-    """The generator of `train`, its arguments checked."""
+    """Yield the SVMs of `train`, whose arguments are checked."""
     labels = y[rows]
     if formulation == "C":
         path = solve_path(gram, labels, values, tol=tol, working_set="wss2")
@@ -256,7 +250,7 @@ def _solve(gram, X, y, rows, values, formulation, tol):
 
 
 def _nu_solution(gram, y, nu, tol, weight=None):
-    """The solution of a nu-SVC, or None where nu is infeasible or leaves no margin."""
+    """Return the solution of a nu-SVC, or None where nu is infeasible or leaves no margin."""
     try:
         return solve_nusvc(gram, y, nu, weight=weight, tol=tol)
     except InfeasibleNu:
@@ -266,7 +260,7 @@ def _nu_solution(gram, y, nu, tol, weight=None):
 def cross_validated_errors(
     X, y, kernel, values, folds=5, formulation="C", tol=1e-3, dtype="float64", memory_mb=2048
 ):
-    """Share of points that k-fold cross-validation misclassifies, for each C or nu.
+    """Compute the share of points that k-fold cross-validation misclassifies, for each C or nu.
 
     Parameters
     ----------
@@ -306,8 +300,9 @@ def cross_validated_errors(
 
 
 def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formulation="C", **options):
-    """The SVM of the C or nu with the fewest errors on points held out; of equal ones, that with the fewest
-    support vectors.
+    """Train the SVM of the C or nu with the fewest errors on held-out points.
+
+    Of equal ones, it is that with the fewest support vectors.
 
     Parameters
     ----------
@@ -354,7 +349,7 @@ def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formul
 
 
 def best_threshold(y, decision):
-    """The shift of decision values with which the fewest points are misclassified.
+    """Return the shift of decision values with which the fewest points are misclassified.
 
     Parameters
     ----------

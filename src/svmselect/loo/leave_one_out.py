@@ -1,5 +1,8 @@
-"""Exact leave-one-out in five phases: check the arguments, solve for all points, and resolve each left-out
-point by the sufficiency checks, by its path, or by training without it."""
+"""Exact leave-one-out in five phases.
+
+It checks the arguments, solves for all points, and resolves each left-out point by the sufficiency checks, by
+its path, or by training without it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ __all__ = ["EXACT", "METHODS", "leave_one_out"]
 METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits that are to give decision values
 EXACT = 1e-9
-FIRST_PORTION = 32  # at least this many points are decided before `give_up` is asked
+FIRST_PORTION = 32  # at least this many points are decided before `give_up` is called
 
 
 @one_blas_thread()
@@ -50,10 +53,10 @@ def leave_one_out(
     rng: int | np.random.Generator = 0,
     active_set: bool = True,
 ) -> LeaveOneOut:
-    """Exact leave-one-out error, and the left-out decision values.
+    """Compute the exact leave-one-out error, and the left-out decision values.
 
-    Solves on all points, resolves what the sufficiency checks can (Franc, Laskov and Mueller 2008, Algorithm
-    1), and finds the classifier without each remaining point from the one with it.
+    A solution of all points comes first. The sufficiency checks resolve most points (Franc, Laskov and
+    Mueller 2008, Algorithm 1). The classifier without each remaining point is computed from the one with it.
 
     Parameters
     ----------
@@ -66,12 +69,12 @@ def leave_one_out(
         Upper bound of every alpha, or one positive bound per point.
     method : {"unlearn", "certified", "retrain"}
         "unlearn": alpha_r is driven to 0 along the path of optimal solutions (Cauwenberghs and Poggio 2000),
-        from a solution with a KKT gap of at most 1e-9, and what is found is checked; see Notes. Few points
-        whose sign a few steps of "certified" prove from that solution need no path. "retrain":
-        the standard approach of Franc et al., their Algorithm 2: every point is solved to `tol` by SMO, its
-        alpha spread over the in-bound SVs; where SMO creeps, after more than 10 m^2 steps, the active-set
-        method takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out
-        decision value is proved.
+        from a solution with a KKT gap of at most 1e-9, and the ends of paths are checked; see Notes. A point
+        whose sign is proved by a few steps of "certified" from that solution needs no path. "retrain": the
+        standard approach of Franc et al., their Algorithm 2. Every point is solved to `tol` by SMO, its alpha
+        spread over the in-bound SVs. Where SMO creeps, after more than 10 m^2 steps, the active-set method
+        takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out decision
+        value is proved.
     tol : float
         KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
         it.
@@ -90,13 +93,13 @@ def leave_one_out(
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
         those that need no path, and once for a hundred or so paths.
     decision_values : bool
-        Whether to find the decision value of every point by the classifier without it, and not only its
+        Whether to compute the decision value of every point by the classifier without it, and not only its
         sign. Every point with ``alpha_r > 0`` is then driven to the end of its path, or trained without to a
         KKT gap of 1e-9.
     give_up : callable, optional
-        For "unlearn" alone. It is called as ``give_up(errors)`` with the points that are known to be errors
-        so far, bool of shape (m,), after the checks and now and then between paths. If it returns True, the
-        rest is left undecided.
+        For "unlearn" alone. It is called as ``give_up(errors)`` with the points known to be errors so far,
+        bool of shape (m,), after the checks and now and then between paths. If it returns True, the remaining
+        points are left undecided.
     sample : int, optional
         The largest number of points that are solved for. If the checks leave more undecided, this many are
         drawn at random, and the error is an estimate with a `standard_error`. Every point has the same
@@ -119,46 +122,34 @@ def leave_one_out(
 
     Notes
     -----
-    *When a path may stop.* Let V(t) be the optimal dual value with ``|theta_r|`` fixed at t and no box for
-    theta_r, and ``h(t) = y_r f(x_r)`` of its solutions. V is concave and its supergradient is ``1 - h(t)``,
-    so h does not fall as t grows: unlearning only lowers it, and a point whose h is negative on the way is an
-    error.
+    *When a path may stop.* Let t > 0 be what is left of alpha_r, h the present value of ``y_r f(x_r)``, and c
+    its curvature along the path. It only falls: a point whose h is negative on the way is an error. If the
+    in-bound points have room to follow for a length L > t, then ``h(0) >= h - c L^2 / (2 (L - t))``; where
+    that is positive for L = 2 t the point is correct. Before a path begins, theta_r may be taken over along
+    any other direction, whose slope sigma takes another ``sigma L / (L - t)``. Where the bound is positive
+    even then, no path is walked. The proof is in ``docs/how_it_works.md``.
 
-    Let t > 0 be what is left of alpha_r, h the present value, and let the in-bound points have room to follow
-    theta_r linearly, as they do now, for a length L > t, that is to ``t - L < 0``; c = -h' is the curvature
-    of the dual along this direction. This path is feasible, so ``V(t - L) >= V(t) - (1 - h) L - c L^2 / 2``;
-    concavity gives ``V(0) <= V(t) - (1 - h) t`` and, for every supergradient at 0, ``V(t - L) <= V(0) + (1 -
-    h(0)) (t - L)``. Together
-
-        h(0) >= h - c L^2 / (2 (L - t)),
-
-    for every threshold that is optimal at 0. L = 2 t makes the right side largest, h - 2 c t: where it is
-    positive the point is correct.
-
-    Before a path begins, theta_r may be taken over along any other direction. Where the in-bound points would
-    meet their bounds too early, a part of it goes to them in proportion to their room, and to the points
-    outside that cost least: the slope sigma of that direction then takes another ``sigma L / (L - t)``. Where
-    the bound says so even then, no path is walked.
-
-    *What is checked.* At the end of a path its gradient is held against that of its alphas by the Gram
+    *Checks of the ends.* At the end of a path its gradient is compared with that of its alphas by the Gram
     matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
-    KKT gap may be 1e-8, or ten times that of the full solution, and the decision value, or the bound above
-    with the curvature of the matrix, has to have the sign that the path found. A point that fails is trained
-    anew to the gap of the full solution, by SMO and the active-set method; one that float64 cannot tell to
-    `tol` even so is named in `not_converged`.
+    KKT gap may be 1e-8, or ten times that of the full solution. The decision value, or the bound above with
+    the curvature of the matrix, has to have the sign that the path gave. A point that fails is trained anew
+    to the gap of the full solution, by SMO and the active-set method. A point that does not come to `tol` in
+    float64 even so is named in `not_converged`.
 
-    *Decision values.* With ``decision_values=True`` a path may not stop before its end. There the dual is
-    solved by linear systems over the in-bound points, and what is found is exact up to their round-off; its
-    KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew, all points are
-    with "retrain" and "certified", to a KKT gap of 1e-9; one that does not come to 1e-8 after unlearning, or
-    to 1e-9, is named in `not_converged`. Points with ``alpha_r = 0`` have the value of the full solution: it
-    is optimal without them. Where no in-bound SV fixes a threshold it is the middle of its interval,
-    everywhere and without the point, and errors are the signs of these values.
+    *Decision values.* With ``decision_values=True`` a path goes to its end, and its value is exact up to
+    round-off; the KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew
+    to a gap of 1e-9, as all points are with "retrain" and "certified"; those that do not come to 1e-8 after
+    unlearning, or to 1e-9, are named in `not_converged`. Points with ``alpha_r = 0`` have the value of the
+    full solution, which is optimal without them. Where no in-bound SV fixes a threshold it is the middle of
+    its interval, everywhere and without the point, and errors are the signs of these values.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
     their bounds.
+
+    *Calls.* `_solve_all` calls ``_active_set.solve``, and `_resolve_by_paths` calls ``unlearn_points`` and
+    ``PointStart.decide``; the compiled core is ``PointPaths.walk`` of ``unlearning/_paths.pyx``.
 
     Examples
     --------
@@ -173,6 +164,7 @@ def leave_one_out(
     >>> loo.errors
     array([False, False, False,  True,  True, False, False, False])
     """
+    # 1) arguments
     problem = _check(
         gram,
         y,
@@ -188,10 +180,12 @@ def leave_one_out(
         sample,
         active_set,
     )
+    # 2) the solution of all points
     columns, values = gram.thread_counts
     gram.compute()
     begin = time.process_time()
     full = _solve_all(problem)
+    # 3) left-out points, by the sufficiency checks, by paths, and by training without them
     points = _resolve_by_checks(problem, full, sample, rng)
     points.report = None if progress is None else _counter(progress, points.undecided.size)
     hopeless = points.hopeless(problem)
@@ -280,7 +274,7 @@ class _FullFit:
 
 @dataclass
 class _Points:
-    """Left-out points and what the phases have found out about each; fields are those of `LeaveOneOut`."""
+    """Left-out points and the findings of the phases about each; fields are those of `LeaveOneOut`."""
 
     decision: np.ndarray
     resolved_by: np.ndarray
@@ -326,6 +320,7 @@ def _check(
     active_set,
 ):
     """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
+    # arguments of every solver
     y = check_labels(gram, y)
     gram.check_definite()
     C = check_bounds(gram, y, C)
@@ -334,6 +329,7 @@ def _check(
             f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
         )
     max_iter = check_options(tol, working_set, max_iter, gram.m)
+    # those of leave-one-out
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
     if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
@@ -450,7 +446,7 @@ def _resolve_by_training(problem, full, points):
     """Train without each point that is still undecided."""
     undecided, dual = points.undecided, full.dual
     aim = min(problem.tol, max(dual.gap_now(), EXACT))
-    if full.grouped:  # from here on each point is one of its own again
+    if full.grouped:  # from here on identical points are separate again
         dual = Dual(problem.gram, problem.y)
         dual.boxes(problem.y, problem.C)
         dual.seed(full.solution.alpha * problem.y)
@@ -475,9 +471,15 @@ def _resolve_by_training(problem, full, points):
 
 
 def _train_without(problem, full, undecided, aim, points):
-    """Return decision values of left-out points by training without them from the full solution, to a KKT gap
-    of `aim` if that can be reached; their outcomes, 1 if the gap is known to be small enough, else 0; and the
-    steps."""
+    """Train without each left-out point, from the full solution, to a KKT gap of `aim` if it can be reached.
+
+    Returns
+    -------
+    decision : ndarray, shape (n,)
+    outcome : ndarray of intp, shape (n,)
+        1 if the gap is known to be small enough, else 0.
+    n_iter : int
+    """
     y, limit = problem.y, problem.max_iter
     decision, outcome = np.empty(undecided.size), np.zeros(undecided.size, dtype=np.intp)
     n_iter = 0
@@ -504,8 +506,7 @@ def _train_without(problem, full, undecided, aim, points):
 
 
 def _identical_points(gram, y):
-    """Return the first of each group of points of equal rows and labels, and the group of each point, shape
-    (m,)."""
+    """Return the first of each group of points of equal rows and labels, and the group of each point."""
     rows = gram.row_groups
     everyone = np.arange(gram.m)
     if rows[-1] == gram.m - 1:
@@ -516,8 +517,10 @@ def _identical_points(gram, y):
 
 
 def _split_among_points(solution, group, C):
-    """Return the solution of all points from that in which each group of identical ones is one point: their
-    alphas are in proportion to their bounds."""
+    """Return the solution of all points from the one in which each group of identical points is one point.
+
+    The alphas of a group are in proportion to their bounds.
+    """
     alpha, bound = solution.alpha[group], solution.C[group]
     return replace(
         solution,
@@ -528,8 +531,11 @@ def _split_among_points(solution, group, C):
 
 
 def _portions(points, decision, y, give_up):
-    """Return portions of points in the order in which they are decided: all at once, or where one may give
-    up, those that are most likely errors first, each portion as large as all before."""
+    """Return portions of points in the order in which they are decided.
+
+    Without `give_up` all are decided at once. With it those that are most likely errors come first, and each
+    portion is as large as all before.
+    """
     if give_up is None or points.size <= FIRST_PORTION:
         return [points]
     order = points[np.argsort((y * decision)[points], kind="stable")]

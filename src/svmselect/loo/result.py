@@ -1,4 +1,4 @@
-"""The result of leave-one-out: errors and decision values of left-out points, and how each was found."""
+"""The result of leave-one-out: errors and decision values of left-out points, and how each was resolved."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class LeaveOneOut(WeightedErrors):
     errors : ndarray of bool, shape (m,)
         Whether the classifier trained without the point misclassifies it.
     error : float
-        Their mean, in [0, 1]; each weighs what it `stands_for`.
+        Mean of `errors`, weighted by `stands_for`, in [0, 1].
     decision : ndarray, shape (m,)
         With ``decision_values=True`` the decision value of each point by the classifier trained without it.
-        By default a value that has its sign: of the classifier with the point (the checks), of one on the way
-        to that without it ("certified"), or of that itself ("unlearned", "retrained").
+        By default a value that has its sign: by the classifier with the point (the checks), by one on the way
+        to the classifier without it ("certified"), or by the latter ("unlearned", "retrained").
     resolved_by : ndarray of str, shape (m,)
         "check1", "check2", "check3" (sufficiency checks, Table 1 of the paper), "unlearned", "retrained" or
         "certified". With ``decision_values=True`` a point without a path is one of "check1". "" for points
@@ -33,18 +33,18 @@ class LeaveOneOut(WeightedErrors):
     n_iter : int
         SMO steps, the full solution's included.
     columns_requested, kernel_values : int
-        Gram columns asked for, and kernel values computed.
+        Gram columns requested, and kernel values computed.
     cpu_s : float
         CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget.
     not_converged : ndarray of intp
-        The points whose classifier is not known to `tol`, or with ``decision_values=True`` as well as the
-        notes of `leave_one_out` say: steps ran out, or float64 cannot tell more. Their decisions are those
+        The points whose classifier is not known to `tol`, or with ``decision_values=True`` to the gap in the
+        notes of `leave_one_out`: steps ran out, or float64 cannot tell more. Their decisions are those
         reached.
     solution : Solution
         The full solution.
     stands_for : ndarray, shape (m,)
-        How many points each one stands for: itself, or with a `sample`, of the points that no check resolves
-        those of the sample for all, and the others for none.
+        How many points each one stands for. That is 1; with a `sample`, the points of the sample stand for
+        all points that no check resolves, and the others of these for none.
 
     Examples
     --------
@@ -106,8 +106,11 @@ class LeaveOneOut(WeightedErrors):
 
     @property
     def n_retrained(self) -> int:
-        """Points solved to the tolerance; with method "unlearn" those that few steps took to a KKT gap of
-        1e-9, or whose path met a degenerate system, or did not end at an optimum."""
+        """Points solved to the tolerance.
+
+        With method "unlearn" these are points that few steps took to a KKT gap of 1e-9, or whose path met a
+        degenerate system, or did not end at an optimum.
+        """
         return int(np.count_nonzero(self.resolved_by == "retrained"))
 
     @property

@@ -1,7 +1,5 @@
 """The sufficiency checks of Franc, Laskov and Mueller (2008), by which most points need no training."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.errors import misclassified
@@ -13,7 +11,7 @@ ROUNDING_OF_ROOM = 1e-9
 
 
 def sufficiency_checks(gram, y, solution):
-    """Points that the full solution resolves (Franc et al. 2008, Table 1; Joachims 2000).
+    """Return the check by which the full solution resolves each point (Franc et al. 2008, Table 1).
 
     1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable
     and ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.

@@ -1,5 +1,7 @@
-"""Estimators that work with scikit-learn: classifiers that know their leave-one-out error, searches over C
-and gamma that share kernel matrices and start each fit at the last one's solution, and training-set editing.
+"""Estimators that work with scikit-learn.
+
+There are classifiers that know their leave-one-out error, searches over C and gamma that share kernel
+matrices and start each fit at the last one's solution, and training-set editing.
 
 >>> from svmselect.sklearn import SVC
 >>> classifier = SVC(C=10, gamma=0.01).fit(X, y)
@@ -10,9 +12,8 @@ from svmselect.sklearn.display import SearchDisplay
 from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.sklearn.loo_search import LOOSearchCV
 from svmselect.sklearn.model_file import load_model, save_model
-from svmselect.sklearn.nu_svc import NuSVC
 from svmselect.sklearn.seeded_cv import SeededCV
-from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = [
     "SVC",

@@ -1,14 +1,16 @@
-"""Probabilities from left-out decision values, without another fit."""
+"""Probabilities from decision values: calibrated on left-out rows, or coupled as in LIBSVM's models."""
 
-from __future__ import annotations
+from itertools import combinations
 
 import numpy as np
+from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 __all__ = [
     "Calibration",
+    "PairwiseCoupling",
     "Sigmoid",
     "blocks_of",
     "check_calibration",
@@ -21,10 +23,11 @@ METHODS = ("sigmoid", "isotonic")
 ROUND_OFF = 1e-12  # relative deviation of values that are equal
 # Each block of rows is given probabilities that the other blocks have calibrated.
 BLOCKS = 5
+LEAST = 1e-7  # probability of a class in its pair
 
 
 def check_calibration(estimator):
-    """A ValueError for a bad `calibration` or `calibration_method`."""
+    """Raise a ValueError for a bad `calibration` or `calibration_method`."""
     if not (estimator.calibration is None or estimator.calibration == "loo"):
         raise ValueError(f"calibration must be None or 'loo', got {estimator.calibration!r}")
     if estimator.calibration_method not in METHODS:
@@ -45,7 +48,7 @@ class Calibration:
         The number of each row's class.
     k : int
     weight : ndarray, shape (n,)
-        What each row counts.
+        The weight of each row.
     method : {"sigmoid", "isotonic"}
 
     Notes
@@ -68,7 +71,7 @@ class Calibration:
             self._maps = [fit(values[:, c], codes == c, weight) for c in range(k)]
 
     def __call__(self, values):
-        """Probabilities, shape (n, k), at decision values of shape (n,) or (n, k)."""
+        """Return probabilities, shape (n, k), at decision values of shape (n,) or (n, k)."""
         if values.ndim == 1:
             p = self._maps[0](values)
             return np.column_stack([1 - p, p])
@@ -78,8 +81,11 @@ class Calibration:
 
     @property
     def points(self):
-        """The numbers that define each map, as lists: slope and offset of a sigmoid, or values and
-        probabilities where a monotone function bends."""
+        """The numbers that define each map, as lists.
+
+        Of a sigmoid they are slope and offset, of a monotone function the values and probabilities where it
+        bends.
+        """
         return [
             [to_p.slope, to_p.offset]
             if isinstance(to_p, Sigmoid)
@@ -89,7 +95,7 @@ class Calibration:
 
     @classmethod
     def from_points(cls, points):
-        """The calibration of `points`."""
+        """Return the calibration that has these `points`."""
         calibration = cls.__new__(cls)
         calibration._maps = [
             isotonic(*map(np.array, parts), None)
@@ -101,19 +107,20 @@ class Calibration:
 
 
 class Sigmoid:
-    """``1 / (1 + exp(-(slope f + offset)))``."""
+    """The map ``1 / (1 + exp(-(slope f + offset)))``."""
 
     def __init__(self, slope, offset):
         self.slope, self.offset = slope, offset
 
     def __call__(self, values):
+        """Return probabilities at decision values of any shape."""
         return 0.5 * (1 + np.tanh(0.5 * (self.slope * values + self.offset)))
 
 
 def sigmoid(values, positive, weight):
-    """The rising sigmoid of Platt's targets: a logistic regression in which a row of target t is one of each
-    class, with the weights t and 1 - t.
+    """Fit the rising sigmoid of Platt's targets.
 
+    It is a logistic regression in which a row of target t is one of each class, with the weights t and 1 - t.
     Where its slope is negative the likelihood, which is concave, is largest among rising ones at 0. Such a
     slope would praise the worst models: with a small C a row that is left out moves the threshold against
     itself, so that its decision value tells the other class.
@@ -123,7 +130,7 @@ def sigmoid(values, positive, weight):
     middle = np.average(values, weights=weight)
     # in units of their deviation: a slope of about 1, however large the values are
     unit = float(np.sqrt(np.average((values - middle) ** 2, weights=weight)))
-    if unit <= ROUND_OFF * abs(middle):  # they say nothing
+    if unit <= ROUND_OFF * abs(middle):  # all values are equal
         return _constant(target, weight)
     regression = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-8, max_iter=1000)
     regression.fit(
@@ -138,20 +145,22 @@ def sigmoid(values, positive, weight):
 
 
 def _constant(target, weight):
-    """The sigmoid of greatest likelihood that is the same everywhere."""
+    """Return the constant sigmoid of greatest likelihood."""
     share = np.average(target, weights=weight)
     return Sigmoid(0.0, float(np.log(share / (1 - share))))
 
 
 def isotonic(values, positive, weight):
-    """The monotone function of least squares from 0 to 1, constant beyond the values."""
+    """Fit the monotone function of least squares from 0 to 1, constant beyond the values."""
     regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     return regression.fit(values, positive.astype(float), sample_weight=weight).predict
 
 
 def blocks_of(codes):
-    """A block for each row, shape (m,), in which the classes have their shares; one block of all rows where
-    a class has a single one."""
+    """Return a block for each row, shape (m,), in which the classes have their shares.
+
+    There is one block of all rows where a class has a single one.
+    """
     n = min(BLOCKS, int(np.bincount(codes).min()))
     blocks = np.zeros(codes.size, dtype=np.intp)
     if n > 1:
@@ -161,10 +170,76 @@ def blocks_of(codes):
 
 
 def left_out_probabilities(values, codes, k, weight, method, blocks):
-    """Probabilities of left-out rows, shape (m, k), each by the map that the other blocks' rows calibrate."""
+    """Return probabilities of left-out rows, shape (m, k), each calibrated on the rows of other blocks."""
     p = np.empty((codes.size, k))
     for block in range(blocks.max() + 1):
         inside = blocks == block
         outside = ~inside if blocks.max() > 0 else inside
         p[inside] = Calibration(values[outside], codes[outside], k, weight[outside], method)(values[inside])
+    return p
+
+
+class PairwiseCoupling:
+    """A map from the decision values of pairs to the probabilities of k classes.
+
+    Parameters
+    ----------
+    probA, probB : ndarray, shape (k (k - 1) / 2,)
+        ``1 / (1 + exp(A f + B))`` is the probability of a pair's first class where the decision value f is
+        positive for it.
+
+    Notes
+    -----
+    LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and Weng,
+    "Probability estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
+    """
+
+    shape = "ovo"  # of the decision values, see `votes.decisions`
+
+    def __init__(self, probA, probB):
+        self.probA, self.probB = probA, probB
+
+    def __call__(self, values):
+        """Return probabilities, shape (n, k), at the decision values of two classes, or of all pairs."""
+        # of two classes the value is positive for the second
+        values = -values[:, None] if values.ndim == 1 else values
+        first = np.clip(expit(-(self.probA * values + self.probB)), LEAST, 1 - LEAST)
+        return _coupled(first)
+
+    @property
+    def points(self):
+        """Parameters as lists, which JSON can hold."""
+        return {"probA": self.probA.tolist(), "probB": self.probB.tolist()}
+
+
+def _coupled(first):
+    """Return the probabilities of k classes, shape (n, k), from those of each pair's first class."""
+    n, n_pairs = first.shape
+    if n_pairs == 1:
+        return np.column_stack([first[:, 0], 1 - first[:, 0]])
+    k = round((1 + (1 + 8 * n_pairs) ** 0.5) / 2)
+    r = np.zeros((n, k, k))
+    for pair, (i, j) in enumerate(combinations(range(k), 2)):
+        r[:, i, j], r[:, j, i] = first[:, pair], 1 - first[:, pair]
+    # 1) Q[t, t] = sum_j r[j, t]^2, Q[t, j] = -r[j, t] r[t, j]
+    Q = -r * r.transpose(0, 2, 1)
+    diagonal = np.arange(k)
+    Q[:, diagonal, diagonal] = (r**2).sum(axis=1)
+    # 2) minimise p' Q p for probabilities p, one of them at a time, until Q p = (p' Q p) 1
+    p = np.full((n, k), 1 / k)
+    rows = np.arange(n)
+    for _ in range(max(100, k)):
+        Qp = np.einsum("nij,nj->ni", Q[rows], p[rows])
+        pQp = np.einsum("ni,ni->n", p[rows], Qp)
+        going = np.abs(Qp - pQp[:, None]).max(axis=1) >= 0.005 / k
+        rows, Qp, pQp = rows[going], Qp[going], pQp[going]
+        if not rows.size:
+            break
+        for t in range(k):
+            row = Q[rows, t]
+            step = (pQp - Qp[:, t]) / row[:, t]
+            pQp = (pQp + step * (step * row[:, t] + 2 * Qp[:, t])) / (1 + step) ** 2
+            Qp = (Qp + step[:, None] * row) / (1 + step)[:, None]
+            p[rows, t] += step
+            p[rows] /= (1 + step)[:, None]
     return p

@@ -1,7 +1,5 @@
 """The models of a search: its grid, and which of them share a kernel."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Mapping
 
@@ -9,25 +7,19 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from svmselect.path import check_values
-from svmselect.sklearn.kernels import kernel_of, resolved_gamma
-from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import class_weights
+from svmselect.sklearn.kernels import Precomputed, is_precomputed, kernel_of, resolved_gamma
+from svmselect.sklearn.one_vs_one import class_weights
 
 __all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
 
-# parameters that name a kernel
-OF_KERNEL = ("kernel", "gamma", "degree", "coef0")
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 # The default grid has 64 models around C = 1 and a little below gamma = "scale".
-DEFAULT = {
-    "C": tuple(2.0**e for e in range(-3, 12, 2)),
-    "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5),
-}
+DEFAULT = {"C": tuple(2.0**e for e in range(-3, 12, 2)), "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)}
 DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
 def default_grid(kernel, X, formulation="C"):
-    """The grid where none is given: values of C or nu, and of gamma for the kernels of distances that are
-    named."""
+    """Return the grid where none is given: values of C or nu, and of gamma for named kernels of distances."""
     grid = {formulation: list(DEFAULT[formulation])}
     if isinstance(kernel, str) and kernel in ("rbf", "laplacian", "chi2"):
         scale = resolved_gamma("scale", X)
@@ -36,22 +28,18 @@ def default_grid(kernel, X, formulation="C"):
 
 
 def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
-    """The models of a grid as a list of dicts, in scikit-learn's order, or a ValueError.
+    """Return the models of a grid as dicts, in scikit-learn's order; raise a ValueError for a bad grid.
 
     Parameters
     ----------
     param_grid : dict, list of dict or None
     template : SVC or NuSVC
-        What a model has where it has nothing of its own.
+        Has the parameters that the grid does not set.
     data : EvaluationRows
     n_candidates : int, optional
         Models to draw from the grid, which may then hold distributions; by default all are taken.
     rng : numpy.random.RandomState, optional
         Draws the candidates.
-
-    Returns
-    -------
-    list of dict
     """
     name = template._formulation
     grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
@@ -67,7 +55,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
         candidates = list(ParameterSampler(grid, n_candidates, random_state=rng))
     else:
         raise ValueError(f"n_candidates must be an integer >= 1, got {n_candidates!r}")
-    searched = (name, *OF_KERNEL, "class_weight")
+    searched = (name, *KERNEL_PARAMETERS, "class_weight")
     unknown = {key for candidate in candidates for key in candidate} - set(searched)
     if unknown:
         raise ValueError(f"param_grid may hold {', '.join(searched)}, got {sorted(unknown)[0]!r}")
@@ -83,13 +71,14 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
 
 
 def value_of(candidate, template):
-    """C or nu of a model."""
+    """Return C or nu of a model."""
     return candidate.get(template._formulation, getattr(template, template._formulation))
 
 
 def by_kernel(candidates, template, X):
-    """Return the candidates by kernel, which share a Gram matrix, and in it by weights, which share a path
-    along C.
+    """Return the candidates by kernel, and within a kernel by class weights.
+
+    Candidates of a kernel share a Gram matrix; those of the same weights share a path along C.
 
     Returns
     -------
@@ -98,10 +87,11 @@ def by_kernel(candidates, template, X):
     """
     groups = {}
     for number, candidate in enumerate(candidates):
-        parameters = {name: candidate.get(name, getattr(template, name)) for name in OF_KERNEL}
-        given = isinstance(parameters["kernel"], str) and parameters["kernel"] == "precomputed"
+        parameters = {name: candidate.get(name, getattr(template, name)) for name in KERNEL_PARAMETERS}
         weight = candidate.get("class_weight", template.class_weight)
-        parts = groups.setdefault("precomputed" if given else kernel_of(X=X, **parameters), {})
+        parts = groups.setdefault(
+            "precomputed" if is_precomputed(parameters["kernel"]) else kernel_of(X=X, **parameters), {}
+        )
         key = frozenset(weight.items()) if isinstance(weight, dict) else weight
         parts.setdefault(key, (weight, []))[1].append(number)
     return [
@@ -111,7 +101,7 @@ def by_kernel(candidates, template, X):
 
 
 def parameters(candidates):
-    """`params`, and a masked array of each parameter."""
+    """Return `params`, and a masked array of each parameter, as columns of `cv_results_`."""
     columns = {"params": candidates}
     for name in sorted({name for candidate in candidates for name in candidate}):
         values = [candidate.get(name) for candidate in candidates]

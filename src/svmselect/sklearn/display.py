@@ -1,7 +1,5 @@
 """Pictures of a search."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -23,9 +21,9 @@ class SearchDisplay:
     ----------
     kind : {"surface", "curve", "margins"}
     label : str
-        What is drawn: the name of the score, or of the error.
+        The name of the score, or of the error, that is drawn.
     **parts : arrays
-        What is drawn, by the names of the attributes.
+        The values that are drawn, by the names of the attributes.
 
     Attributes
     ----------
@@ -80,7 +78,7 @@ class SearchDisplay:
 
     @classmethod
     def from_search(cls, search, *, kind=None, x=None, y=None, score=None, ax=None):
-        """Draw what a search has found.
+        """Draw the results of a search.
 
         Parameters
         ----------
@@ -132,7 +130,7 @@ class SearchDisplay:
         return models.display(cls, kind, names).plot(ax)
 
     def plot(self, ax=None):
-        """Draw it.
+        """Draw the picture.
 
         Parameters
         ----------
@@ -168,6 +166,7 @@ class SearchDisplay:
         else:
             low = np.nanquantile(self.values, 1 - SHOWN)
         colours = {"cmap": "cividis_r" if errors else "cividis", "vmin": low, "vmax": high}
+        # a grid of cells, or a cloud of models
         if self.values.ndim == 2:
             image = ax.imshow(self.values, origin="lower", aspect="auto", **colours)
             if self.values.size <= MOST_WORDS:
@@ -194,6 +193,7 @@ class SearchDisplay:
             for axis, values in zip((ax.set_xscale, ax.set_yscale), self.coordinates, strict=True):
                 axis(_scale_of(values))
             place = self.chosen[:2]
+        # the chosen model
         ax.plot(*place, "s", markersize=18, fillstyle="none", markeredgewidth=2, linestyle="none", **CHOSEN)
         ax.set(xlabel=self.names[0], ylabel=self.names[1])
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, markerscale=0.5)
@@ -280,7 +280,7 @@ class _Models:
         self.rows_differ = "n_resources" in results and not hasattr(search, "n_splits_")
 
     def distinct(self, name):
-        """The values of a parameter, increasing where they are numbers."""
+        """Return the values of a parameter, increasing where they are numbers."""
         distinct = []
         for model in self.params:
             if name in model and model[name] not in distinct:
@@ -288,14 +288,14 @@ class _Models:
         return sorted(distinct) if all(isinstance(value, numbers.Real) for value in distinct) else distinct
 
     def shown(self, kind):
-        """Mean scores, or errors in percent, of all models."""
+        """Return the mean scores, or errors in percent, of all models."""
         values = np.asarray(self.results[f"mean_{kind}_{self.score}"], dtype=np.float64)
         return 100 * (1 - values) if self.is_error else values
 
     def display(self, cls, kind, names):
-        """The display of the models that have all other parameters of the chosen one."""
+        """Return the display of the models that have all other parameters of the chosen one."""
         chosen = self.params[self.best]
-        # Models that were judged on ever more rows are drawn with their last round.
+        # Models that were evaluated on ever more rows are drawn with their last round.
         last = {repr(sorted(model.items(), key=str)): n for n, model in enumerate(self.params)}
         alike = [
             n
@@ -306,6 +306,7 @@ class _Models:
         ]
         if self.best not in alike:
             raise ValueError(f"the chosen model has no {' and '.join(names)}: {chosen}")
+        # the surface of a grid or of single models
         values = self.shown("test")
         best_point = tuple(chosen[name] for name in names), values[self.best]
         coordinates = [self.distinct(name) for name in names]
@@ -320,6 +321,7 @@ class _Models:
                 place = [c.index(self.params[n][name]) for c, name in zip(coordinates, names, strict=True)]
                 table[tuple(place[::-1])] = values[n]
             return cls(kind, self.label, values=table, coordinates=coordinates, **parts)
+        # the curve along one parameter
         (distinct,), (name,) = coordinates, names
         along = {self.params[n][name]: n for n in alike}
         order = [along[value] for value in distinct if value in along]
@@ -338,7 +340,7 @@ class _Models:
 
 
 def _margins_of(cls, search):
-    """The display of the margins of left-out rows."""
+    """Return the display of the margins of left-out rows."""
     best = search._best()
     label = "margin of a row by the classifier without it"
     if len(best.classes_) > 2:
@@ -347,23 +349,23 @@ def _margins_of(cls, search):
 
 
 def _check_is_a_search(search):
-    """A ValueError unless it is a fitted search of ours."""
+    """Raise a ValueError unless it is a fitted search of this library."""
     if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
         raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
 
 
 def _order_of(name):
-    """C or nu first, then gamma, then others by name."""
+    """Return the sort key of a parameter: C or nu first, then gamma, then others by name."""
     first = ("C", "nu", "gamma")
     return (first.index(name) if name in first else len(first), name)
 
 
 def _scale_of(values):
-    """The scale of an axis with these values."""
+    """Return the scale of an axis with these values."""
     low, high = min(values), max(values)
     return "log" if low > 0 and high >= WIDE * low else "linear"
 
 
 def _text_of(value):
-    """A value of a parameter for people."""
+    """Return a value of a parameter as text for people."""
     return f"{value:.3g}" if isinstance(value, numbers.Real) else str(value)

@@ -1,24 +1,22 @@
 """Training-set editing as classifiers of two classes."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from svmselect.editing import bagging, condense, cross_training, multiedit, train
-from svmselect.sklearn.base import rows_to_predict, training_set
+from svmselect.sklearn.classifier import rows_to_predict, training_set
 from svmselect.sklearn.kernels import kernel_of
 
 __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
 
 SUBSETS = 5  # Bakir, Bottou and Weston's s
+SUBSET_OPTIONS = ("subset_size", "validation", "tune_threshold")
 
 
 class _BinarySVC(ClassifierMixin, BaseEstimator):
-    """Base of the classifiers of edited training sets: labels, the kernel, and predictions of
-    ``classifier_``."""
+    """Base of the classifiers of edited training sets, which predict by `classifier_`."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -27,24 +25,10 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X, y):
-        """Train.
+        """Train on the edited rows.
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (m, d)
-            Training rows of any numeric type.
-        y : array_like, shape (m,)
-            Labels of any type, of two classes.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For a bad parameter, values that are not finite numbers, another number of classes, or shapes that
-            differ.
+        X, y and errors are those of `SVC.fit`, for labels of two classes, and without a matrix of kernel
+        values.
         """
         if self.kernel == "precomputed":
             raise ValueError("kernel must be one that is computed from rows, got 'precomputed'")
@@ -57,6 +41,10 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         self.classifier_ = self._train(X, 2.0 * codes - 1, kernel_of(self.kernel, X, self.gamma))
         return self
 
+    def _options(self, *names):
+        """Return parameters that are passed on as they are."""
+        return {name: getattr(self, name) for name in ("tol", "dtype", "memory_mb", *names)}
+
     def _n_subsets(self, y):
         """Return how many subsets are drawn: `n_subsets`, or no more than the smaller class has rows."""
         if self.n_subsets is not None:
@@ -64,31 +52,12 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return min(SUBSETS, np.count_nonzero(y > 0), np.count_nonzero(y < 0))
 
     def decision_function(self, X):
-        """Decision values.
-
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            From 0 on for ``classes_[1]``.
-        """
+        """Compute decision values of rows, shape (n,): from 0 on for ``classes_[1]``."""
         check_is_fitted(self)
         return self.classifier_.decision_function(rows_to_predict(self, X))
 
     def predict(self, X):
-        """Labels.
-
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
+        """Predict the labels of rows, shape (n,)."""
         positive = self.decision_function(X) >= 0
         return self.classes_[positive.astype(np.intp)]
 
@@ -158,21 +127,9 @@ class CrossTrainingSVC(_BinarySVC):
         self.random_state = random_state
 
     def _train(self, X, y, kernel):
+        options = self._options(*SUBSET_OPTIONS, "balance")
         return cross_training(
-            X,
-            y,
-            kernel,
-            self.C,
-            first_values=self.first_C,
-            n_subsets=self._n_subsets(y),
-            subset_size=self.subset_size,
-            validation=self.validation,
-            tune_threshold=self.tune_threshold,
-            balance=self.balance,
-            tol=self.tol,
-            dtype=self.dtype,
-            memory_mb=self.memory_mb,
-            seed=self.random_state,
+            X, y, kernel, self.C, self.first_C, self._n_subsets(y), seed=self.random_state, **options
         )
 
 
@@ -192,15 +149,6 @@ class BaggedSVC(_BinarySVC):
     ----------
     classes_ : ndarray, shape (2,)
     classifier_ : Bagging
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from svmselect.sklearn import BaggedSVC
-    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
-    >>> model = BaggedSVC().fit(X, y)
-    >>> model.predict(X[:3]).shape
-    (3,)
     """
 
     def __init__(
@@ -230,24 +178,12 @@ class BaggedSVC(_BinarySVC):
         self.random_state = random_state
 
     def _train(self, X, y, kernel):
-        return bagging(
-            X,
-            y,
-            kernel,
-            self.C,
-            n_subsets=self._n_subsets(y),
-            subset_size=self.subset_size,
-            validation=self.validation,
-            tune_threshold=self.tune_threshold,
-            tol=self.tol,
-            dtype=self.dtype,
-            memory_mb=self.memory_mb,
-            seed=self.random_state,
-        )
+        options = self._options(*SUBSET_OPTIONS)
+        return bagging(X, y, kernel, self.C, self._n_subsets(y), seed=self.random_state, **options)
 
 
 class EditedSVC(_BinarySVC):
-    """C-SVC trained on what nearest-neighbour editing leaves.
+    """C-SVC trained on the rows that nearest-neighbour editing keeps.
 
     Parameters
     ----------
@@ -268,15 +204,6 @@ class EditedSVC(_BinarySVC):
     rows_ : ndarray of intp
         The training rows that were left.
     classifier_ : SVM
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from svmselect.sklearn import EditedSVC
-    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
-    >>> model = EditedSVC(editing="condense").fit(X, y)
-    >>> model.predict(X[:3]).shape
-    (3,)
     """
 
     def __init__(
@@ -319,5 +246,5 @@ class EditedSVC(_BinarySVC):
             if np.unique(y[rows]).size < 2:
                 raise ValueError(f"{step} leaves points of one class only: {rows.size} of {y.size}")
         self.rows_ = rows
-        (svm,) = train(X, y, kernel, self.C, rows, tol=self.tol, dtype=self.dtype, memory_mb=self.memory_mb)
+        (svm,) = train(X, y, kernel, self.C, rows, **self._options())
         return svm

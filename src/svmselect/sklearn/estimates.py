@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first asked for: leave-one-out errors and their estimates."""
+"""Estimates of the leave-one-out error, and the error itself: attributes computed on their first access."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from svmselect.forks import cached_property
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.left_out import left_out_rows
-from svmselect.sklearn.problem import Problem, checked_weight, right_values
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.single_fit import combined
-from svmselect.sklearn.votes import decisions, margins, winners
+from svmselect.sklearn.leave_one_out import pair_decision
+from svmselect.sklearn.one_vs_one import (
+    Problem,
+    checked_weight,
+    decisions,
+    margins,
+    most_votes,
+    right_values,
+    winners,
+)
+from svmselect.sklearn.scoring import Scoring, left_out_rows
 from svmselect.svm import Solution
 
 __all__ = ["Estimates", "Training", "training_of"]
@@ -63,10 +69,10 @@ class Training:
 
 
 class Estimates:
-    """Attributes that are computed when they are first asked for; fitting and displaying do not compute them.
+    """Estimates as attributes, computed on their first access; fitting and displaying do not compute them.
 
-    Each needs the training set, which a copy or a pickle does not hold. `loo_score` and
-    `left_out_margins` take as long as `loo_decision_` unless that is known.
+    Each needs the training set, which a copy or a pickle does not hold. `loo_score` and `left_out_margins`
+    compute `loo_decision_` unless it is known.
     """
 
     @cached_property
@@ -80,28 +86,26 @@ class Estimates:
 
     @cached_property
     def loo_predictions_(self):
-        """The class of each row by the classifier without it, shape (m,): exact leave-one-out, of signs."""
+        """The class of each row by the classifier without it, shape (m,), by exact leave-one-out."""
         training_of(self, "loo_predictions_")
         return self.leave_one_out()
 
     @cached_property
     def loo_decision_(self):
-        """Decision values of each row by the classifier without it: exact leave-one-out, of values, which
-        takes longer than signs."""
+        """Decision values of each row by the classifier without it; slower than `loo_predictions_`."""
         training_of(self, "loo_decision_")
         self.leave_one_out(decision_values=True)
         return self.__dict__["loo_decision_"]
 
     @cached_property
     def loo_error_(self):
-        """Share of rows that the classifier without them misclassifies; computes `loo_predictions_`."""
+        """Share of rows that the classifier without them misclassifies, from `loo_predictions_`."""
         codes = training_of(self, "loo_error_").problem.codes
         return float(np.mean(self.loo_predictions_ != self.classes_[codes]))
 
     @cached_property
     def weighted_loo_error_(self):
-        """Weight of the rows that the classifier without them misclassifies, over that of all rows; computes
-        `loo_predictions_`."""
+        """Share of the misclassified rows of `loo_predictions_` in the weight of all rows."""
         problem = training_of(self, "weighted_loo_error_").problem
         wrong = self.loo_predictions_ != self.classes_[problem.codes]
         return float(weighted_share(wrong, problem.weight))
@@ -112,7 +116,7 @@ class Estimates:
         return [name for name in names if hasattr(self, name)]
 
     def loo_score(self, scoring, sample_weight=None):
-        """The score of the left-out rows: each is judged by the classifier trained without it.
+        """Compute a score of the left-out rows, each predicted by the classifier trained without it.
 
         Parameters
         ----------
@@ -129,7 +133,7 @@ class Estimates:
         Raises
         ------
         ValueError
-            For an unknown name, or what the scorer raises.
+            For an unknown name, or raised by the scorer.
         """
         scoring = Scoring(scoring)
         training = training_of(self, "loo_score")
@@ -148,9 +152,11 @@ class Estimates:
         return scores if scoring.several else scores["score"]
 
     def left_out_margins(self):
-        """The margin of each row by the classifier without it, positive where it is right, shape (m,): its
-        decision value with the sign of its class; with more than two classes the score of its class less the
-        largest of the others, see `decision_function` with "ovr"."""
+        """Compute the margin of each row by the classifier without it, shape (m,), positive if it is right.
+
+        Of two classes it is the decision value with the sign of the row's class. Of more it is the score of
+        its class less the largest of the others; see `decision_function` with "ovr".
+        """
         training, k = training_of(self, "left_out_margins"), len(self.classes_)
         if training.left_out is None:
             self.leave_one_out(decision_values=True)
@@ -163,8 +169,7 @@ class Estimates:
             self.__dict__.pop(name, None)
 
     def left_out(self, values, exact):
-        """Set what leave-one-out has found: decision values of the pairs, shape (m, n_pairs), or their signs
-        alone."""
+        """Set the results of leave-one-out: values of the pairs, shape (m, n_pairs), or their signs."""
         for name in ("loo_error_", "weighted_loo_error_"):
             self.__dict__.pop(name, None)
         k = len(self.classes_)
@@ -186,8 +191,37 @@ def training_of(estimator, name):
     return training
 
 
+def _combined(declared, gram, problem, solutions, spheres=None):
+    """Return the estimate of the leave-one-out error of a one-vs-one classifier from those of its pairs.
+
+    Where the estimate counts points, each pair tells which of its rows it would lose, and has the votes of
+    all rows for rows of other classes: leaving such a row out does not change it. The votes then decide as in
+    `predict`. Without the row a class can only lose votes by pairs that are counted: so bounds of the pairs
+    make a bound.
+
+    One number for each pair becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that
+    the votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
+    """
+    pairs, trained = problem.pairs, problem.weight > 0
+    spheres = [None] * len(pairs) if spheres is None else spheres
+    estimates = [
+        declared.of(pair.gram(gram), pair.y, solution, sphere)
+        for pair, solution, sphere in zip(pairs, solutions, spheres, strict=True)
+    ]
+    if declared.is_bound:
+        bounds = [pair.rows.size * one.bound for pair, one in zip(pairs, estimates, strict=True)]
+        return float(sum(bounds) / trained.sum())
+    second_wins = problem.empty_values(gram.m) >= 0
+    for pair, solution, one in zip(pairs, solutions, estimates, strict=True):
+        rest = np.delete(np.arange(gram.m), pair.rows)
+        second_wins[rest, pair.number] = pair_decision(gram, pair, solution, rest) >= 0
+        second_wins[pair.rows, pair.number] = (pair.y > 0) != one.errors
+    wrong = most_votes(second_wins, problem.classes.size) != problem.codes
+    return float(wrong[trained].mean())
+
+
 def _estimate_of(declared):
-    """Return an estimate from one fit as an attribute that is computed when it is first asked for."""
+    """Return an estimate from one fit as an attribute that is computed on its first access."""
     name = f"{declared.key}_"
 
     def estimate(self):
@@ -201,7 +235,7 @@ def _estimate_of(declared):
             ]
         if declared.needs_sphere and training.spheres is None:
             training.spheres = [smallest_enclosing_sphere(gram) for gram in grams]
-        return combined(declared, training.gram, problem, training.exact, training.spheres)
+        return _combined(declared, training.gram, problem, training.exact, training.spheres)
 
     estimate.__doc__ = (
         f"""The {declared.name}, from the fit alone; see `svmselect.{declared.compute.__name__}`."""
@@ -213,4 +247,6 @@ def _estimate_of(declared):
 
 for _declared in SINGLE_FITS:
     setattr(Estimates, f"{_declared.key}_", _estimate_of(_declared))
+
+
 ON_DEMAND = [name for name, value in vars(Estimates).items() if isinstance(value, cached_property)]

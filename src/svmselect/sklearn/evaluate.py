@@ -1,22 +1,25 @@
-"""The models of a search, evaluated kernel by kernel: by jobs, by threads, or one kernel after the other."""
+"""Scores of the models of a search, kernel by kernel: in joblib's processes, on threads, or in turn."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sys
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
+from tqdm import tqdm
 
 from svmselect.sklearn.candidates import by_kernel, value_of
-from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import checked_weight, class_weights
-from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.kernels import Precomputed, gram_of
+from svmselect.sklearn.one_vs_one import checked_weight, class_weights
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["CandidateScores", "EvaluationRows", "Evaluator", "evaluate_candidates"]
+__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates", "progress_bar"]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -34,9 +37,9 @@ class EvaluationRows:
     sample_weight : array_like, shape (m,), or None
         Factor of C at each row, in training; 1 by default.
     class_weight : dict, "balanced" or None
-        That of the estimator.
+        The parameter of the estimator.
     metadata : dict from str to array, shape (m,)
-        What scorers may ask for.
+        Arrays for scorers.
     given_X : array_like, DataFrame or CSR matrix, shape (m, d)
     given_y : array_like or Series, shape (m,)
         Rows and labels as the user gave them, for scorers and splitters.
@@ -47,7 +50,7 @@ class EvaluationRows:
     weight : ndarray, shape (m,)
         The weights of training.
     error_weight : ndarray, shape (m,)
-        What a row counts in the default score: its weight times that of its class.
+        The weight of a row in the default score: its weight times that of its class.
     default_score : str
         "accuracy", or "weighted_accuracy" where the weights of the classes differ.
     """
@@ -85,69 +88,38 @@ class EvaluationRows:
         return {name: values[rows] for name, values in self.metadata.items()}
 
 
-class CandidateScores:
-    """Scores, times and failures of n models.
-
-    Parameters
-    ----------
-    n, n_splits : int
-    n_scores : int, optional
-        Numbers of which a score is the mean; by default one for each split.
+@dataclass
+class _ModelScores:
+    """The scores of one model, its times, and the reasons where it has no score.
 
     Attributes
     ----------
-    test, train : dict from str to ndarray, shape (n, n_scores)
-        Scores by their names; NaN where there is none.
-    fit_time, score_time : ndarray, shape (n, n_splits)
+    test, train : dict from str to ndarray, shape (n_scores,)
+        Scores by their names; `train` is empty unless train scores are requested.
+    fit_time, score_time : ndarray, shape (n_splits,)
         Wall-clock seconds.
-    n_not_converged : ndarray of intp, shape (n,)
+    n_not_converged : int
         Solves that ran out of steps.
-    columns : dict from str to ndarray, shape (n,)
-        Others of `cv_results_`.
-    failures : dict from (int, int) to Exception
-        Why a model has no score on a split.
-    done : ndarray of bool, shape (n,)
-        Whether a model has scores, or is known to fail.
+    columns : dict from str to number
+        Further columns of `cv_results_`.
+    failures : dict from int to Exception
+        The error by which the model has no score on a split.
     """
 
-    def __init__(self, n, n_splits, n_scores=None):
-        self.n, self.n_splits, self.n_scores = n, n_splits, n_splits if n_scores is None else n_scores
-        self.test, self.train, self.columns, self.failures = {}, {}, {}, {}
-        self.fit_time, self.score_time = np.zeros((2, n, n_splits))
-        self.n_not_converged = np.zeros(n, dtype=np.intp)
-        self.done = np.zeros(n, dtype=bool)
-
-    def put(self, table, model, values):
-        """Store the scores of a model by name: numbers, or shape (n_scores,) each."""
-        for name, row in values.items():
-            table.setdefault(name, np.full((self.n, self.n_scores), np.nan))[model] = row
-        self.done[model] = True
-
-    def take(self, other, numbers, places):
-        """Copy the scores of another's models `places` to the models `numbers` of this one."""
-        for target, tables in (
-            (self.test, other.test),
-            (self.train, other.train),
-            (self.columns, other.columns),
-        ):
-            for name, array in tables.items():
-                if name not in target:
-                    empty = np.nan if array.dtype.kind == "f" else 0
-                    target[name] = np.full((self.n, *array.shape[1:]), empty, dtype=array.dtype)
-                target[name][numbers] = array[places]
-        for name in ("fit_time", "score_time", "n_not_converged"):
-            getattr(self, name)[numbers] = getattr(other, name)[places]
-        for number, place in zip(numbers, places, strict=True):
-            for (model, split), error in other.failures.items():
-                if model == place:
-                    self.failures[number, split] = error
+    test: dict[str, np.ndarray]
+    train: dict[str, np.ndarray]
+    fit_time: np.ndarray
+    score_time: np.ndarray
+    n_not_converged: int = 0
+    columns: dict[str, float] = field(default_factory=dict)
+    failures: dict[int, Exception] = field(default_factory=dict)
 
 
 class Evaluator:
-    """The scores of models that share a kernel, by folds or by leave-one-out.
+    """Evaluation of models that share a kernel, by folds or by leave-one-out.
 
-    A subclass has `n_splits`, `n_scores` (see `CandidateScores`) and a method ``evaluate(scores, gram,
-    class_weight, values, progress)``, which fills a CandidateScores for increasing values of C or nu.
+    A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
+    which yields the _ModelScores of each C or nu of `values`, which increase.
 
     Parameters
     ----------
@@ -164,17 +136,23 @@ class Evaluator:
 
     Attributes
     ----------
+    exact : bool
+        Whether decision values have to be exact; else their signs are.
+    tol : float
+        KKT gap to which the models are solved.
     least : float
         The least error of all models that are done.
     """
+
+    columns: ClassVar[dict] = {}  # further columns of results, with their values for a model without scores
 
     def __init__(self, data, template, scoring, error_score, return_train_score, stop_early=False):
         self.stop_early, self.least = stop_early, np.inf
         self.data, self.template, self.scoring = data, template, scoring
         self.error_score, self.return_train_score = error_score, return_train_score
-        # whether decision values have to be exact, or only their signs
         by_values = template.break_ties and data.classes.size > 2
         self.exact = by_values or (scoring is not None and scoring.needs_values)
+        self.tol = template.tol
 
     @property
     def names(self):
@@ -182,7 +160,7 @@ class Evaluator:
         return ["score"] if self.scoring is None else self.scoring.names
 
     def evaluate_kernel(self, kernel, parts, candidates, memory_mb, gram=None, progress=None):
-        """Return the scores of the candidates of a kernel.
+        """Return the _ModelScores of the candidates of a kernel.
 
         Parameters
         ----------
@@ -199,121 +177,127 @@ class Evaluator:
 
         Returns
         -------
-        results : list of (numbers, CandidateScores, places)
-            Arguments of `CandidateScores.take`.
-        gram : Gram or None
-            For the next kernel.
+        dict from int to _ModelScores
+            By the numbers of the candidates.
         """
-        results = []
+        scores = {}
         for number, (class_weight, numbers) in enumerate(parts):
             values = [float(value_of(candidates[n], self.template)) for n in numbers]
             # increasing, each value once
             values, places = np.unique(values, return_inverse=True)
-            scores = CandidateScores(values.size, self.n_splits, self.n_scores)
-            if self.stop_early:
-                scores.columns["stopped"] = np.zeros(values.size, dtype=bool)
             report = progress and (lambda share, number=number: progress((number + share) / len(parts)))
+            models = []
             try:
                 if gram is None or isinstance(kernel, Precomputed):
                     gram = gram_of(self.data.X, kernel, memory_mb)
                 elif gram.kernel is not kernel:
                     gram.set_kernel(kernel)
-                self.evaluate(scores, gram, class_weight, values.tolist(), report)
+                for model in self.evaluate(gram, class_weight, values.tolist(), report):
+                    models.append(model)
             except Exception as error:
-                for model in np.flatnonzero(~scores.done):
-                    self.fail(scores, model, error)
-            results.append((numbers, scores, places))
-        return results, gram
+                models += [self.failed(error) for _ in range(len(models), values.size)]
+            scores |= {n: models[place] for n, place in zip(numbers, places, strict=True)}
+        return scores
 
-    def stop(self, scores, model):
-        """Give a model up: its score is not known, and not the best."""
-        scores.columns["stopped"][model] = True
-        scores.put(scores.test, model, {"score": np.nan})
+    def failed(self, error):
+        """Return the _ModelScores of a model without a score on any split, or raise its error."""
+        self.check_failure(error)
+        return self.unscored(self.error_score, dict.fromkeys(range(self.n_splits), error))
+
+    def stopped(self):
+        """Return the _ModelScores of a model that is given up: its score is not known, and not the best."""
+        return self.unscored(np.nan, {}, stopped=True)
+
+    def unscored(self, score, failures, stopped=False):
+        """Return the _ModelScores of a model that has `score` for each of its scores."""
+        return _ModelScores(
+            test={name: np.full(self.n_scores, score) for name in self.names},
+            train={name: np.full(self.n_scores, np.nan) for name in self.names if self.return_train_score},
+            fit_time=np.zeros(self.n_splits),
+            score_time=np.zeros(self.n_splits),
+            columns=({"stopped": stopped} if self.stop_early else {}) | self.columns,
+            failures=failures,
+        )
+
+    def check_failure(self, error):
+        """Raise the error of a model unless a number stands for the score that it lacks."""
+        if isinstance(self.error_score, str):
+            raise error
 
     def is_hopeless(self, error):
         """Return whether a model with at least this error can neither be the best nor tie with it."""
         return error > self.least + TIE
 
-    def in_a_job(self, *args):
-        """Return the scores of the candidates of a kernel, in a process that has its own Gram matrix."""
-        results, _ = self.evaluate_kernel(*args)
-        return results
+    def scored(self, left_out, y, metadata):
+        """Return the scores by name of a LeftOut, and the error of a scorer or None.
 
-    def fail(self, scores, model, error):
-        """Note that a model has no score, or raise the error."""
-        for split in range(self.n_splits):
-            self.fail_on(scores, model, split, error)
-        scores.put(scores.test, model, dict.fromkeys(self.names, self.error_score))
-
-    def fail_on(self, scores, model, split, error):
-        """Note that a model has no score on a split, or raise the error."""
-        if isinstance(self.error_score, str):
-            raise error
-        scores.failures[model, split] = error
-
-    def scored(self, scores, model, split, left_out, y, metadata):
-        """Return the scores by name of a LeftOut, with the labels and the metadata of its rows."""
+        `y` and `metadata` are those of its rows.
+        """
         try:
-            return self.scoring(left_out, y, metadata)
+            return self.scoring(left_out, y, metadata), None
         except Exception as error:
-            self.fail_on(scores, model, split, error)
-            return dict.fromkeys(self.names, self.error_score)
+            self.check_failure(error)
+            return dict.fromkeys(self.names, self.error_score), error
 
 
 def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
-    """Return the CandidateScores of models.
+    """Return the _ModelScores of each candidate.
 
     Parameters
     ----------
     evaluator : Evaluator
     candidates : list of dict
     n_jobs : int or None
-        Kernels that are worked on at once, by joblib.
+        Kernels that are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
+        a Gram matrix of its own, where there are threads, memory and work for them; else in turn.
     verbose : bool
         Whether to show progress on standard error.
     """
-    template = evaluator.template
-    groups = by_kernel(candidates, template, evaluator.data.X)
+    X, memory = evaluator.data.X, evaluator.template.cache_size
+    groups = by_kernel(candidates, evaluator.template, X)
     jobs = min(effective_n_jobs(n_jobs), len(groups))
     if jobs > 1:
+        evaluate = partial(evaluator.evaluate_kernel, candidates=candidates, memory_mb=memory / jobs)
         parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)
-        memory = template.cache_size / jobs
-        results = parallel(
-            delayed(evaluator.in_a_job)(kernel, parts, candidates, memory) for kernel, parts in groups
-        )
-    else:
-        results = _evaluate_here(evaluator, candidates, groups, verbose)
-    # one after another, since all go into the same arrays
-    scores = CandidateScores(len(candidates), evaluator.n_splits, evaluator.n_scores)
-    for kernel_results in results:
-        for numbers, part, places in kernel_results:
-            scores.take(part, numbers, places)
-    return scores
-
-
-def _evaluate_here(evaluator, candidates, groups, verbose):
-    """Return the results of each kernel, computed in this process: on threads, each with a Gram matrix of its
-    own, where there are threads, memory and work for them, else kernel by kernel."""
-    memory, results, grams = evaluator.template.cache_size, [], [None]
+        return _in_order(parallel(delayed(evaluate)(*group) for group in groups))
+    # 1) Gram matrices: one, or one for each thread
+    results, grams = [], [None]
     if not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
         # a kernel that is not for these rows fails alone, where its models are evaluated
         with suppress(ValueError):
-            first = gram_of(evaluator.data.X, groups[0][0], memory)
+            first = gram_of(X, groups[0][0], memory)
             grams = first.copies(min(thread_count(), len(groups)))
+
+    def evaluate_on(gram, group, progress=None):
+        results.append(evaluator.evaluate_kernel(*group, candidates, memory, gram, progress))
+
+    # 2) kernels on threads, each on the Gram matrix that is idle, or in turn on the same one
     with progress_bar(len(groups), verbose) as report:
         if len(grams) > 1:
-
-            def evaluate_group(gram, group):
-                results.append(evaluator.evaluate_kernel(*group, candidates, memory, gram)[0])
-
             work = PASSES * len(candidates) * first.m**2
-            share_out(grams, evaluate_group, groups, work, lambda done, _: report(done))
-            return results
-        gram = grams[0]
-        for done, group in enumerate(groups):
-            kernel_results, gram = evaluator.evaluate_kernel(
-                *group, candidates, memory, gram, lambda share, done=done: report(done + share)
-            )
-            results.append(kernel_results)
-            report(done + 1)
-    return results
+            share_out(grams, evaluate_on, groups, work, lambda done, _: report(done))
+        else:
+            for done, group in enumerate(groups):
+                evaluate_on(grams[0], group, lambda share, done=done: report(done + share))
+                report(done + 1)
+    return _in_order(results)
+
+
+def _in_order(results):
+    """Return the _ModelScores of all kernels in the order of the candidates."""
+    scores = {number: model for result in results for number, model in result.items()}
+    return [scores[number] for number in range(len(scores))]
+
+
+@contextmanager
+def progress_bar(total, visible):
+    """Show a bar on standard error, on a terminal only; yield a function of how much of the total is done."""
+    bar = tqdm(
+        total=total,
+        disable=None if visible else True,
+        file=sys.stderr,
+        leave=False,
+        bar_format="{percentage:3.0f}%|{bar}| {elapsed} < {remaining}",
+    )
+    with bar:
+        yield lambda done: bar.update(done - bar.n)

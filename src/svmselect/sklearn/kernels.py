@@ -1,30 +1,26 @@
-"""From an estimator's parameters to a Gram matrix."""
-
-from __future__ import annotations
+"""Kernels and Gram matrices from the parameters of an estimator, or from given kernel values."""
 
 import numbers
 
 import numpy as np
 from scipy import sparse
 
+from svmselect.forks import cached_property
 from svmselect.gram import Gram
+from svmselect.gram.definite import is_definite
 from svmselect.gram.rows import as_rows
-from svmselect.kernels import (
-    RBF,
-    ChiSquared,
-    Custom,
-    Kernel,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Rows,
-    Sigmoid,
-)
+from svmselect.kernels import RBF, ChiSquared, Custom, Kernel, Laplacian, Linear, Polynomial, Rows, Sigmoid
 from svmselect.kernels.rows import slices
-from svmselect.sklearn.precomputed import Precomputed, precomputed_gram
 from svmselect.threads import run
 
-__all__ = ["gram_of", "kernel_of", "resolved_gamma", "values_at"]
+__all__ = [
+    "Precomputed",
+    "gram_of",
+    "is_precomputed",
+    "kernel_of",
+    "resolved_gamma",
+    "values_at",
+]
 
 # by scikit-learn's names: the kernel of some gamma, degree and coef0
 KERNELS = {
@@ -36,6 +32,10 @@ KERNELS = {
     "chi2": lambda gamma, degree, coef0: ChiSquared(gamma),
 }
 CROSS_VALUES = 2**18  # kernel values between new rows and support vectors at once: they stay in the cache
+# The two halves may differ by this, relative to the largest value: that is round-off, also of float32 values.
+ASYMMETRY = 1e-5
+# Eigenvalues may fall this far below 0, relative to the largest value, for the same reason.
+INDEFINITE = 1e-6
 
 
 def _variance(X):
@@ -49,7 +49,10 @@ def _variance(X):
 
 
 def resolved_gamma(gamma, X):
-    """gamma as a number: "scale" is ``1 / (d var(X))``, 1 where the variance is 0; "auto" is ``1 / d``."""
+    """Return gamma as a number.
+
+    "scale" is ``1 / (d var(X))``, or 1 where the variance is 0; "auto" is ``1 / d``.
+    """
     if isinstance(gamma, str):
         if gamma == "auto":
             return 1 / X.shape[1]
@@ -65,28 +68,16 @@ def resolved_gamma(gamma, X):
 
 
 def kernel_of(kernel, X, gamma="scale", degree=3, coef0=0.0):
-    """The kernel that an estimator's parameters name, or a ValueError.
+    """Return the kernel that an estimator's parameters name; raise a ValueError for bad ones.
 
-    Parameters
-    ----------
-    kernel : str, Kernel or callable
-        One of `KERNELS`, "precomputed", a kernel itself, or a function of two arrays.
-    X : ndarray or CSR matrix, shape (m, d)
-        The training rows, or the kernel matrix if `kernel` is "precomputed".
-    gamma : {"scale", "auto"} or float
-    degree : int
-    coef0 : float
-        These three are for kernels that are named.
-
-    Returns
-    -------
-    Kernel
+    X are the training rows, or the kernel matrix if `kernel` is "precomputed"; `gamma`, `degree` and `coef0`
+    are for named kernels.
     """
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel) and not isinstance(kernel, type):
         return Custom(kernel)
-    if isinstance(kernel, str) and kernel == "precomputed":
+    if is_precomputed(kernel):
         return Precomputed(X)
     if not (isinstance(kernel, str) and kernel in KERNELS):
         names = [*KERNELS, "precomputed"]
@@ -94,27 +85,22 @@ def kernel_of(kernel, X, gamma="scale", degree=3, coef0=0.0):
     return KERNELS[kernel](1.0 if kernel == "linear" else resolved_gamma(gamma, X), degree, coef0)
 
 
+def is_precomputed(kernel):
+    """Return whether the parameter `kernel` says that rows are those of a kernel matrix."""
+    return isinstance(kernel, str) and kernel == "precomputed"
+
+
 def gram_of(X, kernel, memory_mb):
-    """The Gram matrix of an estimator's own training rows, which become read-only."""
+    """Return the Gram matrix of an estimator's training rows, which become read-only."""
     if isinstance(kernel, Precomputed):
-        return precomputed_gram(kernel)
+        return _precomputed_gram(kernel)
     return Gram(X, kernel, memory_mb=memory_mb, copy=False)
 
 
 def values_at(X, kernel, support_vectors, coef):
-    """``sum_i coef_pi k(x, s_i)`` at rows x, on as many threads as BLAS may use.
+    """Return ``sum_i coef_pi k(x, s_i)`` at rows x, shape (n, n_pairs), on as many threads as BLAS may use.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (n, d)
-    kernel : Kernel
-    support_vectors : ndarray or CSR matrix, shape (s, d)
-        X is made dense or sparse as they are.
-    coef : ndarray, shape (n_pairs, s)
-
-    Returns
-    -------
-    ndarray, shape (n, n_pairs)
+    X is made dense or sparse as the support vectors are.
     """
     if sparse.issparse(X) != sparse.issparse(support_vectors):
         X = sparse.csr_array(X) if sparse.issparse(support_vectors) else X.toarray()
@@ -131,3 +117,57 @@ def values_at(X, kernel, support_vectors, coef):
 
     run(panel, slices(rows.n, max(1, CROSS_VALUES // support.n)), rows.n * support.n * support.width)
     return out
+
+
+class Precomputed(Kernel):
+    """A kernel whose values are given; its rows are row numbers of the matrix K, shape (m, m).
+
+    K has to be symmetric, and positive semi-definite for all but training. Raise a ValueError if it is not
+    square, or not symmetric beyond round-off.
+    """
+
+    name = "precomputed"
+
+    def __init__(self, K):
+        if K.shape[0] != K.shape[1]:
+            raise ValueError(f"a precomputed kernel must be a square matrix, got shape {K.shape}")
+        difference = np.abs(K - K.T)
+        i, j = np.unravel_index(difference.argmax(), K.shape)
+        if difference[i, j] > ASYMMETRY * np.abs(K).max():
+            raise ValueError(
+                f"a precomputed kernel must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} across"
+            )
+        self.K = K
+
+    @cached_property
+    def _is_definite(self):
+        return is_definite(self.K, INDEFINITE)
+
+    def is_definite(self):
+        """Return whether the matrix is positive semi-definite up to round-off."""
+        return self._is_definite
+
+    def check_definite(self):
+        """Raise a ValueError unless the matrix is positive semi-definite."""
+        if not self.is_definite():
+            raise ValueError("leave-one-out errors need a positive semi-definite kernel matrix")
+
+    def block(self, A, B, out=None, slots=None):
+        """Return the values of two sets of row numbers; see `Kernel.block`."""
+        a, b = (rows.X[:, 0].astype(np.intp) for rows in (A, B))
+        values = self.K[a[:, None], b]
+        if out is None:
+            return values
+        out[slice(None) if slots is None else slots] = values
+        return out
+
+    def diagonal(self, A):
+        """Return the value of each row number with itself."""
+        a = A.X[:, 0].astype(np.intp)
+        return self.K[a, a]
+
+
+def _precomputed_gram(kernel):
+    """Return a Gram matrix that takes its columns from a `Precomputed` kernel."""
+    m = len(kernel.K)
+    return Gram(np.arange(m, dtype=np.float64)[:, None], kernel, memory_mb=2.0**40)

@@ -10,16 +10,17 @@ import numpy as np
 from svmselect.loo import leave_one_out
 from svmselect.loo.leave_one_out import EXACT
 from svmselect.path import moved_along_C
-from svmselect.sklearn.problem import right_values
-from svmselect.svm import solve_csvc
+from svmselect.sklearn.one_vs_one import right_values
+from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
+from svmselect.unlearning.points import GAP
 
-__all__ = ["LeftOutModel", "loo_path", "retrained", "values_at"]
+__all__ = ["LEFT_OUT_MODELS", "left_out_tol", "loo_path", "pair_decision", "retrained"]
 
 CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
 
-class LeftOutModel(NamedTuple):
-    """Decision values of the pairs of classes by one model; see `votes`.
+class _LeftOutModel(NamedTuple):
+    """Decision values of the pairs of classes by one model; see `one_vs_one`.
 
     Attributes
     ----------
@@ -36,13 +37,18 @@ class LeftOutModel(NamedTuple):
     n_not_converged: int
 
 
+def left_out_tol(formulation, tol, decision_values):
+    """Return the KKT gap to which left-out rows are solved for signs, or for decision values."""
+    return min(tol, GAP) if decision_values and formulation == "C" else tol
+
+
 def loo_path(
     gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False, hopeless=None
 ):
-    """Yield left-out decision values of every row for each pair of classes, one model for each C.
+    """Yield the _LeftOutModel of each C; None for a C that is given up.
 
-    Leaving out a row of a class changes the problems of the pairs with this class, whose values are those of
-    their own leave-one-out; the other pairs have the values of all rows. Weights stay those of all rows.
+    Leaving out a row of a class changes the problems of the pairs with this class: their values are those of
+    the pairs' leave-one-out. The other pairs have the values of all rows. Weights stay those of all rows.
 
     Parameters
     ----------
@@ -60,13 +66,8 @@ def loo_path(
     decision_values : bool
         Whether the values are exact; else their signs are.
     hopeless : callable, optional
-        Asked now and then, as ``hopeless(values)``, whether a model can be given up: no left-out row has more
-        votes for its class than by these values of the pairs, shape (m, n_pairs).
-
-    Yields
-    ------
-    LeftOutModel
-        Of each C; None for one that was given up.
+        Called now and then as ``hopeless(values)``, with decision values of the pairs, shape (m, n_pairs), by
+        which no row has fewer votes for its class than left out. The model is given up if it returns True.
 
     Raises
     ------
@@ -75,23 +76,26 @@ def loo_path(
     """
     gram.compute()
     gram.check_definite()
-    n_pairs = len(problem.pairs)
-    starts = list(starts) if starts is not None else [None] * n_pairs
+    pairs = problem.pairs
+    starts = [None] * len(pairs) if starts is None else starts
+    n_parts = len(pairs) * len(Cs)
     for c, C in enumerate(Cs):
-        bounds = [C * problem.weight[pair.rows] for pair in problem.pairs]
+        bounds = [C * problem.weight[pair.rows] for pair in pairs]
         values, trained = problem.empty_values(gram.m), problem.empty_values(gram.m)
-        solutions, n_not_converged, given_up = [None] * n_pairs, 0, False
+        solutions, n_not_converged, given_up = [None] * len(pairs), 0, False
+        # the most votes that rows can have left out, by the solutions of all pairs with all rows
         if hopeless is not None:
             solutions = [
                 solve_csvc(
                     pair.gram(gram), pair.y, bound, tol=min(tol, EXACT), max_iter=max_iter, start=start
                 )
-                for pair, bound, start in zip(problem.pairs, bounds, starts, strict=True)
+                for pair, bound, start in zip(pairs, bounds, starts, strict=True)
             ]
             starts = [solution.alpha for solution in solutions]
             most = _most_votes_left(gram, problem, solutions)
-        for p, (pair, bound) in enumerate(zip(problem.pairs, bounds, strict=True)):
-            base = (c * n_pairs + p) / (n_pairs * len(Cs))
+        # leave-one-out of each pair; its decision values with all rows at the rows of other classes
+        for p, (pair, bound) in enumerate(zip(pairs, bounds, strict=True)):
+            base = (c * len(pairs) + p) / n_parts
             loo = leave_one_out(
                 pair.gram(gram),
                 pair.y,
@@ -99,7 +103,7 @@ def loo_path(
                 tol=tol,
                 max_iter=max_iter,
                 start=starts[p],
-                progress=progress and _inner(progress, base, n_pairs * len(Cs)),
+                progress=progress and _inner(progress, base, n_parts),
                 decision_values=decision_values,
                 give_up=hopeless and partial(_hopeless_without, hopeless, most, pair),
             )
@@ -108,22 +112,46 @@ def loo_path(
                 break
             rest, column = np.delete(np.arange(gram.m), pair.rows), pair.number
             values[pair.rows, column], trained[pair.rows, column] = loo.decision, loo.solution.decision
-            values[rest, column] = trained[rest, column] = values_at(gram, pair, loo.solution, rest)
+            values[rest, column] = trained[rest, column] = pair_decision(gram, pair, loo.solution, rest)
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
                 most = _without(most, pair, loo.errors)
             if progress is not None:
-                progress(base + 1 / (n_pairs * len(Cs)))
-        yield None if given_up else LeftOutModel(values, trained, n_not_converged)
+                progress(base + 1 / n_parts)
+        yield None if given_up else _LeftOutModel(values, trained, n_not_converged)
+        # the solutions moved along the path to the next C
         if c + 1 < len(Cs):
             starts = [
                 moved_along_C(pair.y, solution, Cs[c + 1] * problem.weight[pair.rows]) * pair.y
-                for pair, solution in zip(problem.pairs, solutions, strict=True)
+                for pair, solution in zip(pairs, solutions, strict=True)
             ]
 
 
+def _loo_by_training(gram, problem, nus, tol, max_iter, progress=None, decision_values=True, hopeless=None):
+    """Yield the _LeftOutModel of each nu, None for one that is given up, or the InfeasibleNu that it raises.
+
+    Training without each row gives signs and decision values at once, whatever `decision_values` is. For
+    other parameters see `loo_path`.
+    """
+    for number, nu in enumerate(nus):
+        try:
+            solutions = [
+                solve_nusvc(
+                    pair.gram(gram), pair.y, nu, weight=problem.weight[pair.rows], tol=tol, max_iter=max_iter
+                )
+                for pair in problem.pairs
+            ]
+            report = progress and (lambda share, number=number: progress((number + share) / len(nus)))
+            yield retrained(gram, problem, nu, solutions, tol, max_iter, report, hopeless)
+        except InfeasibleNu as error:
+            yield error
+
+
+LEFT_OUT_MODELS = {"C": loo_path, "nu": _loo_by_training}
+
+
 def _most_votes_left(gram, problem, solutions):
-    """Values of the pairs, shape (m, n_pairs), by which no row has fewer votes for its class than left out.
+    """Return values of the pairs, shape (m, n_pairs), by which no row has fewer votes than left out.
 
     Leaving a row out only lowers its own decision value towards its class. Where a value may have another
     sign by round-off, all pairs are right.
@@ -140,40 +168,27 @@ def _values_of(gram, problem, solutions):
     for pair, solution in zip(problem.pairs, solutions, strict=True):
         rest = np.delete(np.arange(gram.m), pair.rows)
         values[pair.rows, pair.number] = solution.decision
-        values[rest, pair.number] = values_at(gram, pair, solution, rest)
+        values[rest, pair.number] = pair_decision(gram, pair, solution, rest)
     return values
 
 
 def _without(values, pair, errors):
-    """Return the values of pairs where this one is known to lose some of its rows."""
+    """Return values of pairs in which this pair misclassifies the rows in `errors`."""
     values = values.copy()
     values[pair.rows[errors], pair.number] = -pair.y[errors]
     return values
 
 
 def _hopeless_without(hopeless, values, pair, errors):
-    """Return whether a model can be given up of which a pair is known to lose some of its rows."""
+    """Return whether to give up the model, given the rows that this pair already misclassifies."""
     return hopeless(_without(values, pair, errors))
 
 
-def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
-    """Return left-out decision values for one model of any kind, by training without each row.
+def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopeless=None):
+    """Return the _LeftOutModel of one nu by training without each row; None if it is given up.
 
-    Parameters
-    ----------
-    gram : Gram
-    problem : Problem
-    solutions : list of Solution
-        With all rows, of each pair.
-    solve : callable
-        ``solve(gram, y, weight)``: the Solution of a pair; a row of weight 0 is left out.
-    progress, hopeless : callable, optional
-        See `loo_path`.
-
-    Returns
-    -------
-    LeftOutModel
-        None for a model that was given up.
+    `solutions` are those with all rows, of each pair; for other arguments see `loo_path`. Raise an
+    InfeasibleNu if nu is infeasible without a row, or leaves no margin.
     """
     gram.compute()
     trained = _values_of(gram, problem, solutions)
@@ -188,7 +203,7 @@ def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
             weight = problem.weight[pair.rows]
             weight[k] = 0
             if (pair.y[weight > 0] == pair.y[k]).any():
-                without = solve(part, pair.y, weight)
+                without = solve_nusvc(part, pair.y, nu, weight=weight, tol=tol, max_iter=max_iter)
                 values[row, p] = without.decision[k]
                 n_not_converged += not without.converged
             else:  # nothing but the other class is left
@@ -198,16 +213,16 @@ def retrained(gram, problem, solutions, solve, progress=None, hopeless=None):
             done += 1
             if progress is not None:
                 progress(done / total)
-    return LeftOutModel(values, trained, n_not_converged)
+    return _LeftOutModel(values, trained, n_not_converged)
 
 
-def values_at(gram, pair, solution, rows):
-    """Decision values of a pair at rows that it was not trained on."""
+def pair_decision(gram, pair, solution, rows):
+    """Return decision values of a pair at rows that it was not trained on."""
     theta = solution.alpha * pair.y
     support = np.flatnonzero(theta)
     return gram.product(pair.rows[support], theta[support], rows) + solution.b
 
 
 def _inner(progress, base, parts):
-    """A callback ``(done, total)`` of one of so many equal parts of the work."""
+    """Return a callback ``(done, total)`` of one of so many equal parts of the work."""
     return lambda done, total: progress(base + done / total / parts)

@@ -1,7 +1,5 @@
 """The model file of LIBSVM: ``svm-train`` writes it, ``svm-predict`` reads it."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise
@@ -10,10 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
-from svmselect.sklearn.coupling import PairwiseCoupling
-from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.svc import SVC
-from svmselect.sklearn.votes import libsvm_coef, pairwise_coef
+from svmselect.sklearn.calibration import PairwiseCoupling
+from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
+from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = ["libsvm_model", "libsvm_text"]
 
@@ -48,6 +45,7 @@ def libsvm_text(model, zero_based=False):
     The first support vector has the first and the last feature in any case, if need be with the value 0, so
     that a reader learns from the file how many there are, and from which number on they count.
     """
+    # 1) models that the format cannot hold
     kernel = model._kernel
     matches = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
     if not matches:
@@ -70,9 +68,10 @@ def libsvm_text(model, zero_based=False):
         raise ValueError(
             "LIBSVM's model file cannot hold the calibration of left-out values: save the model as json"
         )
+    # 2) the head
     codes = np.repeat(np.arange(model.classes_.size), model.n_support_)
     coef = libsvm_coef(model._coef, codes)
-    # intercept_ is that of rows as they are, wherever the origin lies
+    # intercept_ is for rows as they are, wherever the origin lies
     rho = model.intercept_ if model.classes_.size == 2 else -model.intercept_
     lines = [
         f"svm_type {next(word for word, kind in TYPES.items() if kind is type(model))}",
@@ -86,6 +85,7 @@ def libsvm_text(model, zero_based=False):
         f"nr_sv {' '.join(map(str, model.n_support_))}",
         "SV",
     ]
+    # 3) support vectors with their coefficients
     rows = sparse.csr_array(model.support_vectors_, copy=True)
     rows.sum_duplicates()
     first = 0 if zero_based else 1
@@ -129,6 +129,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
     """
     if not (zero_based == "auto" or isinstance(zero_based, bool)):
         raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
+    # 1) the head's keys
     text = re.sub("\r\n?", "\n", text)
     head, mark, body = text.partition("\nSV\n")
     keys = dict(line.split(" ", 1) for line in head.split("\n") if " " in line)
@@ -136,6 +137,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         word = keys.get(key, "").strip()
         if word and word not in known:
             raise ValueError(f"a model of LIBSVM with {key} {word}, of which {', '.join(known)} can be read")
+    # 2) the kernel, the sizes and the support vectors
     try:
         if not mark:
             raise ValueError("no support vectors")
@@ -163,6 +165,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         svm_type = TYPES[keys["svm_type"].strip()]
     except (KeyError, ValueError, TypeError, OverflowError, IndexError):
         raise ValueError("a model of LIBSVM that is cut off or damaged") from None
+    # 3) features counted from 0
     has_feature_0 = bool((rows.indices == 0).any())
     if has_feature_0 and zero_based is False:
         raise ValueError("a support vector has a feature 0, and zero_based is False")
@@ -175,6 +178,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         number = rows.shape[1] - 1 if zero_based else rows.shape[1]
         raise ValueError(f"a support vector has a feature {number}, and the rows have {n_features}")
     rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(n, n_features))
+    # 4) coefficients of pairs, positive for the second class
     coef, b = pairwise_coef(coef, np.repeat(np.arange(k), n_support)), rho
     if k == 2 and labels[0] > labels[1]:  # the other class is the second
         order = np.r_[n_support[0] : n, 0 : n_support[0]]
@@ -217,7 +221,7 @@ def _support_vectors(lines, k):
 
 
 def _floats(words):
-    """Finite numbers, or a ValueError."""
+    """Return finite numbers; raise a ValueError for other words."""
     values = [float(word) for word in words if NUMBER.fullmatch(word.strip())]
     if len(values) != len(words) or not all(map(math.isfinite, values)):
         raise ValueError("not a number")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from typing import ClassVar
 
 import numpy as np
 
 from svmselect.sklearn.calibration import blocks_of
+from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.evaluate import Evaluator
-from svmselect.sklearn.left_out import left_out_rows
-from svmselect.sklearn.problem import Problem, class_weights
+from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, left_out_tol
+from svmselect.sklearn.one_vs_one import Problem, class_weights, winners
+from svmselect.sklearn.scoring import left_out_rows
 from svmselect.sklearn.search import Search
-from svmselect.sklearn.votes import winners
 
 __all__ = ["LOOSearchCV"]
 
@@ -19,14 +21,14 @@ __all__ = ["LOOSearchCV"]
 class LOOSearchCV(Search):
     """Search by exact leave-one-out: for the least error, or for the best score of any kind.
 
-    The models of one kernel share its Gram matrix, and each C starts at the solution of the C before; without
-    a row, the solution is found from the one with it (see `svmselect.leave_one_out`). Nothing is drawn at
-    random. In the project's comparison `SeededCV` chooses models that are as good or better, at less cost.
+    The models of one kernel share its Gram matrix, and each C starts at the solution of the C before. The
+    solution without a row is computed from the one with it (see `svmselect.leave_one_out`). Nothing is drawn
+    at random. In the project's comparison `SeededCV` chooses models that are as good or better, at less cost.
 
     Parameters
     ----------
     estimator : SVC or NuSVC, optional
-        What the models have in common; `SVC()` by default. A NuSVC is trained anew without each row.
+        The parameters that all models share; `SVC()` by default. A NuSVC is trained anew without each row.
     param_grid : dict or list of dicts, optional
         Values of "C" (of a NuSVC "nu"), "kernel", "gamma", "degree", "coef0" and "class_weight", as for
         scikit-learn's GridSearchCV. By default ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf",
@@ -36,33 +38,33 @@ class LOOSearchCV(Search):
         ``scorer(estimator, X, y)``, or several of these. A scorer is applied once to the left-out labels or
         decision values of all rows together: the estimator that it gets answers for each row by the
         classifier without it. By default 1 - the leave-one-out error, in which a row counts by its sample
-        weight times the weight of its class, which is that of `estimator` whatever the grid has.
+        weight times the weight of its class in `estimator`, whatever the grid has.
     refit : bool, str or callable
         Whether to train the best model on all rows, for `predict`. With several scores the name of the one
         that chooses; or a callable that gets `cv_results_` and returns the number of the best model.
     n_candidates : int, optional
         Models that are drawn at random from `param_grid`, whose values may then be distributions of
-        scipy.stats; by default all are judged.
+        scipy.stats; by default all are evaluated.
     factor : float, optional
-        Successive halving, as scikit-learn's HalvingGridSearchCV: all models are judged on a few rows, the
-        best of them on `factor` times as many, and so on to all rows; each time one of `factor` models stays.
+        Successive halving, as scikit-learn's HalvingGridSearchCV: all models are evaluated on a few rows, the
+        best of them on `factor` times as many, and so on to all rows. Each time one of `factor` models stays.
         Fewer than `factor` are left for all rows, or more where the rows are too few for so many rounds.
     stop_early : bool
-        Whether to give a model up as soon as its error can no longer become the least. The same model is
-        chosen; the score of one that was given up is NaN. For the default score.
+        For the default score: whether to give a model up as soon as its error can no longer become the least.
+        The same model is chosen; the score of a model that was given up is NaN.
     n_jobs : int, optional
-        Kernels that are worked on at once, by joblib, as for GridSearchCV; each job has a Gram matrix of its
-        own, and they share the budget `cache_size`. By default one process, which works on as many kernels at
-        once as BLAS may use threads and the budget holds Gram matrices of.
+        Kernels that are evaluated at once, by joblib, as for GridSearchCV; each job has a Gram matrix of its
+        own, and they share the budget `cache_size`. By default one process, which evaluates as many kernels
+        at once as BLAS may use threads, and as the budget holds Gram matrices.
     error_score : "raise" or float
-        The score of a model that cannot be trained or scored, with a FitFailedWarning; or the error is
-        raised. If no model can be, it is an error in any case.
+        The score of a model that cannot be trained or scored, with a FitFailedWarning; or its error is
+        raised. If no model has a score, that is an error in any case.
     return_train_score : bool
         Whether to score the model of all rows at these rows, too.
     verbose : bool
-        Whether to show progress on standard error: a bar, on a terminal; of several jobs joblib's messages.
+        Whether to show progress on standard error: a bar on a terminal, or joblib's messages of several jobs.
     random_state : int, RandomState or None
-        Seed of what `n_candidates` and `factor` draw.
+        Seed of the draws for `n_candidates` and `factor`.
 
     Attributes
     ----------
@@ -75,13 +77,13 @@ class LOOSearchCV(Search):
         `stop_early` also `stopped`, whether a model was given up. With `factor` a model has a row for each of
         its rounds, whose number is `iter` and whose rows are `n_resources`; the last round ranks first.
     best_params_, best_score_, best_index_
-        Of the highest `mean_test_score`, or that of the score that `refit` names; of several models, the
-        first. None of them with several scores and ``refit=False``.
+        Of the model with the highest `mean_test_score`, or the highest mean of the score that `refit` names;
+        of several models, the first. None of them with several scores and ``refit=False``.
     best_estimator_ : SVC or NuSVC
     loo_error_ : float
         The leave-one-out error of the best model, in which each row counts once.
     scoring_ : str, callable, list, tuple, set or dict
-        What the models are judged by: `scoring`, or by default "accuracy", and "weighted_accuracy" where the
+        The score of the models: `scoring`, or by default "accuracy", and "weighted_accuracy" where the
         weights of the classes differ.
     multimetric_ : bool
         Whether there are several scores.
@@ -99,6 +101,9 @@ class LOOSearchCV(Search):
     probabilities need an estimator with ``calibration="loo"``; each row then has the probability that a
     calibration by other rows gives it. Left-out labels have the threshold 0, whatever `threshold` the
     estimator tunes.
+
+    `fit` calls `_rounds`, ``evaluate_candidates``, ``evaluate_kernel`` and ``evaluate`` of its evaluator,
+    ``loo_path``, `svmselect.leave_one_out`, ``unlearn_points`` and, compiled, ``PointPaths.walk``.
 
     Examples
     --------
@@ -145,6 +150,7 @@ class LOOSearchCV(Search):
 
     @property
     def loo_error_(self):
+        """The leave-one-out error of the best model, in which each row counts once."""
         return float(self.cv_results_["loo_error"][self.best_index_])
 
     def _evaluator(self, data, groups, **options):
@@ -156,46 +162,68 @@ class LOOSearchCV(Search):
 
 
 class _LeaveOneOutEvaluator(Evaluator):
-    """Scores of left-out rows: one for each row by default, a single one for all of them by a scorer."""
+    """Evaluation by leave-one-out: a score for each row by default, one for all rows by a scorer."""
 
     n_splits = 1
+    columns: ClassVar = {"loo_error": np.nan}
 
-    @property
-    def n_scores(self):
-        return self.data.codes.size if self.scoring is None else 1
+    def __init__(self, data, template, **options):
+        super().__init__(data, template, **options)
+        self.n_scores = data.codes.size if self.scoring is None else 1
+        self.tol = left_out_tol(template._formulation, template.tol, self.exact)
 
-    def evaluate(self, scores, gram, class_weight, values, progress):
-        """Fill in the scores by leave-one-out of models with increasing C or nu."""
-        data = self.data
+    def evaluate(self, gram, class_weight, values, progress):
+        """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
+        data, template = self.data, self.template
         per_class = class_weights(class_weight, data.classes, data.codes)
         problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
-        scores.columns["loo_error"] = np.full(scores.n, np.nan)
-        options = {"hopeless": self.is_hopeless_by} if self.stop_early else {}
-        models = self.template.left_out_models(gram, problem, values, self.exact, progress, **options)
-        for c in range(scores.n):
+        models = LEFT_OUT_MODELS[template._formulation](
+            gram,
+            problem,
+            values,
+            template.tol,
+            step_limit(template.max_iter),
+            progress=progress,
+            decision_values=self.exact,
+            hopeless=self.is_hopeless_by if self.stop_early else None,
+        )
+        for _ in values:
             begin = time.perf_counter()
             model = next(models)
-            scores.fit_time[c] = time.perf_counter() - begin
-            if isinstance(model, Exception):
-                self.fail(scores, c, model)
-                continue
+            seconds = time.perf_counter() - begin
             if model is None:
-                self.stop(scores, c)
-                continue
-            scores.n_not_converged[c] = model.n_not_converged
-            begin = time.perf_counter()
-            right = winners(model.values, data.classes.size, self.template.break_ties) == data.codes
-            scores.columns["loo_error"][c] = np.mean(~right)
-            scores.put(scores.test, c, self.scores_of(scores, c, model.values, right))
-            if self.stop_early:
-                self.least = min(self.least, self.error_of(~right))
-            scores.score_time[c] = time.perf_counter() - begin
-            if self.return_train_score:
-                right = winners(model.trained, data.classes.size, self.template.break_ties) == data.codes
-                scores.put(scores.train, c, self.scores_of(scores, c, model.trained, right))
+                scores = self.stopped()
+            elif isinstance(model, Exception):
+                scores = self.failed(model)
+            else:
+                scores = self.model_scores(model)
+            scores.fit_time[:] = seconds
+            yield scores
+
+    def model_scores(self, model):
+        """Return the _ModelScores of a _LeftOutModel."""
+        begin = time.perf_counter()
+        right = self.are_right(model.values)
+        test, error = self.scores_of(model.values, right)
+        if self.stop_early:
+            self.least = min(self.least, self.error_of(~right))
+        scores = self.unscored(np.nan, {})
+        scores.columns["loo_error"] = np.mean(~right)
+        scores.test, scores.n_not_converged = test, model.n_not_converged
+        scores.score_time[:] = time.perf_counter() - begin
+        if self.return_train_score:
+            scores.train, train_error = self.scores_of(model.trained, self.are_right(model.trained))
+            error = train_error or error
+        if error is not None:
+            scores.failures[0] = error
+        return scores
+
+    def are_right(self, values):
+        """Return whether decision values of the pairs classify each row correctly."""
+        return winners(values, self.data.classes.size, self.template.break_ties) == self.data.codes
 
     def error_of(self, wrong):
-        """The share of the weight of the rows."""
+        """Return the share of the misclassified rows in the weight of all rows."""
         return np.average(wrong, weights=self.data.error_weight)
 
     def is_hopeless_by(self, values):
@@ -203,13 +231,14 @@ class _LeaveOneOutEvaluator(Evaluator):
         wrong = winners(values, self.data.classes.size) != self.data.codes
         return self.is_hopeless(self.error_of(wrong))
 
-    def scores_of(self, scores, c, values, right):
-        """Scores by name of a model with these decision values."""
+    def scores_of(self, values, right):
+        """Return the scores by name of a model with these decision values, and the error of a scorer."""
         if self.scoring is None:
-            return {"score": right}
+            return {"score": right.astype(np.float64)}, None
         data = self.data
         blocks = blocks_of(data.codes)
         left_out = left_out_rows(
             self.template, data.classes, data.codes, data.given_X, values, data.weight, blocks
         )
-        return self.scored(scores, c, 0, left_out, data.given_y, data.metadata)
+        scores, error = self.scored(left_out, data.given_y, data.metadata)
+        return {name: np.array([score]) for name, score in scores.items()}, error

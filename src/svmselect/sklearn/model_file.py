@@ -1,4 +1,4 @@
-"""Trained classifiers in files: a format of our own, which is JSON, and that of LIBSVM; no pickle."""
+"""Trained classifiers in files: this library's JSON format, and that of LIBSVM; no pickle."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ from svmselect.kernels import (
     Sigmoid,
     Sum,
 )
-from svmselect.sklearn.calibration import Calibration
-from svmselect.sklearn.coupling import PairwiseCoupling
+from svmselect.sklearn.calibration import Calibration, PairwiseCoupling
 from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
-from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = ["content_hash", "load_model", "read_model", "save_model"]
 
@@ -56,7 +54,7 @@ class _SavedModel:
     model : SVC or NuSVC
     format : {"json", "libsvm"}
     encoding : dict or None
-        How the rows of a file become those of the model, for who has written it.
+        The map from rows of a table to rows of the model, for the command that has written it.
     zero_based : bool
         Whether a file of LIBSVM counts its features from 0.
     """
@@ -126,15 +124,15 @@ def save_model(model, path, format="json", encoding=None, zero_based=False):
 
 
 def load_model(path, n_features=None, zero_based="auto"):
-    """Read a classifier that `save_model`, the command ``svmselect`` or LIBSVM's ``svm-train`` has written.
+    """Read a classifier that `save_model`, ``svmselect train`` or LIBSVM's ``svm-train`` has written.
 
     Parameters
     ----------
     path : str or Path
         The format is told from the content.
     n_features : int, optional
-        Features of the rows, where LIBSVM has written the model: its file does not say it. By default those
-        up to the largest number that a support vector has.
+        Number of features of the rows, which LIBSVM's model file lacks. By default the largest number of a
+        feature that a support vector has.
     zero_based : {"auto"} or bool
         Whether number 0 of LIBSVM's file is the first feature, and not number 1; as for scikit-learn's
         ``load_svmlight_file``. By default whether a support vector has a feature 0.
@@ -143,9 +141,9 @@ def load_model(path, n_features=None, zero_based="auto"):
     -------
     SVC or NuSVC
         It predicts, and does not have the training set: its estimates are an AttributeError. From LIBSVM's
-        file, C (or nu) and what else it lacks are the defaults; two classes are sorted, more keep the file's
-        order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if ``svm-train -b 1``
-        has written the file.
+        file, C (or nu) and other missing parameters are the defaults. Two classes are sorted; more keep the
+        file's order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if
+        ``svm-train -b 1`` has written the file.
 
     Raises
     ------
@@ -154,20 +152,8 @@ def load_model(path, n_features=None, zero_based="auto"):
 
     Notes
     -----
-    A model of ``svmselect train`` predicts the rows that its encoding makes of a file (categories, imputed
-    and standardised values); ``svmselect predict`` applies it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from sklearn.datasets import load_iris
-    >>> from svmselect.sklearn import SVC, load_model, save_model
-    >>> X, y = load_iris(return_X_y=True)
-    >>> path = Path(tempfile.mkdtemp()) / "model.json"
-    >>> save_model(SVC().fit(X, y), path)
-    >>> load_model(path).predict(X[:2])
-    array([0, 0])
+    A model of ``svmselect train`` takes encoded rows (categories, imputed and standardised values);
+    ``svmselect predict`` applies the encoding to a file.
     """
     return read_model(path, n_features, zero_based).model
 
@@ -197,7 +183,7 @@ def read_model(path, n_features=None, zero_based="auto"):
 
 
 def _json_text(model, encoding):
-    """The file of a model."""
+    """Return the file of a model."""
     kernel = model._kernel
     content = {
         "type": type(model).__name__,
@@ -231,26 +217,26 @@ def _json_text(model, encoding):
 
 
 def content_hash(content):
-    """The sha256 of what a file of our own says of the model, in hexadecimal digits."""
+    """Return the sha256 of the parts of a JSON file that describe the model, in hexadecimal digits."""
     said = {key: value for key, value in content.items() if key not in HEAD}
     text = json.dumps(said, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value):
-    """A number or text of Python for one of NumPy."""
+    """Return a number or text of Python for one of NumPy."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _parameter(name, value):
-    """A parameter as JSON holds it; weights by class as pairs, since labels may be of any kind."""
+    """Return a parameter as JSON holds it; weights by class as pairs, since labels may be of any kind."""
     if name == "class_weight" and isinstance(value, dict):
         return [[_plain(label), _plain(weight)] for label, weight in value.items()]
     return _kernel_parts(value) if isinstance(value, Kernel) else _plain(value)
 
 
 def _kernel_parts(kernel):
-    """The name and the parameters of a kernel, which may be made of others."""
+    """Return the name and the parameters of a kernel, which may be made of others."""
     if KERNELS.get(kernel.name) is not type(kernel):
         raise ValueError(f"a model with the kernel {kernel!r} cannot be saved: it is a program")
     parts = {"name": kernel.name}
@@ -277,11 +263,12 @@ def _matrix(X):
 
 
 def _read_json(text):
-    """The _SavedModel of a file of our own."""
+    """Return the _SavedModel of a JSON file."""
 
     def no_number(word):
         raise ValueError(word)
 
+    # 1) JSON of a known format and version, as it was written
     try:
         content = json.loads(text, parse_constant=no_number)
     except (ValueError, RecursionError):
@@ -295,6 +282,7 @@ def _read_json(text):
         raise ValueError(f"{origin}of version {number!r} of the format, and this one reads {VERSION}")
     if content.get("sha256") != content_hash(content):
         raise ValueError("the file is damaged: its content is not what was written")
+    # 2) the parts of the model
     try:
         parameters = content["parameters"]
         if isinstance(parameters["class_weight"], list):
@@ -398,7 +386,8 @@ def _restored(
     origin=None,
     support=None,
 ):
-    """A fitted estimator of its parts, or a ValueError where they do not fit each other."""
+    """Return a fitted estimator of its parts; raise a ValueError where they do not fit each other."""
+    # shapes and numbers of rows
     k, n_pairs, n = classes.size, math.comb(classes.size, 2), int(n_support.sum())
     has_rows = kernel is not None and n > 0
     shapes = [
@@ -417,6 +406,7 @@ def _restored(
         raise ValueError("the file is damaged: its parts do not fit each other")
     if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
         raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
+    # fitted attributes
     estimator._kernel, estimator._origin, estimator.classes_ = kernel, origin, classes
     estimator._coef, estimator._b = np.ascontiguousarray(coef.reshape(n_pairs, n)), b
     estimator.support_vectors_ = support_vectors

@@ -1,19 +1,22 @@
-"""Scorers as scikit-learn has them, applied to left-out rows."""
-
-from __future__ import annotations
+"""scikit-learn's scorers applied to left-out rows, and a threshold tuned by one of them."""
 
 import warnings
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _num_features
 
-from svmselect.sklearn.routing import routing_enabled
+from svmselect.sklearn.calibration import left_out_probabilities
+from svmselect.sklearn.one_vs_one import decisions, winners
 
-__all__ = ["Scoring"]
+__all__ = ["LeftOut", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
 
-WANTED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
+ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
 
 
 class Scoring:
@@ -30,9 +33,9 @@ class Scoring:
     names : list of str
         The names of the scores.
     several : bool
-        Whether they have names of their own; a single one is "score".
+        Whether there are several scores; the name of a single one is "score".
     needs_values : bool
-        Whether a scorer asks for more than labels.
+        Whether a scorer needs more than labels.
 
     Raises
     ------
@@ -55,7 +58,7 @@ class Scoring:
         else:
             named = {"score": scoring}
         if not named:
-            raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
+            raise ValueError(f"scoring must be {ALLOWED}, got {scoring!r}")
         self._scorers = {name: _scorer_of(scorer) for name, scorer in named.items()}
         self._takes = {name: {"sample_weight": "sample_weight"} for name in named}
         self.names, self.needs_values = list(named), True
@@ -66,7 +69,7 @@ class Scoring:
         return MetadataRouter(owner=self).add(**self._scorers, method_mapping=mapping)
 
     def route(self, metadata):
-        """Hand every scorer what it asks for, by scikit-learn's routing, and nothing else."""
+        """Give every scorer the metadata that it requests, by scikit-learn's routing, and nothing else."""
         routed = process_routing(self, "score", **metadata)
         for name in self._scorers:
             self._takes[name] = {
@@ -75,14 +78,9 @@ class Scoring:
             }
 
     def rehearse(self, left_out, y, metadata=None):
-        """Apply every scorer once, before anything is trained: what it asks for, and what it returns.
+        """Apply every scorer once, before anything is trained, to learn what it requests and returns.
 
-        Parameters
-        ----------
-        left_out : LeftOut
-            With decision values that are right everywhere.
-        y, metadata
-            As for a call.
+        The decision values of `left_out` are right everywhere; for other arguments see `__call__`.
         """
         metadata = metadata or {}
         if not routing_enabled() and "sample_weight" in metadata:
@@ -95,23 +93,13 @@ class Scoring:
                         f"scorer {name!r} takes no sample_weight: each row counts once", stacklevel=4
                     )
         self.names = list(self(left_out, y, metadata))
-        self.needs_values = left_out.asked_for_values
+        self.needs_values = left_out.values_needed
         self.several = self.several or self.names != ["score"]
 
     def __call__(self, left_out, y, metadata=None):
-        """The scores at some rows.
+        """Return the scores by name of a LeftOut, whose rows have the labels `y`.
 
-        Parameters
-        ----------
-        left_out : LeftOut
-        y : ndarray, shape (n,)
-            Labels.
-        metadata : dict from str to array, shape (n,), optional
-            What the user gave for these rows, such as "sample_weight".
-
-        Returns
-        -------
-        dict from str to float
+        `metadata` holds arrays that the user gave for these rows, by name, such as "sample_weight".
         """
         scores = {}
         for name, scorer in self._scorers.items():
@@ -126,7 +114,7 @@ class Scoring:
         return {parameter: metadata[key] for parameter, key in self._takes[name].items() if key in metadata}
 
     def score_estimator(self, estimator, X, y, name, metadata=None):
-        """The score of this name of a fitted estimator."""
+        """Return the score of this name of a fitted estimator."""
         for score_name, scorer in self._scorers.items():
             if score_name == name or name not in self._scorers:
                 score = scorer(estimator, X, y, **self._options(score_name, metadata or {}))
@@ -138,7 +126,7 @@ class Scoring:
 
 
 def _scorer_of(scoring):
-    """A callable ``scorer(estimator, X, y)``, or a ValueError."""
+    """Return a callable ``scorer(estimator, X, y)``; raise a ValueError for anything else."""
     if callable(scoring):
         return scoring
     if isinstance(scoring, str):
@@ -146,4 +134,111 @@ def _scorer_of(scoring):
             return get_scorer(scoring)
         except ValueError:
             pass
-    raise ValueError(f"scoring must be {WANTED}, got {scoring!r}")
+    raise ValueError(f"scoring must be {ALLOWED}, got {scoring!r}")
+
+
+def left_out_rows(estimator, classes, codes, X, values, weight, folds):
+    """Return the LeftOut of all rows of a model.
+
+    `codes` are the numbers of the rows' classes. The probabilities of each fold's rows are calibrated by the
+    rows of other folds, which count by `weight`. For other arguments see `LeftOut`.
+    """
+
+    @cache
+    def probabilities():
+        by_class, k = decisions(values, classes.size, "ovr"), classes.size
+        return left_out_probabilities(by_class, codes, k, weight, estimator.calibration_method, folds)
+
+    return LeftOut(estimator, classes, X, values, probabilities)
+
+
+class LeftOut(ClassifierMixin, BaseEstimator):
+    """A fitted classifier as scorers see it, each of whose answers is by the classifier without that row.
+
+    Parameters
+    ----------
+    estimator : SVC
+        Its `decision_function_shape` is the shape of the decision values.
+    classes : ndarray, shape (k,)
+    X : array_like, DataFrame or CSR matrix, shape (n, d)
+        The rows that scorers may ask about, all at once.
+    values : ndarray, shape (n, k (k - 1) / 2)
+        Decision values of the pairs.
+    probabilities : callable, optional
+        ``probabilities()``: those of the classes, shape (n, k).
+
+    Attributes
+    ----------
+    values_needed : bool
+        Whether a scorer has called for more than labels.
+    """
+
+    def __init__(self, estimator, classes, X, values, probabilities=None):
+        self.estimator, self.classes, self.X, self.values = estimator, classes, X, values
+        self.probabilities = probabilities
+        self.classes_ = classes
+        self.n_features_in_ = _num_features(X)
+        self.values_needed = False
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def _check_rows(self, X):
+        if X is not self.X:
+            raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
+
+    def predict(self, X):
+        """Return the labels, shape (n,)."""
+        self._check_rows(X)
+        return self.classes_[winners(self.values, self.classes_.size, self.estimator.break_ties)]
+
+    def decision_function(self, X):
+        """Return the decision values; see `SVC.decision_function`."""
+        self._check_rows(X)
+        self.values_needed = True
+        return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
+
+    def predict_proba(self, X):
+        """Return probabilities of the classes, shape (n, k), by the calibration of the estimator."""
+        self._check_rows(X)
+        self.values_needed = True
+        if getattr(self.estimator, "calibration", None) is None:
+            raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")
+        return self.probabilities()
+
+
+def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):
+    """Return the threshold of the decision values at which a score of the left-out rows is largest.
+
+    `values` are left-out decision values of two classes, shape (m,); X, y, `codes` and `metadata` are those
+    of the rows, and `scoring` is one score, of labels. If several thresholds are equally good, it is the
+    nearest to 0.
+
+    Notes
+    -----
+    The candidates are the middles between neighbouring values that have a row of the first class below and
+    one of the second above, and both ends. From anywhere else the threshold can move so that more rows are
+    right and no other row is wrong: a score that never falls by that is not larger there.
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    has = [np.bincount(place[codes == c], minlength=distinct.size) > 0 for c in (0, 1)]
+    between = np.flatnonzero(has[0][:-1] & has[1][1:])
+    reach = max(1.0, float(np.abs(distinct).max()))
+    candidates = np.concatenate(
+        [[distinct[0] - reach], (distinct[between] + distinct[between + 1]) / 2, [distinct[-1] + reach]]
+    )
+    scores = np.array(
+        [
+            scoring(LeftOut(estimator, classes, X, values[:, None] - t), y, metadata)["score"]
+            for t in candidates
+        ]
+    )
+    if np.isnan(scores).all():
+        raise ValueError("threshold is tuned by a score that is a number, got none for any threshold")
+    best = np.flatnonzero(scores >= np.nanmax(scores) - 1e-12)
+    return float(candidates[best[np.abs(candidates[best]).argmin()]])
+
+
+def routing_enabled():
+    """Return whether ``sklearn.set_config(enable_metadata_routing=True)`` holds."""
+    return get_config()["enable_metadata_routing"]

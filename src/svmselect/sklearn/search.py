@@ -1,42 +1,41 @@
-"""Base of the searches over C and gamma."""
+"""Base of the searches over C and gamma: rounds of halving, the best model, and the columns of results."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import time
+import warnings
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmselect.sklearn.base import as_given, training_set, warn_not_converged
 from svmselect.sklearn.calibration import check_calibration
-from svmselect.sklearn.candidates import candidates_of
-from svmselect.sklearn.choice import Choice
+from svmselect.sklearn.candidates import candidates_of, parameters
+from svmselect.sklearn.classifier import as_given, training_set, warn_not_converged
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
-from svmselect.sklearn.halving import LEAST_OF_A_CLASS, nested_order, rows_of_rounds
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.nu_svc import NuSVC
-from svmselect.sklearn.problem import right_values
-from svmselect.sklearn.results import columns_of, ranked, ranks, warn_failed
-from svmselect.sklearn.routing import routing_enabled
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.kernels import is_precomputed
+from svmselect.sklearn.one_vs_one import right_values
+from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
+from svmselect.sklearn.svc import SVC, NuSVC
 
-__all__ = ["Search"]
+__all__ = ["Search", "nested_order", "rows_of_rounds"]
 
 # Leave-one-out takes the place of this many splits when the rows of the first round are counted.
 SPLITS = 5
+LEAST_OF_A_CLASS = 2  # rows that the first round has of each class, and of each class in each split
 
 
 def _has_probabilities(search):
-    """Whether the models of a search have probabilities."""
+    """Return whether the models of a search have probabilities."""
     return getattr(search.estimator, "calibration", None) is not None
 
 
@@ -56,7 +55,7 @@ class Search(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = kernel != "precomputed"
         return tags
 
-    # handed on by `get_metadata_routing`, and not asked for by the search itself
+    # passed on by `get_metadata_routing`, and not used by the search itself
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED, "groups": UNUSED}
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
@@ -100,10 +99,10 @@ class Search(ClassifierMixin, BaseEstimator):
         sample_weight : array_like, shape (m,), optional
             Weights of the rows in training and in scores, see `SVC.fit`.
         groups : array_like, shape (m,), optional
-            For a splitter that asks for them.
+            For a splitter that needs them.
         **metadata : array_like, shape (m,)
-            What else scorers or the splitter ask for, with scikit-learn's metadata routing. Who gets what,
-            weights and groups included, is then what they request.
+            Other arrays for scorers or the splitter, with scikit-learn's metadata routing. Each of them then
+            gets the arrays that it requests, weights and groups included.
 
         Returns
         -------
@@ -115,6 +114,7 @@ class Search(ClassifierMixin, BaseEstimator):
             For a bad parameter of the search, the grid or the estimator, as `SVC.fit`, and if no model can be
             trained.
         """
+        # 1) parameters, rows and metadata
         template = self._template()
         check_calibration(template)
         self._check_parameters()
@@ -129,13 +129,14 @@ class Search(ClassifierMixin, BaseEstimator):
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
         given_X, given_y = as_given(X, y, rows, template.kernel)
         data = EvaluationRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
+        # 2) the models, and a rehearsal of the scores
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
         if scoring is not None:
             k = classes.size
             right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
-        choice = Choice(self.refit, scoring)
+        choice = _Choice(self.refit, scoring)
         options = {
             "template": template,
             "scoring": scoring,
@@ -143,16 +144,17 @@ class Search(ClassifierMixin, BaseEstimator):
             "return_train_score": self.return_train_score,
             "stop_early": self.stop_early,
         }
+        # 3) the search
         self._check_shortcuts(choice.by, template)
         begin = time.perf_counter()
         rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
         self.search_time_ = time.perf_counter() - begin
-
+        # 4) results, and the best model trained on all rows
         self.classes_, self.n_rows_ = classes, codes.size
         self.multimetric_ = scoring is not None and scoring.several
         self.scoring_ = data.default_score if scoring is None else self.scoring
         self._scoring = scoring
-        self.cv_results_ = ranked(rounds)
+        self.cv_results_ = _ranked(rounds)
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(choice.applied_to(self.cv_results_))
@@ -164,44 +166,42 @@ class Search(ClassifierMixin, BaseEstimator):
         return self
 
     def _rounds(self, data, groups, candidates, by, options, rng):
-        """The columns of the models, of each round; without `factor` there is one, of all rows."""
+        """Return the columns of the models of each round; without `factor` there is one, of all rows."""
         evaluator = self._evaluator(data, groups, **options)
-        if self.factor is None:
-            return [self._columns(evaluator, candidates)]
-        splits = evaluator.n_splits if self._named_splits else SPLITS
-        least = LEAST_OF_A_CLASS * data.classes.size * splits
-        sizes = rows_of_rounds(len(candidates), self.factor, data.codes.size, least)
-        order, rounds = nested_order(data.codes, rng), []
-        pairwise = isinstance(evaluator.template.kernel, str) and evaluator.template.kernel == "precomputed"
+        sizes, rounds = [data.codes.size], []
+        if self.factor is not None:
+            splits = evaluator.n_splits if self._named_splits else SPLITS
+            least = LEAST_OF_A_CLASS * data.classes.size * splits
+            sizes = rows_of_rounds(len(candidates), self.factor, data.codes.size, least)
+            order = nested_order(data.codes, rng)
         for number, size in enumerate(sizes):
+            # 1) rows of this round
             if size < data.codes.size:
                 rows = np.sort(order[:size])
-                sample = data.taken(rows, pairwise)
+                sample = data.taken(rows, is_precomputed(options["template"].kernel))
                 evaluator = self._evaluator(sample, None if groups is None else groups[rows], **options)
-            else:
+            elif self.factor is not None:
                 evaluator = self._evaluator(data, groups, **options)
-            columns = self._columns(evaluator, candidates)
-            columns["iter"] = np.full(len(candidates), number)
-            columns["n_resources"] = np.full(len(candidates), size)
+            # 2) scores of its models
+            models = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
+            _warn_failed(models, self.error_score)
+            n_not_converged = sum(model.n_not_converged for model in models)
+            warn_not_converged(n_not_converged, evaluator.template, evaluator.tol)
+            by_row = evaluator.scoring is None and not self._named_splits
+            weight = evaluator.data.error_weight if by_row else None
+            columns = _columns_of(models, candidates, self._named_splits, weight)
+            # 3) the best of them go on to the next round
+            if self.factor is not None:
+                columns["iter"] = np.full(len(candidates), number)
+                columns["n_resources"] = np.full(len(candidates), size)
+                n_remaining = math.ceil(len(candidates) / self.factor)
+                best = np.argsort(_ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
+                candidates = [candidates[n] for n in np.sort(best)]
             rounds.append(columns)
-            n_remaining = math.ceil(len(candidates) / self.factor)
-            best = np.argsort(ranks(columns[f"mean_test_{by}"]), kind="stable")[:n_remaining]
-            candidates = [candidates[n] for n in np.sort(best)]
         return rounds
 
-    def _columns(self, evaluator, candidates):
-        """Return the scores of some models as columns of `cv_results_`."""
-        scores = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
-        warn_failed(scores, self.error_score)
-        exact = evaluator.exact and not self._named_splits
-        tol = evaluator.template.left_out_tol(True) if exact else evaluator.template.tol
-        warn_not_converged(int(scores.n_not_converged.sum()), evaluator.template, tol)
-        by_row = evaluator.scoring is None and not self._named_splits
-        weight = evaluator.data.error_weight if by_row else None
-        return columns_of(scores, candidates, self._named_splits, weight)
-
     def _check_shortcuts(self, by, template):
-        """A ValueError for a bad `factor` or `stop_early`."""
+        """Raise a ValueError for a bad `factor` or `stop_early`."""
         if self.factor is not None:
             if not (isinstance(self.factor, numbers.Real) and self.factor > 1):
                 raise ValueError(f"factor must be a number above 1, got {self.factor!r}")
@@ -217,7 +217,7 @@ class Search(ClassifierMixin, BaseEstimator):
                 raise ValueError("stop_early is for votes, got break_ties=True")
 
     def _check_parameters(self):
-        """A ValueError for a bad parameter of the search itself."""
+        """Raise a ValueError for a bad `error_score`."""
         score = self.error_score
         if not (isinstance(score, numbers.Real) or (isinstance(score, str) and score == "raise")):
             raise ValueError(f"error_score must be 'raise' or a number, got {score!r}")
@@ -243,7 +243,7 @@ class Search(ClassifierMixin, BaseEstimator):
         return self.best_estimator_
 
     def score(self, X, y, sample_weight=None, **metadata):
-        """The score of the best model at new rows.
+        """Compute the score of the best model at new rows.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class Search(ClassifierMixin, BaseEstimator):
             Rows as for `SVC.fit`. The weights count in an accuracy alone, or where metadata routing hands
             them to the scorer.
         **metadata : array_like, shape (n,)
-            What else the scorer asks for, with metadata routing.
+            Other arrays for the scorer, with metadata routing.
 
         Returns
         -------
@@ -271,16 +271,16 @@ class Search(ClassifierMixin, BaseEstimator):
         return self._scoring.score_estimator(best, X, y, name, given)
 
     def predict(self, X):
-        """Labels by the best model; see `SVC.predict`."""
+        """Predict labels by the best model; see `SVC.predict`."""
         return self._best().predict(X)
 
     def decision_function(self, X):
-        """Decision values of the best model; see `SVC.decision_function`."""
+        """Compute decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probabilities by the best model; see `SVC.predict_proba`."""
+        """Compute probabilities by the best model; see `SVC.predict_proba`."""
         return self._best().predict_proba(X)
 
     @available_if(_has_probabilities)
@@ -292,3 +292,154 @@ class Search(ClassifierMixin, BaseEstimator):
 def _handed_on(given, routed):
     """Return the metadata that routing passes on, under the caller's names."""
     return {name: value for name, value in given.items() if any(value is one for one in routed.values())}
+
+
+class _Choice:
+    """The choice of the best model.
+
+    Parameters
+    ----------
+    refit : bool, str or callable
+        See the searches; a ValueError for a bad one.
+    scoring : Scoring or None
+
+    Attributes
+    ----------
+    by : str, callable or None
+        The score that chooses, or a function of `cv_results_`; None if no model is the best.
+    """
+
+    def __init__(self, refit, scoring):
+        several = scoring is not None and scoring.several
+        on_or_off = isinstance(refit, bool | np.bool_)
+        if not (callable(refit) or several or on_or_off):
+            raise ValueError(f"refit must be a bool or a callable with one score, got {refit!r}")
+        if callable(refit):
+            self.by = refit
+        elif not several:
+            self.by = "score"
+        elif on_or_off and not refit:
+            self.by = None
+        elif isinstance(refit, str) and refit in scoring.names:
+            self.by = refit
+        else:
+            raise ValueError(
+                f"refit must name the score that chooses, one of {', '.join(scoring.names)}, or be a "
+                f"callable or False, got {refit!r}"
+            )
+
+    def applied_to(self, results):
+        """Return the best model of `results` and its score as attributes of the search."""
+        if self.by is None:
+            return {}
+        models = results["params"]
+        if not callable(self.by):
+            index = int(results[f"rank_test_{self.by}"].argmin())
+            score = float(results[f"mean_test_{self.by}"][index])
+            return {"best_index_": index, "best_params_": models[index], "best_score_": score}
+        index = self.by(results)
+        if not isinstance(index, numbers.Integral) or not 0 <= index < len(models):
+            raise ValueError(
+                f"refit must return the number of a model, from 0 to {len(models) - 1}, got {index!r}"
+            )
+        return {"best_index_": int(index), "best_params_": models[int(index)]}
+
+
+def rows_of_rounds(n_models, factor, m, least):
+    """Return the number of rows of each round, from at least `least` to all m.
+
+    The rows grow by `factor` from one round to the next; its inverse is the share of the models that goes on.
+    """
+    n_possible = math.floor(math.log(n_models, factor) + 1e-9)
+    possible = math.floor(math.log(max(m / least, 1), factor) + 1e-9)
+    n = min(n_possible, possible)
+    return [round(m / factor ** (n - r)) for r in range(n + 1)]
+
+
+def nested_order(codes, rng):
+    """Draw an order of the rows whose beginnings have the shares of the classes, and a few rows of each.
+
+    `codes` are the numbers of the rows' classes.
+    """
+    order = rng.permutation(codes.size)
+    place = np.empty(codes.size)
+    for code in np.unique(codes):
+        rows_of_class = order[codes[order] == code]
+        place[rows_of_class] = (np.arange(rows_of_class.size) + 0.5) / rows_of_class.size
+        place[rows_of_class[:LEAST_OF_A_CLASS]] = -1
+    return order[np.argsort(place[order], kind="stable")]
+
+
+def _merged(rounds):
+    """Return the columns of all rounds as one table; columns that a round lacks are NaN."""
+    if len(rounds) == 1:
+        return rounds[0]
+    table = {}
+    for name in dict.fromkeys(name for columns in rounds for name in columns):
+        parts = [columns.get(name, np.full(len(columns["params"]), np.nan)) for columns in rounds]
+        if name == "params":
+            table[name] = [model for part in parts for model in part]
+        elif isinstance(parts[0], np.ma.MaskedArray):
+            table[name] = np.ma.concatenate(parts)
+        else:
+            table[name] = np.concatenate(parts)
+    return table
+
+
+def _columns_of(models, candidates, named_splits, weight=None):
+    """Return the scores and times of some models as columns of `cv_results_`.
+
+    Each split has columns of its own if `named_splits`. `weight` is what each of a model's scores counts in
+    their mean; all count the same by default.
+    """
+    columns = parameters(candidates)
+    for name in ("fit_time", "score_time"):
+        seconds = np.array([getattr(model, name) for model in models])
+        columns |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
+    for kind in ("test", "train"):
+        for name in getattr(models[0], kind):
+            scores = np.array([getattr(model, kind)[name] for model in models])
+            if named_splits:
+                columns |= {f"split{h}_{kind}_{name}": values for h, values in enumerate(scores.T)}
+            mean = np.average(scores, axis=1, weights=weight)
+            deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
+            columns |= {f"mean_{kind}_{name}": mean, f"std_{kind}_{name}": deviation}
+    columns |= {name: np.array([model.columns[name] for model in models]) for name in models[0].columns}
+    return columns | {"n_not_converged": np.array([model.n_not_converged for model in models], dtype=np.intp)}
+
+
+def _ranked(rounds):
+    """Return the columns of all rounds as one table, with the ranks of the models by each score."""
+    table = _merged(rounds)
+    for name in [name for name in table if name.startswith("mean_test_")]:
+        table[name.replace("mean", "rank", 1)] = _ranks(table[name], table.get("iter"))
+    return table
+
+
+def _warn_failed(models, error_score):
+    """Warn of models without a score on some split; raise a ValueError if no model has a score anywhere."""
+    failures = [(n, error) for n, model in enumerate(models) for error in model.failures.values()]
+    if not failures:
+        return
+    reason = failures[0][1]
+    message = f"{type(reason).__name__}: {reason}"
+    if len(failures) == sum(model.fit_time.size for model in models):
+        raise ValueError(f"no model could be trained and scored: {message}") from reason
+    warnings.warn(
+        f"{len({n for n, _ in failures})} of {len(models)} models could not be trained and scored on some "
+        f"split, where their score is {error_score}; the first because of {message}",
+        FitFailedWarning,
+        stacklevel=3,
+    )
+
+
+def _ranks(mean, rounds=None):
+    """Return ranks of mean scores from 1, of later rounds before those of earlier ones; NaN ranks last."""
+    rounds = np.zeros(mean.size) if rounds is None else rounds
+    # means that differ by round-off alone are one rank
+    worst_last = np.where(np.isnan(mean), np.inf, -np.round(mean, 12))
+    ranks = np.empty(mean.size, dtype=np.int32)
+    for number in np.unique(rounds):
+        in_round = rounds == number
+        ranks[in_round] = rankdata(worst_last[in_round], method="min") + np.count_nonzero(rounds > number)
+    return ranks

@@ -9,14 +9,15 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from svmselect.cv import cross_validate_grid
-from svmselect.sklearn.base import step_limit
+from svmselect.path import moved_along_C
 from svmselect.sklearn.calibration import Calibration, blocks_of, left_out_probabilities
+from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.evaluate import Evaluator
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.problem import Problem, class_weights
+from svmselect.sklearn.one_vs_one import Problem, class_weights, decisions, winners
+from svmselect.sklearn.scoring import LeftOut
 from svmselect.sklearn.search import Search
 from svmselect.sklearn.svc import SVC
-from svmselect.sklearn.votes import decisions, winners
+from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 
 __all__ = ["FoldEvaluator", "SeededCV"]
 
@@ -26,8 +27,8 @@ class SeededCV(Search):
 
     All models of one kernel and all splits share its Gram matrix, and within a split each C starts at the
     solution of the C before. Scores are GridSearchCV's, up to `tol`, where gamma is a number: "scale" is that
-    of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9. How good the
-    chosen model is, ``best_estimator_.loo_error_`` says exactly.
+    of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9. The exact
+    leave-one-out error of the chosen model is ``best_estimator_.loo_error_``.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ class SeededCV(Search):
         by its sample weight times the weight of its class among all rows (``scoring="accuracy"`` leaves out
         the weights of classes, as GridSearchCV does).
     cv : int, splitter or iterable
-        As for GridSearchCV, a number being that of stratified folds. Splits may overlap, leave rows out,
+        As for GridSearchCV; a number is that of stratified folds. Splits may overlap, leave rows out,
         train on a row several times, or lack a class. `fit` has `groups`. The default is 3, whose models have
         the least regret of all estimators in the project's comparison; None is scikit-learn's 5.
     return_train_score : bool
@@ -48,7 +49,7 @@ class SeededCV(Search):
     ----------
     cv_results_ : dict of arrays, shape (n_models,)
         `params`, `param_C`, ..., `split0_test_score`, ..., `mean_test_score`, `std_test_score` (over the
-        splits), `rank_test_score`, the same with "train" if asked for, `mean_fit_time`, `std_fit_time`,
+        splits), `rank_test_score`, train scores if requested, `mean_fit_time`, `std_fit_time`,
         `mean_score_time` and `std_score_time` in wall-clock seconds, and `n_not_converged`, the fits that ran
         out of steps. Where one compiled call trains a whole path, its models have equal shares of the time;
         else the first one of a kernel pays for the kernel values that all share.
@@ -118,8 +119,8 @@ class _Split(NamedTuple):
     test: np.ndarray
 
 
-class _SplitValues(NamedTuple):
-    """Decision values of the pairs by a model of a split.
+class _SplitFit(NamedTuple):
+    """The fit of a model on a split: decision values of the pairs, or the error that it raised.
 
     Attributes
     ----------
@@ -127,15 +128,46 @@ class _SplitValues(NamedTuple):
         Numbers of the classes that it was trained on.
     test, train : ndarray, shape (n_rows, k (k - 1) / 2)
         At the rows of the split.
+    seconds : float
+        Wall-clock time.
+    n_not_converged : int
+        Solves that ran out of steps.
+    error : Exception or None
     """
 
-    classes: np.ndarray
-    test: np.ndarray
-    train: np.ndarray | None
+    classes: np.ndarray | None = None
+    test: np.ndarray | None = None
+    train: np.ndarray | None = None
+    seconds: float = 0.0
+    n_not_converged: int = 0
+    error: Exception | None = None
+
+
+def _fits_along_C(gram, y, weight, Cs, tol, max_iter):
+    """Yield the Solution of two classes for each C, in increasing order, each from the one before."""
+    start = solution = None
+    for C in Cs:
+        bound = C * weight
+        if solution is not None:
+            start = moved_along_C(y, solution, bound) * y
+        solution = solve_csvc(gram, y, bound, tol=tol, max_iter=max_iter, working_set="wss2", start=start)
+        yield solution
+
+
+def _fits_of_nus(gram, y, weight, nus, tol, max_iter):
+    """Yield the Solution of two classes for each nu, or the error of one that is infeasible."""
+    for nu in nus:
+        try:
+            yield solve_nusvc(gram, y, nu, weight=weight, tol=tol, max_iter=max_iter)
+        except InfeasibleNu as error:
+            yield error
+
+
+FITS = {"C": _fits_along_C, "nu": _fits_of_nus}
 
 
 class FoldEvaluator(Evaluator):
-    """Scores on splits.
+    """Evaluation on splits.
 
     Parameters
     ----------
@@ -148,20 +180,20 @@ class FoldEvaluator(Evaluator):
         super().__init__(**options)
         self.splits, self.n_splits, self.n_scores = splits, len(splits), len(splits)
 
-    def evaluate(self, scores, gram, class_weight, values, progress):
-        """Fill in the scores by folds of models with increasing C or nu."""
-        folds = self.folds_of_a_grid(class_weight)
+    def evaluate(self, gram, class_weight, values, progress):
+        """Yield the _ModelScores of each C or nu, in increasing order, by the splits."""
+        folds, given_up = self.folds_of_a_grid(class_weight), np.zeros(len(values), dtype=bool)
         if folds is not None:
-            models = self.by_grid(scores, gram, folds, values)
+            models = self.by_grid(gram, folds, values)
         else:
-            models = self.by_split(scores, gram, class_weight, values, progress)
-        for c, split_models in enumerate(models):
-            if not scores.done[c]:
-                self.score(scores, c, split_models)
+            models, given_up = self.by_split(gram, class_weight, values, progress)
+        yield from map(self.model_scores, models, given_up)
 
     def folds_of_a_grid(self, class_weight):
-        """The fold of each row where `cross_validate_grid` trains these models, else None: two classes, no
-        weights, and every row held out once by a model of all others."""
+        """Return the fold of each row where `cross_validate_grid` trains these models, else None.
+
+        It does for two classes without weights, and every row held out once by a model of all others.
+        """
         data, train = self.data, np.concatenate([split.train for split in self.splits])
         folds = np.full(data.y.size, -1)
         for h, split in enumerate(self.splits):
@@ -181,8 +213,8 @@ class FoldEvaluator(Evaluator):
             return folds
         return None
 
-    def by_grid(self, scores, gram, folds, Cs):
-        """Return the _SplitValues of each model on each split, by one call for all of them."""
+    def by_grid(self, gram, folds, Cs):
+        """Return the _SplitFit of each model on each split, by one call for all of them."""
         begin = time.perf_counter()
         grid = cross_validate_grid(
             gram,
@@ -193,46 +225,45 @@ class FoldEvaluator(Evaluator):
             max_iter=step_limit(self.template.max_iter),
             decision_values=True,
         )
-        scores.fit_time[:] = (time.perf_counter() - begin) / scores.fit_time.size
-        scores.n_not_converged[:] = np.count_nonzero(~grid.converged[0], axis=1)
+        seconds = (time.perf_counter() - begin) / (len(Cs) * self.n_splits)
         both = np.arange(2)
         return [
-            [_SplitValues(both, values[split.test, None], None) for split in self.splits]
-            for values in grid.decision[0]
+            [
+                _SplitFit(both, values[split.test, None], None, seconds, int(not reached))
+                for split, reached in zip(self.splits, converged, strict=True)
+            ]
+            for values, converged in zip(grid.decision[0], grid.converged[0], strict=True)
         ]
 
-    def by_split(self, scores, gram, class_weight, values, progress):
-        """Return the _SplitValues of each model, split by split; None if it failed or was given up."""
-        models = [[None] * self.n_splits for _ in values]
-        # The models that are not given up, and the sums of their errors.
-        left, errors = np.arange(len(values)), np.zeros(len(values))
-        for h, split in enumerate(self.splits):
+    def by_split(self, gram, class_weight, values, progress):
+        """Return the _SplitFit of each model, split by split, and whether each model was given up."""
+        models, errors = [[] for _ in values], np.zeros(len(values))
+        given_up = np.zeros(len(values), dtype=bool)
+        for h in range(self.n_splits):
+            left = np.flatnonzero(~given_up)
             try:
-                trained = self.trained(scores, gram, class_weight, values, h, split, left)
+                fits = self.fit_split(gram, class_weight, [values[c] for c in left], h)
             except Exception as error:
-                trained = [error] * left.size
-            for c, one in zip(left, trained, strict=True):
-                if isinstance(one, Exception):
-                    self.fail_on(scores, c, h, one)
+                fits = [_SplitFit(error=error)] * left.size
+            for c, fit in zip(left, fits, strict=True):
+                models[c].append(fit)
+                if fit.error is not None:
+                    self.check_failure(fit.error)
                     errors[c] = np.nan  # its score may be any
-                else:
-                    models[c][h] = one
-                    if self.stop_early:
-                        errors[c] += 1 - self.scores_of(scores, c, h, models[c], "test")["score"]
+                elif self.stop_early:
+                    errors[c] += 1 - self.scores_of(h, models[c], "test")[0]["score"]
             if self.stop_early:
-                hopeless = self.is_hopeless(errors[left] / self.n_splits)
-                for c in left[hopeless]:
-                    self.stop(scores, c)
-                left = left[~hopeless]
+                given_up[left] = self.is_hopeless(errors[left] / self.n_splits)
             if progress is not None:
                 progress((h + 1) / self.n_splits)
         if self.stop_early:
-            self.least = np.nanmin([self.least, *errors[left] / self.n_splits])
-        return models
+            self.least = np.nanmin([self.least, *errors[~given_up] / self.n_splits])
+        return models, given_up
 
-    def trained(self, scores, gram, class_weight, values, h, split, left):
-        """Return the _SplitValues of each remaining model on a split, or the error that its fit raised."""
-        data = self.data
+    def fit_split(self, gram, class_weight, values, h):
+        """Return the _SplitFit of each C or nu on split h."""
+        data, split, n = self.data, self.splits[h], len(values)
+        # the problem of each pair of the classes that the split trains on
         classes = np.unique(data.codes[split.train])
         if classes.size < 2:
             label = data.classes[classes].tolist()
@@ -241,74 +272,87 @@ class FoldEvaluator(Evaluator):
         per_class = class_weights(class_weight, data.classes[classes], codes[split.train])
         times = np.bincount(split.train, minlength=codes.size)
         problem = Problem(data.classes[classes], codes, times * data.weight * per_class[codes])
+        # decision values of each model, pair by pair
         rows = split.train if self.return_train_score else split.train[:0]
-        models = [
-            _SplitValues(classes, problem.empty_values(split.test.size), problem.empty_values(rows.size))
-            for _ in left
-        ]
+        test = [problem.empty_values(split.test.size) for _ in values]
+        train = [problem.empty_values(rows.size) for _ in values]
+        seconds, n_not_converged, errors = np.zeros(n), np.zeros(n, dtype=np.intp), [None] * n
+        limit = step_limit(self.template.max_iter)
         for pair in problem.pairs:
             y = np.where(codes == pair.second, 1.0, -1.0)
             weight = np.zeros(codes.size)
             weight[pair.rows] = problem.weight[pair.rows]
-            fits = self.template.fits(gram, y, weight, [values[c] for c in left])
-            for n, c in enumerate(left):
+            fits = FITS[self.template._formulation](gram, y, weight, values, self.template.tol, limit)
+            for c in range(n):
                 begin = time.perf_counter()
                 solution = next(fits)
-                scores.fit_time[c, h] += time.perf_counter() - begin
+                seconds[c] += time.perf_counter() - begin
                 if isinstance(solution, Exception):
-                    models[n] = solution
-                elif not isinstance(models[n], Exception):
-                    models[n].test[:, pair.number] = solution.decision[split.test]
-                    models[n].train[:, pair.number] = solution.decision[rows]
-                    scores.n_not_converged[c] += not solution.converged
-        return models
+                    errors[c] = solution
+                elif errors[c] is None:
+                    test[c][:, pair.number] = solution.decision[split.test]
+                    train[c][:, pair.number] = solution.decision[rows]
+                    n_not_converged[c] += not solution.converged
+        return [
+            _SplitFit(classes, *fit)
+            for fit in zip(test, train, seconds, n_not_converged, errors, strict=True)
+        ]
 
-    def score(self, scores, c, models):
-        """Find the scores of a model from its _SplitValues on each split."""
-        for table, part in ((scores.test, "test"), (scores.train, "train")):
+    def model_scores(self, fits, given_up):
+        """Return the _ModelScores of a model from its _SplitFit on each split that it was trained on."""
+        scores = self.stopped() if given_up else self.unscored(np.nan, {})
+        scores.fit_time[: len(fits)] = [fit.seconds for fit in fits]
+        scores.n_not_converged = sum(fit.n_not_converged for fit in fits)
+        scores.failures = {h: fit.error for h, fit in enumerate(fits) if fit.error is not None}
+        if given_up:
+            return scores
+        for part, table in (("test", scores.test), ("train", scores.train)):
             if part == "train" and not self.return_train_score:
                 continue
-            by_name = {name: np.full(self.n_splits, np.nan) for name in self.names}
-            for h, held in enumerate(models):
+            for h, fit in enumerate(fits):
                 begin = time.perf_counter()
-                part_scores = self.scores_of(scores, c, h, models, part) if held is not None else None
+                if fit.error is None:
+                    split_scores, error = self.scores_of(h, fits, part)
+                    if error is not None:
+                        scores.failures[h] = error
+                else:
+                    split_scores = dict.fromkeys(self.names, self.error_score)
                 for name in self.names:
-                    by_name[name][h] = self.error_score if part_scores is None else part_scores[name]
+                    table[name][h] = split_scores[name]
                 if part == "test":
-                    scores.score_time[c, h] = time.perf_counter() - begin
-            scores.put(table, c, by_name)
+                    scores.score_time[h] = time.perf_counter() - begin
+        return scores
 
-    def scores_of(self, scores, c, h, models, part):
-        """Return scores by name at the rows that a split holds out, or trains on."""
-        data, held = self.data, models[h]
-        rows, values = getattr(self.splits[h], part), getattr(held, part)
+    def scores_of(self, h, fits, part):
+        """Return scores by name at rows that split h holds out or trains on, and the error of a scorer."""
+        data, fit = self.data, fits[h]
+        rows, values = getattr(self.splits[h], part), getattr(fit, part)
         if self.scoring is None:
-            predicted = winners(values, held.classes.size, self.template.break_ties)
-            right = held.classes[predicted] == data.codes[rows]
-            return {"score": np.average(right, weights=data.error_weight[rows])}
+            predicted = winners(values, fit.classes.size, self.template.break_ties)
+            right = fit.classes[predicted] == data.codes[rows]
+            return {"score": np.average(right, weights=data.error_weight[rows])}, None
         X, y = data.given(rows)
         left_out = LeftOut(
-            self.template,
-            data.classes[held.classes],
-            X,
-            values,
-            lambda: self.probabilities(h, models, part),
+            self.template, data.classes[fit.classes], X, values, lambda: self.probabilities(h, fits, part)
         )
-        return self.scored(scores, c, h, left_out, y, data.metadata_of(rows))
+        return self.scored(left_out, y, data.metadata_of(rows))
 
-    def probabilities(self, h, models, part):
-        """Return probabilities of a split's rows, calibrated on the rows that only other splits hold out, or
-        on parts of its own rows where there are none."""
-        data, held, k = self.data, models[h], self.data.classes.size
-        if held.classes.size < k:
+    def probabilities(self, h, fits, part):
+        """Return probabilities of the rows of split h.
+
+        They are calibrated on the rows that only other splits hold out, or on parts of its own rows where
+        there are none.
+        """
+        data, fit, k = self.data, fits[h], self.data.classes.size
+        if fit.classes.size < k:
             raise ValueError(f"probabilities need all {k} classes in every split, split {h} lacks one")
-        values, rows = decisions(getattr(held, part), k, "ovr"), getattr(self.splits[h], part)
-        in_training = np.zeros(data.codes.size, dtype=bool)
-        in_training[self.splits[h].test] = True
+        values, rows = decisions(getattr(fit, part), k, "ovr"), getattr(self.splits[h], part)
+        in_test = np.zeros(data.codes.size, dtype=bool)
+        in_test[self.splits[h].test] = True
         seen, decision_blocks = [], []
-        for other, split in zip(models, self.splits, strict=True):
-            if other is not None and other.classes.size == k:
-                unseen = ~in_training[split.test]
+        for other, split in zip(fits, self.splits, strict=True):
+            if other.error is None and other.classes.size == k:
+                unseen = ~in_test[split.test]
                 seen.append(split.test[unseen])
                 decision_blocks.append(decisions(other.test[unseen], k, "ovr"))
         seen = np.concatenate(seen)
@@ -321,8 +365,11 @@ class FoldEvaluator(Evaluator):
 
 
 def _checked_split(h, train, test, m):
-    """Return split h of m rows by row numbers, or raise a ValueError; a splitter chooses rows as NumPy's
-    indexing does: by numbers, negative ones counted from the end, or by a mask."""
+    """Return split h of m rows by row numbers; raise a ValueError for a bad one.
+
+    A splitter chooses rows as NumPy's indexing does: by numbers, negative ones counted from the end, or by a
+    mask.
+    """
     parts = []
     for verb, rows in (("trains on", train), ("holds out", test)):
         rows = np.asarray(rows)

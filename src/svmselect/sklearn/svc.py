@@ -1,33 +1,30 @@
-"""The C-SVC as a scikit-learn estimator."""
+"""The C-SVC and the nu-SVC as scikit-learn estimators."""
 
-from __future__ import annotations
-
-from svmselect.path import check_values, moved_along_C
-from svmselect.sklearn.base import Classifier, step_limit, warn_not_converged
+from svmselect.path import check_values
+from svmselect.sklearn.classifier import Classifier, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.leave_one_out import loo_path
-from svmselect.svm import solve_csvc
-from svmselect.unlearning.points import GAP
+from svmselect.sklearn.leave_one_out import left_out_tol, loo_path, retrained
+from svmselect.svm import solve_csvc, solve_nusvc
 
-__all__ = ["SVC"]
+__all__ = ["SVC", "NuSVC"]
 
-# KKT gap of the solution that the estimates are made from
+# KKT gap of the solution from which the estimates are computed
 EXACT = 1e-9
 
 
 class SVC(Classifier):
     """Support vector classifier that knows its leave-one-out error.
 
-    Parameters and attributes are those of scikit-learn's SVC, whose classifier it finds, but for
-    probabilities; more than two classes are one problem for each pair (one-vs-one).
+    Parameters and attributes are those of scikit-learn's SVC, and so is the classifier, but for
+    probabilities. More than two classes are one problem for each pair (one-vs-one).
 
     Parameters
     ----------
     C : float
         Penalty of training errors, > 0.
     kernel : str, Kernel or callable
-        "rbf", "linear", "poly", "sigmoid", "laplacian", "chi2" or "precomputed".
-        A kernel of `svmselect.kernels` has its own parameters; for a function of two arrays of rows see
+        "rbf", "linear", "poly", "sigmoid", "laplacian", "chi2" or "precomputed". A kernel of
+        `svmselect.kernels` has its own parameters; for a function of two arrays of rows see
         `svmselect.Custom`. "sigmoid" can be trained with, and cross-validated, but has no estimates.
         "precomputed": `fit` gets the kernel matrix of the training rows, `predict` kernel values between new
         and training rows. It has to be positive semi-definite.
@@ -56,18 +53,18 @@ class SVC(Classifier):
         With more than two classes: a value for each class, or for each pair.
     break_ties : bool
         With more than two classes: whether the values of "ovr" decide between classes of equally many votes.
-        Else the first one is found. Single-fit estimates do not break ties.
+        Else the first of them is predicted. Single-fit estimates do not break ties.
     random_state : int, RandomState or None
         A parameter of scikit-learn's SVC that changes nothing: nothing is drawn at random.
     calibration : {None, "loo"}
-        "loo": `fit` leaves each row out, and `predict_proba` has probabilities that the exact left-out
-        decision values calibrate. No further model is trained. Rows count by their sample weights.
+        "loo": `fit` leaves each row out, and `predict_proba` has probabilities calibrated by the exact
+        left-out decision values. No further model is trained. Rows count by their sample weights.
     calibration_method : {"sigmoid", "isotonic"}
-        Platt's sigmoid, or a monotone step function, which wants more rows.
+        Platt's sigmoid, or a monotone step function, which needs more rows.
     threshold : str or callable, optional
-        A score of labels as for `LOOSearchCV`, of two classes: `fit` leaves each row out, and `predict` finds
-        the second class from `threshold_` on, where this score of the left-out rows is largest. By default
-        from 0 on.
+        A score of labels as for `LOOSearchCV`, of two classes: `fit` leaves each row out, and `predict`
+        predicts the second class from `threshold_` on, where this score of the left-out rows is largest. By
+        default from 0 on.
 
     Attributes
     ----------
@@ -87,22 +84,22 @@ class SVC(Classifier):
         0, or 1 if training ran out of steps.
     n_iter_ : ndarray of int, shape (k (k - 1) / 2,)
     n_features_in_, feature_names_in_, shape_fit_
-        What scikit-learn's estimators keep of the training rows.
+        Number, names and shape of the training rows, as in scikit-learn's estimators.
     threshold_ : float
-        The decision value from which on `predict` finds the second of two classes.
+        The decision value from which on `predict` predicts the second of two classes.
     loo_error_ : float
         Exact leave-one-out error: the share of rows that the classifier trained without them misclassifies.
-        Here, and in all that follows, the threshold is 0.
-        gamma and class weights stay those of all rows. Computed when it is first asked for, as all below.
+        Here, and in all attributes that follow, the threshold is 0, and gamma and class weights stay those of
+        all rows. It is computed on its first access, as all attributes below.
     weighted_loo_error_ : float
-        The same with each row counted by its sample weight times the weight of its class.
+        The leave-one-out error with each row counted by its sample weight times the weight of its class.
     loo_predictions_ : ndarray, shape (m,)
-        What the classifier trained without a row predicts for it.
+        The prediction for each row by the classifier trained without it.
     loo_decision_ : ndarray, shape (m,) or (m, k) or (m, k (k - 1) / 2)
         Its decision value there, exact up to round-off; see `decision_function`.
     span_estimate_ : float
         Span rule, an estimate of the leave-one-out error from one fit. With more than two classes the votes
-        of the pairs decide, here and below; see `svmselect.sklearn.single_fit.combined`.
+        of the pairs decide, here and below.
     opper_winther_estimate_ : float
         Opper and Winther's estimate of it.
     span_bound_, xi_alpha_bound_, sv_count_bound_, jaakkola_haussler_bound_, radius_margin_bound_, \
@@ -114,8 +111,11 @@ class SVC(Classifier):
     Without a row, all support vectors may be bounded, and any threshold of an interval is optimal.
     Leave-one-out takes its midpoint, as retraining does here and in LIBSVM.
 
-    A pickle, or a copy, does not hold the training set: estimates that were not asked for before are an
+    A pickle, or a copy, does not hold the training set: estimates that were not computed before are an
     AttributeError there.
+
+    `fit` calls `_train`, `_solve`, `svmselect.solve_csvc` and, compiled, ``solver._active_set.solve`` and
+    ``Dual.solve``.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class SVC(Classifier):
         return solve_csvc(gram, y, C * weight, tol=self.tol, max_iter=max_iter)
 
     def exact_solution(self, gram, pair, solution):
-        """The solution of two classes to round-off, from that of training."""
+        """Return the solution of two classes to round-off, from that of training."""
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
 
     def leave_one_out(self, progress=None, decision_values=False):
@@ -188,45 +188,147 @@ class SVC(Classifier):
         progress : callable, optional
             Called as ``progress(share)`` with the share of the work that is done.
         decision_values : bool
-            Whether to find `loo_decision_`, too, for which every path goes to its end.
+            Whether to compute `loo_decision_`, too, for which every path goes to its end.
 
         Returns
         -------
         ndarray, shape (m,)
-            What the classifier trained without a row predicts for it: `loo_predictions_`.
+            `loo_predictions_`: the prediction for each row by the classifier trained without it.
         """
         training = training_of(self, "leave_one_out")
         starts = [solution.alpha for solution in training.solutions]
         decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
-        (model,) = self.left_out_models(
-            training.gram, training.problem, [float(training.value)], decision_values, progress, starts
+        limit = step_limit(self.max_iter)
+        (model,) = loo_path(
+            training.gram,
+            training.problem,
+            [float(training.value)],
+            self.tol,
+            limit,
+            starts,
+            progress,
+            decision_values,
         )
-        warn_not_converged(model.n_not_converged, self, self.left_out_tol(decision_values))
+        tol = left_out_tol(self._formulation, self.tol, decision_values)
+        warn_not_converged(model.n_not_converged, self, tol)
         self.left_out(model.values, decision_values)
         return self.loo_predictions_
 
-    def left_out_tol(self, decision_values):
-        """The KKT gap to which left-out rows are solved."""
-        return min(self.tol, GAP) if decision_values else self.tol
 
-    def left_out_models(self, gram, problem, Cs, decision_values, progress=None, starts=None, hopeless=None):
-        """The LeftOutModel of each C, in increasing order; see `loo_path`."""
-        limit = step_limit(self.max_iter)
-        return loo_path(gram, problem, Cs, self.tol, limit, starts, progress, decision_values, hopeless)
+class NuSVC(Classifier):
+    """Support vector classifier with nu in the place of C.
 
-    def fits(self, gram, y, weight, Cs):
-        """The Solution of two classes for each C, in increasing order, each from the one before."""
-        solution = None
-        for C in Cs:
-            bound = C * weight
-            start = None if solution is None else moved_along_C(y, solution, bound) * y
-            solution = solve_csvc(
-                gram,
-                y,
-                bound,
-                tol=self.tol,
-                max_iter=step_limit(self.max_iter),
-                working_set="wss2",
-                start=start,
-            )
-            yield solution
+    Parameters
+    ----------
+    nu : float
+        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
+        errors. At most twice the share of the smaller class, in each pair of classes.
+    tol : float
+        KKT gap at which training stops, on the scale of alphas up to 1, as in LIBSVM: it has to be less than
+        half the distance between the two margins' levels there.
+    kernel, degree, gamma, coef0, shrinking, probability, class_weight, cache_size, verbose, max_iter, \
+    decision_function_shape, break_ties, random_state, calibration, calibration_method, threshold
+        See `SVC`. Weights are the largest alphas, as in Chang and Lin's nu-SVC.
+
+    Attributes
+    ----------
+    loo_error_, weighted_loo_error_, loo_predictions_, loo_decision_
+        See `SVC`; computed by training without each row to `tol`. The C that stands for nu is another without
+        it, so that no row can be skipped.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, class_weight_, \
+    fit_status_, n_iter_, threshold_, n_features_in_, feature_names_in_, shape_fit_, span_estimate_, \
+    opper_winther_estimate_, span_bound_, xi_alpha_bound_, sv_count_bound_, jaakkola_haussler_bound_, \
+    radius_margin_bound_, rescaled_radius_margin_bound_
+        See `SVC`; the single-fit estimates are those of the C-SVC with the same classifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from svmselect.sklearn import NuSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NuSVC(nu=0.2).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.99
+    """
+
+    def __init__(
+        self,
+        nu=0.5,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=False,
+        class_weight=None,
+        tol=1e-5,
+        cache_size=2048,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        calibration=None,
+        calibration_method="sigmoid",
+        threshold=None,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.class_weight = class_weight
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.calibration = calibration
+        self.calibration_method = calibration_method
+        self.threshold = threshold
+
+    _formulation = "nu"
+
+    def _solve(self, gram, y, weight, max_iter):
+        return solve_nusvc(gram, y, self.nu, weight=weight, tol=self.tol, max_iter=max_iter)
+
+    def exact_solution(self, gram, pair, solution):
+        """Return the solution as it was trained."""
+        return solution
+
+    def leave_one_out(self, progress=None, decision_values=True):
+        """Leave each training row out in turn.
+
+        Parameters
+        ----------
+        progress, decision_values
+            See `SVC.leave_one_out`; training without each row gives both at once.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            `loo_predictions_`: the prediction for each row by the classifier trained without it.
+
+        Raises
+        ------
+        ValueError
+            If nu is infeasible without a row, or leaves no margin.
+        """
+        training = training_of(self, "leave_one_out")
+        model = retrained(
+            training.gram,
+            training.problem,
+            training.value,
+            training.solutions,
+            self.tol,
+            step_limit(self.max_iter),
+            progress,
+        )
+        warn_not_converged(model.n_not_converged, self)
+        self.left_out(model.values, decision_values)
+        return self.loo_predictions_

@@ -41,26 +41,18 @@ BLOCK_BYTES = 2**30  # limit for a copy of K_MM
 
 
 def ato(change: Transition):
-    """Adjusting alpha towards the optimum (Wen et al. 2017, eq. 7 to 11; Karasuyama and Takeuchi 2009).
+    """Adjust alpha towards the optimum (Wen et al. 2017, eq. 7 to 11; Karasuyama and Takeuchi 2009).
 
-    Ends when every point that enters satisfies its optimality condition, or no in-bound point is left to keep
-    the sum; what the leaving points have not given up by then is taken from them, and the points that enter
-    move by one amount until the equality constraint holds.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
+    The path ends when every point that enters satisfies its optimality condition, or no in-bound point is
+    left to keep the sum. Then the variables of the leaving points become 0, and the points that enter move by
+    one amount until the equality constraint holds.
 
     Notes
     -----
     With more than 150 points in T or 1,000 in M this is not the paper's path to the letter:
 
     - A step goes over many events: it ends where a quarter of the points of T satisfy their condition by T's
-      and R's movement alone. What passes a bound is cut off, and events are looked at when the step is done.
+      and R's movement alone. Variables are cut off at their bounds, and events are processed after the step.
     - It ends when 5 % of the points of T are left, or after 20 steps. Those are mostly on their way to the
       bound, which from event to event leads through most of the path: all the way, to the next solution.
     - Systems are solved by conjugate gradients within the constraint, to a residual of 1 % of the right
@@ -122,7 +114,7 @@ class Path:
         self.stop_entering()
 
     def step(self):
-        """Go to the next event, or over many; whether there is anything left to do."""
+        """Go to the next event, or over many events; return whether any movement is left."""
         if not self.tied.any() or np.count_nonzero(self.moving) <= self.few:
             return False
         aim = np.where(self.y > 0, self.hi, self.lo)
@@ -149,7 +141,7 @@ class Path:
         return eta < 1
 
     def long_step(self, d_f):
-        """eta at which a quarter of the points of T satisfy their condition, if M and the level stay."""
+        """Return the eta at which a quarter of T satisfy their condition, if M and the level stay."""
         gap, rate = (self.y * (self.f - self.level))[self.moving], (self.y * d_f)[self.moving]
         events = np.divide(-gap, rate, out=np.full(gap.size, np.inf), where=rate > 0)
         k = events.size // 4
@@ -164,8 +156,10 @@ class Path:
         self.f = self.f + d_f + self.gram.product(over, cut[over])
 
     def follow(self, tied, pull, total):
-        """The change d of the variables of M, and d_level, with ``K_MM d - d_level = -pull`` and ``sum(d) =
-        -total``."""
+        """Return the change d of the variables of M, and d_level.
+
+        They solve ``K_MM d - d_level = -pull`` and ``sum(d) = -total``.
+        """
         if self.exact:
             solution = solve_directly(self.gram.submatrix(tied, tied).astype(np.float64), pull, total)
             if solution is not None:
@@ -188,15 +182,17 @@ class Path:
         return d, d_level
 
     def to_bound(self, direction):
-        """eta at which the first point of M reaches a bound."""
+        """Return the eta at which the first point of M reaches a bound."""
         d, theta = direction[self.tied], self.theta[self.tied]
         room = np.where(d > 0, self.hi[self.tied] - theta, theta - self.lo[self.tied])
         with np.errstate(over="ignore"):
             return np.divide(room, np.abs(d), out=np.full(d.size, np.inf), where=d != 0).min()
 
     def to_level(self, d_gap):
-        """eta at which the first point of T comes to satisfy its condition, or the first shared one at a
-        bound to violate it by the slack."""
+        """Return the eta at which the first point changes its condition.
+
+        A point of T comes to satisfy it, or a shared point at a bound comes to violate it by the slack.
+        """
         gap = self.f - self.level
         side = np.where(self.moving, -self.y, self.side())
         margin = side * gap + np.where(self.moving, 0, self.slack)
@@ -205,16 +201,19 @@ class Path:
             return np.min(np.maximum(margin, 0)[watched] / np.abs(d_gap[watched]), initial=np.inf)
 
     def side(self):
-        """The sign that ``f - level`` has to have at a bound."""
+        """Return the sign that ``f - level`` has to have at a bound."""
         return np.where(self.theta < self.hi, 1.0, -1.0)
 
     def outside(self):
-        """Shared points at a bound that may join M."""
+        """Return which shared points at a bound may join M."""
         return self.shared & ~self.tied & ~self.barred
 
     def regroup(self, direction):
-        """After a step: points of M at the bound that they were heading for leave it, those at a bound that
-        violate their condition join, and points that enter may stop."""
+        """Update the sets of points after a step.
+
+        Points of M at the bound that they were heading for leave it, shared points at a bound that violate
+        their condition join it, and points that enter may stop.
+        """
         near = SNAP * (self.hi - self.lo)
         at_lo = self.tied & (direction < 0) & (self.theta <= self.lo + near)
         at_hi = self.tied & (direction > 0) & (self.theta >= self.hi - near)
@@ -225,7 +224,7 @@ class Path:
         self.stop_entering()
 
     def stop_entering(self):
-        """Points that enter and satisfy their condition stop: in M where they are in-bound."""
+        """Stop the points that enter and satisfy their condition: in M where they are in-bound."""
         done = self.moving & (self.y * (self.f - self.level) >= -self.slack)
         self.moving &= ~done
         self.shared |= done
@@ -233,7 +232,7 @@ class Path:
 
 
 def solve_directly(K, pull, total):
-    """The solution (d, d_level) of ``K d - d_level = -pull``, ``sum(d) = -total``; None if it is singular.
+    """Return the solution (d, d_level) of ``K d - d_level = -pull``, ``sum(d) = -total``; None if singular.
 
     As the sum is fixed, K may be replaced by ``K + c 11'``, which is positive definite where the bordered
     matrix is non-singular.
@@ -251,20 +250,8 @@ def solve_directly(K, pull, total):
 def constrained_cg(product, pull, total, unit):
     """Solve the system by conjugate gradients on the vectors of one sum, from equal variables.
 
-    Parameters
-    ----------
-    product : callable
-        ``K @ v``.
-    unit : float
-        A typical kernel value, which makes the sum comparable with the gradient.
-
-    Returns
-    -------
-    d : ndarray, shape (n,)
-    d_level : float
-    iterations : int
-    residual : float
-        Relative to the right-hand side.
+    ``product(v)`` is ``K @ v``, and `unit` a typical kernel value, which makes the sum comparable with the
+    gradient. Return d, d_level, the number of iterations, and the residual relative to the right-hand side.
     """
     d = np.full(pull.size, -total / pull.size)
     force = -pull - product(d)

@@ -20,20 +20,12 @@ RELIABLE = 1e-11
 
 
 def mir(change: Transition):
-    """Multiple instance replacement (Wen et al. 2017, eq. 15 to 18).
+    """Replace multiple instances at once (Wen et al. 2017, eq. 15 to 18).
 
     The points of both training sets keep their variables. Those that enter get the least-squares solution,
     of least norm, of ``K_XT theta_T = df + K_XR theta_R`` over all points X of the former training set, with
     ``df = b' - f`` at its in-bound points and 0 elsewhere, and ``sum(theta_T) = sum(theta_R)`` as one more
     equation. They are clipped to their boxes and moved by one amount until the equality constraint holds.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
 
     Notes
     -----
@@ -60,7 +52,7 @@ def mir(change: Transition):
 
 
 def least_squares(A, b, total, weight, noise, unit=1.0):
-    """The x of least norm that minimises ``|A diag(weight) x - b|^2 + unit^2 (weight'x - total)^2``.
+    """Return the x of least norm that minimises ``|A diag(weight) x - b|^2 + unit^2 (weight'x - total)^2``.
 
     Singular values below `noise` times the largest count as 0. By the normal equations, as in the paper,
     where they are well conditioned or, as with a float32 matrix, accurate enough to tell those values; else
@@ -92,8 +84,10 @@ def least_squares(A, b, total, weight, noise, unit=1.0):
 
 
 def _singular_solution(normal, right, noise):
-    """The x of least norm of normal equations, given by their lower triangle, by Cholesky's factor with
-    pivots, which ends where no diagonal value that is left exceeds `noise`."""
+    """Return the x of least norm of normal equations, given by their lower triangle.
+
+    Cholesky's factor with pivots ends where no remaining diagonal value exceeds `noise`.
+    """
     factor, order, rank, _ = linalg.lapack.dpstrf(normal, tol=noise, lower=True, overwrite_a=True)
     order = order - 1
     factor = np.tril(factor[:, :rank])
@@ -105,8 +99,10 @@ def _singular_solution(normal, right, noise):
 
 
 def _equations(A, b, total, unit):
-    """The rows of A and b by panels, and last the sum of the unknowns. Rows of zeros are left out: where the
-    kernel is very narrow, they are the most."""
+    """Yield the rows of A and b by panels, and last the sum of the unknowns.
+
+    Rows of zeros are left out: where the kernel is very narrow, most rows are zero.
+    """
     for part in slices(b.size, PANEL):
         rows = A[part].any(axis=1)
         if rows.any():

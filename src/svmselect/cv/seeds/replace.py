@@ -1,5 +1,4 @@
-"""Seeds that give the variables of the points that leave to others by similarity: SIR and TOP; or in equal
-parts: AVG."""
+"""SIR, TOP and AVG: the variables of leaving points go to similar points, or in equal parts to all."""
 
 from __future__ import annotations
 
@@ -13,25 +12,17 @@ PANEL = 512  # columns looked at together
 
 
 def _columns_of(gram, rows, points):
-    """``K[rows, p]`` for each p of `points`, one after another."""
+    """Yield ``K[rows, p]`` for each p of `points`."""
     for start in range(0, points.size, PANEL):
         yield from gram.submatrix(rows, points[start : start + PANEL]).T
 
 
 def sir(change: Transition):
-    """Single instance replacement (Wen et al. 2017).
+    """Replace single instances (Wen et al. 2017).
 
     The alpha of each support vector that leaves is taken over by the most similar point of its class that
     enters and has not been used; by any unused one, drawn at random, where none of its class is left. Then
     the points that enter are moved by one amount until the equality constraint holds.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
     """
     y, enters = change.y, change.enters
     theta = change.without_leaving()
@@ -54,18 +45,10 @@ def sir(change: Transition):
 
 
 def top(change: Transition):
-    """TOP (Lee et al. 2004): each support vector that leaves gives its variable to the most similar points.
+    """Give the variable of each leaving support vector to the most similar points (TOP, Lee et al. 2004).
 
-    The most similar point of the next training set takes what its box has room for (alpha of the same class
+    The most similar point of the next training set takes as much as its box allows (alpha of the same class
     grows, of the other class shrinks), the next one the rest, and so on.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
     """
     (lo, hi), giving = change.box, change.giving
     theta = change.without_leaving()
@@ -85,19 +68,10 @@ def top(change: Transition):
 
 
 def avg(change: Transition):
-    """AVG (DeCoste and Wagstaff 2000): the in-bound points take over in equal parts what leaves.
+    """Spread the variables of leaving points equally over the in-bound points (DeCoste and Wagstaff 2000).
 
-    What a box cuts off is spread again over the others, and over all points where no in-bound one has room:
-    all in-bound points move by one amount within their boxes. Of several points that leave, the sum is
-    spread.
-
-    Parameters
-    ----------
-    change : Transition
-
-    Returns
-    -------
-    Seed
+    All in-bound points move by one amount within their boxes. The part that a box cuts off is spread over the
+    others, and over all points where no in-bound one has room. If several points leave, their sum is spread.
     """
     inbound = change.inbound.copy()
     inbound[change.leaves] = False

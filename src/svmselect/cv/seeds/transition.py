@@ -1,4 +1,4 @@
-"""From one training set to the next: what every seed starts from, and how a seed is made feasible.
+"""From one training set to the next: the solution from which a seed starts, and feasible variables.
 
 Seeds work in the solver's signed variables ``theta_i = y_i alpha_i``. The box of theta_i is ``[0, C_i]`` for
 class +1 and ``[-C_i, 0]`` for class -1, the equality constraint is ``sum(theta) = 0``, and the gradient
@@ -75,7 +75,7 @@ class Transition:
 
     @cached_property
     def box(self):
-        """Bounds (lo, hi) of the next problem, each of shape (m,): 0 and 0 at the points that leave."""
+        """The bounds (lo, hi) of the next problem, each of shape (m,): 0 and 0 at the points that leave."""
         bound = self.C.copy()
         bound[self.leaves] = 0
         return np.where(self.y > 0, 0, -bound), np.where(self.y > 0, bound, 0)
@@ -92,12 +92,15 @@ class Transition:
         return self.leaves[self.theta[self.leaves] != 0]
 
     def without_leaving(self):
-        """theta, 0 at the points that leave."""
+        """Return theta with 0 at the points that leave."""
         theta = self.theta.copy()
         theta[self.leaves] = 0
         return theta
 
     def feasible(self, theta, first):
-        """`theta` within the box of the next problem and with the sum 0: the points `first` move by one
-        amount, each as far as its box lets it, and the others only where that is not enough."""
+        """Return `theta` moved into the box of the next problem, with the sum 0.
+
+        The points `first` move by one amount, each as far as its box lets it; the others only where that is
+        not enough.
+        """
         return balanced(theta, *self.box, first)

@@ -1,14 +1,16 @@
-"""The output of a command: a table for people, or JSON."""
-
-from __future__ import annotations
+"""Output of a command: a table for people or JSON, remarks, and a check of the files to be written."""
 
 import json
 import math
 import sys
+from pathlib import Path
 
 import numpy as np
 
-__all__ = ["percent", "show", "table", "text", "visible", "warn"]
+__all__ = ["check_outputs", "percent", "show", "table", "text", "visible", "warn"]
+
+READ = {"file": "the file that is read", "model": "the model that is read"}
+WRITTEN = ("save", "output", "report", "plot")
 
 
 def show(result, as_json, lines):
@@ -20,7 +22,7 @@ def show(result, as_json, lines):
 
 
 def visible(text):
-    """Return a text in which every character that is not printed has become an escape such as ``\\x1b``.
+    r"""Return a text in which every character that is not printed has become an escape such as ``\x1b``.
 
     Names of files, columns and classes are a stranger's: they must not move the cursor, change the colours or
     the title of a terminal, or begin another line.
@@ -40,13 +42,9 @@ def _plain(value):
 
 
 def table(rows, header=None):
-    """Lines of left-aligned columns; those that hold numbers are right-aligned.
+    """Return lines of left-aligned columns; those that hold numbers are right-aligned.
 
-    Parameters
-    ----------
-    rows : list of sequences
-        Cells are str, int or float; all rows have the same length.
-    header : sequence of str, optional
+    Cells are str, int or float; all rows have the same length.
     """
     cells = [[text(cell) for cell in row] for row in rows]
     right = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(rows[0]))]
@@ -64,14 +62,32 @@ def table(rows, header=None):
 
 
 def text(cell):
-    """A cell for people: numbers with six digits."""
+    """Return a cell for people: numbers with six digits."""
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
 def percent(share):
+    """Return a share in per cent."""
     return f"{100 * share:.2f} %"
 
 
 def warn(sentence):
     """Print a remark on standard error."""
     print(f"svmselect: {visible(str(sentence))}", file=sys.stderr)
+
+
+def check_outputs(arguments):
+    """Raise a ValueError, before anything is read, for a file that would be lost or is no file."""
+    given = vars(arguments)
+    taken = {Path(given[name]).resolve(): role for name, role in READ.items() if given.get(name, "-") != "-"}
+    for name in WRITTEN:
+        path = given.get(name)
+        if path is None:
+            continue
+        if Path(path).exists() and not Path(path).is_file():
+            kind = "folder" if Path(path).is_dir() else "device"
+            raise ValueError(f"--{name} {path}: is a {kind}, not a file")
+        place = Path(path).resolve()
+        if place in taken:
+            raise ValueError(f"--{name} {path}: would be written over {taken[place]}")
+        taken[place] = f"what --{name} writes"

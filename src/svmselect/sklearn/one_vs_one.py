@@ -1,7 +1,13 @@
-"""The training set of a classifier as two-class problems, one for each pair of classes."""
+"""One-vs-one: a problem for each pair of classes, and the votes of their decision values.
+
+Pairs are in the order (0, 1), (0, 2), ..., (k - 2, k - 1). `codes` are the numbers of rows' classes, intp of
+shape (n,). `values` are decision values of the pairs, shape (n, k (k - 1) / 2), positive for the second class
+of a pair.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,7 +15,20 @@ import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-__all__ = ["Problem", "checked_weight", "class_weights", "encoded", "right_values", "two_values"]
+__all__ = [
+    "Problem",
+    "checked_weight",
+    "class_weights",
+    "decisions",
+    "encoded",
+    "libsvm_coef",
+    "margins",
+    "most_votes",
+    "pairwise_coef",
+    "right_values",
+    "two_values",
+    "winners",
+]
 
 
 @dataclass(frozen=True)
@@ -35,7 +54,7 @@ class _Pair:
     y: np.ndarray
 
     def gram(self, gram):
-        """The Gram matrix of its rows."""
+        """Return the Gram matrix of the rows of the pair."""
         return gram if self.rows.size == gram.m else gram.restricted(self.rows)
 
 
@@ -92,13 +111,12 @@ class Problem:
 
 
 def right_values(codes, k):
-    """Decision values of the pairs of k classes that are right everywhere, 1, -1, and 0 for other classes:
-    shape (m, n_pairs)."""
+    """Return values of the pairs of k classes that are right everywhere: 1, -1, and 0 for other classes."""
     return np.column_stack([1.0 * (codes == j) - (codes == i) for i, j in combinations(range(k), 2)])
 
 
 def encoded(y):
-    """The classes, and the number of each row's class; a ValueError unless there are two or more."""
+    """Return the classes and the number of each row's class; raise a ValueError for a single class."""
     # these, and whole numbers, are classes; the check takes as long as a small fit
     if not (y.dtype.kind in "biuSU" or (y.dtype.kind == "f" and (y == np.floor(y)).all())):
         check_classification_targets(y)
@@ -120,7 +138,7 @@ def two_values(y):
 
 
 def checked_weight(sample_weight, m):
-    """Weights of the rows as float64 of shape (m,), or a ValueError."""
+    """Return weights of the rows as float64 of shape (m,); raise a ValueError for bad ones."""
     if sample_weight is None:
         return np.ones(m)
     weight = np.array(sample_weight, dtype=np.float64)
@@ -135,7 +153,97 @@ def checked_weight(sample_weight, m):
 
 
 def class_weights(class_weight, classes, codes):
-    """The factor of each class: 1, that of a dict, or for "balanced" m over k times the rows of the class."""
+    """Return the factor of each class: 1, that of a dict, or "balanced".
+
+    "balanced" is m over k times the rows of the class.
+    """
     if class_weight is None:  # scikit-learn's takes as long as a small fit
         return np.ones(classes.size)
     return compute_class_weight(class_weight, classes=classes, y=classes[codes])
+
+
+def _votes(second_wins, k):
+    """Return the votes of each of k classes, shape (..., k), given which pairs their second class wins."""
+    out = np.zeros((*second_wins.shape[:-1], k), dtype=np.intp)
+    for p, (first, second) in enumerate(combinations(range(k), 2)):
+        out[..., second] += second_wins[..., p]
+        out[..., first] += ~second_wins[..., p]
+    return out
+
+
+def most_votes(second_wins, k):
+    """Return the class with most votes; of several, the first, as in LIBSVM."""
+    return _votes(second_wins, k).argmax(axis=-1)
+
+
+def winners(values, k, break_ties=False, threshold=0.0):
+    """Return the class that `predict` finds for each row.
+
+    A pair votes for its second class from `threshold` on. Signs of `values` are enough unless `break_ties`
+    makes the values decide between classes of equally many votes; else the first of these wins.
+    """
+    if break_ties and k > 2:
+        return _scores(values, k).argmax(axis=1)
+    return most_votes(values >= threshold, k)
+
+
+def decisions(values, k, shape):
+    """Return decision values in the shape of `decision_function`: "ovr", a score for each class, or "ovo".
+
+    Of two classes they have the shape (n,).
+    """
+    if k == 2:
+        return values[:, 0]
+    return -values if shape == "ovo" else _scores(values, k)
+
+
+def _scores(values, k):
+    """Return the score of each class: its votes, and less than half a vote for its decision values.
+
+    As in scikit-learn's "ovr" it is the votes plus ``s / (3 (|s| + 1))``, with s the sum of the values of the
+    class in its pairs.
+    """
+    total = np.zeros((len(values), k))
+    for p, (first, second) in enumerate(combinations(range(k), 2)):
+        total[:, second] += values[:, p]
+        total[:, first] -= values[:, p]
+    return _votes(values >= 0, k) + total / (3 * (np.abs(total) + 1))
+
+
+def margins(values, codes):
+    """Return by how much the class of each row is ahead of all other classes.
+
+    Of two classes, with values of shape (n,), that is the decision value with the sign of the row's class; of
+    more, with scores of shape (n, k), the score of its class less the largest of the others.
+    """
+    if values.ndim == 1:
+        return np.where(codes == 1, values, -values)
+    true_class = np.arange(codes.size), codes
+    without_true = values.copy()
+    without_true[true_class] = -np.inf
+    return values[true_class] - without_true.max(axis=1)
+
+
+def libsvm_coef(coef, codes):
+    """Return the coefficients of support vectors in LIBSVM's layout, shape (k - 1, n_SV).
+
+    `coef` are ``y alpha`` of each pair, 0 for support vectors of other classes. In the result, for a support
+    vector of class c, row o is the problem of c and the o-th other class, positive for the first class of a
+    pair.
+    """
+    k = (1 + math.isqrt(1 + 8 * len(coef))) // 2
+    out = np.zeros((k - 1, codes.size))
+    for p, (first, second) in enumerate(combinations(range(k), 2)):
+        out[second - 1, codes == first] = -coef[p, codes == first]
+        out[first, codes == second] = -coef[p, codes == second]
+    return out
+
+
+def pairwise_coef(coef, codes):
+    """Return coefficients of the pairs, shape (k (k - 1) / 2, n_SV), from LIBSVM's layout."""
+    k = len(coef) + 1
+    out = np.zeros((k * (k - 1) // 2, codes.size))
+    for p, (first, second) in enumerate(combinations(range(k), 2)):
+        out[p, codes == first] = -coef[second - 1, codes == first]
+        out[p, codes == second] = -coef[first, codes == second]
+    return out

@@ -1,6 +1,4 @@
-"""Base of the classifiers: it fits a problem per pair of classes, and predicts."""
-
-from __future__ import annotations
+"""Base of the classifiers: a problem per pair of classes, its solution, and predictions."""
 
 import numbers
 import warnings
@@ -18,13 +16,18 @@ from svmselect.gram.rows import measured_from
 from svmselect.kernels import Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import Estimates, Training
-from svmselect.sklearn.kernels import gram_of, kernel_of, values_at
-from svmselect.sklearn.left_out import LeftOut
-from svmselect.sklearn.precomputed import Precomputed
-from svmselect.sklearn.problem import Problem, checked_weight, class_weights, encoded, right_values
-from svmselect.sklearn.scoring import Scoring
-from svmselect.sklearn.threshold import best_threshold
-from svmselect.sklearn.votes import decisions, libsvm_coef, winners
+from svmselect.sklearn.kernels import Precomputed, gram_of, is_precomputed, kernel_of, values_at
+from svmselect.sklearn.one_vs_one import (
+    Problem,
+    checked_weight,
+    class_weights,
+    decisions,
+    encoded,
+    libsvm_coef,
+    right_values,
+    winners,
+)
+from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
 
 __all__ = ["Classifier", "as_given", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
 
@@ -32,8 +35,7 @@ SHAPES = ("ovr", "ovo")
 
 
 def _plain(X, y):
-    """Whether scikit-learn's checks would convert nothing and find nothing: they take as long as a small
-    fit."""
+    """Return whether scikit-learn's checks, which take as long as a small fit, would change nothing."""
     return (
         type(X) is np.ndarray
         and type(y) is np.ndarray
@@ -50,7 +52,7 @@ def _plain(X, y):
 def training_set(estimator, X, y, copy=True):
     """Return X as a float64 ndarray or canonical CSR matrix, the classes, and the number of each row's class.
 
-    A copy by default: estimates are computed later, whatever becomes of the caller's array.
+    X is a copy by default: estimates are computed later, even if the caller changes the array.
     """
     if _plain(X, y):
         estimator.n_features_in_ = X.shape[1]
@@ -64,13 +66,12 @@ def training_set(estimator, X, y, copy=True):
 
 
 def as_given(X, y, rows, kernel):
-    """Return rows and labels as scorers get them: those that the user gave, as GridSearchCV hands them on.
+    """Return rows and labels as scorers get them: as the user gave them, like those of GridSearchCV.
 
     Sparse matrices and kernel matrices are those of `training_set`.
     """
-    pairwise = isinstance(kernel, str) and kernel == "precomputed"
     X, y = indexable(X, y)
-    return rows if pairwise or sparse.issparse(X) else X, y
+    return rows if is_precomputed(kernel) or sparse.issparse(X) else X, y
 
 
 def rows_to_predict(estimator, X):
@@ -82,36 +83,34 @@ def rows_to_predict(estimator, X):
 def _canonical(X):
     """Return sparse input as checked CSR in canonical form, other input as it is.
 
-    It comes before scikit-learn's conversions, which follow the indices, and after them: a DataFrame of
-    sparse columns is sparse only then.
+    It is called before scikit-learn's conversions, which rely on the indices, and after them, since a
+    DataFrame of sparse columns becomes sparse only there.
     """
     return as_csr(X) if sparse.issparse(X) else X
 
 
 def step_limit(max_iter):
-    """scikit-learn's `max_iter` as the solvers want it: None for -1."""
+    """Return scikit-learn's `max_iter` as the solvers take it: None for -1."""
     if isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or max_iter < -1:
         raise ValueError(f"max_iter must be -1 (no limit) or an integer >= 0, got {max_iter!r}")
     return None if max_iter == -1 else int(max_iter)
 
 
 def warn_not_converged(n, solver, tol=None):
-    """A ConvergenceWarning if any solves of an estimator ran out of steps; `tol` is its own by default."""
+    """Warn if n solves of an estimator ran out of steps, short of `tol`, by default that of the estimator."""
     if n:
         tol = solver.tol if tol is None else tol
         most = "the most" if solver.max_iter == -1 else f"max_iter={solver.max_iter}"
         warnings.warn(
-            f"{n} solves stopped after {most} steps, short of tol={tol}",
-            ConvergenceWarning,
-            stacklevel=3,
+            f"{n} solves stopped after {most} steps, short of tol={tol}", ConvergenceWarning, stacklevel=3
         )
 
 
 class Classifier(Estimates, ClassifierMixin, BaseEstimator):
-    """A support vector classifier; two classes, or one problem for each pair of classes (one-vs-one).
+    """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
 
     A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
-    max_iter)``, which gives the Solution of two classes.
+    max_iter)``, which returns the Solution of two classes.
     """
 
     def __sklearn_tags__(self):
@@ -154,7 +153,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._train(X, y, sample_weight)
         k = len(self.classes_)
         self.threshold_ = 0.0
-        vars(self).pop("_calibration", None)  # that of another fit, or of a file
+        vars(self).pop("_calibration", None)  # of another fit, or of a file
         if self.calibration is None and scoring is None:
             return self
         if scoring is not None and k > 2:
@@ -177,7 +176,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         return self
 
     def _check_switches(self):
-        """A ValueError for a parameter that is none of its few values."""
+        """Raise a ValueError for a bad parameter that has only a few values."""
         shape = self.decision_function_shape
         if shape not in SHAPES:
             raise ValueError(f"decision_function_shape must be one of {list(SHAPES)}, got {shape!r}")
@@ -194,7 +193,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             )
 
     def _train(self, X, y, sample_weight):
-        """Find the classifier, and keep what its estimates need."""
+        """Solve the problem of each pair, and set the fitted attributes."""
         self._check_switches()
         if self.kernel == "precomputed" and sparse.issparse(X):
             raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
@@ -236,7 +235,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             )
 
     def _keep(self, X, problem, solutions):
-        """The support vectors, class by class, and what each pair makes of them."""
+        """Set the support vectors, class by class, and their coefficients in each pair."""
         codes, pairs = problem.codes, problem.pairs
         coef, self._b = np.zeros((problem.n_pairs, codes.size)), problem.default.copy()
         for pair, solution in zip(pairs, solutions, strict=True):
@@ -249,8 +248,10 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._describe(codes[support])
 
     def _describe(self, codes):
-        """The attributes that follow from the support vectors, the number of each one's class, and what each
-        pair makes of them."""
+        """Set the attributes that follow from the support vectors and their coefficients.
+
+        `codes` are the numbers of the support vectors' classes.
+        """
         self.n_support_ = np.bincount(codes, minlength=self.classes_.size).astype(np.int32)
         # The intercept is for rows as they are: coef_ @ x + intercept_.
         at_zero = self._b
@@ -261,7 +262,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self.dual_coef_ = self._coef if two else libsvm_coef(self._coef, codes)
 
     def _pair_values(self, X):
-        """Decision value of each pair, positive for its second class: shape (n, n_pairs)."""
+        """Return the decision value of each pair, positive for its second class: shape (n, n_pairs)."""
         check_is_fitted(self)
         X = rows_to_predict(self, X)
         if self._kernel is None:
@@ -272,11 +273,11 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         return values_at(X, self._kernel, support_vectors, self._coef) + self._b
 
     def _weights(self):
-        """The weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""
+        """Return the weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""
         return self._coef @ measured_from(self.support_vectors_, self._origin)
 
     def decision_function(self, X):
-        """Decision values.
+        """Compute decision values.
 
         Parameters
         ----------
@@ -293,7 +294,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X):
-        """Labels.
+        """Predict labels.
 
         Parameters
         ----------
@@ -316,7 +317,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):
-        """Probabilities of the classes, with ``calibration="loo"`` or of LIBSVM's file of a model.
+        """Compute probabilities of the classes, with ``calibration="loo"`` or by LIBSVM's file of a model.
 
         Parameters
         ----------
@@ -326,7 +327,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray, shape (n, k)
-            In the order of `classes_`; the most probable class need not be that of `predict`.
+            In the order of `classes_`; the most probable class need not be the predicted one.
         """
         values = self._pair_values(X)
         return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))
