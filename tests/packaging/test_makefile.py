@@ -66,3 +66,12 @@ def test_make_open_opens_a_page(root: Path, tmp_path: Path) -> None:
     page.touch()
     opened = make(root, "open", f"PAGE={page}", BROWSER="echo %s")
     assert opened.returncode == 0 and opened.stdout.strip() == page.as_uri()
+
+
+def test_a_machine_without_a_compiler_stops_make_in_one_sentence(root: Path, tmp_path: Path) -> None:
+    for path in root.iterdir():
+        if path.name != ".venv":
+            (tmp_path / path.name).symlink_to(path)
+    stopped = make(tmp_path, ".venv/.packages", f"PYTHON={sys.executable}", CC="absent-cc --flag")
+    assert stopped.returncode == 2 and "absent-cc" in stopped.stderr.splitlines()[0]
+    assert not (tmp_path / ".venv").exists()
