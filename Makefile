@@ -36,7 +36,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 .PHONY: all
 all: $(LIBRARY) ## The demo reproduction and its HTML report (the default): results/demo/report.html
 	.venv/bin/snakemake --cores $(CORES) all report
-	@.venv/bin/python workflow/made.py results/demo
+	@.venv/bin/python workflow/run_summary.py results/demo
 
 .PHONY: env
 env: $(LIBRARY) ## The environment and the build alone, as for the demo: .venv
@@ -72,7 +72,7 @@ figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/pap
 	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) figures report
 	.venv/bin/python workflow/stories.py results/paper results/paper/README.md
 	.venv/bin/python workflow/readme.py results/paper/scorecard.md README.md
-	@.venv/bin/python workflow/made.py results/paper
+	@.venv/bin/python workflow/run_summary.py results/paper
 
 .PHONY: verify
 verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data)

@@ -51,9 +51,9 @@ class Kubernetes:
             def _answer(self):
                 size = int(self.headers.get("Content-Length") or 0)
                 body = json.loads(self.rfile.read(size)) if size else {}
-                found = cluster._answer(self.command, self.path.partition("?")[0], body)
-                text = json.dumps(found or {"kind": "Status", "code": 404}).encode()
-                self.send_response(200 if found else 404)
+                result = cluster._answer(self.command, self.path.partition("?")[0], body)
+                text = json.dumps(result or {"kind": "Status", "code": 404}).encode()
+                self.send_response(200 if result else 404)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()

@@ -62,8 +62,8 @@ def test_a_run_from_and_into_a_store_gives_the_results_of_a_disk(on_disk, store,
     assert done.returncode == 0, done.stderr
     # the cost before a run counts what the store lacks
     assert "To compute: cells: 5," in done.stderr
-    found = store.download("alone/results/tiny", tmp_path / "found")
-    assert assert_same_results(on_disk, found) == (3, 2)
+    downloaded = store.download("alone/results/tiny", tmp_path / "found")
+    assert assert_same_results(on_disk, downloaded) == (3, 2)
     assert DATA in store.names("alone")
     here = {str(path.relative_to(on_disk)) for path in on_disk.rglob("*") if path.is_file()}
     assert here - store.names("alone/results/tiny") == {DISKS_ALONE}
@@ -84,7 +84,7 @@ def test_a_run_from_and_into_a_store_gives_the_results_of_a_disk(on_disk, store,
     done = second.snakemake(*again, config=more, **store.environment)
     assert done.returncode == 0, done.stderr
     store.download("alone/results/tiny/franc2008/rows", tmp_path / "more")
-    before = read_rows([found / "franc2008/rows/cells.parquet"])
+    before = read_rows([downloaded / "franc2008/rows/cells.parquet"])
     after = read_rows([tmp_path / "more/cells.parquet"])
     assert set(after["gamma"].dropna()) == {0.5, 0.25}
     # times as well: none of them was computed again
@@ -100,8 +100,8 @@ def test_pods_share_nothing_but_the_store(on_disk, store, kubernetes, tmp_path):
         config=TINY, **store.environment, **kubernetes.environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr + kubernetes.logs()
-    found = store.download("pods/results/tiny", tmp_path / "found")
-    assert assert_same_results(on_disk, found) == (3, 2)
+    downloaded = store.download("pods/results/tiny", tmp_path / "found")
+    assert assert_same_results(on_disk, downloaded) == (3, 2)
     assert files(checkout.folder) == []
     # cells and data were jobs of the cluster; tables, whose captions are sources, were made here
     specs = [job["spec"]["template"]["spec"]["containers"][0] for job in kubernetes.jobs]
@@ -117,7 +117,7 @@ def test_pods_share_nothing_but_the_store(on_disk, store, kubernetes, tmp_path):
         assert spec["resources"]["requests"]["memory"] == "1000M"
         assert {entry["name"] for entry in spec["env"]} >= {*store.environment, "SVMSELECT_COMMIT"}
     # pods have no git repository: they were told
-    (head,) = read_rows([found / "franc2008/rows/cells.parquet"])["commit"].unique()
+    (head,) = read_rows([downloaded / "franc2008/rows/cells.parquet"])["commit"].unique()
     assert head == checkout.commit
 
 
@@ -145,10 +145,10 @@ def test_the_demo_in_a_store(store, checkout, tmp_path):
         call = in_store("demo", "--cores", "2", "--quiet", "rules", "progress", "--", *targets)
         done = checkout.snakemake(*call, **store.environment)
         assert done.returncode == 0, done.stderr
-    there = store.download("demo/results/demo", tmp_path / "found")
-    n_rows, n_tables = assert_same_results(disk / "results/demo", there)
+    other = store.download("demo/results/demo", tmp_path / "found")
+    n_rows, n_tables = assert_same_results(disk / "results/demo", other)
     print(f"the same but for times: {n_rows} files of rows, {n_tables} tables")
     here = {str(path.relative_to(disk)) for path in files(disk) if path.suffix != ".json"}
     assert here - store.names("demo") == {f"results/demo/{DISKS_ALONE}"}
-    assert (there / "report.html").stat().st_size > 10**5
+    assert (other / "report.html").stat().st_size > 10**5
     assert files(checkout.folder) == []

@@ -49,9 +49,9 @@ def parts(part, name=()):
     if not inner:
         return {name: part}
     return {
-        words: found
+        words: actual
         for word, choice in inner[0].choices.items()
-        for words, found in parts(choice, (*name, word)).items()
+        for words, actual in parts(choice, (*name, word)).items()
     }
 
 

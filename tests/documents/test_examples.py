@@ -18,7 +18,7 @@ def named():
             yield from (f"{module}.{name}" for name in lists.split())
 
 
-def found(name):
+def imported(name):
     """The object of a name such as ``svmselect.editing.SVM``."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)
@@ -33,7 +33,7 @@ def test_the_page_is_read():
 def test_an_object_has_an_example_that_is_true(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("MPLBACKEND", "agg")
-    text = found(name).__doc__
+    text = imported(name).__doc__
     examples = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
     assert len(examples.examples) > 1
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)

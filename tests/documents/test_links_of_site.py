@@ -38,8 +38,8 @@ def test_what_is_loaded_from_another_site_is_found(broken, tmp_path):
         "<script src='https://other.org/x.js'></script><link rel='stylesheet' href='//other.org/y.css'>"
         "<a href='https://other.org/z'>1</a><img src='data:,'>"
     )
-    found = sorted(link for _, link in broken(tmp_path))
-    assert found == ["//other.org/y.css", "https://other.org/x.js"]
+    result = sorted(link for _, link in broken(tmp_path))
+    assert result == ["//other.org/y.css", "https://other.org/x.js"]
 
 
 def test_formulas_are_mathml_and_a_wrong_one_ends_the_build(monkeypatch):

@@ -29,21 +29,21 @@ def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Pat
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).touch()
 
-    def said(of: str = "results/demo") -> list[str]:
-        command = [sys.executable, root / "workflow/made.py", of]
+    def said(results_folder: str = "results/demo") -> list[str]:
+        command = [sys.executable, root / "workflow/run_summary.py", results_folder]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout.split("\n")[1:-1]
 
-    made = "Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in results/demo"
-    assert said() == [made]
+    first = "Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in results/demo"
+    assert said() == [first]
     for page in ("report.html", "scorecard.html"):
         (results / page).touch()
     page = "Every table and figure on one page: results/demo/report.html (make open)"
     card = "Every published number beside ours: results/demo/scorecard.html"
-    assert said() == [made, page, card]
+    assert said() == [first, page, card]
     # two claims are tested here, and one of them holds
     (results / "scorecard_claims.csv").write_text("claim,tests,held\na,3,3\nb,2,1\nc,0,0\n")
-    assert said() == [made, "Reproduced: 1 of the 2 claims that this run tests", page, card]
+    assert said() == [first, "Reproduced: 1 of the 2 claims that this run tests", page, card]
     results.rename(results.with_name("mine"))
     page = "results/mine/report.html"
     assert said("results/mine")[2] == f"Every table and figure on one page: {page} (make open PAGE={page})"
@@ -52,7 +52,7 @@ def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Pat
 @pytest.mark.parametrize("target", ["all", "figures"])
 def test_make_says_it_last(root: Path, target: str) -> None:
     commands = make(root, "-n", "-o", ".venv/.library", target).stdout.splitlines()
-    assert "workflow/made.py results/" in commands[-1]
+    assert "workflow/run_summary.py results/" in commands[-1]
 
 
 def test_make_docs_ends_with_its_path(root: Path) -> None:

@@ -46,10 +46,10 @@ def citation(root: Path) -> dict:
     return yaml.safe_load((root / "CITATION.cff").read_text())
 
 
-@pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_tracked_file_names(what: str, tracked: dict[str, str]) -> None:
-    found = {name: match[0] for name, text in tracked.items() if (match := FORBIDDEN[what].search(text))}
-    assert found == {}
+@pytest.mark.parametrize("pattern", FORBIDDEN)
+def test_no_tracked_file_names(pattern: str, tracked: dict[str, str]) -> None:
+    result = {name: match[0] for name, text in tracked.items() if (match := FORBIDDEN[pattern].search(text))}
+    assert result == {}
 
 
 def test_only_continuous_integration_looks_beside_the_checkout(tracked: dict[str, str]) -> None:
@@ -119,13 +119,17 @@ def test_every_documented_make_target_is_listed(tracked: dict[str, str], targets
 def test_codemeta_says_what_the_citation_and_the_project_say(
     root: Path, citation: dict, pyproject: dict
 ) -> None:
-    found = json.loads((root / "codemeta.json").read_text())
+    codemeta = json.loads((root / "codemeta.json").read_text())
     project = pyproject["project"]
-    assert (found["name"], found["version"]) == (project["name"], citation["version"])
-    assert found["license"].endswith(f"/{citation['license']}") and project["license"] == citation["license"]
-    assert [author["name"] for author in found["author"]] == [own["name"] for own in citation["authors"]]
-    assert found["keywords"] == citation["keywords"] == project["keywords"]
-    assert found["runtimePlatform"] == f"Python {project['requires-python']}"
+    assert (codemeta["name"], codemeta["version"]) == (project["name"], citation["version"])
+    assert (
+        codemeta["license"].endswith(f"/{citation['license']}") and project["license"] == citation["license"]
+    )
+    assert [author["name"] for author in codemeta["author"]] == [
+        entry["name"] for entry in citation["authors"]
+    ]
+    assert codemeta["keywords"] == citation["keywords"] == project["keywords"]
+    assert codemeta["runtimePlatform"] == f"Python {project['requires-python']}"
 
 
 def test_the_archive_describes_every_file_and_where_it_comes_from(root: Path, tmp_path: Path) -> None:
@@ -145,8 +149,8 @@ def test_the_archive_describes_every_file_and_where_it_comes_from(root: Path, tm
         assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
     # every reference leads to an entity
     values = [value for entity in entities.values() for value in entity.values()]
-    references = [own for value in values for own in (value if isinstance(value, list) else [value])]
-    named = {own["@id"] for own in references if isinstance(own, dict)}
+    references = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
+    named = {entry["@id"] for entry in references if isinstance(entry, dict)}
     assert named <= {*entities, "https://w3id.org/ro/crate/1.1"}
     # RO-Crate 1.1 lacks a term, which the context then has to have; lists of one value are not compact
     assert description["@context"][1].keys() == {"sha256"}
@@ -156,6 +160,6 @@ def test_the_archive_describes_every_file_and_where_it_comes_from(root: Path, tm
     assert entities["#run"]["agent"] == entities["./"]["publisher"]
     provenance = json.loads(files["provenance.json"])
     run = entities["#run"]
-    assert {own["@id"] for own in run["object"]} == {f"#{name}" for name in provenance["datasets"]}
-    assert {own["@id"] for own in run["result"]} == {name for name in files if name.endswith(".parquet")}
+    assert {entry["@id"] for entry in run["object"]} == {f"#{name}" for name in provenance["datasets"]}
+    assert {entry["@id"] for entry in run["result"]} == {name for name in files if name.endswith(".parquet")}
     assert entities["#svmselect"]["softwareVersion"] == provenance["library"]
