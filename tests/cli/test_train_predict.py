@@ -91,13 +91,12 @@ def test_predictions_as_a_file_and_as_json(mixed, run, tmp_path):
     )
 
 
-def test_standard_input(mixed, run, tmp_path):
+def test_standard_input(mixed, run, monkeypatch):
     run("train", "train.csv", "--save", "m.json", *OPTIONS)
-    expected = run("predict", "m.json", "test.csv")[1]
+    expected = run("predict", "m.json", "test.csv")
     with open("test.csv") as file:
-        command = [sys.executable, "-m", "svmselect.cli", "predict", "m.json", "-"]
-        done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=True)
-    assert done.stdout == expected and done.stderr == ""
+        monkeypatch.setattr("sys.stdin", file)
+        assert run("predict", "m.json", "-") == expected
 
 
 def test_three_classes_have_three_decision_values(run, tmp_path):

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import svmselect.sklearn
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC
+from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
 from svmselect.sklearn.problem import two_values
 
 GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
@@ -52,7 +52,9 @@ def test_all_classes_are_checked():
 
 @parametrize_with_checks(
     [
-        *public_estimators(),
+        *(one for one in public_estimators() if not isinstance(one, LOOSearchCV | SeededCV)),
+        LOOSearchCV(SVC(), GRID),
+        SeededCV(SVC(), GRID),
         SVC(kernel="linear"),
         SVC(kernel="precomputed"),
         SVC(calibration="loo"),
@@ -60,6 +62,12 @@ def test_all_classes_are_checked():
     expected_failed_checks=expected_failures,
 )
 def test_passes_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([LOOSearchCV(), SeededCV()], expected_failed_checks=expected_failures)
+def test_searches_over_their_default_grid_pass_check_estimator(estimator, check):
     check(estimator)
 
 
