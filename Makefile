@@ -1,9 +1,9 @@
-# Everything runs in .venv: the packages of requirements.lock plus svmselect itself, installed (not editable) and
-# reinstalled by make whenever a source of the library is newer. Where the dates of files do not tell, "make env" compares the
-# sources with what is installed, as every call of snakemake does.
+# Everything runs in .venv: svmselect, installed (not editable) and reinstalled by make whenever a source of the library is
+# newer, and packages of requirements.lock. The demo needs the dependency groups build and workflow; other targets add theirs.
+# Where the dates of files do not tell, "make env" compares the sources with what is installed, as every call of snakemake does.
 
 # The targets of users and of every change. tests/Makefile has those of other builds, fuzzing and clusters, more.mk those of
-# benchmarks, locks and releases: "make help-all" lists all.
+# benchmarks, the lock file and releases: "make help-all" lists all.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -18,25 +18,35 @@ CORES ?= $(shell nproc)
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 INTERPRETER := .venv/.python-$(PYTHON_VERSION)
 PACKAGES := .venv/.packages
+FOR_TEST := $(addprefix $(PACKAGES)-,test cluster)
+FOR_TEST_ALL := $(FOR_TEST) $(PACKAGES)-docs
 LIBRARY := .venv/.library
 # Folders are listed too: their time stamps tell when a file was added or deleted.
 LIBRARY_SOURCES := pyproject.toml meson.build meson.options README.md LICENSE \
   $(shell find src -not -name '*.pyc' -not -name __pycache__)
 
-PIP := .venv/bin/python -m pip --disable-pip-version-check
-INSTALL := $(PIP) install --quiet --no-deps --no-build-isolation
+INSTALL := .venv/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation
+
+# uv trusts what pip trusts: the certificates of this machine.
+export UV_SYSTEM_CERTS := 1
+
+# A bar of progress instead of a line for each job; what jobs say goes to logs/.
+QUIET := --logger rich
 
 # meson finds cython and ninja on PATH.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: all
 all: $(LIBRARY) ## The demo reproduction and its HTML report (the default): results/demo/report.html
-	.venv/bin/snakemake --cores $(CORES) all report
-	@.venv/bin/python workflow/made.py results/demo
+	.venv/bin/snakemake --cores $(CORES) $(QUIET) all report
+	@.venv/bin/python workflow/run_summary.py results/demo
 
 .PHONY: env
-env: $(LIBRARY) ## The environment and the build alone: .venv
+env: $(LIBRARY) ## The environment and the build alone, as for the demo: .venv
 	@test "$$(.venv/bin/python src/source_hash.py)" = "$$(cat .venv/lib/python*/site-packages/svmselect/source_hash.txt)" || { rm $(LIBRARY); $(MAKE) --no-print-directory $(LIBRARY); }
+
+.PHONY: env-all
+env-all: env $(FOR_TEST_ALL) $(PACKAGES)-lint ## The same, with the packages of all tests, lint and docs
 
 # What "make open" shows: another page by PAGE=build/docs/index.html
 PAGE ?= results/demo/report.html
@@ -49,7 +59,7 @@ open: ## Open the demo's report in the browser, or PAGE=build/docs/index.html
 
 # The memory that jobs may take together, in 2^20 bytes. With 8000 lay config/paper-8gb.yaml over paper.yaml.
 MEM_MB ?= 17000
-COMPUTE := --cores $(CORES) --resources mem_mb=$(MEM_MB) --profile profiles/paper --config compute=true
+COMPUTE := --cores $(CORES) $(QUIET) --resources mem_mb=$(MEM_MB) --profile profiles/paper --config compute=true
 
 .PHONY: paper
 paper: $(LIBRARY) ## The rows of what the five papers print and claim, at full scale: results/paper (hours, needs the real data)
@@ -57,9 +67,9 @@ paper: $(LIBRARY) ## The rows of what the five papers print and claim, at full s
 
 .PHONY: figures
 figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/paper from the committed rows, offline
-	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) figures report
+	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) $(QUIET) figures report
 	.venv/bin/python workflow/stories.py results/paper config/paper.yaml README.md
-	@.venv/bin/python workflow/made.py results/paper
+	@.venv/bin/python workflow/run_summary.py results/paper
 
 .PHONY: verify
 verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data); VERIFY=0.05
@@ -70,26 +80,26 @@ verify: $(LIBRARY) ## A few cells of every paper computed again, beside the comm
 PYTEST := OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) --dist worksteal
 
 .PHONY: test
-test: $(LIBRARY) ## The tests, without the slow ones, in minutes; a part by PYTEST_ARGS="tests/cli -k groups"
+test: $(LIBRARY) $(FOR_TEST) ## The tests, without the slow ones, in minutes; a part by PYTEST_ARGS="tests/cli -k groups"
 	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
 .PHONY: test-all
-test-all: $(LIBRARY) ## All tests, the slow ones too
+test-all: $(LIBRARY) $(FOR_TEST_ALL) ## All tests, the slow ones too
 	$(PYTEST) $(PYTEST_ARGS)
 
 .PHONY: lint
-lint: $(LIBRARY) ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint
+lint: $(LIBRARY) $(PACKAGES)-lint ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint
 	.venv/bin/pre-commit run --all-files
 	.venv/bin/snakemake --lint
 
 .PHONY: docs
-docs: $(LIBRARY) ## Documentation site, its examples run: build/docs/index.html
+docs: $(LIBRARY) $(PACKAGES)-docs ## Documentation site, its examples run: build/docs/index.html
 	MPLBACKEND=agg OPENBLAS_NUM_THREADS=1 .venv/bin/sphinx-build --fail-on-warning --keep-going --quiet docs build/docs
 	@echo "The site: build/docs/index.html (make open PAGE=build/docs/index.html)"
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv .venv-bench .venv-audit .venv-lowest .venv-newest build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench .venv-lowest .venv-newest build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 LIST := awk -F ':.*\#\# ' '/^[a-z0-9-]+:.*\#\# / { printf "make %-16s%s\n", $$1, $$2 }'
@@ -105,13 +115,17 @@ help-all: ## The same, with all other targets of developers
 include tests/Makefile more.mk
 
 $(INTERPRETER):
-	@$(PYTHON) -c 'import sys; sys.exit("svmselect needs Python 3.11 or newer; $(PYTHON) is $(PYTHON_VERSION)" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) packages/machine.py
 	$(PYTHON) -m venv --clear .venv
 	touch $@
 
-# Compiled here: where PYTHONDONTWRITEBYTECODE is set, every process would compile what it imports, seconds long.
-$(PACKAGES): requirements.lock $(INTERPRETER)
-	$(PIP) install --quiet --require-hashes --requirement requirements.lock
+$(PACKAGES): requirements.lock pyproject.toml packages/install.py $(INTERPRETER)
+	.venv/bin/python packages/install.py build workflow
+	touch $@
+
+# A further dependency group
+$(PACKAGES)-%: $(PACKAGES)
+	.venv/bin/python packages/install.py $*
 	touch $@
 
 $(LIBRARY): $(LIBRARY_SOURCES) $(PACKAGES)

@@ -1,11 +1,8 @@
-# The rest: the reproduction beyond the papers, benchmarks, locks and releases. The Makefile of the root includes this file.
+# The rest: the reproduction beyond the papers, benchmarks, the lock file and releases. The Makefile of the root includes this file.
 
-# The peers of benchmarks/ have an environment of their own: the same packages, and what installs of the group bench.
+# The peers of benchmarks/ have an environment of their own: the packages of the demo, and what installs of the group bench.
 BENCH := .venv-bench/.library
 BENCH_PIP := .venv-bench/bin/python -m pip --disable-pip-version-check
-
-# What lists and audits packages has an environment of its own, too.
-AUDIT := .venv-audit/.packages
 
 .PHONY: demo
 demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
@@ -22,7 +19,7 @@ bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BEN
 	for program in cold cross_validation engine folds grid scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
 
 .PHONY: format
-format: $(LIBRARY) ## Format the sources in place
+format: $(LIBRARY) $(PACKAGES)-lint ## Format the sources in place
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 	.venv/bin/snakefmt Snakefile workflow
@@ -33,47 +30,38 @@ graph: $(LIBRARY) ## The rules of one paper, drawn: docs/_static/rules.svg (Debi
 	.venv/bin/snakemake --rulegraph --config preset=rules 'papers=["franc2008"]' 'franc2008={"datasets":["banana"]}' -- report > build/rules.dot
 	dot -Tsvg -o docs/_static/rules.svg build/rules.dot
 
-LOCK := .venv/bin/uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
-  --no-emit-index-url --custom-compile-command 'make lock' --quiet
+COMPILE := .venv/bin/uv pip compile --generate-hashes --no-emit-index-url --quiet pyproject.toml
 
 .PHONY: lock
-lock: $(PACKAGES) ## Renew the lock files, requirements*.lock; LOCK_ARGS=--upgrade takes newer versions
-	$(LOCK) pyproject.toml $(addprefix --group ,build workflow test lint docs lock cluster) \
-	  $(LOCK_ARGS) --output-file requirements.lock
-	$(LOCK) pyproject.toml --group build --constraint requirements.lock --output-file requirements-dist.lock
-	$(LOCK) --group audit $(LOCK_ARGS) --output-file requirements-audit.lock
-	$(LOCK) --group fuzz $(LOCK_ARGS) --output-file requirements-fuzz.lock
+lock: $(PACKAGES) ## Renew requirements.lock and environment.yml; LOCK_ARGS=--upgrade takes newer versions
+	$(COMPILE) --universal --python-version 3.11 --fork-strategy fewest --custom-compile-command 'make lock' \
+	  $(addprefix --group ,build workflow test cluster lint docs fuzz audit lock) $(LOCK_ARGS) --output-file requirements.lock
+	.venv/bin/python packages/conda.py
 
 .PHONY: dist
 dist: $(PACKAGES) sbom ## Source distribution and wheel of the committed files, and their bill of materials: dist/
 	.venv/bin/python -m build --no-isolation --skip-dependency-check
 
 .PHONY: sbom
-sbom: $(AUDIT) ## Bill of materials: the packages of the library and of its build, with versions and hashes (CycloneDX)
-	mkdir -p dist
-	PYTHONWARNINGS=ignore .venv-audit/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
-	  --output-file dist/svmselect.cdx.json requirements-dist.lock
+sbom: $(PACKAGES)-audit ## Bill of materials: the packages of the library and of its build, with versions and hashes (CycloneDX)
+	mkdir -p build dist
+	$(COMPILE) --universal --group build --constraint requirements.lock --output-file build/sbom.txt
+	PYTHONWARNINGS=ignore .venv/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
+	  --output-file dist/svmselect.cdx.json build/sbom.txt
 
 .PHONY: audit
-audit: $(AUDIT) ## Known vulnerabilities of every locked package (asks a service on the network)
-	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip \
-	  $(addprefix --requirement ,requirements.lock requirements-dist.lock requirements-audit.lock requirements-fuzz.lock)
+audit: $(PACKAGES)-audit ## Known vulnerabilities of every locked package (asks a service on the network)
+	.venv/bin/pip-audit --strict --require-hashes --disable-pip --requirement requirements.lock
 
 .PHONY: image
 image: $(PACKAGES) ## A container image of the committed files, and the demo inside it: build/image (Debian: mmdebstrap, buildah, crun; root)
 	container/build.sh
 	container/run.sh make demo CORES=$(CORES)
 
-$(AUDIT): requirements-audit.lock $(INTERPRETER)
-	.venv/bin/python -m venv --clear .venv-audit
-	.venv-audit/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes \
-	  --requirement requirements-audit.lock
-	touch $@
-
 # A peer without a wheel for this machine is left out: compare.py says so.
 .venv-bench/.packages: requirements.lock pyproject.toml $(INTERPRETER)
 	.venv/bin/python -m venv --clear .venv-bench
-	$(BENCH_PIP) install --quiet --require-hashes --requirement requirements.lock
+	.venv-bench/bin/python packages/install.py build workflow
 	.venv-bench/bin/python -c 'import tomllib; \
 	  print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["bench"], sep="\n")' | \
 	while read -r peer; do $(BENCH_PIP) install --quiet "$$peer" || echo "not installed: $$peer"; done

@@ -11,8 +11,12 @@ if [ ! -e $folder/root.tar ] || [ container/packages.txt -nt $folder/root.tar ];
     mmdebstrap --quiet --variant=apt --include="$include" bookworm $folder/root.tar
 fi
 # built here, as some of the locked packages have no wheel
-[ -e $folder/wheels ] && [ requirements.lock -ot $folder/wheels ] || .venv/bin/python -m pip --disable-pip-version-check wheel --quiet --require-hashes --no-deps --wheel-dir $folder/wheels \
-    --requirement requirements.lock
+if [ ! -e $folder/wheels ] || [ requirements.lock -nt $folder/wheels ]; then
+    .venv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url pyproject.toml --group build --group workflow \
+        --constraint requirements.lock --output-file $folder/packages.txt
+    .venv/bin/python -m pip --disable-pip-version-check wheel --quiet --require-hashes --no-deps \
+        --wheel-dir $folder/wheels --requirement $folder/packages.txt
+fi
 git archive HEAD > $folder/svmselect.tar
 
 image=$(buildah from scratch)

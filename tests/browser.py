@@ -100,16 +100,16 @@ class Browser:
 
     def complaints(self):
         """What went to the console, and what was asked from outside the page."""
-        found = []
+        results = []
         for event in self.events:
             method, params = event["method"], event["params"]
             if method in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
-                found.append(params)
+                results.append(params)
             elif method == "Network.requestWillBeSent":
                 address = params["request"]["url"]
                 if not address.startswith(("file:", "data:")):
-                    found.append(address)
-        return found
+                    results.append(address)
+        return results
 
     def findings(self, axe):
         """What the script of the accessibility checker `axe` finds on this page that is serious or critical:

@@ -32,12 +32,12 @@ def run(target):
     """Run a target, whose output is shown; return all of it."""
     lines = []
     call = ["make", target]
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as made:
-        for line in made.stdout:
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as result:
+        for line in result.stdout:
             print(line, end="", flush=True)
             lines.append(line)
-    if made.returncode:
-        sys.exit(f"make {target} failed with status {made.returncode}: nothing is kept")
+    if result.returncode:
+        sys.exit(f"make {target} failed with status {result.returncode}: nothing is kept")
     return "".join(lines)
 
 
@@ -58,11 +58,11 @@ def main(table, *targets):
         }
         path = Path(table)
         rows = list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
-        rows = [*(own for own in rows if own["command"] != row["command"]), row]
+        rows = [*(entry for entry in rows if entry["command"] != row["command"]), row]
         with open(path, "w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(sorted(rows, key=lambda own: own["command"]))
+            writer.writerows(sorted(rows, key=lambda entry: entry["command"]))
 
 
 if __name__ == "__main__":

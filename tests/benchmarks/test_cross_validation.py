@@ -69,8 +69,8 @@ def test_single_models_against_jobs_of_scikit_learn_and_svm_train(benchmarks, tm
     with output.open(newline="") as file:
         table = list(csv.DictReader(file))
     ours = {(peer, threads) for peer in ("svmselect", "scikit-learn") for threads in ("1", "2")}
-    others = {("LIBSVM -v", "1")} if installed else set()
-    assert {(row["peer"], row["threads"]) for row in table} == ours | others
+    rest = {("LIBSVM -v", "1")} if installed else set()
+    assert {(row["peer"], row["threads"]) for row in table} == ours | rest
     for width in ("1", "8"):
         errors = {row["errors"] for row in table if row["gamma_d"] == width and row["peer"] != "LIBSVM -v"}
         assert len(errors) == 1
@@ -79,8 +79,8 @@ def test_single_models_against_jobs_of_scikit_learn_and_svm_train(benchmarks, tm
     assert "| ringnorm-60 | 60 | 1 | 8 |" in report and "| least |" in report
     if installed:
         assert {row["errors"] for row in table if row["peer"] == "LIBSVM -v"} == {"6"}
-        asked = (tmp_path / "svm-train.calls").read_text()
-        assert f"-t 2 -c 1.0 -g {1 / 20!r} -e 0.001 -m 2048 -v 5 " in asked
+        requested = (tmp_path / "svm-train.calls").read_text()
+        assert f"-t 2 -c 1.0 -g {1 / 20!r} -e 0.001 -m 2048 -v 5 " in requested
 
 
 def test_leave_one_out_against_scikit_learn(benchmarks, tmp_path):

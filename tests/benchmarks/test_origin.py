@@ -29,11 +29,11 @@ def test_every_program_writes_its_rows_by_the_one_writer(benchmarks):
     papers = (benchmarks.parent / "workflow" / "papers").glob("*/benchmark_*.py")
     programs = [path for path in (*benchmarks.glob("*.py"), *papers) if path.name != "csv_rows.py"]
     assert len(programs) > 15
-    others = [
+    rest = [
         path.name for path in programs if "csv.writer" in (text := path.read_text()) or "DictWriter" in text
     ]
-    others += [path.name for path in programs if ".to_csv(" in path.read_text()]
-    assert others == []
+    rest += [path.name for path in programs if ".to_csv(" in path.read_text()]
+    assert rest == []
 
 
 def test_rows_are_those_of_this_process_if_they_say_nothing(tmp_path):

@@ -17,19 +17,19 @@ def grid(errors, m=100, test=None):
     """A Grid with these errors of the RBF kernel, shape (gammas, Cs), and of linear models that are worse."""
     rows = []
     for name, table in (("0.5", np.full((1, 3), 0.9)), (None, np.asarray(errors))):
-        for g, of_gamma in enumerate(table):
-            for c, error in enumerate(of_gamma):
+        for g, row in enumerate(table):
+            for c, error in enumerate(row):
                 gamma = "" if name else str(GAMMAS[g])
                 values = dict.fromkeys(selection.ESTIMATES, str(error))
-                own = 0.5 if test is None or name else test[g][c]
-                rows.append({"rows": str(m), "gamma": gamma, "C": str(CS[c]), "test": str(own), **values})
+                value = 0.5 if test is None or name else test[g][c]
+                rows.append({"rows": str(m), "gamma": gamma, "C": str(CS[c]), "test": str(value), **values})
     return selection.Grid(rows)
 
 
 def chosen(rule, errors, **options):
-    made = grid(errors, **options)
-    number = selection.chosen(made, "loo", rule)
-    return made.C[number], made.gamma[number]
+    result = grid(errors, **options)
+    number = selection.chosen(result, "loo", rule)
+    return result.C[number], result.gamma[number]
 
 
 def test_of_ties_the_first_of_the_grid_is_the_least():
@@ -41,16 +41,16 @@ def test_the_average_prefers_a_valley_to_a_hole():
     errors = [[0.5, 0.5, 0.3], [0.0, 0.5, 0.11], [0.5, 0.4, 0.3]]
     assert chosen("least", errors) == (1.0, 1.0)
     assert chosen("averaged", errors) == (100.0, 1.0)
-    made = grid(errors)
-    smooth = made.averaged("loo")
-    at = np.flatnonzero((made.C == 10.0) & (made.gamma == 1.0))[0]
+    result = grid(errors)
+    smooth = result.averaged("loo")
+    position = np.flatnonzero((result.C == 10.0) & (result.gamma == 1.0))[0]
     table = np.array(errors)
     by_hand = (4 * table[1, 1] + 2 * (table[0, 1] + table[2, 1] + table[1, 0] + table[1, 2])) / 16
     by_hand += (table[0, 0] + table[0, 2] + table[2, 0] + table[2, 2]) / 16
-    assert smooth[at] == pytest.approx(by_hand)
-    corner = np.flatnonzero((made.C == 1.0) & (made.gamma == 0.1))[0]  # the border repeated
+    assert smooth[position] == pytest.approx(by_hand)
+    corner = np.flatnonzero((result.C == 1.0) & (result.gamma == 0.1))[0]  # the border repeated
     assert smooth[corner] == pytest.approx((9 * 0.5 + 3 * 0.5 + 3 * 0.0 + 0.5) / 16)
-    assert smooth[made.gamma == 0] == pytest.approx(0.9)
+    assert smooth[result.gamma == 0] == pytest.approx(0.9)
 
 
 def test_the_smallest_C_within_standard_errors():
@@ -64,11 +64,14 @@ def test_the_smallest_C_within_standard_errors():
 def test_the_smallest_C_after_averaging():
     errors = [[0.5, 0.5, 0.3], [0.0, 0.5, 0.11], [0.5, 0.4, 0.3]]
     averaged = grid(errors).averaged("loo")
-    made = grid(errors)
+    result = grid(errors)
     assert chosen("averaged", errors) == (100.0, 1.0)
     # of all averages the one of C = 1 is nearest, and within a standard error of 10 rows
-    at = selection.chosen(grid(errors, m=10), "loo", "averaged, smallest C, one")
-    assert made.C[at] == 1.0 and averaged[at] == averaged[(made.C == 1.0) & (made.gamma > 0)].min()
+    position = selection.chosen(grid(errors, m=10), "loo", "averaged, smallest C, one")
+    assert (
+        result.C[position] == 1.0
+        and averaged[position] == averaged[(result.C == 1.0) & (result.gamma > 0)].min()
+    )
     assert chosen("averaged, smallest C, half", errors, m=10**6) == (100.0, 1.0)
 
 
@@ -88,13 +91,13 @@ def test_rules_are_told_from_those_made_up_later(tmp_path):
         for realisation in (1, 4):
             for C, test in ((1.0, 0.1), (10.0, 0.1 + 0.01 * realisation)):
                 values = dict.fromkeys(selection.ESTIMATES, str(0.3 if C == 1.0 else 0.2))
-                own = {"dataset": dataset, "realisation": str(realisation), "rows": "100", "C": str(C)}
+                options = {"dataset": dataset, "realisation": str(realisation), "rows": "100", "C": str(C)}
                 for gamma in ("", "0.1", "1.0"):
-                    rows.append({**own, "gamma": gamma, "test": str(test), **values})
-    found, report = selection.summary(rows)
-    least = next(row for row in found if row["estimate"] == "loo" and row["rule"] == "least")
+                    rows.append({**options, "gamma": gamma, "test": str(test), **values})
+    result, report = selection.summary(rows)
+    least = next(row for row in result if row["estimate"] == "loo" and row["rule"] == "least")
     assert (least["regret"], least["later_regret"]) == ("2.500", "4.000")
-    costs = {row["estimate"]: float(row["fits"]) for row in found if row["fits"]}
+    costs = {row["estimate"]: float(row["fits"]) for row in result if row["fits"]}
     assert costs.keys() == selection.COSTS.keys()
     assert 1 < costs["span"] < costs["cv3"] < costs["cv5"] < costs["cv10"]
     assert "| 3-fold error | least | 2.500 | 4.000 |" in report
@@ -102,22 +105,22 @@ def test_rules_are_told_from_those_made_up_later(tmp_path):
 
 def test_regret_is_that_of_the_test_rows():
     test = [[0.5, 0.2, 0.5], [0.1, 0.3, 0.4], [0.4, 0.4, 0.4]]
-    made = grid([[0.5, 0.2, 0.5], [0.5, 0.2, 0.1], [0.4, 0.4, 0.4]], test=test)
-    assert made.regret(selection.least(made.values["loo"])) == pytest.approx(30)
+    result = grid([[0.5, 0.2, 0.5], [0.5, 0.2, 0.1], [0.4, 0.4, 0.4]], test=test)
+    assert result.regret(selection.least(result.values["loo"])) == pytest.approx(30)
 
 
 def test_halves_report_where_they_did_not_choose():
     """A rule that is best on every set is chosen always; one that is luck is not as good as it looked."""
     rng = np.random.default_rng(0)
-    own = [("loo", "least"), ("loo", "averaged"), ("cv3", "least"), ("span", "least")]
+    rules = [("loo", "least"), ("loo", "averaged"), ("cv3", "least"), ("span", "least")]
     table = rng.normal(1, 1, size=(4, 20))
     table[0] = table[1] - 0.5
-    found = selection.halves(table, own, np.random.default_rng(1))
-    regret, rule, share = found["leave-one-out"]
-    assert rule == own[0] and share == 1 and regret == pytest.approx(table[0].mean(), abs=0.05)
+    result = selection.halves(table, rules, np.random.default_rng(1))
+    regret, rule, share = result["leave-one-out"]
+    assert rule == rules[0] and share == 1 and regret == pytest.approx(table[0].mean(), abs=0.05)
     # two rules that are equally good: the better one of a half is no better on the other
     table[:2] = rng.normal(size=(2, 20))
-    regret, _, share = selection.halves(table, own, np.random.default_rng(1))["leave-one-out"]
+    regret, _, share = selection.halves(table, rules, np.random.default_rng(1))["leave-one-out"]
     assert share < 1 and regret > table[:2].mean(axis=1).min()
 
 
@@ -125,12 +128,12 @@ def test_losses_of_left_out_rows():
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.where(X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=60) > 0, 1.0, -1.0)
     model = SVC(C=2.0, gamma=0.5, calibration="loo").fit(X, y)
-    found = selection.losses(y, model.loo_decision_)
+    result = selection.losses(y, model.loo_decision_)
     margin = y * model.loo_decision_
-    assert found["loo"] == model.loo_error_
-    assert found["loo_hinge"] == pytest.approx(np.maximum(0, 1 - margin).mean())
-    assert found["loo_smooth"] == pytest.approx(np.mean(1 / (1 + np.exp(4 * margin))))
-    assert found["loo_log"] == pytest.approx(-model.loo_score("neg_log_loss"), rel=1e-6)
+    assert result["loo"] == model.loo_error_
+    assert result["loo_hinge"] == pytest.approx(np.maximum(0, 1 - margin).mean())
+    assert result["loo_smooth"] == pytest.approx(np.mean(1 / (1 + np.exp(4 * margin))))
+    assert result["loo_log"] == pytest.approx(-model.loo_score("neg_log_loss"), rel=1e-6)
 
 
 @pytest.mark.slow

@@ -14,9 +14,9 @@ def results(monkeypatch):
     return files
 
 
-def fit(problem, peer, seconds, **others):
+def fit(problem, peer, seconds, **columns):
     row = {"problem": problem, "C": "1.0", "kernel": "rbf", "threads": "1", "status": "ok", "peer": peer}
-    return row | {"cpu_s_median": seconds, "cpu_s": seconds} | others
+    return row | {"cpu_s_median": seconds, "cpu_s": seconds} | columns
 
 
 def test_the_least_case_is_named_and_the_best_peer_counts(results):
@@ -61,8 +61,8 @@ def test_what_was_not_measured_is_said(results, monkeypatch, tmp_path):
 
 
 def test_the_table_is_that_of_the_files():
-    found = targets.report().split("\nProcessors")[0]
-    assert (targets.RESULTS / "targets.md").read_text().split("\nProcessors")[0] == found
+    result = targets.report().split("\nProcessors")[0]
+    assert (targets.RESULTS / "targets.md").read_text().split("\nProcessors")[0] == result
 
 
 def test_the_page_on_speed_says_of_every_miss_what_limits_it():
@@ -70,6 +70,6 @@ def test_the_page_on_speed_says_of_every_miss_what_limits_it():
         (targets.ROOT / "docs" / "speed.md").read_text().split("## What it is to reach")[1].split("\n## ")[0]
     )
     rows = [line.strip("| ").split(" | ") for line in targets.report().splitlines() if line.startswith("| ")]
-    missed = {what.partition(":")[0] for what, *_, reached in rows if reached.startswith("no")}
+    missed = {name.partition(":")[0] for name, *_, reached in rows if reached.startswith("no")}
     assert missed
     assert missed == set(re.findall(r"^- \*\*(.+?)\*\*", section, re.M))

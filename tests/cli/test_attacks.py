@@ -62,8 +62,8 @@ AS_PLAIN = {
 def test_the_same_table_in_other_clothes(run, file, content):
     file(content, "other")
     for command in ("loo", "cv"):
-        expected, found = (json.loads(run(command, name, "--json")[1]) for name in ("plain.csv", "other"))
-        assert {**expected, "file": "", "seconds": 0} == {**found, "file": "", "seconds": 0}
+        expected, result = (json.loads(run(command, name, "--json")[1]) for name in ("plain.csv", "other"))
+        assert {**expected, "file": "", "seconds": 0} == {**result, "file": "", "seconds": 0}
     run("train", "other", "--save", "m.json")
     expected = run("predict", "m.json", "plain.csv")
     assert expected[0] == 0 and run("predict", "m.json", "other") == expected
@@ -83,8 +83,8 @@ def test_the_same_table_in_other_clothes(run, file, content):
 def test_the_same_libsvm_text_in_other_clothes(run, file, content):
     file(LIBSVM, "plain")
     file(content, "other")
-    expected, found = (json.loads(run("loo", name, "--json")[1]) for name in ("plain", "other"))
-    assert {**expected, "file": "", "seconds": 0} == {**found, "file": "", "seconds": 0}
+    expected, result = (json.loads(run("loo", name, "--json")[1]) for name in ("plain", "other"))
+    assert {**expected, "file": "", "seconds": 0} == {**result, "file": "", "seconds": 0}
 
 
 @pytest.mark.parametrize("command", ["loo", "select", "train"])

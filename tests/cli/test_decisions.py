@@ -30,8 +30,8 @@ def write(path, X, y):
 def rows(tmp_path):
     """Features and labels of rows.csv, of which a fifth is ill."""
     X, y = blobs(4, m=140, k=2)
-    kept = np.r_[np.flatnonzero(y == 0)[:16], np.flatnonzero(y == 1)[:64]]
-    X, y = X[kept], np.array(["ill", "well"])[y[kept]]
+    remaining = np.r_[np.flatnonzero(y == 0)[:16], np.flatnonzero(y == 1)[:64]]
+    X, y = X[remaining], np.array(["ill", "well"])[y[remaining]]
     write(tmp_path / "rows.csv", X, y)
     return X, y
 
@@ -52,8 +52,8 @@ def test_probabilities(rows, run, tmp_path, method):
     status, out, err = run("train", "rows.csv", "--save", "m.json", "--calibration", method, *words)
     assert (status, err) == (0, "") and ["probabilities", method] in starts(out)
     model = SVC(3, gamma=0.2, calibration="loo", calibration_method=method).fit(X, y)
-    *found, last = run("predict", "m.json", "rows.csv", "--probabilities")[1].splitlines()
-    p = np.array([row[1:] for row in table("\n".join(found))], dtype=float)
+    *result, last = run("predict", "m.json", "rows.csv", "--probabilities")[1].splitlines()
+    p = np.array([row[1:] for row in table("\n".join(result))], dtype=float)
     np.testing.assert_array_equal(p, model.predict_proba(X))
     assert last.startswith("error ") and np.ptp(p[:, 0]) > 0.5
     both = ("--decision-values", "--probabilities")
@@ -168,8 +168,8 @@ def test_the_score_of_the_whole_selection(rows, run, searched, scoring):
     ]
     np.testing.assert_allclose(said["outer_scores"], expected, rtol=1e-9)
     assert said["outer_score"] == pytest.approx(np.mean(expected))
-    what = f"{scoring} of the whole selection {np.mean(expected):.6g} (mean of 3 outer folds, "
-    assert f"{what}{min(expected):.6g} to {max(expected):.6g}); " in run(*words)[1]
+    sentence = f"{scoring} of the whole selection {np.mean(expected):.6g} (mean of 3 outer folds, "
+    assert f"{sentence}{min(expected):.6g} to {max(expected):.6g}); " in run(*words)[1]
 
 
 def test_the_threshold_is_part_of_the_whole_selection(rows, run):

@@ -2,7 +2,6 @@
 
 import io
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -43,10 +42,9 @@ def test_as_the_csv_file_of_the_same_table(file, options):
     assert table.numbers.tolist() == expected.numbers.tolist()
 
 
-def test_standard_input(file):
-    command = [sys.executable, "-m", "svmselect.cli", "loo", "-", "--impute", "--json"]
-    done = subprocess.run(command, input=packed(FRAME), capture_output=True, check=True)
-    assert json.loads(done.stdout)["rows"] == 6
+def test_standard_input(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(packed(FRAME))))
+    assert json.loads(run("loo", "-", "--impute", "--json")[1])["rows"] == 6
 
 
 @pytest.mark.parametrize(

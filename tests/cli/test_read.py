@@ -194,7 +194,7 @@ def test_libsvm(file):
         ("1 1:2\n-1 0:3\n", {"zero_based": False}, "data.csv, line 2: the first feature is 1, got 0"),
         (PLAIN, {"zero_based": True}, "--zero-based is for LIBSVM text, and this one is a table"),
         ("1 1:2\n-1 1:nan\n", {}, "row 2: the value of feature 1 is not finite"),
-        ("1 1:2\nnan 1:3\n", {}, "row 2: the label must be a number below 2\\^53 in size, got nan"),
+        ("1 1:2\nnan 1:3\n", {}, r"row 2: the label\b.* nan\b"),
         ("9007199254740993 1:2\n1 1:3\n", {}, "row 1: the label must be a number below 2"),
         ("1 2147483648:1\n0 1:1\n", {}, "data.csv, line 1: feature 2147483648 is beyond"),
         (b"1,2\x00,0\n2,3,1\n", {}, "not a text file in UTF-8"),
@@ -231,7 +231,7 @@ def test_damaged_compression(file):
 
 @pytest.mark.parametrize("ending", PACKERS)
 def test_no_more_is_unpacked_than_is_allowed(file, ending):
-    path = file(PACKERS[ending](bytes(2 * 10**8)), f"data.csv{ending}")
+    path = file(PACKERS[ending](bytes(8 * 10**7)), f"data.csv{ending}")
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=r"has more than 1000000 bytes, unpacked; --max-bytes"):

@@ -94,8 +94,8 @@ class Slurm:
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
-        own = [f"--{what}-file={self.folder}/munge.{what}" for what in ("key", "pid", "log", "seed")]
-        self._run("munged", "--foreground", "--force", f"--socket={self.folder}/munge.socket", *own)
+        files = [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
+        self._run("munged", "--foreground", "--force", f"--socket={self.folder}/munge.socket", *files)
         self._wait(lambda: (self.folder / "munge.socket").exists(), "munged", 30)
         self._run("slurmctld", "-D", "-f", str(self.conf))
         for number in range(1, self.nodes + 1):
@@ -156,13 +156,13 @@ class Slurm:
             command, stdout=log, stderr=log, start_new_session=True, env={**os.environ, **self.environment}
         )
 
-    def _wait(self, condition, what, seconds):
+    def _wait(self, condition, event, seconds):
         end = time.monotonic() + seconds
         while not condition():
             dead = [name for name, daemon in self.daemons.items() if daemon.poll() is not None]
             if dead or time.monotonic() > end:
                 why = f"{dead[0]} ended" if dead else f"waited {seconds} s"
-                raise RuntimeError(f"no {what}: {why}; logs are in {self.folder}")
+                raise RuntimeError(f"no {event}: {why}; logs are in {self.folder}")
             time.sleep(0.2)
 
 

@@ -85,8 +85,8 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
         environment = slurm.environment if where == "slurm" else {}
         done = checkouts[where].snakemake(*DEMO, *arguments, *targets, **environment)
         assert done.returncode == 0, done.stdout + done.stderr
-    here, there = (checkouts[where].folder / RESULTS for where in ("here", "slurm"))
-    n_rows, n_tables = assert_same_results(here, there)
+    here, other = (checkouts[where].folder / RESULTS for where in ("here", "slurm"))
+    n_rows, n_tables = assert_same_results(here, other)
     print(f"the same but for times: {n_rows} files of rows, {n_tables} tables")
     assert n_rows >= len(ROWS) and n_tables >= len(TABLES)
     # grouped: far fewer submissions than jobs
@@ -233,11 +233,11 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path):
 
 def processes(word):
     """The command lines of this machine's processes that have a word in them."""
-    found = []
+    results = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
-            found.append(path.read_text().split("\0"))
-    return [words for words in found if word in " ".join(words)]
+            results.append(path.read_text().split("\0"))
+    return [words for words in results if word in " ".join(words)]
 
 
 def alive(process):

@@ -46,11 +46,11 @@ def blocks() -> list[Block]:
 
 def programs() -> dict[str, list[Block]]:
     """The blocks in Python of each document, which a reader runs one after the other."""
-    found: dict[str, list[Block]] = {}
+    result: dict[str, list[Block]] = {}
     for block in blocks():
         if block.language == "python":
-            found.setdefault(block.document, []).append(block)
-    return found
+            result.setdefault(block.document, []).append(block)
+    return result
 
 
 def commands() -> list[str]:

@@ -22,9 +22,9 @@ NOT_RUN = {
 
 
 def test_every_block_is_a_program_or_commands_or_text():
-    found = blocks()
-    assert len(found) > 20
-    languages = {block.language for block in found if not block.language.startswith("{")}
+    result = blocks()
+    assert len(result) > 20
+    languages = {block.language for block in result if not block.language.startswith("{")}
     assert languages <= {"python", "text", *SHELL}
 
 

@@ -21,14 +21,14 @@ def parts():
 NAMES = [name for part in parts() for name in part]
 
 
-def found(name):
+def imported(name):
     """The object of a name such as ``svmselect.editing.SVM``."""
     module, _, attribute = name.rpartition(".")
     return getattr(importlib.import_module(module), attribute)
 
 
 def examples_of(name):
-    return doctest.DocTestParser().get_doctest(found(name).__doc__, {}, name, None, 0)
+    return doctest.DocTestParser().get_doctest(imported(name).__doc__, {}, name, None, 0)
 
 
 def test_the_page_is_read():

@@ -30,8 +30,8 @@ def children(text):
 
 def links(text):
     """Targets of links and pictures that are no addresses."""
-    found = [child.attrs.get("href", child.attrs.get("src")) for child in children(text)]
-    return [target for target in found if target and not re.match(r"[a-z]+:", target)]
+    results = [child.attrs.get("href", child.attrs.get("src")) for child in children(text)]
+    return [target for target in results if target and not re.match(r"[a-z]+:", target)]
 
 
 def anchors(text):

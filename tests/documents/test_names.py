@@ -1,7 +1,7 @@
-"""The dialect of names of lint finds what breaks it, and leaves other names alone."""
+"""The rules for names report what breaks them, and leave other names alone."""
 
 import pytest
-from documents.names import faults, main
+from documents.names import banned_names, faults, main, repeated_files
 
 HERE = "src/svmselect/gram/rows.py"
 ALONE = "rows is used here alone: _rows"
@@ -12,7 +12,7 @@ LISTED = f'__all__ = ["rows"]\n\n\n{FUNCTION}'
 
 
 @pytest.mark.parametrize(
-    ("text", "beside", "found"),
+    ("text", "beside", "fault"),
     [
         (FUNCTION, "", ALONE),
         (LISTED, "", ALONE),
@@ -27,9 +27,9 @@ LISTED = f'__all__ = ["rows"]\n\n\n{FUNCTION}'
         (f"__all__ = []\n\n\n{FUNCTION}", "from svmselect.gram.rows import rows", NOT_LISTED),
     ],
 )
-def test_a_fault_is_found(text, beside, found):
+def test_a_fault_is_found(text, beside, fault):
     texts = {HERE: text, "src/svmselect/gram/matrix.py": beside}
-    assert [fault for path, _, fault in faults(texts) if path.as_posix() == HERE] == [found]
+    assert [text for path, _, text in faults(texts) if path.as_posix() == HERE] == [fault]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,46 @@ def test_a_fault_is_found(text, beside, found):
 def test_other_names_pass(text, path, beside):
     texts = {HERE: text, path: beside}
     assert [fault for where, _, fault in faults(texts) if where.as_posix() == HERE] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("def judge():\n    pass\n", "judge"),
+        ("class of_rows:\n    pass\n", "of_rows"),
+        ("def f(what):\n    pass\n", "what"),
+        ("f = lambda own: 1\n", "own"),
+        ("_kept, *found = 1, 2\n", "_kept"),
+        ("rows = [1 for others in x]\n", "others"),
+        ("if (made := 3):\n    pass\n", "made"),
+        ("class A:\n    wanted: int = 0\n", "wanted"),
+        ("self.asked = 1\n", "asked"),
+        ("for at in x:\n    pass\n", "at"),
+        ("with x as these:\n    pass\n", "these"),
+        ("try:\n    pass\nexcept E as there:\n    pass\n", "there"),
+        ("from x import y as of\n", "of"),
+    ],
+)
+def test_a_word_that_is_no_name_is_reported(text, name):
+    assert f"{name} is no name" in [fault for _, _, fault in banned_names({"tests/rows.py": text})]
+
+
+def test_names_of_files_are_checked():
+    texts = dict.fromkeys(["tests/test_judge.py", "src/found.py", "workflow/lib/rows.py", "docs/of.md"], "")
+    assert [path.name for path, _, _ in banned_names(texts)] == ["test_judge.py", "found.py"]
+    paths = [
+        "src/a/rows.py",
+        "src/b/rows.py",
+        "tests/rows.py",
+        "workflow/papers/x/cells.py",
+        "tests/cells.py",
+    ]
+    assert [path.as_posix() for path, *_ in repeated_files([*paths, "src/cells.py"])] == paths[:3]
+
+
+@pytest.mark.parametrize("text", ["judges = 1\n", "x.found\n", "f(what=1)\n", "# of\n", "offset = own\n"])
+def test_a_use_of_a_name_passes(text):
+    assert banned_names({"tests/rows.py": text}) == []
 
 
 def test_the_library_keeps_to_it(capsys):

@@ -44,9 +44,9 @@ def test_continuous_integration_calls_its_commands():
 def training():
     """Of the comparison on one thread: the row of each kernel and C, and of each problem."""
     page = (BENCHMARKS / "compare.md").read_text().split("## 2 threads")[0]
-    found = {rows[0][2]: rows for rows in tables(page)}
-    means = {tuple(row[:3]): row for row in found["problems"]}
-    return means, found["problem"]
+    result = {rows[0][2]: rows for rows in tables(page)}
+    means = {tuple(row[:3]): row for row in result["problems"]}
+    return means, result["problem"]
 
 
 def is_rounded(text, value):
@@ -106,14 +106,14 @@ def test_the_page_on_speed_has_the_costs_of_seeds():
 def test_the_page_on_speed_has_the_costs_of_folds():
     rows = pd.read_csv(BENCHMARKS / "folds.csv")
     methods = [f"{name}_cpu_s" for name in ("cold", "top", "unlearn", "libsvm")]
-    own = rows[rows["C"] == 10].set_index(["problem", "folds"])
+    ours = rows[rows["C"] == 10].set_index(["problem", "folds"])
     text = documents()["docs/speed.md"]
     (table,) = [rows for rows in tables(text) if rows[0][:3] == ["problem", "rows", "k = 10, cold"]]
     for problem, m, *cells in table[1:]:
-        assert int(m.replace(",", "")) == own["rows"][problem, 10]
+        assert int(m.replace(",", "")) == ours["rows"][problem, 10]
         for k, seconds in ((10, cells[:4]), (100, cells[4:])):
             for number, column in zip(seconds, methods, strict=True):
-                assert is_rounded(number, own[column][problem, k]), (problem, k, column)
+                assert is_rounded(number, ours[column][problem, k]), (problem, k, column)
     assert len(table) == 7
     hundred = rows[rows["folds"] == 100]
     for column, mean, least in zip(

@@ -12,7 +12,7 @@ def test_costs_are_those_measured():
     section = text.partition("## What it costs")[2].partition("\n## ")[0]
     said = re.findall(r"^\| (.+?) \| ([0-9.]+) \| ([0-9.]+) \|$", section, re.MULTILINE)
     by_task = {task: rows.ratio for task, rows in measured.groupby("task")} | {"all": measured.ratio}
-    assert {what: (f"{r.median():.2f}", f"{r.max():.2f}") for what, r in by_task.items()} == {
-        what: (median, largest) for what, median, largest in said
+    assert {name: (f"{r.median():.2f}", f"{r.max():.2f}") for name, r in by_task.items()} == {
+        name: (median, largest) for name, median, largest in said
     }
     assert set(measured.problem) == {"heart", "german", "image", "ringnorm-1000", "waveform-1000"}

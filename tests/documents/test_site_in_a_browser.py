@@ -19,8 +19,8 @@ LAPTOP, PHONE = (1280, 900), (390, 844)
 def site(tmp_path_factory):
     """A folder with these pages. Links to others are not there, which Sphinx says and which is no matter."""
     project = tmp_path_factory.mktemp("project")
-    made = shutil.ignore_patterns("auto_examples", "dark", "generated", "reproduction", "__pycache__")
-    shutil.copytree(ROOT / "docs", project / "docs", ignore=made)
+    generated = shutil.ignore_patterns("auto_examples", "dark", "generated", "reproduction", "__pycache__")
+    shutil.copytree(ROOT / "docs", project / "docs", ignore=generated)
     for path in ROOT.iterdir():
         if path.name not in ("docs", "build"):
             (project / path.name).symlink_to(path)

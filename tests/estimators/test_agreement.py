@@ -160,18 +160,18 @@ def test_sparse_rows_have_the_gamma_of_scikit_learn():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"C": 0}, "C must be positive finite numbers, got 0.0"),
-        ({"gamma": -1}, "gamma must be a positive finite number, got -1"),
-        ({"gamma": "wide"}, "gamma must be 'scale', 'auto' or a positive number, got 'wide'"),
+        ({"C": 0}, r"C\b.* 0.0\b"),
+        ({"gamma": -1}, r"gamma\b.* -1\b"),
+        ({"gamma": "wide"}, r"gamma\b.* 'wide'"),
         (
             {"kernel": "cosine"},
-            r"kernel must be one of \['linear', .*\], a Kernel or a function, got 'cosine'",
+            r"kernel\b.* 'cosine'",
         ),
-        ({"tol": 0}, "tol must be a positive finite number, got 0"),
+        ({"tol": 0}, r"tol\b.* 0\b"),
         ({"max_iter": -2}, "max_iter must be -1"),
         ({"decision_function_shape": "all"}, "decision_function_shape must be one of"),
-        ({"kernel": "precomputed"}, r"must be a square matrix, got shape \(90, 3\)"),
-        ({"cache_size": 0}, "memory_mb must be a positive finite number, got 0"),
+        ({"kernel": "precomputed"}, r"shape \(90, 3\)"),
+        ({"cache_size": 0}, r"memory_mb\b.* 0\b"),
     ],
 )
 def test_bad_parameters_are_named(parameters, sentence):
@@ -184,9 +184,9 @@ def test_bad_parameters_are_named(parameters, sentence):
     ("weight", "sentence"),
     [
         (np.ones(3), r"sample_weight must have shape \(90,\)"),
-        (np.full(90, -1.0), "sample_weight must be finite and not negative, got -1.0 at row 0"),
-        (np.zeros(90), r"two classes need rows of a weight above zero to train on, got those of \[\]"),
-        (blobs(0, k=2)[1], r"two classes need rows of a weight above zero to train on, got those of \[1\]"),
+        (np.full(90, -1.0), r"sample_weight\b.* -1.0 at row 0\b"),
+        (np.zeros(90), r"weight\b.* \[\]"),
+        (blobs(0, k=2)[1], r"weight\b.* \[1\]"),
     ],
 )
 def test_bad_weights_are_named(weight, sentence):
@@ -198,7 +198,7 @@ def test_bad_weights_are_named(weight, sentence):
 def test_an_asymmetric_kernel_is_named():
     K = np.eye(4)
     K[1, 2] = 0.5
-    with pytest.raises(ValueError, match=r"must be symmetric, got 0\.5 at \(1, 2\) and 0\.0 across"):
+    with pytest.raises(ValueError, match=r"0\.5 at \(1, 2\) and 0\.0 across\b"):
         SVC(kernel="precomputed").fit(K, [0, 1, 0, 1])
 
 

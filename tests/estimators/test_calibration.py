@@ -46,8 +46,8 @@ def platt(values, positive, weight):
         z = ab[0] * values + ab[1]
         return weight @ (np.logaddexp(0, z) - t * z)
 
-    found = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
-    return lambda at: expit(found.x[0] * at + found.x[1])
+    result = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-14})
+    return lambda points: expit(result.x[0] * points + result.x[1])
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
@@ -59,11 +59,11 @@ def test_the_sigmoid_is_that_of_greatest_likelihood(unit, separable):
     weight = rng.uniform(0.5, 2, size=60)
     weight[:4] = 0
     calibration = Calibration(unit * values, positive.astype(int), 2, weight, "sigmoid")
-    at = np.linspace(-4, 4, 9)
-    found = calibration(unit * at)
-    np.testing.assert_allclose(found[:, 1], platt(values, positive, weight)(at), atol=1e-5)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert (found > 0).all()
+    points = np.linspace(-4, 4, 9)
+    result = calibration(unit * points)
+    np.testing.assert_allclose(result[:, 1], platt(values, positive, weight)(points), atol=1e-5)
+    np.testing.assert_allclose(result.sum(axis=1), 1)
+    assert (result > 0).all()
 
 
 def test_a_sigmoid_never_falls():
@@ -100,10 +100,10 @@ def test_the_isotonic_map_is_scikit_learns():
     rng = np.random.default_rng(1)
     values, codes = np.round(rng.normal(size=50), 1), (rng.random(50) < 0.5).astype(int)
     weight = rng.integers(0, 3, size=50).astype(float)
-    found = Calibration(values, codes, 2, weight, "isotonic")(np.linspace(-5, 5, 21))[:, 1]
+    result = Calibration(values, codes, 2, weight, "isotonic")(np.linspace(-5, 5, 21))[:, 1]
     repeated = np.repeat(np.arange(50), weight.astype(int))
     reference = IsotonicRegression(out_of_bounds="clip").fit(values[repeated], codes[repeated])
-    np.testing.assert_allclose(found, reference.predict(np.linspace(-5, 5, 21)))
+    np.testing.assert_allclose(result, reference.predict(np.linspace(-5, 5, 21)))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -118,12 +118,12 @@ def test_probabilities_are_those_of_scikit_learn_with_as_many_folds_as_rows(meth
     theirs = CalibratedClassifierCV(base, method=method, cv=list(KFold(60).split(X)), ensemble=False).fit(
         X, labels
     )
-    found, expected = ours.predict_proba(new), theirs.predict_proba(new)
+    result, expected = ours.predict_proba(new), theirs.predict_proba(new)
     # a step of the isotonic map may be on either side of a value
-    close = np.abs(found - expected).max(axis=1) < (1e-3 if method == "sigmoid" else 0.02)
+    close = np.abs(result - expected).max(axis=1) < (1e-3 if method == "sigmoid" else 0.02)
     assert close.mean() >= (1 if method == "sigmoid" else 0.9)
-    np.testing.assert_allclose(np.exp(ours.predict_log_proba(new)), found)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    np.testing.assert_allclose(np.exp(ours.predict_log_proba(new)), result)
+    np.testing.assert_allclose(result.sum(axis=1), 1)
     # nothing else is changed by it
     plain = SVC(C=2.0, gamma=0.3).fit(X, labels)
     np.testing.assert_array_equal(ours.predict(new), plain.predict(new))
@@ -191,10 +191,10 @@ def test_no_threshold_is_better(name, seed):
     classes, X = np.array([0, 1]), np.zeros((m, 1))
     scoring = Scoring(make_scorer(SCORES[name]))
     t = best_threshold(SVC(), classes, X, codes, values, codes, None, scoring)
-    found = SCORES[name](codes, (values >= t).astype(int))
+    result = SCORES[name](codes, (values >= t).astype(int))
     ends = np.sort(values)
     everywhere = np.concatenate([[ends[0] - 1], (ends[:-1] + ends[1:]) / 2, ends, [ends[-1] + 1]])
-    assert found == pytest.approx(max(SCORES[name](codes, (values >= u).astype(int)) for u in everywhere))
+    assert result == pytest.approx(max(SCORES[name](codes, (values >= u).astype(int)) for u in everywhere))
 
 
 def test_a_threshold_finds_the_rare_class():
@@ -224,8 +224,8 @@ def test_a_leave_one_out_search_by_log_loss(method):
         values, p = SVC(**model).fit(X, y).loo_decision_, np.empty(60)
         for block in range(5):
             inside = blocks == block
-            others = Calibration(values[~inside], y[~inside], 2, np.ones((~inside).sum()), method)
-            p[inside] = others(values[inside])[:, 1]
+            rest = Calibration(values[~inside], y[~inside], 2, np.ones((~inside).sum()), method)
+            p[inside] = rest(values[inside])[:, 1]
         assert score == pytest.approx(-log_loss(y, p))
     np.testing.assert_array_equal(search.predict_proba(X), search.best_estimator_.predict_proba(X))
     np.testing.assert_allclose(np.exp(search.predict_log_proba(X)), search.predict_proba(X))
@@ -258,19 +258,19 @@ def test_thresholds_and_calibrations_within_grid_search():
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
-        (SVC(calibration="cv"), "calibration must be None or 'loo', got 'cv'"),
+        (SVC(calibration="cv"), r"calibration\b.* 'cv'"),
         (
             SVC(calibration="loo", calibration_method="platt"),
-            r"calibration_method must be one of \['sigmoid', 'isotonic'\], got 'platt'",
+            r"calibration_method\b.* 'platt'",
         ),
-        (SVC(threshold=["f1"]), r"threshold is tuned by one score, got \['f1'\]"),
-        (SVC(threshold="roc_auc"), "threshold is tuned by a score of labels, 'roc_auc' wants values"),
-        (SVC(threshold="fbeta"), "scoring must be a name .*, got 'fbeta'"),
+        (SVC(threshold=["f1"]), r"threshold\b.* \['f1'\]"),
+        (SVC(threshold="roc_auc"), r"threshold\b.*'roc_auc'"),
+        (SVC(threshold="fbeta"), r"scoring\b.* 'fbeta'"),
         (
             LOOSearchCV(SVC(), {"C": [1.0]}, scoring="neg_log_loss"),
-            "scoring asks for probabilities, which the estimator has with calibration='loo'",
+            r"scoring\b.*calibration='loo'",
         ),
-        (LOOSearchCV(SVC(calibration="cv"), {"C": [1.0]}), "calibration must be None or 'loo', got 'cv'"),
+        (LOOSearchCV(SVC(calibration="cv"), {"C": [1.0]}), r"calibration\b.* 'cv'"),
     ],
 )
 def test_bad_input_is_named(estimator, sentence):
@@ -281,7 +281,7 @@ def test_bad_input_is_named(estimator, sentence):
 
 def test_a_threshold_is_for_two_classes():
     X, y = blobs(0, m=30, k=3)
-    with pytest.raises(ValueError, match="threshold is for two classes, y had 3"):
+    with pytest.raises(ValueError, match=r"threshold\b.* 3\b"):
         SVC(threshold="accuracy").fit(X, y)
-    with pytest.raises(ValueError, match="scoring asks for probabilities"):
+    with pytest.raises(ValueError, match=r"scoring\b.*probabilities"):
         NuSVC(nu=0.2).fit(X, y).loo_score("neg_log_loss")

@@ -43,9 +43,9 @@ def test_a_distance_matrix_has_no_leave_one_out_error(unit, diagonal):
     D = unit * (pairwise_distances(X) + diagonal * np.eye(60))
     model = SVC(C=0.1 / unit, kernel="precomputed").fit(D, y)
     for name in ("loo_error_", "loo_decision_", "span_estimate_", "xi_alpha_bound_"):
-        with pytest.raises(ValueError, match="positive semi-definite kernel matrix"):
+        with pytest.raises(ValueError, match="semi-definite"):
             getattr(model, name)
-    with pytest.raises(ValueError, match="positive semi-definite kernel matrix"):
+    with pytest.raises(ValueError, match="semi-definite"):
         LOOSearchCV(SVC(kernel="precomputed"), {"C": [0.1 / unit]}).fit(D, y)
     assert SeededCV(SVC(kernel="precomputed"), {"C": [0.1 / unit]}).fit(D, y).best_score_ > 0
 
@@ -95,9 +95,7 @@ def test_a_function_that_is_not_definite_is_refused_everywhere(function):
         lambda: cross_validate(gram, y, 1.0, np.arange(80) % 5, seeding="unlearn"),
         lambda: cross_validate_grid(gram, y, [1.0], folds=np.arange(80) % 5, seeding="unlearn"),
     ):
-        with pytest.raises(
-            ValueError, match="positive semi-definite kernel, and the kernel function is none"
-        ):
+        with pytest.raises(ValueError, match=r"semi-definite.*kernel function"):
             ask()
     assert cross_validate(gram, y, 1.0, np.arange(80) % 20).errors.shape == (80,)
 

@@ -38,18 +38,18 @@ def value_at(search, name="mean_test_score", **parameters):
 
 @pytest.mark.parametrize("search", [LOOSearchCV, SeededCV])
 def test_a_surface_has_every_model(problem, search):
-    found = search(SVC(), GRID).fit(*problem)
-    display = drawn(SearchDisplay.from_search(found))
+    fitted = search(SVC(), GRID).fit(*problem)
+    display = drawn(SearchDisplay.from_search(fitted))
     assert display.kind == "surface" and display.names == ["C", "gamma"]
     assert display.coordinates == [[0.3, 1.0, 10.0], [0.05, 0.7]]
     for row, gamma in enumerate([0.05, 0.7]):
         for column, C in enumerate([0.3, 1.0, 10.0]):
-            error = 100 * (1 - value_at(found, C=C, gamma=gamma))
+            error = 100 * (1 - value_at(fitted, C=C, gamma=gamma))
             assert display.values[row, column] == pytest.approx(error)
-    assert display.chosen[:2] == (found.best_params_["C"], found.best_params_["gamma"])
-    assert display.chosen[2] == pytest.approx(100 * (1 - found.best_score_)) == display.values.min()
+    assert display.chosen[:2] == (fitted.best_params_["C"], fitted.best_params_["gamma"])
+    assert display.chosen[2] == pytest.approx(100 * (1 - fitted.best_score_)) == display.values.min()
     (mark,) = [line for line in display.ax_.lines if line.get_label() == "chosen"]
-    column, row = (int(at[0]) for at in mark.get_data())
+    column, row = (int(points[0]) for points in mark.get_data())
     assert display.values[row, column] == display.chosen[2]
     method = "leave-one-out" if search is LOOSearchCV else "3-fold"
     assert display.label == f"{method} error (%)"
@@ -57,45 +57,45 @@ def test_a_surface_has_every_model(problem, search):
 
 
 def test_axes_are_as_wished(problem):
-    found = SeededCV(SVC(), {**GRID, "kernel": ["rbf", "laplacian"]}).fit(*problem)
+    fitted = SeededCV(SVC(), {**GRID, "kernel": ["rbf", "laplacian"]}).fit(*problem)
     _, ax = pyplot.subplots()
-    display = drawn(SearchDisplay.from_search(found, x="gamma", y="kernel", ax=ax))
+    display = drawn(SearchDisplay.from_search(fitted, x="gamma", y="kernel", ax=ax))
     assert display.ax_ is ax and display.names == ["gamma", "kernel"]
-    C = found.best_params_["C"]
+    C = fitted.best_params_["C"]
     for row, kernel in enumerate(display.coordinates[1]):
-        error = 100 * (1 - value_at(found, C=C, gamma=0.7, kernel=kernel))
+        error = 100 * (1 - value_at(fitted, C=C, gamma=0.7, kernel=kernel))
         assert display.values[row, 1] == pytest.approx(error)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["rbf", "laplacian"]
 
 
 def test_a_curve_has_its_spread(problem):
-    found = SeededCV(SVC(gamma=0.3), {"C": [1.0, 0.1, 30.0]}, scoring="roc_auc", return_train_score=True)
-    found.fit(*problem)
-    display = drawn(SearchDisplay.from_search(found))
+    fitted = SeededCV(SVC(gamma=0.3), {"C": [1.0, 0.1, 30.0]}, scoring="roc_auc", return_train_score=True)
+    fitted.fit(*problem)
+    display = drawn(SearchDisplay.from_search(fitted))
     assert display.kind == "curve" and display.label == "3-fold roc_auc"
     assert display.coordinates == [[0.1, 1.0, 30.0]]
     for n, C in enumerate(display.coordinates[0]):
-        splits = [value_at(found, f"split{h}_test_score", C=C) for h in range(3)]
+        splits = [value_at(fitted, f"split{h}_test_score", C=C) for h in range(3)]
         assert display.values[n] == pytest.approx(np.mean(splits))
         assert display.spread[n] == pytest.approx(np.std(splits) / np.sqrt(3))
-        assert display.train[n] == pytest.approx(value_at(found, "mean_train_score", C=C))
+        assert display.train[n] == pytest.approx(value_at(fitted, "mean_train_score", C=C))
     assert display.ax_.get_xscale() == "log"
     # of errors of rows that are left out, the rows are the splits
-    found = LOOSearchCV(SVC(), GRID).fit(*problem)
-    display = drawn(SearchDisplay.from_search(found, kind="curve", x="gamma"))
+    fitted = LOOSearchCV(SVC(), GRID).fit(*problem)
+    display = drawn(SearchDisplay.from_search(fitted, kind="curve", x="gamma"))
     error = display.values / 100
     np.testing.assert_allclose(display.spread / 100, np.sqrt(error * (1 - error) / 48))
 
 
 def test_one_of_several_scores(problem):
-    found = LOOSearchCV(SVC(), GRID, scoring=["roc_auc", "accuracy"], refit="roc_auc").fit(*problem)
-    display = SearchDisplay.from_search(found)
+    fitted = LOOSearchCV(SVC(), GRID, scoring=["roc_auc", "accuracy"], refit="roc_auc").fit(*problem)
+    display = SearchDisplay.from_search(fitted)
     assert display.label == "leave-one-out roc_auc"
-    assert display.chosen[2] == pytest.approx(found.best_score_) == display.values.max()
-    display = SearchDisplay.from_search(found, score="accuracy")
+    assert display.chosen[2] == pytest.approx(fitted.best_score_) == display.values.max()
+    display = SearchDisplay.from_search(fitted, score="accuracy")
     assert display.label == "leave-one-out error (%)"
-    with pytest.raises(ValueError, match="score must be one of roc_auc, accuracy, got 'f1'"):
-        SearchDisplay.from_search(found, score="f1")
+    with pytest.raises(ValueError, match=r"score\b.* 'f1'"):
+        SearchDisplay.from_search(fitted, score="f1")
     weighted = LOOSearchCV(SVC(class_weight={0: 1, 1: 3}), GRID).fit(*problem)
     assert SearchDisplay.from_search(weighted).label == "leave-one-out error weighted by class (%)"
 
@@ -103,9 +103,9 @@ def test_one_of_several_scores(problem):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_margins_are_those_of_left_out_rows(classes):
     X, y = blobs(7, m=48, k=classes)
-    found = SeededCV(SVC(), GRID).fit(X, y)
-    display = drawn(SearchDisplay.from_search(found, kind="margins"))
-    model = sklearn.svm.SVC(tol=1e-8, **found.best_params_)
+    fitted = SeededCV(SVC(), GRID).fit(X, y)
+    display = drawn(SearchDisplay.from_search(fitted, kind="margins"))
+    model = sklearn.svm.SVC(tol=1e-8, **fitted.best_params_)
     np.testing.assert_array_equal(display.values < 0, cross_val_predict(model, X, y, cv=LeaveOneOut()) != y)
     if classes == 2:
         values = cross_val_predict(model, X, y, cv=LeaveOneOut(), method="decision_function")
@@ -119,16 +119,16 @@ def test_margins_are_those_of_left_out_rows(classes):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"kind": "bars"}, r"kind must be one of \['surface', 'curve', 'margins'\], got 'bars'"),
-        ({"x": "degree"}, "x and y must be parameters of the grid, C, gamma, got 'degree'"),
-        ({"kind": "surface"}, r"a surface needs 2 parameters with several values, the grid has \['C'\]"),
+        ({"kind": "bars"}, r"kind\b.* 'bars'"),
+        ({"x": "degree"}, r"x\b.* 'degree'"),
+        ({"kind": "surface"}, r"surface\b.*\['C'\]"),
     ],
 )
 def test_bad_input_is_named(problem, options, sentence):
-    found = LOOSearchCV(SVC(), {"C": [1.0, 2.0], "gamma": [0.3]}, refit=False).fit(*problem)
+    fitted = LOOSearchCV(SVC(), {"C": [1.0, 2.0], "gamma": [0.3]}, refit=False).fit(*problem)
     with pytest.raises(ValueError, match=sentence):
-        SearchDisplay.from_search(found, **options)
-    with pytest.raises(ValueError, match="search must be a fitted LOOSearchCV or SeededCV, got SVC"):
+        SearchDisplay.from_search(fitted, **options)
+    with pytest.raises(ValueError, match=r"search\b.* SVC\b"):
         SearchDisplay.from_search(SVC())
     with pytest.raises(AttributeError, match="no best_estimator_ with refit=False"):
-        SearchDisplay.from_search(found, kind="margins")
+        SearchDisplay.from_search(fitted, kind="margins")

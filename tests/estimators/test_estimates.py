@@ -109,8 +109,8 @@ def test_nu(classes, kernel):
     X, y = blobs(14, m=41, k=classes)
     model = {"nu": 0.613, "kernel": kernel, "gamma": 0.4, "tol": 1e-8}
     ours = NuSVC(**model).fit(X, y)
-    kept = ~np.eye(41, dtype=bool)
-    theirs = [sklearn.svm.NuSVC(**model).fit(X[rest], y[rest]) for rest in kept]
+    remaining = ~np.eye(41, dtype=bool)
+    theirs = [sklearn.svm.NuSVC(**model).fit(X[rest], y[rest]) for rest in remaining]
     predicted = [fitted.predict(X[r : r + 1])[0] for r, fitted in enumerate(theirs)]
     np.testing.assert_array_equal(ours.loo_predictions_, predicted)
     assert ours.loo_error_ == np.mean(predicted != y) > 0
@@ -148,17 +148,17 @@ def by_definition(declared, model, X, y, weight, k):
             rows = [r for r in trained if y[r] in (i, j)]
             gram, labels = Gram(X[rows], RBF(model.gamma)), np.where(y[rows] == j, 1, -1)
             solution = solve_csvc(gram, labels, model.C * weight[rows], tol=1e-9)
-            found = declared.compute(gram, labels, solution)
-            total += found.bound * len(rows) if declared.is_bound else 0
-            fits[i, j] = rows, solution, found
+            result = declared.compute(gram, labels, solution)
+            total += result.bound * len(rows) if declared.is_bound else 0
+            fits[i, j] = rows, solution, result
     if declared.is_bound:
         return total / trained.size
     wrong = 0
     for r in trained:
         votes = [0] * k
-        for (i, j), (rows, solution, found) in fits.items():
+        for (i, j), (rows, solution, result) in fits.items():
             if r in rows:
-                lost = found.errors[rows.index(r)]
+                lost = result.errors[rows.index(r)]
                 votes[(i + j - y[r]) if lost else y[r]] += 1
             else:
                 theta = solution.alpha * np.where(y[rows] == j, 1, -1)
@@ -178,12 +178,12 @@ def test_single_fit_estimates_of_any_number_of_classes(declared, classes, weight
         weight = np.random.default_rng(0).uniform(0.5, 2, size=60)
         weight[::7] = 0
     model = SVC(C=1.5, gamma=0.4).fit(X, y, sample_weight=weight)
-    found = getattr(model, f"{declared.key}_")
-    assert found == pytest.approx(by_definition(declared, model, X, y, weight, classes), rel=1e-4)
-    assert found > 0
+    result = getattr(model, f"{declared.key}_")
+    assert result == pytest.approx(by_definition(declared, model, X, y, weight, classes), rel=1e-4)
+    assert result > 0
     if declared.key in ("sv_count_bound", "span_bound"):  # theorems for any C
         left_out_errors = (model.loo_predictions_ != y)[weight > 0]
-        assert found >= left_out_errors.mean() > 0
+        assert result >= left_out_errors.mean() > 0
 
 
 def test_the_votes_forgive_what_a_pair_loses():
@@ -204,8 +204,8 @@ def test_each_estimate_is_declared_once():
         assert f"{declared.key}_" in SVC.__doc__ and f"{declared.key}_" in NuSVC.__doc__
         X, y = blobs(0, m=20, k=2)
         gram, y = Gram(X, RBF(0.5)), 2.0 * y - 1
-        found = declared.of(gram, y, solve_csvc(gram, y, 1.0), smallest_enclosing_sphere(gram))
-        assert hasattr(found, "bound") == declared.is_bound != hasattr(found, "errors")
+        result = declared.of(gram, y, solve_csvc(gram, y, 1.0), smallest_enclosing_sphere(gram))
+        assert hasattr(result, "bound") == declared.is_bound != hasattr(result, "errors")
         assert ("sphere" in signature(declared.compute).parameters) == declared.needs_sphere
 
 
@@ -216,7 +216,7 @@ def test_what_is_not_defined_says_so():
     X, y = blobs(13, k=2)
     nu = NuSVC(0.985).fit(X[1:], y[1:])
     assert 0 <= nu.span_estimate_ <= 1
-    with pytest.raises(ValueError, match=r"nu must be at most 0\.\d+ for classes of these sizes, got 0.985"):
+    with pytest.raises(ValueError, match=r"nu\b.* 0.985\b"):
         nu.loo_error_  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'loo_eror_'"):
         fitted.loo_eror_  # noqa: B018
@@ -236,8 +236,8 @@ def test_left_out_decision_values_and_weighted_errors(classes):
         without = SVC(C=2.0, gamma=0.3, tol=1e-9).fit(X, y, sample_weight=bounds)
         np.testing.assert_allclose(model.loo_decision_[r], without.decision_function(X[[r]])[0], atol=1e-6)
     wrong = model.loo_predictions_ != y
-    of_rows = weight * model.class_weight_[y]
-    assert model.weighted_loo_error_ == pytest.approx(of_rows[wrong].sum() / of_rows.sum())
+    row_weight = weight * model.class_weight_[y]
+    assert model.weighted_loo_error_ == pytest.approx(row_weight[wrong].sum() / row_weight.sum())
     assert model.weighted_loo_error_ != pytest.approx(model.loo_error_)
 
 

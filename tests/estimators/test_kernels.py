@@ -90,8 +90,8 @@ def test_search_over_kernels():
         results = search.cv_results_
         assert len(results["params"]) == 8 + 4 + 3
         for n in (0, 7, 9, 12, 13, 14):
-            own = SVC(**results["params"][n])
-            one = clone(search).set_params(param_grid={"C": [own.C]}, estimator=own).fit(X, y)
+            ours = SVC(**results["params"][n])
+            one = clone(search).set_params(param_grid={"C": [ours.C]}, estimator=ours).fit(X, y)
             assert one.best_score_ == results["mean_test_score"][n]
         assert search.best_estimator_.get_params()["kernel"] == search.best_params_["kernel"]
         assert search.score(X, y) > 0.6
@@ -107,7 +107,7 @@ def test_sigmoid():
     assert abs(ours.score(X, y) - theirs.score(X, y)) < 0.03
     assert SeededCV(SVC(**parameters), {"C": [0.1, 1.0]}).fit(X, y).best_score_ > 0.5
     for ask in (lambda: ours.loo_error_, lambda: ours.span_estimate_, lambda: LOOSearchCV(ours).fit(X, y)):
-        with pytest.raises(ValueError, match="positive semi-definite kernel, and Sigmoid"):
+        with pytest.raises(ValueError, match=r"semi-definite.*Sigmoid"):
             ask()
 
 
@@ -134,7 +134,7 @@ def test_a_function_that_is_not_positive_semi_definite(function):
         lambda: summed.loo_error_,
         lambda: LOOSearchCV(ours, {"C": [1, 2]}).fit(X, y),
     ):
-        with pytest.raises(ValueError, match="semi-definite kernel, and the kernel function is none on"):
+        with pytest.raises(ValueError, match=r"semi-definite.*kernel function"):
             ask()
 
 
@@ -162,11 +162,11 @@ def test_sparse_rows():
 def test_a_kernel_function_may_return_a_sparse_matrix():
     X, y = two_classes(np.random.default_rng(4), 50, 3)
     X = np.where(np.abs(X) < 0.3, 0, X)
-    found = SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(sparse.csr_matrix(X), y)
+    fitted = SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(sparse.csr_matrix(X), y)
     dense = SVC(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(found.loo_decision_, dense.loo_decision_, atol=1e-7)
+    np.testing.assert_allclose(fitted.loo_decision_, dense.loo_decision_, atol=1e-7)
     np.testing.assert_allclose(
-        found.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-7
+        fitted.decision_function(sparse.csr_matrix(X)), dense.decision_function(X), atol=1e-7
     )
 
 
@@ -179,7 +179,7 @@ def test_parameters_of_scikit_learn_are_taken_or_refused():
         plain = kind().fit(X, y)
         with_more = kind(shrinking=False, verbose=True, random_state=3).fit(X, y)
         np.testing.assert_array_equal(with_more.decision_function(X), plain.decision_function(X))
-        with pytest.raises(ValueError, match="probability must be False, got True: calibration"):
+        with pytest.raises(ValueError, match=r"probability\b.* True\b"):
             kind(probability=True).fit(X, y)
 
 
@@ -192,21 +192,19 @@ def test_other_estimators():
         EditedSVC("condense", kernel=Polynomial(2, 1.0, 1.0)),
     ):
         assert estimator.fit(X, y).score(X, y) > 0.5
-    with pytest.raises(ValueError, match="kernel must be one that is computed from rows, got 'precomputed'"):
+    with pytest.raises(ValueError, match=r"kernel\b.* 'precomputed'"):
         BaggedSVC(kernel="precomputed").fit(X, y)
 
 
 def test_refused():
     X, y = positive_rows(30)
     for kernel in ("cosine", 3, None, RBF):
-        with pytest.raises(
-            ValueError, match=r"kernel must be one of \['linear', 'rbf', .*, a Kernel or a function"
-        ):
+        with pytest.raises(ValueError, match=r"kernel\b.*'linear', 'rbf'"):
             SVC(kernel=kernel).fit(X, y)
-    with pytest.raises(ValueError, match="degree must be an integer >= 1, got 0"):
+    with pytest.raises(ValueError, match=r"degree\b.* 0\b"):
         SVC(kernel="poly", degree=0).fit(X, y)
-    with pytest.raises(ValueError, match="X must not be negative for a chi-squared kernel, got -1"):
+    with pytest.raises(ValueError, match=r"X\b.* -1\b"):
         SVC(kernel="chi2").fit(X, y).predict(X - X - 1)
-    with pytest.raises(ValueError, match="X must not be negative for a chi-squared kernel, got"):
+    with pytest.raises(ValueError, match=r"X\b.*chi-squared"):
         SVC(kernel="chi2").fit(X - 1, y)
     assert Sigmoid(1.0).definite is False

@@ -154,13 +154,13 @@ def test_around_a_search(name, search):
 
 def test_functions_that_take_a_classifier():
     X, y = rows("")
-    for of in (
+    for subject in (
         lambda svc: cross_val_predict(svc, X, y, cv=3),
         lambda svc: learning_curve(svc, X, y, cv=3, train_sizes=[0.3, 1.0], shuffle=True, random_state=0)[1],
         lambda svc: validation_curve(svc, X, y, param_name="C", param_range=[0.1, 1.0], cv=3)[1],
         lambda svc: permutation_importance(svc.fit(X, y), X, y, n_repeats=2, random_state=0).importances,
     ):
-        np.testing.assert_allclose(of(ours()), of(theirs()), atol=1e-12)
+        np.testing.assert_allclose(subject(ours()), subject(theirs()), atol=1e-12)
 
 
 # A class that is left without weight, as bagging does to a rare one: it stays in `classes_` and is never
@@ -218,12 +218,12 @@ def test_estimates_with_a_class_without_weight(estimator):
         assert getattr(model, name) == pytest.approx(getattr(part, name), rel=1e-4)
     for search, options in ((SeededCV, {"cv": 3}), (LOOSearchCV, {}), (LOOSearchCV, {"stop_early": True})):
         grid = {estimator._formulation: [0.05, 0.1], "gamma": [0.1, 1.0]}
-        found = search(estimator, grid, **options).fit(X, y, sample_weight=weight)
+        fitted = search(estimator, grid, **options).fit(X, y, sample_weight=weight)
         if search is LOOSearchCV:
             expected = search(estimator, grid, **options).fit(X[rest], y[rest], sample_weight=weight[rest])
-            assert found.best_params_ == expected.best_params_
-            assert found.best_score_ == pytest.approx(expected.best_score_)
-        assert not (found.predict(X) == 1).any()
+            assert fitted.best_params_ == expected.best_params_
+            assert fitted.best_score_ == pytest.approx(expected.best_score_)
+        assert not (fitted.predict(X) == 1).any()
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
@@ -251,9 +251,7 @@ def test_classes_of_weight_zero_by_class_weight(gone):
     X, y, _ = rare()
     model = SVC(class_weight=dict.fromkeys(gone, 0.0)).fit(X, y)
     assert set(model.predict(np.vstack([X, 100 * X]))) == set(range(4)) - set(gone)
-    with pytest.raises(
-        ValueError, match=r"two classes need rows of a weight above zero to train on, got those of \[2\]"
-    ):
+    with pytest.raises(ValueError, match=r"weight\b.* \[2\]"):
         SVC(class_weight={0: 0, 1: 0, 3: 0}).fit(X, y)
 
 

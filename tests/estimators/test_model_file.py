@@ -85,7 +85,7 @@ def test_names_of_features_and_a_given_kernel(tmp_path):
     save_model(model, tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_array_equal(loaded.decision_function(X @ X.T), model.decision_function(X @ X.T))
-    with pytest.raises(ValueError, match="kernel 'precomputed' cannot be saved as libsvm: save the model as"):
+    with pytest.raises(ValueError, match=r"kernel 'precomputed'.*libsvm.*json"):
         save_model(model, tmp_path / "model", "libsvm")
 
 
@@ -102,12 +102,12 @@ def test_probabilities_and_thresholds(k, method, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
     assert loaded.threshold_ == model.threshold_ and (k > 2 or loaded.threshold_ != 0)
     if k == 2:
-        with pytest.raises(ValueError, match=r"cannot hold the threshold .*: save the model as json"):
+        with pytest.raises(ValueError, match=r"threshold\b.*json"):
             save_model(model, tmp_path / "model", "libsvm")
     for damage in ([], [[1]], [[1.0, 2.0, 3.0]] * k, [["a", 1]] * k, [[[1.0], []]] * k, [None] * k):
         save_model(model, tmp_path / "model")
         rewritten(tmp_path / "model", calibration=damage)
-        with pytest.raises(ValueError, match="the file is damaged: its parts do not fit each other"):
+        with pytest.raises(ValueError, match=r"damaged.*parts"):
             load_model(tmp_path / "model")
 
 
@@ -115,20 +115,20 @@ def test_what_cannot_be_saved(tmp_path):
     X, y = problem(2, "dense")
     with pytest.raises(NotFittedError):
         save_model(SVC(), tmp_path / "model")
-    with pytest.raises(ValueError, match=r"must be a svmselect\.sklearn\.SVC or NuSVC, got a EditedSVC"):
+    with pytest.raises(ValueError, match=r"EditedSVC\b"):
         save_model(EditedSVC(), tmp_path / "model")
     model = SVC().fit(X, np.array([0.5, 2])[y].astype(str))
-    with pytest.raises(ValueError, match=r"cannot hold the label '0\.5': save the model as json, or make"):
+    with pytest.raises(ValueError, match=r"label '0\.5'.*json"):
         save_model(model, tmp_path / "model", "libsvm")
-    with pytest.raises(ValueError, match="cannot hold an encoding of the rows: save the model as json"):
+    with pytest.raises(ValueError, match=r"encoding\b.*json"):
         save_model(SVC().fit(X, y), tmp_path / "model", "libsvm", encoding={})
-    with pytest.raises(ValueError, match=r"the kernel .* cannot be saved: it is a program"):
+    with pytest.raises(ValueError, match=r"kernel\b.*program"):
         save_model(SVC(kernel=lambda A, B: A @ B.T).fit(X, y), tmp_path / "model")
-    with pytest.raises(ValueError, match="kernel 'laplacian' cannot be saved as libsvm: save the model as"):
+    with pytest.raises(ValueError, match=r"kernel 'laplacian'.*libsvm.*json"):
         save_model(SVC(kernel="laplacian").fit(X, y), tmp_path / "model", "libsvm")
-    with pytest.raises(ValueError, match="format must be 'json' or 'libsvm', got 'onnx'"):
+    with pytest.raises(ValueError, match=r"format\b.* 'onnx'"):
         save_model(model, tmp_path / "model", "onnx")
-    with pytest.raises(ValueError, match="zero_based is for format='libsvm', got format='json'"):
+    with pytest.raises(ValueError, match=r"zero_based\b.* format='json'"):
         save_model(SVC().fit(X, y), tmp_path / "model", zero_based=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -153,7 +153,7 @@ def rewritten(path, **changes):
     path.write_text(json.dumps(content))
 
 
-DAMAGED = "the file is damaged: its parts do not fit each other"
+DAMAGED = "damaged.*parts"
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_what_does_not_fit_is_one_sentence(changes, sentence, tmp_path):
         path.write_text(re.sub('"intercept": .*', '"intercept": [Infinity],', path.read_text()))
     else:
         rewritten(path, **changes)
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=sentence) as caught:
         load_model(path)
-    assert str(caught.value) == f"{path}: {sentence}"
+    assert str(caught.value).startswith(f"{path}: ")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"hello", b"{}", b"[1]", b"{" * 100_000, b"svm_type "])
@@ -208,9 +208,9 @@ def test_a_changed_digit_is_seen(tmp_path):
     path = tmp_path / "model"
     save_model(SVC().fit(X, y), path)
     text = path.read_text()
-    at = text.index(".", text.index('"dual_coef"')) + 3
-    path.write_text(text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :])
-    with pytest.raises(ValueError, match="the file is damaged: its content is not what was written"):
+    position = text.index(".", text.index('"dual_coef"')) + 3
+    path.write_text(text[:position] + str((int(text[position]) + 1) % 10) + text[position + 1 :])
+    with pytest.raises(ValueError, match=r"damaged.*content"):
         load_model(path)
 
 
@@ -272,8 +272,8 @@ def test_a_model_of_libsvm_predicts_what_libsvm_predicts(kind, kernel, k, form, 
     assert [*np.unique(loaded.classes_)] == [*np.unique(y)]
     np.testing.assert_array_equal(np.loadtxt(tmp_path / "out"), loaded.predict(X))
     if kind[1] == 0 and k == 2:  # LIBSVM keeps kernel values in float32, which nu-SVC feels
-        own = SVC(2, kernel=kernel, **PARAMETERS[kernel], tol=1e-9).fit(X, y)
-        np.testing.assert_allclose(loaded.decision_function(X), own.decision_function(X), atol=1e-5)
+        ours = SVC(2, kernel=kernel, **PARAMETERS[kernel], tol=1e-9).fit(X, y)
+        np.testing.assert_allclose(loaded.decision_function(X), ours.decision_function(X), atol=1e-5)
 
 
 def test_far_rows_of_a_linear_kernel_in_libsvms_format(tmp_path):
@@ -309,7 +309,7 @@ def test_a_model_of_libsvm_by_hand(tmp_path):
     distances = 0.4**2 + 0.2**2 + 0.7**2, 0.1**2 + 0.8**2 + 0.3**2
     expected = np.exp(-0.5 * distances[0]) - np.exp(-0.5 * distances[1]) - 0.25
     assert model.decision_function(row) == pytest.approx(expected)
-    with pytest.raises(ValueError, match="has a feature 3, and the rows have 2"):
+    with pytest.raises(ValueError, match=r"feature 3\b.* 2\b"):
         load_model(path, 2)
 
 
@@ -322,32 +322,32 @@ def test_a_model_of_libsvm_by_hand(tmp_path):
             "precomputed",
             "with kernel_type precomputed, of which linear, polynomial, rbf, sigmoid can be read",
         ),
-        ("kernel_type rbf", "kernel_type sigmoid", "that is cut off or damaged"),
+        ("kernel_type rbf", "kernel_type sigmoid", "damaged"),
         (
             "kernel_type rbf",
             "kernel_type polynomial\ndegree 3\ncoef0 -1",
-            "coef0 must not be negative for a polynomial kernel, got -1.0",
+            r"coef0\b.* -1.0\b",
         ),
-        ("gamma 0.5", "gamma x", "that is cut off or damaged"),
-        ("gamma 0.5\n", "", "that is cut off or damaged"),
-        ("rho 0.25", "rho nan", "that is cut off or damaged"),
-        ("rho 0.25", "rho 1 2", "that is cut off or damaged"),
-        ("nr_sv 1 1", "nr_sv 3 -1", "that is cut off or damaged"),
-        ("nr_class 2", "nr_class 3", "that is cut off or damaged"),
-        ("3:1", "3:1e999", "that is cut off or damaged"),
-        ("2:1", "-1:1", "that is cut off or damaged"),
-        ("1:0.5 3:1", "3:1 1:0.5", "that is cut off or damaged"),
-        ("2:1", "99999999999:1", "that is cut off or damaged"),
-        ("-1 2:1", "2:1", "that is cut off or damaged"),
-        ("label 1 -1", "label 1 1", "the file is damaged: its parts do not fit each other"),
+        ("gamma 0.5", "gamma x", "damaged"),
+        ("gamma 0.5\n", "", "damaged"),
+        ("rho 0.25", "rho nan", "damaged"),
+        ("rho 0.25", "rho 1 2", "damaged"),
+        ("nr_sv 1 1", "nr_sv 3 -1", "damaged"),
+        ("nr_class 2", "nr_class 3", "damaged"),
+        ("3:1", "3:1e999", "damaged"),
+        ("2:1", "-1:1", "damaged"),
+        ("1:0.5 3:1", "3:1 1:0.5", "damaged"),
+        ("2:1", "99999999999:1", "damaged"),
+        ("-1 2:1", "2:1", "damaged"),
+        ("label 1 -1", "label 1 1", "damaged.*parts"),
     ],
 )
 def test_a_model_of_libsvm_that_cannot_be_read(old, new, sentence, tmp_path):
     path = tmp_path / "model"
     path.write_text(MODEL.replace(old, new))
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError, match=sentence) as caught:
         load_model(path)
-    assert str(caught.value).startswith(f"{path}: ") and str(caught.value).endswith(sentence)
+    assert str(caught.value).startswith(f"{path}: ")
 
 
 ROWS = np.array([[0.1, 0.2, 0.3], [-1, 0.5, 2]])
@@ -382,11 +382,11 @@ def test_features_of_libsvm_from_0_or_1(tmp_path):
     np.testing.assert_array_equal(np.flatnonzero(second.support_vectors_.toarray().any(axis=0)), [1, 2])
     path.write_text(MODEL.replace("2:1", "0:1"))
     assert load_model(path).n_features_in_ == 4
-    with pytest.raises(ValueError, match="has a feature 0, and zero_based is False"):
+    with pytest.raises(ValueError, match=r"feature 0\b.*zero_based"):
         load_model(path, zero_based=False)
-    with pytest.raises(ValueError, match="has a feature 3, and the rows have 3"):
+    with pytest.raises(ValueError, match=r"feature 3\b.* 3\b"):
         load_model(path, 3)
-    with pytest.raises(ValueError, match="zero_based must be True, False or 'auto', got 2"):
+    with pytest.raises(ValueError, match=r"zero_based\b.* 2\b"):
         load_model(path, zero_based=2)
 
 
@@ -418,7 +418,7 @@ def test_probabilities_of_a_model_of_libsvm_by_hand(labels, tmp_path):
         np.testing.assert_allclose(again, model.predict_proba(ROWS), rtol=1e-12)
     for damage in ("probA -1.5\n", "probA -1.5 2\nprobB 1 2\n", "probA x\nprobB 1\n"):
         path.write_text(re.sub("probA.*\nprobB.*\n", damage, text))
-        with pytest.raises(ValueError, match="that is cut off or damaged"):
+        with pytest.raises(ValueError, match="damaged"):
             load_model(path)
     with pytest.raises(AttributeError):
         load_model(tmp_path / "plain").predict_proba(ROWS)

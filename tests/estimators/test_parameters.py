@@ -16,12 +16,12 @@ PAIRS = [(SVC, sklearn.svm.SVC), (NuSVC, sklearn.svm.NuSVC)]
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
 def test_every_parameter_is_there(ours, theirs):
-    own = inspect.signature(ours).parameters
+    parameters = inspect.signature(ours).parameters
     different = {"tol", "cache_size", "probability"} if ours is NuSVC else {"cache_size", "probability"}
     for name, parameter in inspect.signature(theirs).parameters.items():
-        assert name in own
+        assert name in parameters
         if name not in different:
-            assert own[name].default == parameter.default
+            assert parameters[name].default == parameter.default
 
 
 @pytest.mark.parametrize(("ours", "theirs"), PAIRS)
@@ -38,20 +38,20 @@ def test_every_parameter_is_there(ours, theirs):
 )
 def test_what_is_accepted_gives_the_same_classifier(ours, theirs, parameters):
     X, y = blobs(0, m=60, k=3)
-    found = ours(**{"tol": 1e-7, **parameters}).fit(X, y)
+    fitted = ours(**{"tol": 1e-7, **parameters}).fit(X, y)
     expected = theirs(**{"tol": 1e-7, **parameters}).fit(X, y)
-    np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-4)
-    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    np.testing.assert_allclose(fitted.decision_function(X), expected.decision_function(X), atol=1e-4)
+    np.testing.assert_array_equal(fitted.predict(X), expected.predict(X))
 
 
 @pytest.mark.parametrize("estimator", [SVC, NuSVC])
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"probability": True}, "probability must be False, got True: calibration='loo' has probabilities"),
-        ({"shrinking": "yes"}, "shrinking must be a bool, got 'yes'"),
-        ({"break_ties": 1}, "break_ties must be a bool, got 1"),
-        ({"verbose": "yes"}, "verbose must be a bool or an integer, got 'yes'"),
+        ({"probability": True}, r"probability\b.* True\b"),
+        ({"shrinking": "yes"}, r"shrinking\b.* 'yes'"),
+        ({"break_ties": 1}, r"break_ties\b.* 1\b"),
+        ({"verbose": "yes"}, r"verbose\b.* 'yes'"),
     ],
 )
 def test_what_is_refused_is_a_sentence(estimator, parameters, sentence):
@@ -70,28 +70,28 @@ def tied():
 def test_ties_are_broken_as_in_scikit_learn(break_ties):
     X, y, points = tied()
     parameters = {"kernel": "linear", "C": 10.0, "tol": 1e-8, "break_ties": break_ties}
-    found = SVC(**parameters).fit(X, y).predict(points)
-    np.testing.assert_array_equal(found, sklearn.svm.SVC(**parameters).fit(X, y).predict(points))
+    fitted = SVC(**parameters).fit(X, y).predict(points)
+    np.testing.assert_array_equal(fitted, sklearn.svm.SVC(**parameters).fit(X, y).predict(points))
     if break_ties:
         first = SVC(**{**parameters, "break_ties": False}).fit(X, y).predict(points)
-        assert (first != found).sum() > 10
+        assert (first != fitted).sum() > 10
 
 
 def test_left_out_rows_break_ties_too():
-    X, y = blobs(0, m=80, d=2, k=6)
+    X, y = blobs(0, m=48, d=2, k=6)
     parameters = {"kernel": "linear", "C": 10.0, "break_ties": True}
     libsvm = sklearn.svm.SVC(tol=1e-8, **parameters)
     expected = cross_val_predict(libsvm, X, y, cv=LeaveOneOut())
     plain = SVC(**{**parameters, "break_ties": False}).fit(X, y)
-    found = SVC(**parameters).fit(X, y)
-    np.testing.assert_array_equal(found.loo_predictions_, expected)
+    fitted = SVC(**parameters).fit(X, y)
+    np.testing.assert_array_equal(fitted.loo_predictions_, expected)
     assert (plain.loo_predictions_ != expected).any()
     grid = {"C": [0.3, 1.0, 5.0]}
     for search, cv in ((LOOSearchCV, LeaveOneOut()), (SeededCV, StratifiedKFold(4))):
-        own = {} if search is LOOSearchCV else {"cv": cv}
+        options = {} if search is LOOSearchCV else {"cv": cv}
+        theirs = GridSearchCV(libsvm, grid, cv=cv, scoring="accuracy").fit(X, y)
         for scoring in (None, "accuracy"):
-            ours = search(SVC(tol=1e-8, **parameters), grid, scoring=scoring, **own).fit(X, y)
-            theirs = GridSearchCV(libsvm, grid, cv=cv, scoring="accuracy").fit(X, y)
+            ours = search(SVC(tol=1e-8, **parameters), grid, scoring=scoring, **options).fit(X, y)
             np.testing.assert_allclose(
                 ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-9
             )

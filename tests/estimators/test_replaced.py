@@ -61,11 +61,11 @@ def test_the_documents_list_what_fails_and_nothing_else(outcomes):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("test_probability", "probability must be False, got True: calibration='loo' has probabilities"),
-        ("test_negative_weight_equal_coeffs", "sample_weight must be finite and not negative, got -0.5"),
-        ("test_svm_with_infinite_C", "C must be positive finite numbers, got inf"),
-        ("test_sparse_precomputed", "a precomputed kernel must be a dense matrix, got a sparse one"),
+        ("test_probability", r"probability\b.* True\b"),
+        ("test_negative_weight_equal_coeffs", r"sample_weight\b.* -0.5\b"),
+        ("test_svm_with_infinite_C", r"C\b.* inf\b"),
+        ("test_sparse_precomputed", r"kernel\b.* sparse\b"),
     ],
 )
 def test_what_is_refused_is_said_in_a_sentence(outcomes, name, said):
-    assert all(said in why for case, (_, why) in outcomes.items() if function(case) == name and why)
+    assert all(re.search(said, why) for case, (_, why) in outcomes.items() if function(case) == name and why)

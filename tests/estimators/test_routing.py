@@ -65,13 +65,13 @@ def test_each_scorer_has_its_own(problem):
         "weighted": make_scorer(accuracy_score).set_score_request(sample_weight=True),
         "other": make_scorer(f1_score).set_score_request(sample_weight="other"),
     }
-    own = {"scoring": scoring, "refit": "other"}
+    options = {"scoring": scoring, "refit": "other"}
     given = {"sample_weight": WEIGHT, "other": OTHER}
-    ours = SeededCV(SVC(tol=1e-7).set_fit_request(sample_weight=False), GRID, **own).fit(X, y, **given)
+    ours = SeededCV(SVC(tol=1e-7).set_fit_request(sample_weight=False), GRID, **options).fit(X, y, **given)
     libsvm = sklearn.svm.SVC(tol=1e-7).set_fit_request(sample_weight=False)
-    theirs = GridSearchCV(libsvm, GRID, cv=3, **own).fit(X, y, **given)
+    theirs = GridSearchCV(libsvm, GRID, cv=3, **options).fit(X, y, **given)
     assert_scores_are_equal(ours, theirs)
-    left = LOOSearchCV(SVC().set_fit_request(sample_weight=False), GRID, **own).fit(X, y, **given)
+    left = LOOSearchCV(SVC().set_fit_request(sample_weight=False), GRID, **options).fit(X, y, **given)
     for model, *scores in zip(
         left.cv_results_["params"], *(left.cv_results_[f"mean_test_{name}"] for name in scoring), strict=True
     ):
@@ -106,7 +106,7 @@ def test_searches_hand_on_inside_of_others(problem, search):
     X, y = problem
     template = SVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
     asks = search(template, GRID)
-    found = cross_validate(
+    result = cross_validate(
         make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asks),
         X,
         y,
@@ -115,14 +115,14 @@ def test_searches_hand_on_inside_of_others(problem, search):
         return_estimator=True,
     )
     splits = list(StratifiedKFold(3).split(X, y))
-    for (train, _), pipeline in zip(splits, found["estimator"], strict=True):
+    for (train, _), pipeline in zip(splits, result["estimator"], strict=True):
         with config_context(enable_metadata_routing=False):
             scaled = StandardScaler().fit_transform(X[train])
             alone = search(SVC(), GRID).fit(scaled, y[train], sample_weight=WEIGHT[train])
         assert_scores_are_equal(pipeline[-1], alone)
     _, test = splits[-1]
     right = pipeline.predict(X[test]) == y[test]
-    assert found["test_score"][-1] == pytest.approx(np.average(right, weights=WEIGHT[test]))
+    assert result["test_score"][-1] == pytest.approx(np.average(right, weights=WEIGHT[test]))
 
 
 def test_without_routing_other_metadata_is_refused(problem):

@@ -149,17 +149,17 @@ def test_three_classes(shape):
 
 def test_only_signs_are_found_where_a_scorer_asks_for_labels(monkeypatch):
     X, y = problem(3, 40)
-    asked = []
+    requested = []
 
     def noted(*args, decision_values, **options):
-        asked.append(decision_values)
+        requested.append(decision_values)
         return loo_path(*args, decision_values=decision_values, **options)
 
     monkeypatch.setitem(LEFT_OUT_MODELS, "C", noted)
     for scoring, exact in ((None, False), ("f1", False), ("roc_auc", True), (["f1", "roc_auc"], True)):
-        asked.clear()
+        requested.clear()
         LOOSearchCV(SVC(), {"C": [1.0]}, scoring=scoring, refit=False).fit(X, y)
-        assert asked == [exact]
+        assert requested == [exact]
 
 
 @pytest.mark.parametrize("search", [LOOSearchCV, partial(SeededCV, cv=5)])
@@ -185,6 +185,7 @@ def imbalanced(rng, m):
     return rng.normal(size=(m, 4)) + 0.5 * y[:, None], y
 
 
+@pytest.mark.slow
 def test_one_leave_one_out_search_reaches_grid_search_by_balanced_accuracy():
     """400 rows with 20 positives, 2,600 others to judge by: an error in which each row counts once chooses
     a model that never finds a positive. Over many draws the two searches are equal; the deviation of the mean
@@ -211,22 +212,22 @@ def test_one_leave_one_out_search_reaches_grid_search_by_balanced_accuracy():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"scoring": "ballanced"}, "scoring must be a name of sklearn.metrics.get_scorer_names.*'ballanced'"),
-        ({"scoring": 3}, "scoring must be a name .*, got 3"),
-        ({"scoring": []}, r"scoring must be a name .*, got \[\]"),
-        ({"scoring": ["f1", "f1"]}, "scoring must hold names, each of them once"),
-        ({"scoring": {"mine": "ballanced"}}, "scoring must be a name .*, got 'ballanced'"),
+        ({"scoring": "ballanced"}, r"scoring\b.* 'ballanced'"),
+        ({"scoring": 3}, r"scoring\b.* 3\b"),
+        ({"scoring": []}, r"scoring\b.* \[\]"),
+        ({"scoring": ["f1", "f1"]}, r"scoring\b.*once"),
+        ({"scoring": {"mine": "ballanced"}}, r"scoring\b.* 'ballanced'"),
         (
             {"scoring": ["f1", "accuracy"]},
-            "refit must name the score that chooses, one of f1, accuracy, or be a callable or False, got T",
+            r"refit\b.* True\b",
         ),
-        ({"scoring": ["f1"], "refit": "recall"}, "refit must name the score that chooses, .* got 'recall'"),
-        ({"scoring": "f1", "refit": "f1"}, "refit must be a bool or a callable with one score, got 'f1'"),
-        ({"refit": lambda results: 99}, "refit must return the number of a model, from 0 to 5, got 99"),
-        ({"scoring": lambda e, X, y: "good"}, "the scorer 'score' must return a number, got 'good'"),
+        ({"scoring": ["f1"], "refit": "recall"}, r"refit\b.* 'recall'"),
+        ({"scoring": "f1", "refit": "f1"}, r"refit\b.* 'f1'"),
+        ({"refit": lambda results: 99}, r"refit\b.* 99\b"),
+        ({"scoring": lambda e, X, y: "good"}, r"scorer\b.* 'good'"),
         (
             {"scoring": lambda e, X, y: e.predict(X[:5]).sum()},
-            "a scorer of a search may ask about the rows that it is given, all at once",
+            "scorer.*rows",
         ),
     ],
 )
@@ -262,33 +263,31 @@ def test_a_fold_of_one_class_scores_as_in_scikit_learn():
 def test_values_in_doubt_are_warned_of(fit):
     X, y = problem(0, 40)
     template = SVC(max_iter=3)
-    with pytest.warns(ConvergenceWarning, match="solves stopped after max_iter=3 steps, short of tol=1e-08"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3.*tol=1e-08"):
         if fit == "search":
             LOOSearchCV(template, {"C": [1.0]}, scoring="roc_auc", refit=False).fit(X, y)
         else:
             template.fit(X, y).leave_one_out(decision_values=True)
 
 
-@pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "roc_auc"])
-def test_a_rare_class_is_found_as_by_GridSearchCV(scoring):
+def test_a_rare_class_is_found_as_by_GridSearchCV():
     """5 % of the rows; by accuracy a search prefers models that never find them."""
 
     def drawn(m, seed):
         rng, y = np.random.default_rng(seed), (np.arange(m) % 20 == 0).astype(int)
         return rng.normal(size=(m, 5)) + 0.8 * np.outer(y, [1, 1, 0, 0, 0]), y
 
+    def reached(search):
+        """Mean balanced accuracy over four draws."""
+        scores = []
+        for seed in range(4):
+            (X, y), (X_test, y_test) = drawn(400, seed), drawn(2600, 100 + seed)
+            scores.append(balanced_accuracy_score(y_test, search.fit(X, y).predict(X_test)))
+        return np.mean(scores)
+
     grid = {"C": [0.125, 2, 32], "gamma": [2e-4, 3e-3, 5e-2, 0.8]}
-    found = {"ours": [], "theirs": [], "accuracy": []}
-    for seed in range(4):
-        (X, y), (X_test, y_test) = drawn(400, seed), drawn(2600, 100 + seed)
-        template = SVC(class_weight="balanced")
-        for name, search in {
-            "ours": LOOSearchCV(template, grid, scoring=scoring),
-            "theirs": GridSearchCV(
-                sklearn.svm.SVC(class_weight="balanced"), grid, scoring="balanced_accuracy"
-            ),
-            "accuracy": LOOSearchCV(template, grid, scoring="accuracy"),
-        }.items():
-            found[name].append(balanced_accuracy_score(y_test, search.fit(X, y).predict(X_test)))
-    ours, theirs, accuracy = (np.mean(scores) for scores in found.values())
-    assert ours > theirs - 0.01 and accuracy < theirs - 0.1
+    ours, libsvm = SVC(class_weight="balanced"), sklearn.svm.SVC(class_weight="balanced")
+    theirs = reached(GridSearchCV(libsvm, grid, scoring="balanced_accuracy"))
+    assert reached(LOOSearchCV(ours, grid, scoring="accuracy")) < theirs - 0.1
+    for scoring in (None, "balanced_accuracy", "roc_auc"):
+        assert reached(LOOSearchCV(ours, grid, scoring=scoring)) > theirs - 0.01, scoring

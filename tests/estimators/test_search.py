@@ -99,12 +99,12 @@ def test_a_precomputed_kernel(search):
 @pytest.mark.parametrize("search", [LOOSearchCV, SeededCV])
 def test_the_default_grid(search):
     X, y = two_classes(np.random.default_rng(0), 30, 2)
-    found = search(refit=False).fit(X, y)
-    table = pd.DataFrame(found.cv_results_)
+    fitted = search(refit=False).fit(X, y)
+    table = pd.DataFrame(fitted.cv_results_)
     assert len(table) == 64
     assert np.log2(table.param_gamma.astype(float)).median() == pytest.approx(-3 - np.log2(2 * X.var()))
     with pytest.raises(AttributeError, match="no best_estimator_ with refit=False"):
-        found.predict(X)
+        fitted.predict(X)
     assert len(search(SVC(kernel="linear"), refit=False).fit(X, y).cv_results_["params"]) == 8
 
 
@@ -113,19 +113,19 @@ def test_the_default_grid(search):
     [
         (
             LOOSearchCV(BaggedSVC()),
-            "estimator must be a svmselect.sklearn.SVC or NuSVC, got a BaggedSVC; in a Pi",
+            r"estimator\b.* BaggedSVC\b",
         ),
-        (LOOSearchCV(sklearn.svm.SVC()), "estimator must be a svmselect.sklearn.SVC or NuSVC, got a SVC"),
+        (LOOSearchCV(sklearn.svm.SVC()), r"estimator\b.* SVC\b"),
         (
             LOOSearchCV(param_grid={"C": [1], "nu": [2]}),
-            "param_grid may hold C, kernel, gamma, degree, coef0, class_weight, got 'nu'",
+            r"param_grid\b.* 'nu'",
         ),
-        (LOOSearchCV(param_grid={"C": [1, -1]}), "C in param_grid must be positive finite numbers, got -1.0"),
-        (LOOSearchCV(param_grid={"gamma": [0.0]}), "gamma must be a positive finite number, got 0.0"),
-        (LOOSearchCV(NuSVC(), {"nu": [0.5, 1.5]}), r"nu in param_grid must be in \(0, 1\], got 1.5"),
+        (LOOSearchCV(param_grid={"C": [1, -1]}), r"C\b.* -1.0\b"),
+        (LOOSearchCV(param_grid={"gamma": [0.0]}), r"gamma\b.* 0.0\b"),
+        (LOOSearchCV(NuSVC(), {"nu": [0.5, 1.5]}), r"nu\b.* 1.5\b"),
         (LOOSearchCV(param_grid={"class_weight": ["even"]}), "class_weight"),
-        (LOOSearchCV(error_score="ignore"), "error_score must be 'raise' or a number, got 'ignore'"),
-        (SeededCV(cv=[]), r"cv must give at least one split, got \[\]"),
+        (LOOSearchCV(error_score="ignore"), r"error_score\b.* 'ignore'"),
+        (SeededCV(cv=[]), r"cv\b.* \[\]"),
         (
             SeededCV(cv=KFold(2)),
             "no model could be trained and scored: .* split 0 of cv leaves one class only",

@@ -19,15 +19,15 @@ SEARCHES = [LOOSearchCV, SeededCV]
 @pytest.mark.parametrize("search", SEARCHES)
 def test_models_are_drawn_as_by_scikit_learn(search):
     X, y = blobs(3, m=60, k=2)
-    found = search(SVC(), DRAWN, n_candidates=7, random_state=5).fit(X, y)
+    fitted = search(SVC(), DRAWN, n_candidates=7, random_state=5).fit(X, y)
     drawn = list(ParameterSampler(DRAWN, 7, random_state=np.random.RandomState(5)))
-    assert found.cv_results_["params"] == drawn
-    for model, score in zip(drawn, found.cv_results_["mean_test_score"], strict=True):
+    assert fitted.cv_results_["params"] == drawn
+    for model, score in zip(drawn, fitted.cv_results_["mean_test_score"], strict=True):
         alone = search(SVC(), {name: [value] for name, value in model.items()}).fit(X, y)
         assert score == pytest.approx(alone.best_score_)
-    with pytest.raises(ValueError, match="param_grid has a distribution of 'C': n_candidates says how many"):
+    with pytest.raises(ValueError, match=r"param_grid.*'C'.*n_candidates"):
         search(SVC(), DRAWN).fit(X, y)
-    with pytest.raises(ValueError, match="n_candidates must be an integer >= 1, got 0"):
+    with pytest.raises(ValueError, match=r"n_candidates\b.* 0\b"):
         search(SVC(), DRAWN, n_candidates=0).fit(X, y)
     # from lists without putting back, and from the grid that is there by default
     few = search(SVC(), GRID, n_candidates=5, random_state=0).fit(X, y).cv_results_["params"]
@@ -70,8 +70,8 @@ def test_every_beginning_of_the_order_has_the_shares_of_the_classes():
 def test_halving_judges_ever_fewer_models_on_ever_more_rows(search, classes):
     X, y = blobs(8, m=200, k=classes)
     weight = np.random.default_rng(0).uniform(0.5, 2, size=200)
-    own = {} if search is LOOSearchCV else {"cv": StratifiedKFold(3)}
-    halved = search(SVC(), GRID, factor=2, random_state=0, **own).fit(X, y, sample_weight=weight)
+    options = {} if search is LOOSearchCV else {"cv": StratifiedKFold(3)}
+    halved = search(SVC(), GRID, factor=2, random_state=0, **options).fit(X, y, sample_weight=weight)
     results = halved.cv_results_
     rounds = np.unique(results["iter"])
     counts = [np.count_nonzero(results["iter"] == number) for number in rounds]
@@ -79,20 +79,20 @@ def test_halving_judges_ever_fewer_models_on_ever_more_rows(search, classes):
     assert results["n_resources"].max() == 200
     order = nested_order(y, np.random.RandomState(0))
     for number in rounds:
-        of_round = np.flatnonzero(results["iter"] == number)
-        size = results["n_resources"][of_round[0]]
+        in_round = np.flatnonzero(results["iter"] == number)
+        size = results["n_resources"][in_round[0]]
         rows = np.sort(order[:size]) if size < 200 else np.arange(200)
-        alone = search(SVC(), GRID, refit=False, **own).fit(X[rows], y[rows], sample_weight=weight[rows])
+        alone = search(SVC(), GRID, refit=False, **options).fit(X[rows], y[rows], sample_weight=weight[rows])
         scores = {
             tuple(p.values()): s
             for p, s in zip(alone.cv_results_["params"], alone.cv_results_["mean_test_score"], strict=True)
         }
-        expected = [scores[tuple(results["params"][n].values())] for n in of_round]
-        np.testing.assert_allclose(results["mean_test_score"][of_round], expected)
+        expected = [scores[tuple(results["params"][n].values())] for n in in_round]
+        np.testing.assert_allclose(results["mean_test_score"][in_round], expected)
         if number < rounds[-1]:  # the best go on
-            kept = [results["params"][n] for n in np.flatnonzero(results["iter"] == number + 1)]
-            best = of_round[np.argsort(-np.round(expected, 12), kind="stable")[: len(kept)]]
-            assert kept == [results["params"][n] for n in np.sort(best)]
+            remaining = [results["params"][n] for n in np.flatnonzero(results["iter"] == number + 1)]
+            best = in_round[np.argsort(-np.round(expected, 12), kind="stable")[: len(remaining)]]
+            assert remaining == [results["params"][n] for n in np.sort(best)]
     assert results["iter"][halved.best_index_] == rounds[-1]
     last = results["mean_test_score"][results["iter"] == rounds[-1]]
     assert halved.best_score_ == last.max() and results["rank_test_score"][halved.best_index_] == 1
@@ -103,9 +103,9 @@ def test_halving_judges_ever_fewer_models_on_ever_more_rows(search, classes):
 def test_halving_takes_groups_scores_and_kernel_matrices():
     X, y = blobs(8, m=200, k=2)
     groups = np.arange(200) // 5
-    found = SeededCV(SVC(), GRID, cv=GroupKFold(3), scoring=["roc_auc", "f1"], refit="f1", factor=3)
-    found.fit(X, y, groups=groups)
-    assert found.cv_results_["n_resources"].min() < 200 == found.cv_results_["n_resources"].max()
+    fitted = SeededCV(SVC(), GRID, cv=GroupKFold(3), scoring=["roc_auc", "f1"], refit="f1", factor=3)
+    fitted.fit(X, y, groups=groups)
+    assert fitted.cv_results_["n_resources"].min() < 200 == fitted.cv_results_["n_resources"].max()
     rows = LOOSearchCV(SVC(gamma=0.3), {"C": GRID["C"]}, factor=2, random_state=1).fit(X, y)
     given = LOOSearchCV(SVC(kernel="precomputed"), {"C": GRID["C"]}, factor=2, random_state=1)
     given.fit(rbf_kernel(X, gamma=0.3), y)
@@ -116,16 +116,16 @@ def test_halving_takes_groups_scores_and_kernel_matrices():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"factor": 1}, "factor must be a number above 1, got 1"),
-        ({"factor": 2, "refit": lambda results: 0}, "factor needs a score that chooses"),
+        ({"factor": 1}, r"factor\b.* 1\b"),
+        ({"factor": 2, "refit": lambda results: 0}, r"factor\b.*score"),
         (
             {"factor": 2, "scoring": ["f1"], "refit": False},
-            "factor needs a score that chooses, got refit=False",
+            r"factor\b.* refit=False\b",
         ),
-        ({"stop_early": True, "scoring": "f1"}, "stop_early is for the default score, got scoring='f1'"),
+        ({"stop_early": True, "scoring": "f1"}, r"stop_early\b.* scoring='f1'"),
         (
             {"stop_early": True, "estimator": SVC(break_ties=True)},
-            "stop_early is for votes, got break_ties",
+            r"stop_early\b.* break_ties\b",
         ),
     ],
 )
@@ -133,7 +133,7 @@ def test_bad_input_is_named(options, sentence):
     X, y = blobs(0, m=40, k=2)
     with pytest.raises(ValueError, match=sentence):
         LOOSearchCV(**{"param_grid": GRID, **options}).fit(X, y)
-    with pytest.raises(ValueError, match="factor needs a number or a splitter as cv, got a list of splits"):
+    with pytest.raises(ValueError, match=r"factor\b.* list\b"):
         SeededCV(param_grid=GRID, factor=2, cv=[(np.arange(20), np.arange(20, 40))]).fit(X, y)
 
 
@@ -145,9 +145,9 @@ def test_the_model_chosen_is_the_same_if_others_are_given_up(search, classes, se
     X[:6], y[:3] = X[6:12], y[6:9]  # duplicates, of other classes too
     weight = None if seed % 2 else np.random.default_rng(seed).uniform(0, 2, size=70)
     template = SVC(class_weight="balanced" if seed % 3 == 0 else None)
-    own = {} if search is LOOSearchCV else {"cv": KFold(4, shuffle=True, random_state=seed)}
-    whole = search(template, GRID, **own).fit(X, y, sample_weight=weight)
-    early = search(template, GRID, stop_early=True, **own).fit(X, y, sample_weight=weight)
+    options = {} if search is LOOSearchCV else {"cv": KFold(4, shuffle=True, random_state=seed)}
+    whole = search(template, GRID, **options).fit(X, y, sample_weight=weight)
+    early = search(template, GRID, stop_early=True, **options).fit(X, y, sample_weight=weight)
     assert early.best_params_ == whole.best_params_
     assert early.best_score_ == pytest.approx(whole.best_score_, abs=1e-12)
     stopped = early.cv_results_["stopped"]
@@ -169,9 +169,9 @@ def test_what_is_given_up_takes_less_work(monkeypatch):
     decided, leave_one_out = [], module.leave_one_out
 
     def counted(*args, **options):
-        found = leave_one_out(*args, **options)
-        decided.append(np.count_nonzero(~np.isin(found.resolved_by, ["", "check1", "check2", "check3"])))
-        return found
+        result = leave_one_out(*args, **options)
+        decided.append(np.count_nonzero(~np.isin(result.resolved_by, ["", "check1", "check2", "check3"])))
+        return result
 
     monkeypatch.setattr(module, "leave_one_out", counted)
     LOOSearchCV(SVC(), grid, refit=False).fit(X, y)

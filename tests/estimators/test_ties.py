@@ -16,8 +16,8 @@ def test_the_threshold_nearest_to_0_is_taken(sign):
         values, codes = -values[::-1], 1 - codes[::-1]
     X, y = np.zeros((4, 1)), codes
     scoring = Scoring("accuracy")
-    found = best_threshold(SVC(), np.array([0, 1]), X, y, values, codes, {}, scoring)
-    assert found == sign * -2
+    result = best_threshold(SVC(), np.array([0, 1]), X, y, values, codes, {}, scoring)
+    assert result == sign * -2
 
 
 @pytest.mark.parametrize("break_ties", [False, True])

@@ -12,10 +12,10 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from fuzz.judge import check_origin, require
+from fuzz.checks import check_origin, require
+from fuzz.drawn_problems import KINDS, Problem, problems
 from fuzz.methods import METHODS
 from fuzz.otherwise import WAYS
-from fuzz.problems import KINDS, Problem, problems
 from hypothesis import strategies as st
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from fuzz.judge import require
+from fuzz.checks import require
 from fuzz.truth import EPS, LONG, LONG_EPS
 from numerics.problems import minimise
 
@@ -61,7 +61,7 @@ class Fit:
         self.bounded = np.flatnonzero((self.solution.alpha > 0) & ~inside)
         self.margin = self.y * self.solution.decision
 
-    def counted(self, estimate, left, left_off, what):
+    def counted(self, estimate, left, left_off, check):
         """``errors`` are the SVs with ``left >= y f``, where that is clear."""
         sv = self.alpha > 0
         off = left_off + self.noise
@@ -73,12 +73,12 @@ class Fit:
             p = wrong[0]
             require(
                 False,
-                what,
+                check,
                 f"SV {p}: {float(left[p]):.9g} against y f = {float(self.margin[p]):.9g} "
                 f"+- {float(off[p]):.3g} is said to be {bool(estimate.errors[p])}",
             )
         require(
-            abs(estimate.error - estimate.errors.mean()) < 1e-12, what, f"{estimate.error} of its own errors"
+            abs(estimate.error - estimate.errors.mean()) < 1e-12, check, f"{estimate.error} of its own errors"
         )
 
 
@@ -122,17 +122,17 @@ def spans(said, rng):
     distances(fit, linear, linear.squared_distance, fit.moved, False, "distance")
 
 
-def distances(fit, estimate, found, K, affine, what):
+def distances(fit, estimate, squared, K, affine, check):
     """Squared distances of SVs from the hull of the in-bound ones, and the errors that they make."""
     scale = float(np.diag(K).max()) or 1.0
     want = np.zeros(fit.y.size, dtype=LONG)
     off = np.full(fit.y.size, LONG(np.inf))
     for p in np.concatenate([fit.inbound, fit.bounded]):
         hull = fit.inbound[fit.inbound != p]
-        got = found[p] * fit.said.factor
+        got = squared[p] * fit.said.factor
         if hull.size == 0:
             if affine:
-                require(np.isinf(got), what, f"of SV {p}, alone, is {got}")
+                require(np.isinf(got), check, f"of SV {p}, alone, is {got}")
                 want[p], off[p] = np.inf, 0
                 continue
             least = greatest = K[p, p]
@@ -142,13 +142,13 @@ def distances(fit, estimate, found, K, affine, what):
             continue
         require(
             least - CLOSE * scale <= got <= greatest + CLOSE * scale,
-            what,
+            check,
             f"squared, of SV {p} it is {got:.9g}, not in [{float(least):.9g}, {float(greatest):.9g}]; "
             f"kernel values up to {scale:.3g}",
         )
         want[p], off[p] = (least + greatest) / 2, (greatest - least) / 2 + CLOSE * scale
     with np.errstate(invalid="ignore"):
-        fit.counted(estimate, np.where(np.isinf(want), np.inf, fit.alpha * want), fit.alpha * off, what)
+        fit.counted(estimate, np.where(np.isinf(want), np.inf, fit.alpha * want), fit.alpha * off, check)
 
 
 def counts(said, rng):
@@ -157,16 +157,16 @@ def counts(said, rng):
     m = said.problem.m
     share = sv_count(fit.gram, said.y, fit.solution)
     require((share.errors == (fit.solution.alpha > 0)).all(), "support vectors", "are counted wrongly")
-    own = jaakkola_haussler(fit.gram, said.y, fit.solution)
-    fit.counted(own, fit.alpha * np.diag(fit.moved), fit.alpha * np.diag(fit.E), "Jaakkola-Haussler")
+    ours = jaakkola_haussler(fit.gram, said.y, fit.solution)
+    fit.counted(ours, fit.alpha * np.diag(fit.moved), fit.alpha * np.diag(fit.E), "Jaakkola-Haussler")
     squared_radius, off = LONG(1), LONG(0)
     if said.truth.gamma is None:
         squared_radius = (np.diag(fit.moved)[:, None] - fit.moved).max()
         off = 2 * fit.E.max()
-    found = xi_alpha(fit.gram, said.y, fit.solution)
+    result = xi_alpha(fit.gram, said.y, fit.solution)
     left = 2 * fit.alpha * squared_radius - 1 + np.maximum(0, 1 - fit.margin) + fit.margin
-    fit.counted(found, left, 2 * fit.alpha * off + fit.noise, "xi-alpha")
-    require(found.errors.size == m, "xi-alpha", f"has {found.errors.size} errors of {m}")
+    fit.counted(result, left, 2 * fit.alpha * off + fit.noise, "xi-alpha")
+    require(result.errors.size == m, "xi-alpha", f"has {result.errors.size} errors of {m}")
 
 
 def sphere(said, rng):
@@ -176,19 +176,19 @@ def sphere(said, rng):
     if rng.random() < 0.3:
         points = np.flatnonzero(rng.random(points.size) < 0.7)
         points = np.array([0]) if points.size == 0 else points
-    found = smallest_enclosing_sphere(fit.gram, points, tol=SPHERE)
-    weight, diagonal = found.weight.astype(LONG), np.diag(fit.K)
+    result = smallest_enclosing_sphere(fit.gram, points, tol=SPHERE)
+    weight, diagonal = result.weight.astype(LONG), np.diag(fit.K)
     scale = float(diagonal.max())
     rounding = 16 * float(fit.E.max()) + 64 * float(EPS) * scale
     require((weight >= 0).all() and abs(weight.sum() - 1) < 1e-12, "sphere", f"weights sum to {weight.sum()}")
     require(np.flatnonzero(weight).size <= points.size, "sphere", "has weight outside of its points")
     distance = (diagonal - 2 * fit.K @ weight + weight @ fit.K @ weight)[points]
-    squared_radius = found.squared_radius * said.factor
+    squared_radius = result.squared_radius * said.factor
     off = abs(float(distance.max()) - squared_radius)
     require(
         off <= rounding, "sphere", f"the farthest point is {off:.3g} off the sphere of {squared_radius:.9g}"
     )
-    if found.converged:
+    if result.converged:
         least = float(weight[points] @ distance)
         most = SPHERE * squared_radius + rounding
         excess = squared_radius - least
@@ -206,64 +206,64 @@ def boxed_spans(said, rng):
     fit = Fit(said)
     if not fit.solution.converged or fit.inbound.size == 0:
         return
-    found = span_bound(fit.gram, said.y, fit.solution)
+    result = span_bound(fit.gram, said.y, fit.solution)
     V = fit.inbound
     K = fit.K[np.ix_(V, V)].astype(float)
     scale = float(np.diag(fit.K).max()) or 1.0
     y, alpha, C = said.y[V], fit.solution.alpha[V], fit.solution.C[V]
-    got = found.squared_span[V] * said.factor
+    got = result.squared_span[V] * said.factor
     up, down = np.where(y > 0, C - alpha, alpha), np.where(y > 0, alpha, C - alpha)
     for k in np.flatnonzero(np.isfinite(got)):
-        others = np.flatnonzero(np.arange(V.size) != k)
+        rest = np.flatnonzero(np.arange(V.size) != k)
         # lambda_k = -1, the others sum to 1
         low, high = (-down, up) if y[k] > 0 else (-up, down)
-        low, high = low[others] / alpha[k], high[others] / alpha[k]
-        if others.size == 0 or high.sum() < 1 or (high > 1e6).any() or (low < -1e6).any():
+        low, high = low[rest] / alpha[k], high[rest] / alpha[k]
+        if rest.size == 0 or high.sum() < 1 or (high > 1e6).any() or (low < -1e6).any():
             continue  # the reference solver wants one scale
         try:
-            P = K[np.ix_(others, others)] / scale
-            shares = minimise(P, K[others, k] / scale, low, high, np.ones((1, others.size)), np.ones(1))
+            P = K[np.ix_(rest, rest)] / scale
+            shares = minimise(P, K[rest, k] / scale, low, high, np.ones((1, rest.size)), np.ones(1))
         except AssertionError:
             continue
         if abs(shares.sum() - 1) > 1e-8:
             continue
         share = shares.astype(LONG)
-        block = fit.K[np.ix_(V[others], V[others])]
-        value = float(share @ block @ share - 2 * fit.K[V[others], V[k]] @ share + fit.K[V[k], V[k]])
+        block = fit.K[np.ix_(V[rest], V[rest])]
+        value = float(share @ block @ share - 2 * fit.K[V[rest], V[k]] @ share + fit.K[V[k], V[k]])
         most = (CLOSE * scale + 2 * float(fit.E.max())) * (1 + np.abs(shares).sum()) ** 2
         off = abs(got[k] - value)
         require(
             off <= most, "span in the box", f"of SV {V[k]} is {got[k]:.9g} where {value:.9g} is the least"
         )
-    require(found.n_bounded == fit.bounded.size, "span bound", f"counts {found.n_bounded} bounded SVs")
-    own = np.sqrt(np.nanmax(found.squared_span, initial=0))
-    require(own == found.span, "span bound", f"S is {found.span}, not {own}")
-    those = np.flatnonzero(np.isfinite(found.squared_span))
-    weight = np.maximum(found.diameter, fit.solution.C[those] ** -0.5) @ fit.solution.alpha[those]
-    want = (own * weight + found.n_empty + found.n_bounded) / said.problem.m
-    off = abs(found.bound - want)
-    require(off <= 1e-9 * max(want, 1), "span bound", f"is {found.bound:.12g}, not {want:.12g}")
+    require(result.n_bounded == fit.bounded.size, "span bound", f"counts {result.n_bounded} bounded SVs")
+    ours = np.sqrt(np.nanmax(result.squared_span, initial=0))
+    require(ours == result.span, "span bound", f"S is {result.span}, not {ours}")
+    those = np.flatnonzero(np.isfinite(result.squared_span))
+    weight = np.maximum(result.diameter, fit.solution.C[those] ** -0.5) @ fit.solution.alpha[those]
+    want = (ours * weight + result.n_empty + result.n_bounded) / said.problem.m
+    off = abs(result.bound - want)
+    require(off <= 1e-9 * max(want, 1), "span bound", f"is {result.bound:.12g}, not {want:.12g}")
 
 
 def rescaled(said, rng):
     """Where the principal directions are unique."""
     fit = Fit(said)
-    found = rescaled_radius_margin(fit.gram, said.y, fit.solution)
+    result = rescaled_radius_margin(fit.gram, said.y, fit.solution)
     K = fit.K - fit.K.mean(axis=0)
     K = (K - K.mean(axis=1)[:, None]).astype(float)
     values, vectors = np.linalg.eigh(K)
     top = values[-1]
-    kept = values > 1e-6 * top
-    if (values[~kept] > 1e-13 * top).any() or float(fit.E.max()) > 1e-12 * top:
+    remaining = values > 1e-6 * top
+    if (values[~remaining] > 1e-13 * top).any() or float(fit.E.max()) > 1e-12 * top:
         return
-    if (np.diff(values[kept]) < 1e-3 * top).any():
+    if (np.diff(values[remaining]) < 1e-3 * top).any():
         return
-    values, vectors = values[kept], vectors[:, kept]
+    values, vectors = values[remaining], vectors[:, remaining]
     parts = (said.y * fit.alpha.astype(float)) @ vectors
     want = float((values**2 * (vectors**2).max(axis=0)) @ parts**2) / said.problem.m
     most = 1e-6 * want + 1e-9 * float(top * fit.noise.max() * fit.alpha.sum())
-    off = abs(found.bound - want)
-    require(off <= most, "rescaled", f"{found.bound:.9g}, not {want:.9g}, of rank {values.size}")
+    off = abs(result.bound - want)
+    require(off <= most, "rescaled", f"{result.bound:.9g}, not {want:.9g}, of rank {values.size}")
 
 
 ESTIMATES = {

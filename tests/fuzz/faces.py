@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from fuzz.judge import check_decisions, check_errors, check_hopeless, require
+from fuzz.checks import check_decisions, check_errors, check_hopeless, require
 from fuzz.truth import FLOOR, LONG
 
 from svmselect import InfeasibleNu, bagging, condense, cross_training, multiedit
@@ -71,8 +71,8 @@ def check_svm(said, svm, rows, tol):
     rounding = 2 * float(noise.max())
     if gap > tol + rounding:  # it does not say whether it converged
         bounds = said.bounds(~np.isin(np.arange(said.problem.m), rows), svm.value)
-        own = np.abs(theta).astype(float) * said.factor
-        check_hopeless(said, tol, bounds, own, f"an SVM has a KKT gap of {gap:.6g}")
+        ours = np.abs(theta).astype(float) * said.factor
+        check_hopeless(said, tol, bounds, ours, f"an SVM has a KKT gap of {gap:.6g}")
     thresholds = svm.decision_function(said.X) - f
     spread = float(np.ptp(thresholds))
     require(spread <= rounding, "editing", f"decision values are off by {spread:.3g}")
@@ -82,21 +82,21 @@ def bagged(said, rng):
     C = float(np.median(said.C))
     options = {"n_subsets": int(rng.integers(1, 4)), "tol": 1e-6, "seed": int(rng.integers(100))}
     try:
-        found = bagging(said.X, said.y, said.problem.kernel, C, **options)
+        result = bagging(said.X, said.y, said.problem.kernel, C, **options)
     except ValueError as error:
         require("class" in str(error) or "fold" in str(error), "sentence", str(error))
         return
-    for svm, rows in zip(found.svms, found.subsets, strict=True):
+    for svm, rows in zip(result.svms, result.subsets, strict=True):
         check_svm(said, svm, rows, 1e-6)
-    mean = found.decision.mean(axis=0)
-    off = float(np.abs(found.decision_function(said.X) - mean).max())
+    mean = result.decision.mean(axis=0)
+    off = float(np.abs(result.decision_function(said.X) - mean).max())
     require(off <= 1e-9 * max(1, np.abs(mean).max()), "bagging", f"the mean is off by {off:.3g}")
 
 
 def cross_trained(said, rng):
     C = float(np.median(said.C))
     try:
-        found = cross_training(
+        result = cross_training(
             said.X,
             said.y,
             said.problem.kernel,
@@ -110,14 +110,14 @@ def cross_trained(said, rng):
         sentence = str(error)
         require("class" in sentence or "fold" in sentence or "point" in sentence, "sentence", sentence)
         return
-    check_svm(said, found.final, found.rows, 1e-6)
-    values = said.y * found.first.decision
+    check_svm(said, result.final, result.rows, 1e-6)
+    values = said.y * result.first.decision
     mean = values.mean(axis=0)
-    off = float(np.abs(found.mean - mean).max())
+    off = float(np.abs(result.mean - mean).max())
     require(off <= 1e-12 * max(1, np.abs(values).max()), "cross-training", f"means are off by {off:.3g}")
 
 
-def of_scikit_learn(said):
+def scikit_learn_model(said):
     """The rows in a form that scikit-learn takes, its name and options for the kernel, and the weights."""
     gamma = said.problem.gamma
     kernel = {"kernel": "linear"} if gamma is None else {"kernel": "rbf", "gamma": gamma}
@@ -127,7 +127,7 @@ def of_scikit_learn(said):
 
 def svc(said, rng):
     """The estimator's decision values, support vectors and leave-one-out predictions."""
-    X, kernel, C, weight = of_scikit_learn(said)
+    X, kernel, C, weight = scikit_learn_model(said)
     tol = 1e-6
     model = SVC(C=C, tol=tol, **kernel)
     with warnings.catch_warnings():
@@ -145,7 +145,7 @@ def svc(said, rng):
 
 
 def nu_svc(said, rng):
-    X, kernel, _, weight = of_scikit_learn(said)
+    X, kernel, _, weight = scikit_learn_model(said)
     nu = float(rng.choice([0.1, 0.3, 0.6]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -153,22 +153,22 @@ def nu_svc(said, rng):
             model = NuSVC(nu=nu, tol=1e-6, **kernel).fit(X, said.y, sample_weight=weight)
         except InfeasibleNu:
             return
-        found = model.decision_function(X)
-    require(np.isfinite(found).all(), "finite", "NuSVC has a decision value that is not")
-    require((model.predict(X) == np.where(found >= 0, 1, -1)).all(), "predict", "is not the sign")
+        result = model.decision_function(X)
+    require(np.isfinite(result).all(), "finite", "NuSVC has a decision value that is not")
+    require((model.predict(X) == np.where(result >= 0, 1, -1)).all(), "predict", "is not the sign")
 
 
 def searches(said, rng):
     """Leave-one-out scores of a search over C lie within what is certain; so do cross-validated ones."""
-    X, kernel, _, _ = of_scikit_learn(said)
+    X, kernel, _, _ = scikit_learn_model(said)
     y, m = said.y, said.problem.m
     C = float(np.median(said.C))
     grid = {"C": [C, 4 * C]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = LOOSearchCV(SVC(tol=1e-6, **kernel), grid).fit(X, y)
+        fitted = LOOSearchCV(SVC(tol=1e-6, **kernel), grid).fit(X, y)
     for k, value in enumerate(grid["C"]):
-        if found.cv_results_["n_not_converged"][k]:
+        if fitted.cv_results_["n_not_converged"][k]:
             continue
         least = most = 0
         for r in range(m):
@@ -177,7 +177,7 @@ def searches(said, rng):
             label = said.base.y[said.rows[r]]
             least += bool((high < 0) if label > 0 else (low > 0))
             most += bool((low <= 0) if label > 0 else (high >= 0))
-        errors = (1 - found.cv_results_["mean_test_score"][k]) * m
+        errors = (1 - fitted.cv_results_["mean_test_score"][k]) * m
         require(
             least - 1e-6 <= errors <= most + 1e-6,
             "search",

@@ -9,9 +9,7 @@ from functools import partial
 from unittest import mock
 
 import numpy as np
-from fuzz.estimates import ESTIMATES
-from fuzz.faces import FACES
-from fuzz.judge import (
+from fuzz.checks import (
     check_decisions,
     check_errors,
     check_hopeless,
@@ -20,6 +18,8 @@ from fuzz.judge import (
     left_by_steps,
     require,
 )
+from fuzz.estimates import ESTIMATES
+from fuzz.faces import FACES
 from fuzz.truth import EPS, LONG
 
 from svmselect import (
@@ -104,12 +104,12 @@ def nusvc(said, rng):
     weight = np.ones(said.problem.m) if equal else weight
     share = weight[said.y > 0].sum(), weight[said.y < 0].sum()
     require(nu <= 2 * min(share) / sum(share) * (1 + 1e-12), "feasible nu", f"{nu} for classes of {share}")
-    own = solution.C.sum()
-    off = abs(float(solution.alpha.astype(LONG).sum()) - nu * own)
+    ours = solution.C.sum()
+    off = abs(float(solution.alpha.astype(LONG).sum()) - nu * ours)
     require(
-        off <= 16 * float(EPS) * said.problem.m * own,
+        off <= 16 * float(EPS) * said.problem.m * ours,
         "sum",
-        f"alphas sum to {solution.alpha.sum()!r}, not {nu * own!r}",
+        f"alphas sum to {solution.alpha.sum()!r}, not {nu * ours!r}",
     )
     # its tolerance is that of the kernel's scale or of rho, within each class
     rho = weight.max() / solution.C.max()
@@ -124,8 +124,8 @@ def decisions(said, rng):
     solution = solve_csvc(gram, said.y, said.C, tol=tol)
     theta = said.y * solution.alpha
     noise = 4 * float((said.truth.E[np.ix_(said.rows, said.rows)] @ np.abs(theta)).max()) / said.factor
-    found = decision_function(gram, said.y, solution, said.X)
-    off = float(np.abs(found - solution.decision).max())
+    result = decision_function(gram, said.y, solution, said.X)
+    off = float(np.abs(result - solution.decision).max())
     most = noise + left_by_steps(tol) + 64 * float(EPS)
     require(off <= most, "decision function", f"{off:.3g} off the solution's values")
 
@@ -245,7 +245,7 @@ def grid(said, rng):
     tol, m = 1e-6, said.problem.m
     Cs = np.unique(said.C)[:1] * [1.0, 4.0]
     gammas = None if said.problem.gamma is None else [said.problem.gamma]
-    found = cross_validate_grid(said.gram(), said.y, Cs, gammas=gammas, folds=folds, tol=tol)
+    result = cross_validate_grid(said.gram(), said.y, Cs, gammas=gammas, folds=folds, tol=tol)
     for c, C in enumerate(Cs):
         for fold in range(folds.max() + 1):
             out = folds == fold
@@ -255,9 +255,9 @@ def grid(said, rng):
             label = said.base.y[said.rows[rows]]
             least = np.count_nonzero(np.where(label > 0, high < 0, low > 0))
             most = np.count_nonzero(np.where(label > 0, low <= 0, high >= 0))
-            errors = int(found.errors[0, c, fold])
+            errors = int(result.errors[0, c, fold])
             require(
-                not found.converged[0, c, fold] or least <= errors <= most,
+                not result.converged[0, c, fold] or least <= errors <= most,
                 "errors of a fold",
                 f"{errors} in fold {fold} for C = {C:g}; there are {least} to {most}",
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from fuzz.problems import Problem, rounded_to
+from fuzz.drawn_problems import Problem, rounded_to
 from fuzz.truth import EPS, LONG, Truth
 from scipy import sparse
 
@@ -91,8 +91,8 @@ class Said:
 
     def bounds(self, left_out, C=None):
         """Bounds in `base` without some of the rows, given as a mask; all are `C`, or the problem's."""
-        kept = np.where(left_out, 0, self.problem.C if C is None else C) / self.factor
-        return np.bincount(self.rows, kept, self.base.m)
+        bounds = np.where(left_out, 0, self.problem.C if C is None else C) / self.factor
+        return np.bincount(self.rows, bounds, self.base.m)
 
     def alphas(self, alpha):
         """Those of `base`."""

@@ -139,13 +139,13 @@ def csv(data):
         path = Path(folder) / "rows"
         path.write_bytes(data[1:])
         try:
-            found = read(path, **USERS[data[0] % len(USERS)])
+            result = read(path, **USERS[data[0] % len(USERS)])
         except ValueError as error:
             sentence(error, str(path))
             return
-    check_rows(found.X, found.labels.size, finite=True)
-    assert found.numbers.size == found.labels.size
-    assert np.unique(found.labels).size >= 2
+    check_rows(result.X, result.labels.size, finite=True)
+    assert result.numbers.size == result.labels.size
+    assert np.unique(result.labels).size >= 2
 
 
 ENCODED = [
@@ -168,13 +168,13 @@ def encoded(data):
         path = Path(folder) / "rows"
         path.write_bytes(data[1:])
         try:
-            found = read(path, **options)
+            result = read(path, **options)
         except ValueError as error:
             sentence(error, str(path))
             return
-        check_rows(found.X, found.labels.size, finite=True)
-        encoding = Encoding.from_dict(json.loads(json.dumps(found.encoding.as_dict())), found.X.shape[1])
-        np.testing.assert_array_equal(dense(encoding.applied(found.raw, [])), dense(found.X))
+        check_rows(result.X, result.labels.size, finite=True)
+        encoding = Encoding.from_dict(json.loads(json.dumps(result.encoding.as_dict())), result.X.shape[1])
+        np.testing.assert_array_equal(dense(encoding.applied(result.raw, [])), dense(result.X))
         try:
             rows = read_rows(path, encoding, header=options.get("header"))
         except ValueError as error:  # a label that looks like a feature in another table
@@ -195,7 +195,7 @@ def model(data):
         path.write_bytes(data)
         for _ in range(2):
             try:
-                found = read_model(path)
+                result = read_model(path)
             except ValueError as error:
                 sentence(error, str(path))
                 if "its content is not what was written" not in str(error):
@@ -205,16 +205,16 @@ def model(data):
                 path.write_text(json.dumps(content))
                 continue
             break
-        d = found.model.n_features_in_
+        d = result.model.n_features_in_
         if not 0 < d <= MOST_FEATURES:
             return
         try:
-            values = found.model.decision_function(np.zeros((2, d)))
-            encoding_of(found, path)
+            values = result.model.decision_function(np.zeros((2, d)))
+            encoding_of(result, path)
         except ValueError as error:
             assert "\n" not in str(error)
             return
-        assert len(values) == 2 and len(found.model.predict(np.zeros((2, d)))) == 2
+        assert len(values) == 2 and len(result.model.predict(np.zeros((2, d)))) == 2
 
 
 def saved_models():
@@ -238,13 +238,13 @@ def load(content):
         path = Path(folder) / "set.npz"
         path.write_bytes(content)
         try:
-            found = Dataset.load(path)
+            result = Dataset.load(path)
         except ValueError as error:
             sentence(error, str(path))
             return error
-    check_rows(found.X, len(found.y), finite=False)
-    check_rows(found.X_test, 0 if found.y_test is None else len(found.y_test), finite=False)
-    return found
+    check_rows(result.X, len(result.y), finite=False)
+    check_rows(result.X_test, 0 if result.y_test is None else len(result.y_test), finite=False)
+    return result
 
 
 def npz(data):
@@ -280,8 +280,8 @@ def arrays(data):
     for _ in range(2):
         file = io.BytesIO()
         np.savez(file, allow_pickle=False, **content)
-        found = load(file.getvalue())
-        right = re.search(r"has the hash ([0-9a-f]{64})", str(found))
+        result = load(file.getvalue())
+        right = re.search(r"has the hash ([0-9a-f]{64})", str(result))
         if right is None:
             return
         content["sha256"] = np.array(right[1])
@@ -292,11 +292,11 @@ def registry(data):
         path = Path(folder) / "registry.yaml"
         path.write_bytes(data)
         try:
-            found = load_registry(path)
+            result = load_registry(path)
         except ValueError as error:
             assert "\n" not in str(error), f"more than a line: {error!s:.500}"
             return
-    for name, entry in found.items():
+    for name, entry in result.items():
         assert entry.name == name and entry.rows > 0 and entry.features > 0
 
 

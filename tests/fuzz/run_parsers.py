@@ -33,13 +33,13 @@ def mutate(name, arguments):
     with atheris.instrument_imports(include=INSTRUMENTED):
         from fuzz.parsers import PARSERS
 
-    kept = BUILT / name
-    kept.mkdir(parents=True, exist_ok=True)
+    build = BUILT / name
+    build.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(PARSERS[name].seeds):
-        (kept / f"seed-{number}").write_bytes(seed)
-    found = HERE / "corpus" / name
-    found.mkdir(parents=True, exist_ok=True)
-    atheris.Setup([name, *LIMITS, f"-artifact_prefix={found}/", *arguments, str(kept)], PARSERS[name].check)
+        (build / f"seed-{number}").write_bytes(seed)
+    corpus = HERE / "corpus" / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    atheris.Setup([name, *LIMITS, f"-artifact_prefix={corpus}/", *arguments, str(build)], PARSERS[name].check)
     atheris.Fuzz()
 
 

@@ -160,13 +160,13 @@ class Truth:
         return self._references[key]
 
     def _solve(self, C):
-        found = [np.zeros(self.m, dtype=LONG)]
+        results = [np.zeros(self.m, dtype=LONG)]
         if np.unique(self.y[C > 0]).size == 2:
             # libsvm fails on some; the library need not be trusted: whoever made alphas, they prove the same
-            found += [self.balanced(solve(C), C) for solve in (self._by_libsvm, self._by_library)]
-            found += [self._polished(alpha, C) for alpha in found]
-        alpha = min(found, key=lambda alpha: self.gap(alpha, C))
-        best = min(found, key=lambda alpha: self.gap(alpha, C, exact=True))
+            results += [self.balanced(solve(C), C) for solve in (self._by_libsvm, self._by_library)]
+            results += [self._polished(alpha, C) for alpha in results]
+        alpha = min(results, key=lambda alpha: self.gap(alpha, C))
+        best = min(results, key=lambda alpha: self.gap(alpha, C, exact=True))
         return Reference(C, alpha, self.gap(alpha, C), best)
 
     def _by_libsvm(self, C):

@@ -98,13 +98,13 @@ def test_leave_one_out(m, kernel):
     """The paths of unlearning, and both ways of retraining."""
     X, y = problem(m)
     for C in (0.5, 50):
-        found = [
+        results = [
             leave_one_out(Gram(X, kernel), y, C, method=method, tol=1e-6)
             for method in ("unlearn", "retrain", "certified")
         ]
-        sure = np.abs(found[0].decision) > 1e-3
-        for other in found[1:]:
-            assert (found[0].errors[sure] == other.errors[sure]).all()
+        sure = np.abs(results[0].decision) > 1e-3
+        for other in results[1:]:
+            assert (results[0].errors[sure] == other.errors[sure]).all()
 
 
 @pytest.mark.parametrize("m", [16, 64])

@@ -63,11 +63,11 @@ NO_ANSWER = [
 
 def files(module: str) -> list[str]:
     """The sources of a module, relative to the library."""
-    found = []
+    results = []
     for name in MODULES[module][0]:
         path = LIBRARY / name
-        found += sorted(path.glob("*.py")) if path.is_dir() else [path]
-    return [str(path.relative_to(LIBRARY)) for path in found]
+        results += sorted(path.glob("*.py")) if path.is_dir() else [path]
+    return [str(path.relative_to(LIBRARY)) for path in results]
 
 
 def exemption(line: str) -> str | None:

@@ -102,47 +102,47 @@ def place(source: str, position: tuple[int, int]) -> int:
 
 def mutations(source: str) -> list[Mutation]:
     """Every fault of a source, in order of place; not one of them has the source's own text."""
-    found = []
+    results = []
     for tokens in statements(source):
         begin, end = place(source, tokens[0].start), place(source, tokens[-1].end)
-        found += of_statement(source[begin:end], tokens)
-    return sorted(set(found), key=lambda fault: (fault.line, fault.column, fault.old, fault.new))
+        results += statement_faults(source[begin:end], tokens)
+    return sorted(set(results), key=lambda fault: (fault.line, fault.column, fault.old, fault.new))
 
 
 def statements(source: str) -> list[list[tokenize.TokenInfo]]:
     """The tokens of each statement that is more than a string."""
-    found, current = [], []
+    result, current = [], []
     for item in tokenize.generate_tokens(io.StringIO(source).readline):
         if item.type == token.NEWLINE:
-            found.append(current)
+            result.append(current)
             current = []
         elif item.type not in (token.NL, token.INDENT, token.DEDENT, token.COMMENT, token.ENDMARKER):
             current.append(item)
-    return [tokens for tokens in found if any(item.type != token.STRING for item in tokens)]
+    return [tokens for tokens in result if any(item.type != token.STRING for item in tokens)]
 
 
-def of_statement(text: str, tokens: list[tokenize.TokenInfo]) -> list[Mutation]:
+def statement_faults(text: str, tokens: list[tokenize.TokenInfo]) -> list[Mutation]:
     """Every fault of one statement."""
     if LEFT_ALONE.match(text) or BLOCK.match(text) or DECLARATION.match(text):
         return []
-    found = []
+    results = []
     if DELETABLE.match(text):
-        found.append(Mutation(*tokens[0].start, text, "pass"))
+        results.append(Mutation(*tokens[0].start, text, "pass"))
     if tokens[0].string in ("if", "elif", "while"):
-        found += negated(text, tokens)
+        results += negated(text, tokens)
     skipped = [*casts(text, tokens), *annotation(tokens)]
     for number, item in enumerate(tokens):
         if not any(first <= item.start < last for first, last in skipped):
             before = tokens[number - 1] if number else None
             after = tokens[number + 1].string if number + 1 < len(tokens) else ""
-            found += [Mutation(*item.start, item.string, new) for new in of_token(item, before, after)]
-    return found
+            results += [Mutation(*item.start, item.string, new) for new in replacements(item, before, after)]
+    return results
 
 
-def of_token(item: tokenize.TokenInfo, before: tokenize.TokenInfo | None, after: str) -> list[str]:
+def replacements(item: tokenize.TokenInfo, before: tokenize.TokenInfo | None, after: str) -> list[str]:
     """What may stand in a token's place."""
     if item.type == token.NUMBER:
-        return of_number(item.string)
+        return changed_numbers(item.string)
     word = item.string
     attribute = before is not None and before.string == "."
     if item.type == token.NAME and word in WORDS:
@@ -163,7 +163,7 @@ def of_token(item: tokenize.TokenInfo, before: tokenize.TokenInfo | None, after:
     return []
 
 
-def of_number(text: str) -> list[str]:
+def changed_numbers(text: str) -> list[str]:
     """Off by one for a whole number; twice as large a fraction; a tolerance of half as many digits."""
     digits = text.replace("_", "").lower()
     if digits.isdecimal():
@@ -199,7 +199,9 @@ def casts(text: str, tokens: list[tokenize.TokenInfo]) -> list[tuple]:
     (line, column), (last, _) = tokens[0].start, tokens[-1].end
     if line != last:
         return []
-    return [((line, column + found.start(1)), (line, column + found.end(1))) for found in CAST.finditer(text)]
+    return [
+        ((line, column + result.start(1)), (line, column + result.end(1))) for result in CAST.finditer(text)
+    ]
 
 
 def annotation(tokens: list[tokenize.TokenInfo]) -> list[tuple]:

@@ -58,16 +58,16 @@ def report(rows: list[dict[str, str]], totals: dict[str, int]) -> str:
     ]
     shares = []
     for module, total in totals.items():
-        of_module = [row for row in rows if row["module"] == module]
-        killed, survived, equivalent = counted(of_module)
+        module_rows = [row for row in rows if row["module"] == module]
+        killed, survived, equivalent = counted(module_rows)
         n = killed + survived - equivalent
         if n == 0:
-            lines.append(f"| `{module}` | | {total} | {len(of_module)} | | | | not judged |")
+            lines.append(f"| `{module}` | | {total} | {len(module_rows)} | | | | not judged |")
             continue
         low, high = binomtest(killed, n).proportion_ci(method="wilson")
         shares.append((total, killed / n, n))
         lines.append(
-            f"| `{module}` | `{of_module[0]['commit'][:10]}` | {total} | {len(of_module)} | {killed} | "
+            f"| `{module}` | `{module_rows[0]['commit'][:10]}` | {total} | {len(module_rows)} | {killed} | "
             f"{survived} | {equivalent} | {percent(killed / n)} ({percent(low)} to {percent(high)}) |"
         )
     everything = sum(total for total, _, _ in shares)

@@ -5,7 +5,7 @@ import re
 import pytest
 from mutants import modules
 from mutants.mutate import Mutation, apply, mutations
-from mutants.run import HANGS, sample, verdict
+from mutants.run_mutants import HANGS, sample, verdict
 from mutants.score import EQUIVALENT, FIELDS, RESULTS, SCORE, VERDICTS, counted, read, report
 
 SOURCE = '''"""A docstring with 1 + 1."""
@@ -117,9 +117,9 @@ def test_a_run_that_says_nothing_is_an_error():
         verdict(5, "no tests ran")
 
 
-def row(verdict, module="svm", **others):
+def row(verdict, module="svm", **cells):
     empty = dict.fromkeys(FIELDS, "")
-    return {**empty, "module": module, "verdict": verdict, "commit": "c", "seed": "1", **others}
+    return {**empty, "module": module, "verdict": verdict, "commit": "c", "seed": "1", **cells}
 
 
 def test_score():
@@ -140,12 +140,12 @@ def test_the_committed_results_are_whole():
     rows = read(RESULTS)
     assert len({row["seed"] for row in rows}) == 1
     # every module at one commit, or named as not judged
-    judged = [module for module, _ in {(row["module"], row["commit"]) for row in rows}]
-    assert len(judged) == len(set(judged)) and set(judged) <= set(modules.MODULES)
+    evaluated = [module for module, _ in {(row["module"], row["commit"]) for row in rows}]
+    assert len(evaluated) == len(set(evaluated)) and set(evaluated) <= set(modules.MODULES)
     lines = SCORE.read_text().splitlines()
     for module in modules.MODULES:
-        own = [line for line in lines if line.startswith(f"| `{module}` |")]
-        assert len(own) == 1 and own[0].endswith("| not judged |") == (module not in judged)
+        values = [line for line in lines if line.startswith(f"| `{module}` |")]
+        assert len(values) == 1 and values[0].endswith("| not judged |") == (module not in evaluated)
     assert {row["verdict"] for row in rows} <= set(VERDICTS)
     assert all(bool(row["killed_by"]) == (row["verdict"] == "killed") for row in rows)
     assert all(row["reason"] for row in rows if row["verdict"] == "survived")

@@ -79,7 +79,7 @@ def kkt_gap(K, y, alpha, C):
     return minus_yG[up].max() - minus_yG[low].min()
 
 
-def made(gram, y, alpha, C, b=0.0):
+def solution_from_alpha(gram, y, alpha, C, b=0.0):
     """A Solution with any alphas."""
     y, alpha = np.asarray(y, dtype=float), np.asarray(alpha, dtype=float)
     decision = gram.matrix() @ (y * alpha) + b

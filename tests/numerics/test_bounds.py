@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numerics.problems import KINDS, made, nasty, two_classes
+from numerics.problems import KINDS, nasty, solution_from_alpha, two_classes
 from scipy.optimize import lsq_linear
 
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
@@ -125,7 +125,7 @@ def without_threshold(gram, y, C):
     C = np.broadcast_to(C, y.shape)
     alpha = lsq_linear(L.T, np.linalg.solve(L, np.ones(y.size)), (0, C), method="bvls", tol=1e-14).x
     alpha = np.where(alpha < 1e-9 * C, 0, np.where(alpha > (1 - 1e-9) * C, C, alpha))
-    return made(gram, y, alpha, C)
+    return solution_from_alpha(gram, y, alpha, C)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -220,11 +220,11 @@ def test_bad_input_is_named(estimate):
     X, y = two_classes(np.random.default_rng(3), 20, 2)
     gram, part = Gram(X, RBF(0.5)), Gram(X[:12], RBF(0.5))
     solution = solve_csvc(gram, y, 1.0)
-    with pytest.raises(ValueError, match=r"y must have shape \(20,\) to match the Gram matrix, got \(12,\)"):
+    with pytest.raises(ValueError, match=r"y\b.* \(12,\)"):
         estimate(gram, y[:12], solution)
-    with pytest.raises(ValueError, match=r"y must hold the labels -1 and \+1 only"):
+    with pytest.raises(ValueError, match=r"y\b.*labels"):
         estimate(gram, y + 1, solution)
-    with pytest.raises(ValueError, match="solution must be of the 12 rows of the Gram matrix, got one of 20"):
+    with pytest.raises(ValueError, match=r"solution\b.* 20\b"):
         estimate(part, y[:12], solution)
 
 
@@ -235,7 +235,7 @@ def test_a_bad_sphere_is_named(estimate, sphere):
     gram = Gram(X, RBF(0.5))
     if sphere == "wrong rows":
         sphere = smallest_enclosing_sphere(Gram(X[:5], RBF(0.5)))
-    with pytest.raises(ValueError, match="sphere must be a Sphere of the 20 rows of the Gram matrix, got"):
+    with pytest.raises(ValueError, match=r"sphere\b.* 20 rows"):
         estimate(gram, y, solve_csvc(gram, y, 1.0), sphere)
 
 
@@ -243,7 +243,7 @@ def test_bad_options_of_the_span_bound_are_named():
     X, y = two_classes(np.random.default_rng(5), 20, 2)
     gram = Gram(X, RBF(0.5))
     solution = solve_csvc(gram, y, 1.0)
-    with pytest.raises(ValueError, match="tol must be a positive finite number, got -1"):
+    with pytest.raises(ValueError, match=r"tol\b.* -1\b"):
         span_bound(gram, y, solution, tol=-1)
-    with pytest.raises(ValueError, match=r"max_iter must be None or an integer >= 0, got 0\.5"):
+    with pytest.raises(ValueError, match=r"max_iter\b.* 0\.5\b"):
         span_bound(gram, y, solution, max_iter=0.5)

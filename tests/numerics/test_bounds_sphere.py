@@ -152,11 +152,11 @@ def test_identical_points_have_no_box():
     ("arguments", "sentence"),
     [
         (dict(points=[]), "points must be row numbers, at least one"),
-        (dict(points=[0.5]), "points must be row numbers, at least one, got float64"),
-        (dict(points=[0, 4]), "points must be row numbers from 0 to 3, got 4"),
-        (dict(points=[-1]), "points must be row numbers from 0 to 3, got -1"),
-        (dict(tol=0), "tol must be a positive finite number, got 0"),
-        (dict(max_iter=-1), "max_iter must be None or an integer >= 0, got -1"),
+        (dict(points=[0.5]), r"points\b.* float64\b"),
+        (dict(points=[0, 4]), r"points\b.* 4\b"),
+        (dict(points=[-1]), r"points\b.* -1\b"),
+        (dict(tol=0), r"tol\b.* 0\b"),
+        (dict(max_iter=-1), r"max_iter\b.* -1\b"),
     ],
 )
 def test_bad_input_is_named(arguments, sentence):

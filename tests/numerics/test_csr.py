@@ -197,7 +197,7 @@ def test_arbitrary_members_are_a_sentence_or_what_they_say(indices, pointers, n,
 def test_text_in_the_place_of_values_is_a_sentence():
     X = sparse.csr_array(np.eye(2))
     X.data = np.array([b"1", b"x"])
-    with pytest.raises(ValueError, match=r"^X must be an array of numbers, got values of type \|S1$"):
+    with pytest.raises(ValueError, match=r"^X\b.* \|S1$"):
         as_csr(X)
 
 

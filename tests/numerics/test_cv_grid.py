@@ -95,9 +95,9 @@ def test_many_folds_are_unlearned_by_default(data, monkeypatch):
     # paths that are given up: folds are trained
     right = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
     monkeypatch.setattr(folds.FoldStart, "leave", lambda self, sets, rows, ends: ends.reached.fill(False))
-    found = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
-    assert found.converged.all() and (found.n_iter > 0).all()
-    assert np.abs(found.errors - right.errors).sum() <= 2
+    result = cross_validate_grid(Gram(X, RBF(0.3)), y, CS, folds=20, tol=1e-6)
+    assert result.converged.all() and (result.n_iter > 0).all()
+    assert np.abs(result.errors - right.errors).sum() <= 2
 
 
 def test_the_order_of_C_does_not_matter(data):
@@ -136,12 +136,12 @@ def test_threads_change_nothing_but_the_path(memory_mb):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_there_are_as_many_matrices_as_threads_that_have_work(data, threads, monkeypatch):
     X, y = data
-    asked, copies = [], Gram.copies
-    monkeypatch.setattr(Gram, "copies", lambda gram, n: asked.append(n) or copies(gram, n))
+    requested, copies = [], Gram.copies
+    monkeypatch.setattr(Gram, "copies", lambda gram, n: requested.append(n) or copies(gram, n))
     with threadpool_limits(threads, user_api="blas"):
         for gammas in (None, [0.5], [0.5, 1.0, 2.0]):
             cross_validate_grid(Gram(X, RBF(1.0)), y, [1.0], gammas)
-    assert asked == [1, 1, threads]
+    assert requested == [1, 1, threads]
 
 
 def test_copies_are_as_many_as_the_budget_holds():
@@ -197,11 +197,11 @@ def test_progress(data):
     ("arguments", "sentence"),
     [
         (dict(Cs=[]), "Cs must be a list of at least one number"),
-        (dict(Cs=[1.0, -2.0]), "Cs must be positive finite numbers, got -2.0"),
-        (dict(gammas=[np.nan]), "gammas must be positive finite numbers, got nan"),
-        (dict(folds=1), "the number of folds must be an integer from 2 to the 4 rows, got 1"),
+        (dict(Cs=[1.0, -2.0]), r"Cs\b.* -2.0\b"),
+        (dict(gammas=[np.nan]), r"gammas\b.* nan\b"),
+        (dict(folds=1), r"folds\b.* 1\b"),
         (dict(y=[1, 1, 1, 1]), "y must hold both classes"),
-        (dict(tol=-1), "tol must be a positive finite number, got -1"),
+        (dict(tol=-1), r"tol\b.* -1\b"),
     ],
 )
 def test_bad_input_is_named(arguments, sentence):

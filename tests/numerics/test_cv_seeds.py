@@ -101,21 +101,21 @@ def test_balanced_moves_by_one_amount(data):
     y[:2] = 1, -1
     C = rng.uniform(0.1, 2, size=m) * 10.0 ** rng.integers(-3, 4)
     lo, hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
-    wanted = rng.uniform(-0.5, 1.5, size=m) * C * y
+    target = rng.uniform(-0.5, 1.5, size=m) * C * y
     first = rng.permutation(m)[: rng.integers(0, m + 1)]
-    theta = balanced(wanted, lo, hi, first)
+    theta = balanced(target, lo, hi, first)
     assert (theta >= lo).all() and (theta <= hi).all()
     assert abs(theta.sum()) <= 1e-13 * np.abs(theta).sum() + 1e-300
     for points in (first, np.setdiff1d(np.arange(m), first)):
-        amount = (theta - np.clip(wanted, lo, hi))[points]
+        amount = (theta - np.clip(target, lo, hi))[points]
         free = (theta[points] > lo[points]) & (theta[points] < hi[points])
         scale = 1e-9 * C.max()
         if free.any():
             assert np.ptp(amount[free]) <= scale
             # and the others moved as far as they could in that direction
             assert (np.abs(amount) <= np.abs(amount[free]).max() + scale).all()
-    others = np.setdiff1d(np.arange(m), first)
-    if (np.abs(theta - np.clip(wanted, lo, hi))[others] > 1e-9 * C.max()).any():
+    rest = np.setdiff1d(np.arange(m), first)
+    if (np.abs(theta - np.clip(target, lo, hi))[rest] > 1e-9 * C.max()).any():
         # the others move only when the first have no room left
         inside = (theta[first] > lo[first]) & (theta[first] < hi[first])
         assert not inside.any()
@@ -142,8 +142,8 @@ def test_sir_is_a_double_loop(seed):
     assert unmatched == 0
     shift = sir(change).theta - theta
     # the repair moves points that enter, all that are not cut off by one amount
-    others = np.setdiff1d(np.arange(y.size), change.enters)
-    np.testing.assert_allclose(shift[others], 0, atol=1e-12)
+    rest = np.setdiff1d(np.arange(y.size), change.enters)
+    np.testing.assert_allclose(shift[rest], 0, atol=1e-12)
     np.testing.assert_allclose(theta + shift, change.feasible(theta, change.enters), atol=1e-12)
 
 
@@ -280,13 +280,13 @@ def test_ato_follows_the_optimal_path(seed, C, monkeypatch):
 def test_ato_direction_is_the_dense_solution():
     change, K = example(7, m=50, C=3.0, tol=1e-9)
     path = Path(change)
-    tied, others = np.flatnonzero(path.tied), np.flatnonzero(~path.tied)
+    tied, rest = np.flatnonzero(path.tied), np.flatnonzero(~path.tied)
     d = np.zeros(50)
     d[path.moving] = (change.y * 3.0 - path.theta)[path.moving]
     d[change.leaves] = -path.theta[change.leaves]
     bordered = np.ones((tied.size + 1, tied.size + 1))
     bordered[0, 0], bordered[1:, 1:] = 0, K[np.ix_(tied, tied)]
-    expected = np.linalg.solve(bordered, -np.append(d.sum(), K[np.ix_(tied, others)] @ d[others]))
+    expected = np.linalg.solve(bordered, -np.append(d.sum(), K[np.ix_(tied, rest)] @ d[rest]))
     before = path.theta.copy()
     path.step()
     moved = (path.theta - before)[tied]

@@ -54,23 +54,23 @@ def test_a_path_that_lost_its_way_is_noticed():
         values = getattr(ends, array)
         for k in seen:
             t = rng.integers(m)
-            kept = values[k, t]
+            retained = values[k, t]
             values[k, t] += 1e-3
             ends.moved[t] = True
             again, _ = start.strayed(6)
             # of its size, and of no other end
             assert 2e-4 < again[k] < 1e-2 and (np.delete(again, k) < 1e-12).all(), (array, k)
-            values[k, t] = kept
+            values[k, t] = retained
     ends.g[2, 3] = np.nan
     assert np.isnan(start.strayed(6)[0][2])
 
 
-def by_definition(start, r, kept, theta, g, left):
+def by_definition(start, r, retained, theta, g, left):
     """The KKT gap with its widest round-off, the threshold, and the widths of in-bound points."""
     y = start.y
     lo, hi, matters = start.lo.copy(), start.hi.copy(), np.ones(y.size, dtype=bool)
-    if left == 0 and kept > 0:
-        lo[r], hi[r] = (0, kept) if y[r] > 0 else (-kept, 0)
+    if left == 0 and retained > 0:
+        lo[r], hi[r] = (0, retained) if y[r] > 0 else (-retained, 0)
     else:
         matters[r] = False
     slack = 10 * np.asarray(start.paths.theta_slack)
@@ -100,13 +100,13 @@ def test_the_judgement_is_its_definition(share_inbound, C):
     start.ends.g[:n] = rng.normal(size=(n, m))
     start.ends.remaining[:n] = rng.choice([0.0, 0.3], size=n)
     points = rng.integers(m, size=n)
-    kept = rng.choice([0.0, 0.25 * C], size=n)
-    found = start.conditions(points, kept)
+    retained = rng.choice([0.0, 0.25 * C], size=n)
+    result = start.conditions(points, retained)
     for k in range(n):
-        args = points[k], kept[k], start.ends.theta[k], start.ends.g[k], start.ends.remaining[k]
+        args = points[k], retained[k], start.ends.theta[k], start.ends.g[k], start.ends.remaining[k]
         expected = by_definition(start, *args)
-        np.testing.assert_allclose(found[[0, 2, 3], k], [expected[i] for i in (0, 2, 3)], rtol=1e-13)
-        assert found[1, k] == pytest.approx(expected[1], rel=0.1, abs=1e-15)
+        np.testing.assert_allclose(result[[0, 2, 3], k], [expected[i] for i in (0, 2, 3)], rtol=1e-13)
+        assert result[1, k] == pytest.approx(expected[1], rel=0.1, abs=1e-15)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -134,14 +134,14 @@ def test_how_variables_go_on_by_dense_products():
         if d[r] == 0:
             d[r] = 1
         ends.theta[k] = np.clip(start.theta, 0.9 * start.lo, 0.9 * start.hi)
-        others = np.flatnonzero((d != 0) & (np.arange(m) != r))
+        rest = np.flatnonzero((d != 0) & (np.arange(m) != r))
         to_bound = np.where(d > 0, start.hi + slack - ends.theta[k], ends.theta[k] - start.lo + slack)
-        ends.reach[k] = (to_bound[others] / np.abs(d[others])).min() * (1 + (-1) ** k * 1e-3)
+        ends.reach[k] = (to_bound[rest] / np.abs(d[rest])).min() * (1 + (-1) ** k * 1e-3)
     going = np.array([0, 1, 2, 3, 7, 12, 19])
     curvature, slope, within = continued(points, going, start.lo, start.hi, slack, ends, b)
-    d, others = ends.direction[going], np.arange(m) != points[going, None]
+    d, rest = ends.direction[going], np.arange(m) != points[going, None]
     np.testing.assert_allclose(curvature, (d * ends.rate[going]).sum(axis=1), rtol=1e-12)
-    expected = (d * (ends.g[going] + b[going, None]) * others).sum(axis=1)
+    expected = (d * (ends.g[going] + b[going, None]) * rest).sum(axis=1)
     np.testing.assert_allclose(slope, expected, rtol=1e-10, atol=1e-10)
     np.testing.assert_array_equal(within, (going % 2 == 1) & (going % 4 > 0))
 
@@ -155,12 +155,12 @@ def walked(start, points, stop=True):
 def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
     start, K, points = solved()
     ends, n = start.ends, points.size
-    kept = np.zeros(n)
+    retained = np.zeros(n)
     outcome = walked(start, points, stop)
     assert (outcome != Outcome.UNDECIDED).all() and (stop or (outcome == Outcome.REACHED).all())
     going = np.flatnonzero(ends.reach[:n] > 0)
     assert going.size > 5 if stop else going.size == 0
-    decision, bears_out = start.check_ends(points, kept)
+    decision, bears_out = start.check_ends(points, retained)
     assert bears_out.all()
 
     def again():
@@ -175,23 +175,23 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
     for array in (ends.g, ends.rate):
         again()
         array[:n] += rng.normal(size=(n, len(K)))
-        found, borne = start.check_ends(points, kept)
-        np.testing.assert_allclose(found, decision, atol=1e-9)
+        result, borne = start.check_ends(points, retained)
+        np.testing.assert_allclose(result, decision, atol=1e-9)
         assert borne.all()
     # variables that are not optimal
     again()
     ends.theta[:n, :2] += [1e-3, -1e-3]
-    assert not start.check_ends(points, kept)[1][points >= 2].any()
+    assert not start.check_ends(points, retained)[1][points >= 2].any()
     # a sum that is another
     again()
     strayed = start.strayed
     start.strayed = lambda n: (strayed(n)[0], np.full(n, 1e-6))
-    assert not start.check_ends(points, kept)[1].any()
+    assert not start.check_ends(points, retained)[1].any()
     start.strayed = strayed
     if stop:
         # what the value may lack of the optimum counts against the margin: just so much, and just too much
         again()
-        gap, noise, b, width = start.conditions(points, kept)
+        gap, noise, b, width = start.conditions(points, retained)
         c, slope, _ = continued(points, going, start.lo, start.hi, start.paths.theta_slack, ends, b)
         room, left = ends.reach[going], ends.remaining[going]
         margin = (start.y[points] * decision)[going]
@@ -200,16 +200,16 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
         for share in (0.999, 1.001):
             gap[going] = share * most
             start.conditions = lambda *_: (gap, 0 * noise, b, width)
-            assert (start.check_ends(points, kept)[1][going] == (share < 1)).all()
+            assert (start.check_ends(points, retained)[1][going] == (share < 1)).all()
         start.gap, start.conditions = 0.0, conditions
         # a claim that goes further than the boxes, or than the margin lasts
         again()
         ends.reach[going] *= 1e3
-        assert not start.check_ends(points, kept)[1][going].any()
+        assert not start.check_ends(points, retained)[1][going].any()
         again()
         ends.remaining[going] = ends.reach[going]
-        assert not start.check_ends(points, kept)[1][going].any()
+        assert not start.check_ends(points, retained)[1][going].any()
         # no claim, but something left of alpha_r
         again()
         ends.reach[going] = 0
-        assert not start.check_ends(points, kept)[1][going].any()
+        assert not start.check_ends(points, retained)[1][going].any()

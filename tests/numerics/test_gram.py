@@ -286,14 +286,14 @@ def test_store_under_pressure(seed, capacity, requests):
         assert after.sum() <= capacity
         assert all(after[i] for i in recent[-8:])
         if not isinstance(request, int):
-            wanted = list(dict.fromkeys(request))
-            kept = before & (np.isin(np.arange(30), wanted) | np.isin(np.arange(30), recent[-8:]))
-            absent = [i for i in wanted if not before[i]]
+            requested = list(dict.fromkeys(request))
+            remaining = before & (np.isin(np.arange(30), requested) | np.isin(np.arange(30), recent[-8:]))
+            absent = [i for i in requested if not before[i]]
             # the eight most recently used slots may hold fetched columns: at most eight are protected so
-            room = capacity - kept.sum()
+            room = capacity - remaining.sum()
             loaded = [i for i in absent if after[i]]
             assert loaded == absent[: len(loaded)] and len(loaded) >= min(len(absent), room - 8)
-            assert (after >= kept).all()
+            assert (after >= remaining).all()
     for i in np.flatnonzero(store.holds(slice(None))):
         np.testing.assert_allclose(store.column(i), K[:, i], atol=1e-12)
 
@@ -353,7 +353,7 @@ def test_another_kernel_in_the_same_memory(memory_mb):
     assert not gram.columns.holds(slice(None)).any() and gram.kernel_values == values
     np.testing.assert_allclose(gram.columns.column(1), rbf_kernel(X, X[1:2], gamma=0.7)[:, 0], atol=1e-14)
     assert (gram.diagonal == 1).all()
-    with pytest.raises(RuntimeError, match=r"belong to a kernel that Gram\.set_kernel has replaced"):
+    with pytest.raises(RuntimeError, match=r"Gram\.set_kernel"):
         stale.column(0)
     np.testing.assert_allclose(part.columns.column(1), X[[1, 5]] @ X[5], atol=1e-14)  # keeps the old kernel
     with pytest.raises(ValueError, match="not for a restriction"):
@@ -404,9 +404,9 @@ def test_restrictions(seed, stored, dtype, as_csr, kernel):
         assert gram.kernel_values == values
     theta = rng.normal(size=chosen.size)
     for matrix, numbers in ((gram, np.arange(90)), (part, inner), (nested, inner[chosen])):
-        at, support = rng.integers(0, matrix.m, 7), rng.permutation(matrix.m)[: chosen.size]
-        result = matrix.product(support, theta[: support.size], at)
-        exact = expected[np.ix_(numbers[at], numbers[support])] @ theta[: support.size]
+        points, support = rng.integers(0, matrix.m, 7), rng.permutation(matrix.m)[: chosen.size]
+        result = matrix.product(support, theta[: support.size], points)
+        exact = expected[np.ix_(numbers[points], numbers[support])] @ theta[: support.size]
         np.testing.assert_allclose(result, exact, rtol=0, atol=100 * close["atol"])
 
 
@@ -450,9 +450,9 @@ def test_blocks_use_stored_columns():
     X = rows(14, 300, 3)
     gram = Gram(X, RBF(0.5))
     gram.columns.fetch([5, 90])
-    at = [2, 5, 80, 90, 299]
+    points = [2, 5, 80, 90, 299]
     values = gram.kernel_values
-    np.testing.assert_allclose(gram.block(at), rbf_kernel(X[at], gamma=0.5), rtol=1e-12)
+    np.testing.assert_allclose(gram.block(points), rbf_kernel(X[points], gamma=0.5), rtol=1e-12)
     assert gram.kernel_values - values == 3 * 5
     np.testing.assert_array_equal(gram.restricted(range(0, 300, 2)).block([1, 40]), gram.block([2, 80]))
 
@@ -502,7 +502,7 @@ def test_a_restriction_stays_within_a_quarter_of_the_budget():
 
 @pytest.mark.parametrize("rows_", [[], [3, 2], [1, 1], [-1, 2], [5, 50], [[1]]])
 def test_rows_of_a_restriction_are_checked(rows_):
-    with pytest.raises(ValueError, match="rows must be increasing row numbers from 0 to 49, at least one"):
+    with pytest.raises(ValueError, match=r"rows\b.*from 0 to 49\b"):
         Gram(rows(0, 50, 2), Linear()).restricted(rows_)
 
 
@@ -532,22 +532,22 @@ def test_squared_radius():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (dict(X=[[1.0, np.nan]]), "X must be finite, got a NaN or infinity in row 0, feature 1"),
+        (dict(X=[[1.0, np.nan]]), r"X\b.* row 0, feature 1\b"),
         (dict(X=sparse.csr_array([[0.0], [np.inf]])), "infinity in row 1, feature 0"),
-        (dict(X=[1.0, 2.0]), r"two dimensions \(rows, features\), got shape \(2,\)"),
-        (dict(X=np.empty((0, 3))), r"at least one row and one feature, got shape \(0, 3\)"),
+        (dict(X=[1.0, 2.0]), r"shape \(2,\)"),
+        (dict(X=np.empty((0, 3))), r"shape \(0, 3\)"),
         (dict(X=[["a"]]), "X must be an array of numbers"),
         (
             dict(kernel="rbf"),
-            r"kernel must be one of svmselect.kernels, as RBF\(gamma\), or a function, got 'rbf'",
+            r"kernel\b.* 'rbf'",
         ),
-        (dict(dtype="int32"), "dtype must be 'float64' or 'float32', got 'int32'"),
+        (dict(dtype="int32"), r"dtype\b.* 'int32'"),
         (
             dict(X=[[1e19], [2.0], [2e19]], dtype="float32"),
             "X is too large for float32 arithmetic: the squared norm of row 0 exceeds 8.51e",
         ),
         (dict(X=[[1.0], [1e200]]), "too large for float64 arithmetic: the squared norm of row 1"),
-        (dict(memory_mb=0), "memory_mb must be a positive finite number, got 0"),
+        (dict(memory_mb=0), r"memory_mb\b.* 0\b"),
         (
             dict(X=np.ones((1000, 1)), memory_mb=0.01),
             "memory_mb=0.01 holds 1 columns of 1000 rows; at least 8",
@@ -579,10 +579,10 @@ def test_weighted_sums_of_kernel_values(dtype, kernel, density, n, s):
     theta = rng.normal(size=s)
     new, chosen = Rows.pair(X[:n], X[n:])
     values = kernel.block(chosen, new).astype(np.float64)
-    found = kernel.weighted(chosen, theta, new)
-    assert found.dtype == np.float64 and found.shape == (n,)
+    result = kernel.weighted(chosen, theta, new)
+    assert result.dtype == np.float64 and result.shape == (n,)
     off = 100 * np.finfo(dtype).eps * np.abs(theta).sum() * max(1.0, np.abs(values).max(initial=0))
-    np.testing.assert_allclose(found, theta @ values, rtol=0, atol=off + 1e-300)
+    np.testing.assert_allclose(result, theta @ values, rtol=0, atol=off + 1e-300)
 
 
 def test_decision_values_take_little_memory():
@@ -593,12 +593,12 @@ def test_decision_values_take_little_memory():
     new, theta = rng.normal(size=(100_000, 3)), rng.normal(size=300)
     tracemalloc.start()
     try:
-        found = gram.weighted(new, np.arange(300), theta)
+        result = gram.weighted(new, np.arange(300), theta)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 20e6
-    np.testing.assert_allclose(found[::500], gram.cross(new[::500], np.arange(300)) @ theta, atol=1e-11)
+    np.testing.assert_allclose(result[::500], gram.cross(new[::500], np.arange(300)) @ theta, atol=1e-11)
 
 
 def test_a_restriction_is_kept_on_request_until_the_kernel_changes():
@@ -628,12 +628,12 @@ def test_what_memory_held_before_has_no_effect(dtype, monkeypatch):
     with np.errstate(all="raise"):
         expected = Gram(X, Linear(), dtype=dtype).matrix()
         monkeypatch.setattr(np, "empty", dirty)
-        found = Gram(X, Linear(), dtype=dtype).matrix()
-    assert np.isfinite(found).all()
-    assert np.array_equal(found, expected)
-    np.testing.assert_allclose(found, X @ X.T, rtol=1e-5, atol=1e-5)
+        result = Gram(X, Linear(), dtype=dtype).matrix()
+    assert np.isfinite(result).all()
+    assert np.array_equal(result, expected)
+    np.testing.assert_allclose(result, X @ X.T, rtol=1e-5, atol=1e-5)
     # each product and its mirror image are one sum
-    assert np.array_equal(found, found.T)
+    assert np.array_equal(result, result.T)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 65, 600])
@@ -641,5 +641,5 @@ def test_halves_of_rows_by_themselves(n, monkeypatch):
     """What is done on Arm gives the products of other processors."""
     X = rows(0, n, 4)
     monkeypatch.setattr(svmselect.kernels.rows, "ON_ARM", True)
-    found = Gram(X, Linear(), dtype="float32", origin=np.zeros(4)).matrix()
-    np.testing.assert_allclose(found, X @ X.T, rtol=1e-5, atol=1e-5)
+    result = Gram(X, Linear(), dtype="float32", origin=np.zeros(4)).matrix()
+    np.testing.assert_allclose(result, X @ X.T, rtol=1e-5, atol=1e-5)

@@ -52,8 +52,8 @@ def test_paths_over_all_numbers(Cs):
     gram = Gram(X, RBF(0.5))
     assert len(list(solve_path(gram, y, Cs, warm_start="C"))) == len(Cs)
     for seeding in ("path", "unlearn"):
-        found = cross_validate_grid(gram, y, Cs, folds=3, seeding=seeding, max_iter=20_000)
-        assert 0 <= found.error.min() <= found.error.max() <= 1
+        result = cross_validate_grid(gram, y, Cs, folds=3, seeding=seeding, max_iter=20_000)
+        assert 0 <= result.error.min() <= result.error.max() <= 1
 
 
 @pytest.mark.parametrize("C", LARGE[1:])
@@ -68,8 +68,8 @@ def test_classes_that_overlap(C, kernel, unit):
     ):
         assert np.isfinite(solution.decision).all() and (solution.alpha <= solution.C).all()
     for seeding in ("path", "unlearn"):
-        found = cross_validate_grid(gram, y, [1.0, C], folds=folds, seeding=seeding, max_iter=few)
-        assert found.Cs[1] == C and 0 <= found.error.min() <= found.error.max() <= 1
+        result = cross_validate_grid(gram, y, [1.0, C], folds=folds, seeding=seeding, max_iter=few)
+        assert result.Cs[1] == C and 0 <= result.error.min() <= result.error.max() <= 1
     for seeding in ("cold", "top", "unlearn", "ato", "mir", "sir", "avg"):
         assert 0 <= cross_validate(gram, y, C, folds, seeding=seeding, max_iter=few).error <= 1
     assert 0 <= leave_one_out(gram, y, C, max_iter=few).error <= 1

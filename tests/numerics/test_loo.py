@@ -193,15 +193,15 @@ def test_the_same_paths_in_any_units(method):
     """A power of two rounds nothing: every step is the same to the last bit."""
     X, y = two_classes(np.random.default_rng(9), 60, 3)
     C = np.where(np.arange(60) < 30, 4.0, 1.0)
-    found = [
+    results = [
         leave_one_out(Gram(2.0**k * X, Linear()), y, C / 4.0**k, method=method, tol=1e-5)
         for k in (0, -30, 30)
     ]
-    for loo in found[1:]:
-        np.testing.assert_array_equal(loo.resolved_by, found[0].resolved_by)
-        np.testing.assert_array_equal(loo.decision, found[0].decision)
-        assert loo.n_iter == found[0].n_iter and loo.columns_requested == found[0].columns_requested
-    assert found[0].n_solved > 10 and found[0].n_not_converged == 0
+    for loo in results[1:]:
+        np.testing.assert_array_equal(loo.resolved_by, results[0].resolved_by)
+        np.testing.assert_array_equal(loo.decision, results[0].decision)
+        assert loo.n_iter == results[0].n_iter and loo.columns_requested == results[0].columns_requested
+    assert results[0].n_solved > 10 and results[0].n_not_converged == 0
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -218,8 +218,8 @@ def test_columns_beyond_the_budget(method, monkeypatch):
     if method == "unlearn":  # each in-bound SV and each point that is left out or met: the same ones
         monkeypatch.setattr(_retrain, "SWEEPS", ())
         paths = leave_one_out(Gram(X, RBF(0.4)), y, 5.0)
-        asked = [loo.columns_requested - loo.solution.columns_requested for loo in (paths, few)]
-        assert whole.solution.n_inbound < asked[0] == asked[1] <= 2 * 130
+        requested = [loo.columns_requested - loo.solution.columns_requested for loo in (paths, few)]
+        assert whole.solution.n_inbound < requested[0] == requested[1] <= 2 * 130
         assert paths.n_retrained == few.n_retrained == 0
     else:
         assert whole.columns_requested == pytest.approx(few.columns_requested, rel=0.05)
@@ -306,12 +306,12 @@ def test_progress_and_step_limit_are_reported():
     [
         (
             dict(method="unlearned"),
-            r"method must be one of \['unlearn', 'certified', 'retrain'\], got 'unlearned'",
+            r"method\b.* 'unlearned'",
         ),
-        (dict(C=[1, 1, 1, 0]), "C must be positive at every point for leave-one-out, got 0 at point 3"),
-        (dict(efficiency_test=-1), "efficiency_test must be an integer >= 0, got -1"),
-        (dict(efficiency_test=2.5), "efficiency_test must be an integer >= 0, got 2.5"),
-        (dict(y=[1, 2, 1, 2]), r"y must hold the labels -1 and \+1 only, got \[1, 2\]"),
+        (dict(C=[1, 1, 1, 0]), r"C\b.* 0 at point 3\b"),
+        (dict(efficiency_test=-1), r"efficiency_test\b.* -1\b"),
+        (dict(efficiency_test=2.5), r"efficiency_test\b.* 2.5\b"),
+        (dict(y=[1, 2, 1, 2]), r"y\b.* \[1, 2\]"),
     ],
 )
 def test_bad_input_is_named(arguments, sentence):
@@ -372,7 +372,7 @@ def test_smo_alone_comes_to_the_same_errors_in_more_steps(method):
     short = leave_one_out(gram, y, 1e4, **options, active_set=False, max_iter=1000)
     assert short.n_not_converged > 0
     assert short.n_iter <= 1000 * (1 + np.count_nonzero(short.solution.alpha))
-    with pytest.raises(ValueError, match="active_set=False is for methods 'retrain' and 'certified', got 'u"):
+    with pytest.raises(ValueError, match=r"active_set=False\b.* 'unlearn'"):
         leave_one_out(gram, y, 1.0, active_set=False)
 
 
@@ -390,20 +390,20 @@ def test_what_is_hopeless_is_given_up(decision_values, most):
         return errors.sum() > most
 
     whole = leave_one_out(gram, y, 5.0, decision_values=decision_values)
-    found = leave_one_out(gram, y, 5.0, decision_values=decision_values, give_up=give_up)
+    result = leave_one_out(gram, y, 5.0, decision_values=decision_values, give_up=give_up)
     # what is known to be an error is one, and ever more are known
     for before, after in pairwise([*told, whole.errors]):
         assert not (before & ~after).any()
-    assert found.given_up == (whole.errors.sum() > most) == (told[-1].sum() > most)
-    assert not (found.errors & ~whole.errors).any()
-    if found.given_up:
-        assert found.errors.sum() > most and (found.resolved_by == "").any()
-        assert found.error < whole.error or most == 60
+    assert result.given_up == (whole.errors.sum() > most) == (told[-1].sum() > most)
+    assert not (result.errors & ~whole.errors).any()
+    if result.given_up:
+        assert result.errors.sum() > most and (result.resolved_by == "").any()
+        assert result.error < whole.error or most == 60
     else:
-        np.testing.assert_array_equal(found.errors, whole.errors)
-        np.testing.assert_allclose(np.sign(found.decision), np.sign(whole.decision))
+        np.testing.assert_array_equal(result.errors, whole.errors)
+        np.testing.assert_allclose(np.sign(result.decision), np.sign(whole.decision))
     assert not whole.given_up
-    with pytest.raises(ValueError, match="give_up is for method 'unlearn', got 'retrain'"):
+    with pytest.raises(ValueError, match=r"give_up\b.* 'retrain'"):
         leave_one_out(gram, y, 5.0, method="retrain", give_up=give_up)
 
 
@@ -418,36 +418,36 @@ def noisy(m=300):
 def test_a_sample_is_decided_as_all_are(method):
     gram, y = noisy()
     whole = leave_one_out(gram, y, 5.0, method=method)
-    found = leave_one_out(gram, y, 5.0, method=method, sample=40, rng=1)
+    result = leave_one_out(gram, y, 5.0, method=method, sample=40, rng=1)
     other = leave_one_out(gram, y, 5.0, method="certified", sample=40, rng=1)
     checked = np.char.startswith(whole.resolved_by, "check")
     unresolved = int(np.count_nonzero(~checked))
-    drawn = found.stands_for > 1
-    assert unresolved > 100 and drawn.sum() == found.n_solved == 40
+    drawn = result.stands_for > 1
+    assert unresolved > 100 and drawn.sum() == result.n_solved == 40
     np.testing.assert_array_equal(drawn, other.stands_for > 1)
-    np.testing.assert_array_equal(found.errors[checked | drawn], whole.errors[checked | drawn])
-    assert not found.errors[~(checked | drawn)].any() and not found.given_up
-    assert (found.resolved_by[~(checked | drawn)] == "").all()
-    share = found.errors[drawn].mean()
+    np.testing.assert_array_equal(result.errors[checked | drawn], whole.errors[checked | drawn])
+    assert not result.errors[~(checked | drawn)].any() and not result.given_up
+    assert (result.resolved_by[~(checked | drawn)] == "").all()
+    share = result.errors[drawn].mean()
     expected = (whole.errors[checked].sum() + unresolved * share) / y.size
-    assert found.error == pytest.approx(expected) and found.stands_for.sum() == pytest.approx(y.size)
+    assert result.error == pytest.approx(expected) and result.stands_for.sum() == pytest.approx(y.size)
     variance = (1 - 40 / unresolved) * share * (1 - share) / 39
-    assert found.standard_error == pytest.approx(unresolved / y.size * np.sqrt(variance))
+    assert result.standard_error == pytest.approx(unresolved / y.size * np.sqrt(variance))
     weight = np.where(y > 0, 3.0, 1.0)
     counted = np.where(checked, 1.0, drawn * unresolved / 40)
-    expected = (weight * counted)[found.errors].sum() / (weight * counted).sum()
-    assert found.weighted_error(weight) == pytest.approx(expected)
+    expected = (weight * counted)[result.errors].sum() / (weight * counted).sum()
+    assert result.weighted_error(weight) == pytest.approx(expected)
     # few points are decided by steps, which ask for more columns of the stored matrix than paths do
-    assert found.cpu_s > 0 and found.kernel_values <= whole.kernel_values
-    assert method == "unlearn" or found.columns_requested <= whole.columns_requested
+    assert result.cpu_s > 0 and result.kernel_values <= whole.kernel_values
+    assert method == "unlearn" or result.columns_requested <= whole.columns_requested
 
 
 def test_estimates_from_samples_scatter_about_the_error_as_they_say():
     gram, y = noisy()
     whole = leave_one_out(gram, y, 5.0)
-    found = [leave_one_out(gram, y, 5.0, sample=40, rng=seed) for seed in range(100)]
-    estimates = np.array([one.error for one in found])
-    said = np.sqrt(np.mean([one.standard_error**2 for one in found]))
+    results = [leave_one_out(gram, y, 5.0, sample=40, rng=seed) for seed in range(100)]
+    estimates = np.array([one.error for one in results])
+    said = np.sqrt(np.mean([one.standard_error**2 for one in results]))
     assert abs(estimates.mean() - whole.error) < 4 * said / 10
     assert 0.7 * said < estimates.std() < 1.4 * said
 
@@ -456,21 +456,21 @@ def test_estimates_from_samples_scatter_about_the_error_as_they_say():
 def test_samples_of_one_point_and_of_all(sample):
     gram, y = noisy(60)
     whole = leave_one_out(gram, y, 5.0)
-    found = leave_one_out(gram, y, 5.0, sample=sample)
+    result = leave_one_out(gram, y, 5.0, sample=sample)
     assert whole.n_solved > 1 and whole.standard_error == 0
     if sample == 1:
-        assert found.n_solved == 1 and np.isnan(found.standard_error)
+        assert result.n_solved == 1 and np.isnan(result.standard_error)
     else:
-        np.testing.assert_array_equal(found.errors, whole.errors)
-        assert (found.error, found.standard_error) == (whole.error, 0.0)
+        np.testing.assert_array_equal(result.errors, whole.errors)
+        assert (result.error, result.standard_error) == (whole.error, 0.0)
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"sample": 0}, "sample must be an integer >= 1, got 0"),
-        ({"sample": 2.5}, "sample must be an integer >= 1, got 2.5"),
-        ({"sample": 3, "decision_values": True}, "decision_values=True is for all points, not for a sample"),
+        ({"sample": 0}, r"sample\b.* 0\b"),
+        ({"sample": 2.5}, r"sample\b.* 2.5\b"),
+        ({"sample": 3, "decision_values": True}, r"decision_values=True\b.*sample"),
     ],
 )
 def test_samples_that_cannot_be(options, sentence):

@@ -162,8 +162,8 @@ def test_units_rows_and_labels_change_no_value(kernel):
     other = Linear() if kernel == Linear() else RBF(0.3 / unit**2)
     C = 2.0 / unit**2 if kernel == Linear() else 2.0
     order = rng.permutation(40)
-    found = leave_one_out(Gram(unit * X[order], other), -y[order], C, decision_values=True)
-    np.testing.assert_allclose(-found.decision, reference[order], atol=1e-6)
+    result = leave_one_out(Gram(unit * X[order], other), -y[order], C, decision_values=True)
+    np.testing.assert_allclose(-result.decision, reference[order], atol=1e-6)
 
 
 def test_few_columns_in_memory():

@@ -51,9 +51,9 @@ def test_a_warm_start_saves_steps_where_little_changes(data):
     [
         ({"Cs": []}, "Cs must be a list of at least one number"),
         ({"Cs": 1.0}, "Cs must be a list"),
-        ({"Cs": [1.0, -2.0]}, "Cs must be positive finite numbers, got -2.0"),
-        ({"Cs": [1.0], "gammas": [np.nan]}, "gammas must be positive finite numbers, got nan"),
-        ({"Cs": [1.0], "warm_start": "hot"}, "warm_start must be one of .*, got 'hot'"),
+        ({"Cs": [1.0, -2.0]}, r"Cs\b.* -2.0\b"),
+        ({"Cs": [1.0], "gammas": [np.nan]}, r"gammas\b.* nan\b"),
+        ({"Cs": [1.0], "warm_start": "hot"}, r"warm_start\b.* 'hot'"),
         ({"Cs": [1.0], "warm_start": "gamma"}, "warm_start='gamma' needs gammas"),
     ],
 )

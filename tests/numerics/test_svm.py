@@ -92,7 +92,7 @@ def test_decision_function_of_new_rows():
     expected = SVC(C=2.0, gamma=0.4, tol=1e-6).fit(X, y).decision_function(Z)
     np.testing.assert_allclose(decision_function(gram, y, solution, Z), expected, atol=1e-4)
     np.testing.assert_allclose(decision_function(gram, y, solution, X), solution.decision, atol=1e-10)
-    with pytest.raises(ValueError, match="X has 2 features, the Gram matrix was made from 3"):
+    with pytest.raises(ValueError, match=r"X\b.* 2 .* 3\b"):
         decision_function(gram, y, solution, Z[:, :2])
 
 
@@ -187,15 +187,15 @@ def test_the_same_steps_in_any_units(active_set, working_set):
 def test_what_steps_round_off_is_that_of_the_largest_row():
     """A row of zeros that takes no part changes nothing of it."""
     X, y = two_classes(np.random.default_rng(5), 60, 3)
-    found = []
+    results = []
     for rows, labels in ((X, y), (np.vstack([X, np.zeros(3)]), np.append(y, 1.0))):
         dual = Dual(Gram(rows, Linear()), labels)
         dual.boxes(labels, np.where((rows != 0).any(axis=1), 1.0, 0.0))
         dual.solve("wss2", 1e-3, 200)
         theta, f, drift = dual.known()
-        found.append(drift)
+        results.append(drift)
         assert np.abs(f + labels - rows @ (rows.T @ theta)).max() <= drift + 1e-13
-    assert found[0] == found[1] > 0
+    assert results[0] == results[1] > 0
 
 
 @pytest.mark.parametrize("working_set", WORKING_SETS)
@@ -216,7 +216,7 @@ def test_a_sum_that_rounding_alone_makes_unequal_is_taken(C):
     gram = Gram([[0.0], [1.0]], Linear())
     # a billionth of the largest bound, to the last bit, and the next number
     solve_csvc(gram, [1, -1], C, start=[1e-9, 0.0])
-    with pytest.raises(ValueError, match=r"start must satisfy sum\(y \* alpha\) = 0, got 1e-09"):
+    with pytest.raises(ValueError, match=r"start\b.* 1e-09\b"):
         solve_csvc(gram, [1, -1], C, start=[np.nextafter(1e-9, 1), 0.0])
 
 
@@ -279,21 +279,21 @@ def test_ctrl_c_ends_a_long_solve(active_set, m, request):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (dict(y=[0, 1, 1, 0]), r"y must hold the labels -1 and \+1 only, got \[0, 1\]"),
+        (dict(y=[0, 1, 1, 0]), r"y\b.* \[0, 1\]"),
         (dict(y=[1, 1, 1, 1]), "y must hold both classes"),
-        (dict(y=[1, -1]), r"y must have shape \(4,\) to match the Gram matrix, got \(2,\)"),
-        (dict(C=0), "C must be a positive finite number, got 0"),
-        (dict(C=-1.5), "C must be a positive finite number, got -1.5"),
-        (dict(C=np.inf), "C must be a positive finite number, got inf"),
-        (dict(C=[1, 1, -2, 1]), "C must be finite and not negative at every point, got -2.0 at point 2"),
+        (dict(y=[1, -1]), r"y\b.* \(2,\)"),
+        (dict(C=0), r"C\b.* 0\b"),
+        (dict(C=-1.5), r"C\b.* -1.5\b"),
+        (dict(C=np.inf), r"C\b.* inf\b"),
+        (dict(C=[1, 1, -2, 1]), r"C\b.* -2.0 at point 2\b"),
         (dict(C=[1, 0, 1, 0]), r"both classes among the points with C > 0"),
-        (dict(C=[1, 1]), r"C must be a number or have shape \(4,\), got shape \(2,\)"),
-        (dict(tol=0), "tol must be a positive finite number, got 0"),
-        (dict(working_set="third"), r"working_set must be one of \['mvp', 'wss2'\], got 'third'"),
-        (dict(max_iter=-1), "max_iter must be None or an integer >= 0, got -1"),
-        (dict(start=[0, 0, 0]), r"start must have shape \(4,\), got \(3,\)"),
-        (dict(start=[0, 0, 9, 0]), r"start must lie in \[0, C\], got 9.0 at point 2 where C is 1.0"),
-        (dict(start=[0.5, 0, 0, 0]), r"start must satisfy sum\(y \* alpha\) = 0, got 0.5"),
+        (dict(C=[1, 1]), r"C\b.* shape \(2,\)"),
+        (dict(tol=0), r"tol\b.* 0\b"),
+        (dict(working_set="third"), r"working_set\b.* 'third'"),
+        (dict(max_iter=-1), r"max_iter\b.* -1\b"),
+        (dict(start=[0, 0, 0]), r"start\b.* \(3,\)"),
+        (dict(start=[0, 0, 9, 0]), r"start\b.* 9.0 at point 2\b"),
+        (dict(start=[0.5, 0, 0, 0]), r"start\b.* 0.5\b"),
     ],
 )
 def test_bad_input_is_named(arguments, sentence):

@@ -17,9 +17,9 @@ def transform(gram, order, s, threshold):
     R = np.linalg.inv(np.block([[corner, border[:s].T], [border[:s], K[:s, :s]]]))
     A = np.hstack([border[s:], K[s:, :s]])
     basic = np.hstack([R[:, border.shape[1] :], -R @ A.T])
-    others = np.hstack([(A @ R)[:, border.shape[1] :], K[s:, s:] - A @ R @ A.T])
+    rest = np.hstack([(A @ R)[:, border.shape[1] :], K[s:, s:] - A @ R @ A.T])
     b = basic[0] if threshold else np.zeros(len(order))
-    return np.vstack([basic[border.shape[1] :], others]), b
+    return np.vstack([basic[border.shape[1] :], rest]), b
 
 
 @pytest.mark.parametrize("threshold", [True, False])
@@ -31,23 +31,23 @@ def test_it_is_the_transform_of_the_dense_matrix(kernel, some, threshold):
     X, _ = two_classes(rng, 17, 3)
     gram = Gram(10 * X + 3, kernel, origin=np.zeros(3))
     numbers = rng.permutation(17)
-    inbound, others = numbers[:7], numbers[9:] if some else None
-    tableau = Tableau(gram, inbound, others, threshold)
+    inbound, rest = numbers[:7], numbers[9:] if some else None
+    tableau = Tableau(gram, inbound, rest, threshold)
     s, n = tableau.s, 15 if some else 17
     dimension = 3 + threshold
     assert s == (7 if isinstance(kernel, RBF) else dimension)
     assert set(tableau.order[:7]) == set(inbound) and len(set(tableau.order)) == n
     if some:
-        assert set(tableau.order[7:]) == set(others)
+        assert set(tableau.order[7:]) == set(rest)
     np.testing.assert_array_equal(tableau.number[tableau.order], np.arange(n))
     np.testing.assert_array_equal(tableau.diagonal, gram.diagonal[tableau.order])
 
-    expected, of_b = transform(gram, tableau.order, s, threshold)
+    expected, b_change = transform(gram, tableau.order, s, threshold)
     points = rng.permutation(n)
     x, b, bend = tableau.response(points)
     scale = gram.diagonal.max()
     np.testing.assert_allclose(x, expected[:s, points].T, rtol=1e-8, atol=1e-9)
-    np.testing.assert_allclose(b, of_b[points], rtol=1e-8, atol=1e-9 * scale)
+    np.testing.assert_allclose(b, b_change[points], rtol=1e-8, atol=1e-9 * scale)
     columns = tableau.columns(points, x, b)
     np.testing.assert_allclose(columns, expected[:, points].T, rtol=1e-8, atol=1e-9 * scale)
     bends = expected.diagonal().copy()

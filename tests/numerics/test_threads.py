@@ -146,8 +146,8 @@ def test_every_use_at_once():
             Gram(X, kernel, memory_mb=columns_mb(9, 80)),
             Gram(X, kernel, memory_mb=columns_mb(40, 80)),
         ):
-            found = at_once(*(lambda use=use, gram=gram: use(gram) for use in uses))
-            for one, other in zip(expected, found, strict=True):
+            result = at_once(*(lambda use=use, gram=gram: use(gram) for use in uses))
+            for one, other in zip(expected, result, strict=True):
                 np.testing.assert_allclose(other, one, atol=1e-5)
 
 
@@ -183,15 +183,15 @@ def test_columns_under_load(capacity):
 def test_folds_and_kernels_in_the_librarys_threads(monkeypatch):
     X, y = two_classes(np.random.default_rng(10), 100, 4, gap=0.5)
     monkeypatch.setattr(svmselect.threads, "WORK_FOR_THREADS", 0)
-    found = []
+    results = []
     for threads in (1, 3):
         gram = Gram(X, RBF(0.3))
         with blas_libraries().limit(limits=threads):
             for seeding in ("cold", "top", "unlearn"):
-                found.append(cross_validate(gram, y, 2.0, 5, seeding, tol=1e-8).decision)
+                results.append(cross_validate(gram, y, 2.0, 5, seeding, tol=1e-8).decision)
             grid = cross_validate_grid(Gram(X, RBF(1.0)), y, [0.5, 2.0], [0.1, 0.3, 1.0], tol=1e-8)
-            found.append(grid.errors)
-    for one, other in zip(found[:4], found[4:], strict=True):
+            results.append(grid.errors)
+    for one, other in zip(results[:4], results[4:], strict=True):
         np.testing.assert_allclose(other, one, atol=1e-5)
 
 
@@ -201,8 +201,8 @@ def test_several_kernels_on_copies():
     alone = [leave_one_out(Gram(X, RBF(gamma)), y, 2.0) for gamma in gammas]
     copies = Gram(X, RBF(9.0)).copies(4)
     tasks = zip(copies, gammas, strict=True)
-    found = at_once(*(lambda c=c, g=g: leave_one_out(c.set_kernel(RBF(g)), y, 2.0) for c, g in tasks))
-    for one, other in zip(alone, found, strict=True):
+    result = at_once(*(lambda c=c, g=g: leave_one_out(c.set_kernel(RBF(g)), y, 2.0) for c, g in tasks))
+    for one, other in zip(alone, result, strict=True):
         np.testing.assert_array_equal(other.errors, one.errors)
         assert (other.columns_requested, other.kernel_values) == (one.columns_requested, one.kernel_values)
 
@@ -272,17 +272,17 @@ def test_no_task_is_started_after_an_exception(threads, monkeypatch):
 
 def test_tasks_of_tasks_stay_on_their_thread(monkeypatch):
     monkeypatch.setattr(svmselect.threads, "WORK_FOR_THREADS", 0)
-    found = []
+    results = []
 
     def task(number):
-        run(lambda _: found.append((number, threading.get_ident(), thread_count())), range(3), 1)
+        run(lambda _: results.append((number, threading.get_ident(), thread_count())), range(3), 1)
 
     with blas_libraries().limit(limits=2):
         run(task, range(2), 1)
         assert thread_count() == 2
     for number in range(2):
-        assert len({ident for n, ident, _ in found if n == number}) == 1
-    assert {count for _, _, count in found} == {1}
+        assert len({ident for n, ident, _ in results if n == number}) == 1
+    assert {count for _, _, count in results} == {1}
 
 
 # fits that would take hours: noise, a linear kernel and a huge C, by SMO alone

@@ -142,9 +142,9 @@ def test_no_path_of_a_plain_problem_is_given_up(kernel, C):
             full.boxes(y, bound)
             assert _active_set.solve(full, "wss2", 1e-10, 10**6)
             points = np.flatnonzero(full.arrays()[0])
-            for kept in (np.zeros(points.size), 0.3 * np.abs(full.arrays()[0][points])):
+            for retained in (np.zeros(points.size), 0.3 * np.abs(full.arrays()[0][points])):
                 for stop in (True, False):
-                    _, outcome = unlearn_points(full, y, points, kept, None, stop=stop)
+                    _, outcome = unlearn_points(full, y, points, retained, None, stop=stop)
                     assert (outcome != Outcome.UNDECIDED).all(), seed
 
 
@@ -177,13 +177,13 @@ def test_points_that_need_no_path_are_those_of_the_bound():
         g[:s] = 0
         K = gram.matrix()[np.ix_(order, order)]
         points = np.flatnonzero(theta)
-        kept = np.where(rng.random(points.size) < 0.3, 0.4 * np.abs(theta[points]), 0)
+        retained = np.where(rng.random(points.size) < 0.3, 0.4 * np.abs(theta[points]), 0)
         x, _, bend = tableau.response(points)
         slack = np.zeros(40)
         boxes = theta, g, lo, hi, slack
-        most = (np.abs(theta[points]) - kept).max()
+        most = (np.abs(theta[points]) - retained).max()
         donors = [donors_of(tableau, sign, *boxes, most) for sign in (1, -1)]
-        found = certain_at_once(points, kept, x, bend, y, *boxes, K.diagonal().copy(), 0.0, donors)
+        result = certain_at_once(points, retained, x, bend, y, *boxes, K.diagonal().copy(), 0.0, donors)
         for k, r in enumerate(points):
             S = np.setdiff1d(np.arange(s), r)
             d = np.zeros(40)
@@ -193,7 +193,7 @@ def test_points_that_need_no_path_are_those_of_the_bound():
             )
             d[S] = np.linalg.solve(bordered, -np.append(d[r], K[S, r] * d[r]))[1:]
             reach = np.where(d > 0, hi - theta, theta - lo)[S] / np.abs(d[S])
-            t = abs(theta[r]) - kept[k]
+            t = abs(theta[r]) - retained[k]
             h = 1 + y[r] * g[r]
             room = min(2 * t, reach.min())
             margins = [h * (room - t) - 0.5 * (d @ K @ d) * room**2 if room > t else -np.inf]
@@ -216,10 +216,10 @@ def test_points_that_need_no_path_are_those_of_the_bound():
                 margins.append(h * (length - t) - 0.5 * curvature * length**2 - slope * length)
             # the mixture is found to 1/2,000, and the cost of r's own room is counted
             if min(abs(margin) for margin in margins) > 0.01 * t:
-                assert found[k] == (max(margins) > 0), (seed, r)
-                seen.append((bool(found[k]), bool(r < s), bool(margins[0] > 0)))
+                assert result[k] == (max(margins) > 0), (seed, r)
+                seen.append((bool(result[k]), bool(r < s), bool(margins[0] > 0)))
     # in S or not, by the path's own direction or only by the donors'
-    assert {(True, in_S, own) for in_S in (True, False) for own in (True, False)} <= set(seen)
+    assert {(True, in_S, entry) for in_S in (True, False) for entry in (True, False)} <= set(seen)
     assert (False, False, False) in seen and (False, True, False) in seen
     assert len(seen) > 50
 

@@ -52,16 +52,16 @@ def test_no_path_of_a_plain_problem_is_given_up(k, kernel, C):
         for bounds in (np.full(60, C), C * rng.uniform(0.2, 1, size=60), np.where(y > 0, C, 0.1 * C)):
             _, unlearning = exact(gram, y, bounds)
             folds = even_folds(60, k, seed)
-            found = unlearning.unlearn_folds(members(folds))
+            result = unlearning.unlearn_folds(members(folds))
             # SVs of a fold that balance each other where there is no in-bound SV
-            stayed = found.reached & (found.n_events == 0)
-            assert found.reached.all() and (found.gap[~stayed] <= 1e-8).all(), seed
-            assert (found.noise <= 1e-8).all()
+            stayed = result.reached & (result.n_events == 0)
+            assert result.reached.all() and (result.gap[~stayed] <= 1e-8).all(), seed
+            assert (result.noise <= 1e-8).all()
             for j, points in enumerate(members(folds)):
-                assert (found.theta[j, points] == 0).all()
+                assert (result.theta[j, points] == 0).all()
                 K = gram.submatrix(np.arange(60), np.arange(60))
-                np.testing.assert_allclose(found.f[j], K @ found.theta[j] - y, atol=1e-9 * max(1, C) * 60)
-                assert abs(found.theta[j].sum()) <= 1e-12 * C * 60
+                np.testing.assert_allclose(result.f[j], K @ result.theta[j] - y, atol=1e-9 * max(1, C) * 60)
+                assert abs(result.theta[j].sum()) <= 1e-12 * C * 60
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -84,8 +84,8 @@ def test_folds_are_those_of_cold_starts(kind, seed, m, d, k, kernel, C, weighted
     folds = np.unique(folds, return_inverse=True)[1]
     bounds = C * rng.uniform(0.2, 1, size=m) if weighted else np.full(m, C)
     gram = Gram(X, kernel, dtype=dtype)
-    found = cross_validate(gram, y, bounds, folds, "unlearn", tol=1e-7, max_iter=STEPS)
-    for h, r in enumerate(found.rounds):
+    result = cross_validate(gram, y, bounds, folds, "unlearn", tol=1e-7, max_iter=STEPS)
+    for h, r in enumerate(result.rounds):
         cold = solve_csvc(gram, y, np.where(folds == h, 0, bounds), tol=1e-9, max_iter=STEPS)
         if not (r.converged and cold.converged):
             continue
@@ -95,7 +95,7 @@ def test_folds_are_those_of_cold_starts(kind, seed, m, d, k, kernel, C, weighted
             # the objective bounds |w - w*|^2, and decision values differ by that times |x|, and in b
             slack = 1e-5 + 4 * np.sqrt(4e-7 * size * gram.diagonal.max())
             np.testing.assert_allclose(
-                found.decision[folds == h], cold.decision[folds == h], atol=slack, rtol=1e-5
+                result.decision[folds == h], cold.decision[folds == h], atol=slack, rtol=1e-5
             )
 
 
@@ -131,8 +131,8 @@ def test_a_fold_of_one_point_is_left_out():
     points = np.flatnonzero(full.arrays()[0])
     decision, outcome = unlearn_points(full, y, points, np.zeros(points.size), None, stop=False)
     assert (outcome == Outcome.REACHED).all()
-    found = unlearning.unlearn_folds(points[:, None])
-    value = found.f[np.arange(points.size), points] + y[points] + found.b
+    result = unlearning.unlearn_folds(points[:, None])
+    value = result.f[np.arange(points.size), points] + y[points] + result.b
     np.testing.assert_allclose(value, decision, atol=1e-7)
 
 
@@ -141,9 +141,9 @@ def test_folds_without_support_vectors_stay():
     gram = Gram(X, RBF(0.3))
     _, unlearning = exact(gram, y, np.full(60, 10.0))
     outside = np.flatnonzero(unlearning.theta == 0)
-    found = unlearning.unlearn_folds([outside[:5], outside])
-    assert (found.n_events == 0).all() and found.optimal(1e-9).all()
-    np.testing.assert_array_equal(found.theta, np.tile(unlearning.theta, (2, 1)))
+    result = unlearning.unlearn_folds([outside[:5], outside])
+    assert (result.n_events == 0).all() and result.optimal(1e-9).all()
+    np.testing.assert_array_equal(result.theta, np.tile(unlearning.theta, (2, 1)))
 
 
 @pytest.mark.parametrize("balanced", [True, False])
@@ -155,11 +155,11 @@ def test_without_in_bound_support_vectors(balanced):
     _, unlearning = exact(gram, y, C)
     assert unlearning.inbound.size == 0
     sets = [np.arange(4), np.arange(10, 20)] if balanced else [np.arange(0, 10, 2), np.arange(1, 8, 2)]
-    found = unlearning.unlearn_folds(sets)
-    assert found.optimal(1e-8).all() and ((found.n_events == 0) == balanced).all()
+    result = unlearning.unlearn_folds(sets)
+    assert result.optimal(1e-8).all() and ((result.n_events == 0) == balanced).all()
     for j, points in enumerate(sets):
         alone = solve_csvc(gram, y, np.where(np.isin(np.arange(40), points), 0, C), tol=1e-10)
-        solution = found.solution(j, y, C)
+        solution = result.solution(j, y, C)
         assert solution.objective == pytest.approx(alone.objective, rel=1e-9)
         np.testing.assert_allclose(solution.decision, alone.decision, atol=1e-9)
         assert solution.b == pytest.approx(alone.b, abs=1e-9)
@@ -191,13 +191,13 @@ def test_what_a_path_says_is_not_taken_at_its_word(paths, monkeypatch):
     right = cross_validate(gram, y, 2.0, 10, "unlearn", tol=1e-7)
     top = cross_validate(gram, y, 2.0, 10, "top", tol=1e-7)
     monkeypatch.setattr(module, "FoldPaths", paths)
-    found = cross_validate(gram, y, 2.0, 10, "unlearn", tol=1e-7)
-    assert sum(r.n_iter for r in right.rounds) == 0 and all(r.n_iter > 0 for r in found.rounds)
-    assert found.n_not_converged == 0
-    np.testing.assert_allclose(found.decision, right.decision, atol=1e-5)
+    result = cross_validate(gram, y, 2.0, 10, "unlearn", tol=1e-7)
+    assert sum(r.n_iter for r in right.rounds) == 0 and all(r.n_iter > 0 for r in result.rounds)
+    assert result.n_not_converged == 0
+    np.testing.assert_allclose(result.decision, right.decision, atol=1e-5)
     if paths is Degenerate:  # trained from the seed, after a full solution that is closer
-        assert all(r.seed_steps == 7 for r in found.rounds)
-        assert sum(r.n_iter for r in found.rounds) <= 2 * sum(r.n_iter for r in top.rounds)
+        assert all(r.seed_steps == 7 for r in result.rounds)
+        assert sum(r.n_iter for r in result.rounds) <= 2 * sum(r.n_iter for r in top.rounds)
     few = cross_validate(gram, y, 2.0, 10, "unlearn", tol=1e-7, max_iter=3)
     assert not few.full.converged and few.n_not_converged >= 10
 
@@ -206,16 +206,16 @@ def test_variables_that_do_not_sum_to_0_are_no_solution():
     """Even where no pair violates: all of class +1 at C."""
     X, y = two_classes(np.random.default_rng(11), 40, 2)
     _, unlearning = exact(Gram(X, RBF(0.2)), y, np.full(40, 5.0))
-    found = unlearning.unlearn_folds([np.arange(4), np.arange(4, 8)])
-    assert found.optimal(1e-8).all()
-    theta = found.theta.copy()
+    result = unlearning.unlearn_folds([np.arange(4), np.arange(4, 8)])
+    assert result.optimal(1e-8).all()
+    theta = result.theta.copy()
     theta[0, unlearning.inbound[unlearning.inbound >= 8][0]] += 1e-6
-    assert found._replace(theta=theta).optimal(1e-8).tolist() == [False, True]
+    assert result._replace(theta=theta).optimal(1e-8).tolist() == [False, True]
     theta = np.where(y > 0, 5.0, 0) * np.ones((2, 1))
     theta[0, :4] = theta[1, 4:8] = 0
-    found.theta[:] = theta
-    unlearning.check_ends([np.arange(4), np.arange(4, 8)], found)
-    assert (found.gap == 0).all() and not found.optimal(1e-3).any()
+    result.theta[:] = theta
+    unlearning.check_ends([np.arange(4), np.arange(4, 8)], result)
+    assert (result.gap == 0).all() and not result.optimal(1e-3).any()
 
 
 def test_identical_rows_need_no_solver():
@@ -243,6 +243,6 @@ def test_other_matrices(options, monkeypatch):
     monkeypatch.setattr(module, "KEPT_VALUES", 0)
     monkeypatch.setattr("svmselect.cv.trainer.GROUP_VALUES", 0)
     seen = []
-    found = cross_validate(gram, y, 2.0, 30, "unlearn", progress=lambda *p: seen.append(p))
-    np.testing.assert_allclose(found.decision, whole.decision, atol=1e-4)
+    result = cross_validate(gram, y, 2.0, 30, "unlearn", progress=lambda *p: seen.append(p))
+    np.testing.assert_allclose(result.decision, whole.decision, atol=1e-4)
     assert seen == [(h + 1, 30) for h in range(30)]

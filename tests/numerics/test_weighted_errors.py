@@ -26,8 +26,8 @@ def test_leave_one_out(problem):
     assert 0 < loo.error != loo.weighted_error(weight)
     assert loo.weighted_error(weight) == pytest.approx(weighted(loo.errors, weight))
     # by class: the mean of their own errors
-    own = [loo.errors[y == label].mean() for label in (-1, 1)]
-    assert loo.weighted_error(weight) == pytest.approx(np.mean(own))
+    values = [loo.errors[y == label].mean() for label in (-1, 1)]
+    assert loo.weighted_error(weight) == pytest.approx(np.mean(values))
     for equal in (np.ones(90), np.full(90, 1e-300), np.full(90, 7)):
         assert loo.weighted_error(equal) == pytest.approx(loo.error)
     only = np.zeros(90)
@@ -44,7 +44,7 @@ def test_cross_validation_counts_the_folds_that_were_run(problem, rounds):
     assert cv.weighted_error(weight) == pytest.approx(weighted(cv.errors[run], weight[run]))
     assert cv.weighted_error(np.ones(90)) == pytest.approx(cv.error)
     if rounds:
-        with pytest.raises(ValueError, match="weight must be positive at a point that was left out"):
+        with pytest.raises(ValueError, match=r"weight\b.*left out"):
             cv.weighted_error(np.where(run, 0.0, 1.0))
 
 
@@ -65,7 +65,7 @@ def test_a_grid_has_the_decision_values_of_each_model(problem):
             assert grid.weighted_error(weight)[g, c] == pytest.approx(weighted(wrong, weight))
     np.testing.assert_allclose(grid.weighted_error(np.ones(90)), grid.error)
     assert plain.decision is None
-    with pytest.raises(ValueError, match=r"a weighted error needs cross_validate_grid\(..., decision_values"):
+    with pytest.raises(ValueError, match="decision_values"):
         plain.weighted_error(weight)
     gram.set_kernel(RBF(0.3))
 
@@ -73,10 +73,10 @@ def test_a_grid_has_the_decision_values_of_each_model(problem):
 @pytest.mark.parametrize(
     ("weight", "sentence"),
     [
-        ([1.0, 2.0], r"weight must have shape \(90,\), got \(2,\)"),
-        (np.full(90, -1.0), "weight must be finite and not negative, got -1.0 at point 0"),
-        (np.full(90, np.nan), "weight must be finite and not negative, got nan at point 0"),
-        (np.zeros(90), "weight must be positive at a point that was left out"),
+        ([1.0, 2.0], r"weight\b.* \(2,\)"),
+        (np.full(90, -1.0), r"weight\b.* -1.0 at point 0\b"),
+        (np.full(90, np.nan), r"weight\b.* nan at point 0\b"),
+        (np.zeros(90), r"weight\b.*left out"),
         (["a"] * 90, "weight must be numbers"),
     ],
 )

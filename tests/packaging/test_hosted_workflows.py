@@ -72,8 +72,8 @@ def test_nothing_is_installed_that_no_lock_file_names(path: Path) -> None:
 
 def test_wheels_are_built_and_tested_with_locked_packages(pyproject: dict) -> None:
     settings = pyproject["tool"]["cibuildwheel"]
-    locked = "pip install --require-hashes --requirement {project}/requirements-dist.lock"
-    assert settings["before-build"] == settings["before-test"] == locked
+    assert settings["before-build"] == "python {project}/packages/install.py build"
+    assert settings["before-test"] == "python {project}/packages/install.py"
     assert "--no-isolation" in settings["build-frontend"]["args"]
 
 

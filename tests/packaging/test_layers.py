@@ -38,7 +38,7 @@ def _imports_of_python(tree: ast.AST) -> set[str]:
     return uses
 
 
-def of_the_workflow(use: str, root: Path) -> bool:
+def is_workflow_import(use: str, root: Path) -> bool:
     """Whether it is a module below the folder workflow."""
     top = root / "workflow" / re.split("[.:]", use)[0]
     return top.is_dir() or top.with_suffix(".py").is_file()
@@ -50,26 +50,26 @@ def private(use: str) -> bool:
 
 
 def sources(root: Path, folder: str) -> list[Path]:
-    found = [path for path in (root / folder).rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".smk")]
-    assert len(found) > 10
-    return found
+    paths = [path for path in (root / folder).rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".smk")]
+    assert len(paths) > 10
+    return paths
 
 
 @pytest.mark.parametrize(("folder", "allowed"), [("benchmarks", {"data"}), ("src", set())])
 def test_nothing_of_the_workflow_is_imported(root, folder, allowed):
     """The benchmarks import its data sets alone."""
     modules = {re.split("[.:]", use)[0] for path in sources(root, folder) for use in imports(path)}
-    assert {name for name in modules if of_the_workflow(name, root)} == allowed
+    assert {name for name in modules if is_workflow_import(name, root)} == allowed
 
 
 def test_the_workflow_imports_nothing_private_of_the_library(root):
-    found = {
+    result = {
         path.relative_to(root).as_posix(): sorted(filter(private, imports(path)))
         for path in sources(root, "workflow")
     }
-    assert {path: uses for path, uses in found.items() if uses} == {}
+    assert {path: uses for path, uses in result.items() if uses} == {}
     # those that are used by their full name, too
-    written = {path for path in found if re.search(r"\bsvmselect(\.\w+)*\._\w", (root / path).read_text())}
+    written = {path for path in result if re.search(r"\bsvmselect(\.\w+)*\._\w", (root / path).read_text())}
     assert written == set()
 
 
@@ -92,7 +92,7 @@ def test_the_library_declares_what_it_imports(root, pyproject):
 
 
 @pytest.mark.parametrize(
-    ("line", "of_workflow", "of_library"),
+    ("line", "in_workflow", "in_library"),
     [
         ("from lib.figures import figure", True, False),
         ("def f():\n    from papers.bakir2004 import cells", True, False),
@@ -105,8 +105,8 @@ def test_the_library_declares_what_it_imports(root, pyproject):
         ('rule a:\n    params:\n        b="_c",\n\n\nfrom lib.papers import load_papers', True, False),
     ],
 )
-def test_such_imports_are_seen(root, tmp_path, line, of_workflow, of_library):
+def test_such_imports_are_seen(root, tmp_path, line, in_workflow, in_library):
     path = tmp_path / ("file.smk" if line.startswith("rule") else "file.py")
     path.write_text(f"{line}\n")
-    assert any(of_the_workflow(use, root) for use in imports(path)) == of_workflow
-    assert any(map(private, imports(path))) == of_library
+    assert any(is_workflow_import(use, root) for use in imports(path)) == in_workflow
+    assert any(map(private, imports(path))) == in_library

@@ -29,19 +29,19 @@ def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Pat
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).touch()
 
-    def said(of: str = "results/demo") -> list[str]:
-        command = [sys.executable, root / "workflow/made.py", of]
+    def said(results_folder: str = "results/demo") -> list[str]:
+        command = [sys.executable, root / "workflow/run_summary.py", results_folder]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout.split("\n")[1:-1]
 
-    made = "Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in results/demo"
-    assert said() == [made]
+    first = "Made 2 tables (CSV, Markdown, LaTeX) and 1 figures (CSV, PDF, SVG) in results/demo"
+    assert said() == [first]
     (results / "report.html").touch()
     page = "Every table, figure and published number on one page: results/demo/report.html (make open)"
-    assert said() == [made, page]
+    assert said() == [first, page]
     # two claims are tested here, and one of them holds
     (results / "scorecard_claims.csv").write_text("claim,tests,held\na,3,3\nb,2,1\nc,0,0\n")
-    assert said() == [made, "Reproduced: 1 of the 2 claims that this run tests", page]
+    assert said() == [first, "Reproduced: 1 of the 2 claims that this run tests", page]
     results.rename(results.with_name("mine"))
     assert said("results/mine")[2].endswith(
         "results/mine/report.html (make open PAGE=results/mine/report.html)"
@@ -51,7 +51,7 @@ def test_the_end_of_a_run_says_what_was_made_and_where(root: Path, tmp_path: Pat
 @pytest.mark.parametrize("target", ["all", "figures"])
 def test_make_says_it_last(root: Path, target: str) -> None:
     commands = make(root, "-n", "-o", ".venv/.library", target).stdout.splitlines()
-    assert "workflow/made.py results/" in commands[-1]
+    assert "workflow/run_summary.py results/" in commands[-1]
 
 
 def test_make_docs_ends_with_its_path(root: Path) -> None:
@@ -65,3 +65,12 @@ def test_make_open_opens_a_page(root: Path, tmp_path: Path) -> None:
     page.touch()
     opened = make(root, "open", f"PAGE={page}", BROWSER="echo %s")
     assert opened.returncode == 0 and opened.stdout.strip() == page.as_uri()
+
+
+def test_a_machine_without_a_compiler_stops_make_in_one_sentence(root: Path, tmp_path: Path) -> None:
+    for path in root.iterdir():
+        if path.name != ".venv":
+            (tmp_path / path.name).symlink_to(path)
+    stopped = make(tmp_path, ".venv/.packages", f"PYTHON={sys.executable}", CC="absent-cc --flag")
+    assert stopped.returncode == 2 and "absent-cc" in stopped.stderr.splitlines()[0]
+    assert not (tmp_path / ".venv").exists()

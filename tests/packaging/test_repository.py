@@ -43,10 +43,10 @@ def citation(root: Path) -> dict:
     return yaml.safe_load((root / "CITATION.cff").read_text())
 
 
-@pytest.mark.parametrize("what", FORBIDDEN)
-def test_no_tracked_file_names(what: str, tracked: dict[str, str]) -> None:
-    found = {name: match[0] for name, text in tracked.items() if (match := FORBIDDEN[what].search(text))}
-    assert found == {}
+@pytest.mark.parametrize("pattern", FORBIDDEN)
+def test_no_tracked_file_names(pattern: str, tracked: dict[str, str]) -> None:
+    result = {name: match[0] for name, text in tracked.items() if (match := FORBIDDEN[pattern].search(text))}
+    assert result == {}
 
 
 def test_only_continuous_integration_looks_beside_the_checkout(tracked: dict[str, str]) -> None:
@@ -116,10 +116,14 @@ def test_every_documented_make_target_is_listed(tracked: dict[str, str], targets
 def test_codemeta_says_what_the_citation_and_the_project_say(
     root: Path, citation: dict, pyproject: dict
 ) -> None:
-    found = json.loads((root / "codemeta.json").read_text())
+    codemeta = json.loads((root / "codemeta.json").read_text())
     project = pyproject["project"]
-    assert (found["name"], found["version"]) == (project["name"], citation["version"])
-    assert found["license"].endswith(f"/{citation['license']}") and project["license"] == citation["license"]
-    assert [author["name"] for author in found["author"]] == [own["name"] for own in citation["authors"]]
-    assert found["keywords"] == citation["keywords"] == project["keywords"]
-    assert found["runtimePlatform"] == f"Python {project['requires-python']}"
+    assert (codemeta["name"], codemeta["version"]) == (project["name"], citation["version"])
+    assert (
+        codemeta["license"].endswith(f"/{citation['license']}") and project["license"] == citation["license"]
+    )
+    assert [author["name"] for author in codemeta["author"]] == [
+        entry["name"] for entry in citation["authors"]
+    ]
+    assert codemeta["keywords"] == citation["keywords"] == project["keywords"]
+    assert codemeta["runtimePlatform"] == f"Python {project['requires-python']}"

@@ -43,15 +43,15 @@ def test_what_was_seen_is_kept_once_for_each_target(root: Path, project: Path) -
     for targets in (["long"], ["drawn", "long"]):
         done = seen(root, project, *targets)
         assert done.returncode == 0, done.stderr
-    kept = rows(project / "seen.csv")
-    assert [(row["command"], row["what it said"]) for row in kept] == [
+    table = rows(project / "seen.csv")
+    assert [(row["command"], row["what it said"]) for row in table] == [
         ("make drawn", "7 of 7 steps (100%) done"),
         ("make long", "3 passed, 1 skipped"),
     ]
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True
     ).stdout
-    assert all(head.startswith(row["commit"]) and len(row["commit"]) == 10 for row in kept)
+    assert all(head.startswith(row["commit"]) and len(row["commit"]) == 10 for row in table)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_part_of_the_tests_is_not_kept(root: Path, project: Path, monkeypatch:
 
 
 def test_the_table_is_one_of_targets(root: Path, targets: set[str]) -> None:
-    kept = rows(root / "docs/seen.csv")
-    assert {row["command"].removeprefix("make ") for row in kept} <= targets and kept
-    for row in kept:
+    table = rows(root / "docs/seen.csv")
+    assert {row["command"].removeprefix("make ") for row in table} <= targets and table
+    for row in table:
         assert re.fullmatch(r"[0-9a-f]{10}", row["commit"]) and int(row["minutes"]) >= 0
         assert "failed" not in row["what it said"]

@@ -255,7 +255,7 @@ class Run:
     def say(self, sentence: str) -> None:
         print(f"{time.strftime('%H:%M:%S')} {sentence}", flush=True)
 
-    def judge(self, shop: Workshop, mutant: Mutant) -> tuple[str, str]:
+    def run_tests(self, shop: Workshop, mutant: Mutant) -> tuple[str, str]:
         """Whether the tests find a mutant, and which of them."""
         text = apply((LIBRARY / mutant.file).read_text(), mutant.fault)
         if not shop.put(mutant.file, text):
@@ -272,7 +272,7 @@ class Run:
         begin = time.monotonic()
         shop = self.workshops.get()
         try:
-            outcome, name = self.judge(shop, mutant)
+            outcome, name = self.run_tests(shop, mutant)
         finally:
             self.workshops.put(shop)
         fault = mutant.fault
@@ -308,8 +308,8 @@ class Run:
 def claim_tests(places: list[str]) -> list[str]:
     """The files of some tests, folders of them among these."""
     folders = [place for place in places if (ROOT / place).is_dir()]
-    found = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
-    return [*(str(path.relative_to(ROOT)) for path in found), *(p for p in places if p not in folders)]
+    results = [path for folder in folders for path in sorted((ROOT / folder).rglob("test_*.py"))]
+    return [*(str(path.relative_to(ROOT)) for path in results), *(p for p in places if p not in folders)]
 
 
 def digest(test: str) -> str:

@@ -1,4 +1,4 @@
-"""Print the results that a run has made, and where to look: made.py results/demo"""
+"""Print the results that a run has made, and where to look: run_summary.py results/demo"""
 
 import csv
 import sys

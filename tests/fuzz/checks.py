@@ -32,22 +32,22 @@ class Wrong(AssertionError):
 
 
 @cache
-def kind(what):
+def kind(check):
     """The subclass of one check."""
-    return type(what, (Wrong,), {})
+    return type(check, (Wrong,), {})
 
 
-def require(condition, what, sentence):
+def require(condition, check, sentence):
     """A Wrong unless the condition holds."""
     if not condition:
-        raise kind(what)(sentence)
+        raise kind(check)(sentence)
 
 
 def left_by_steps(tol):
     """Most that rounding in a solver's steps leaves in a difference of decision values, beyond that of
     computing them from the alphas."""
-    of_tol, of_margin = STEPS_LEAVE
-    return min(of_tol * tol, of_margin)
+    tol_share, margin_share = STEPS_LEAVE
+    return min(tol_share * tol, margin_share)
 
 
 def worst(excess):
@@ -102,8 +102,8 @@ def check_solution(said, solution, tol, C=None, limit=None):
     up = np.where(y > 0, alpha < C, alpha > 0) & (C > 0)
     low = np.where(y > 0, alpha > 0, alpha < C) & (C > 0)
     most, least = breakpoints[up].max(initial=-np.inf), breakpoints[low].min(initial=np.inf)
-    gap, of_steps = float(most - least), left_by_steps(tol)
-    rounding = 2 * float(noise.max()) + of_steps
+    gap, steps_share = float(most - least), left_by_steps(tol)
+    rounding = 2 * float(noise.max()) + steps_share
     if solution.converged:
         require(
             gap <= tol + rounding,
@@ -128,13 +128,13 @@ def check_solution(said, solution, tol, C=None, limit=None):
         require(inside, "threshold", f"{float(b):.9g} is outside of {[float(end) for end in ends]}")
     require(abs(b - solution.b) <= rounding, "b", f"b is {solution.b!r}, the threshold {float(b)!r}")
     objective = float(theta @ f / 2 - abs(theta).sum())
-    most = float(noise @ abs(theta)) + float((alpha.size * EPS + of_steps / 4) * abs(theta).sum())
+    most = float(noise @ abs(theta)) + float((alpha.size * EPS + steps_share / 4) * abs(theta).sum())
     off = abs(solution.objective / said.factor - objective)
     require(off <= most, "objective", f"off by {off:.3g} from {objective:.9g}, rounding leaves {most:.3g}")
     return solution.converged
 
 
-def check_hopeless(said, tol, bounds, alpha, what):
+def check_hopeless(said, tol, bounds, alpha, detail):
     """A solver may give up on bounds of `base` where rounding hides the tolerance: at the alphas that it
     came to, or at optimal ones."""
     truth = said.truth
@@ -143,25 +143,25 @@ def check_hopeless(said, tol, bounds, alpha, what):
     require(
         tol < GAVE_UP * rounding,
         "gave up",
-        f"it did not converge to {tol:g}, where rounding leaves {rounding:.3g}; {what}",
+        f"it did not converge to {tol:g}, where rounding leaves {rounding:.3g}; {detail}",
     )
 
 
-def check_decisions(said, decision, bounds, tol, rows, what):
-    """Decision values at some rows of what was asked are those of an optimal classifier for `bounds`."""
+def check_decisions(said, decision, bounds, tol, rows, check):
+    """Decision values at some rows of a problem are those of an optimal classifier for `bounds`."""
     low, high = said.truth.intervals(bounds, tol, said.rows[rows])
     value = said.sign * np.asarray(decision)[rows]
     off = np.maximum(low - value, value - high)
     row, excess = worst(off)
     require(
         excess <= 0,
-        what,
+        check,
         f"row {rows[row]} has {float(value[row]):.9g}, every optimum lies in "
         f"[{float(low[row]):.9g}, {float(high[row]):.9g}]",
     )
 
 
-def check_errors(said, errors, bounds, tol, rows, what):
+def check_errors(said, errors, bounds, tol, rows, check):
     """Points at some rows are errors where every optimal classifier for `bounds` says so, and only there.
 
     Returns how many were certain.
@@ -177,14 +177,14 @@ def check_errors(said, errors, bounds, tol, rows, what):
         interval = f"[{float(low[k]):.9g}, {float(high[k]):.9g}]"
         require(
             False,
-            what,
+            check,
             f"row {rows[k]} of class {label[k]:+.0f} is {is_one} error, "
             f"its decision value lies in {interval}; {bad.size} of {int(certain.sum())} are wrong",
         )
     return int(certain.sum())
 
 
-def check_retrained(said, errors, bounds, tol, row, what):
+def check_retrained(said, errors, bounds, tol, row, check):
     """A left-out row is an error if the classifiers that this library and LIBSVM train without it say so.
 
     Intervals hold every optimal threshold; these classifiers have the midpoint where it is not unique. They
@@ -198,7 +198,7 @@ def check_retrained(said, errors, bounds, tol, row, what):
     wrong = (values[0] >= 0) != (said.base.y[said.rows[row]] > 0)
     require(
         wrong == bool(errors[row]),
-        what,
+        check,
         f"row {row} is {'an' if wrong else 'no'} error by retraining, which gives {values[0]:.9g} and by "
         f"LIBSVM {values[1]:.9g}",
     )

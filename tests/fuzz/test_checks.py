@@ -1,4 +1,4 @@
-"""The judge sees wrong answers: each method with an answer that is a little off."""
+"""The checks find wrong answers: each method with an answer that is a little off."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fuzz import estimates, faces, methods
 from fuzz.cases import CORPUS, Case, cases
-from fuzz.judge import Wrong
+from fuzz.checks import Wrong
 from fuzz.truth import Truth
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -19,8 +19,8 @@ def off(**changes):
 
     def tampered(function):
         def call(*arguments, **options):
-            found = function(*arguments, **options)
-            return replace(found, **{key: change(getattr(found, key)) for key, change in changes.items()})
+            result = function(*arguments, **options)
+            return replace(result, **{key: change(getattr(result, key)) for key, change in changes.items()})
 
         return call
 
@@ -51,13 +51,13 @@ def given_up(function):
     """Every fold did not converge, it says."""
 
     def call(*arguments, **options):
-        found = function(*arguments, **options)
-        return replace(found, rounds=tuple(replace(fit, converged=False) for fit in found.rounds))
+        result = function(*arguments, **options)
+        return replace(result, rounds=tuple(replace(fit, converged=False) for fit in result.rounds))
 
     return call
 
 
-def of_the_largest(spans):
+def largest_everywhere(spans):
     return np.where(np.isfinite(spans), spans[np.isfinite(spans)].max(initial=0), spans)
 
 
@@ -122,8 +122,8 @@ OF_SOME_ROWS = [
     ("offset", "csvc", rows, "far_origin", lambda function: lambda X: None),
     ("offset", "csvc", rows, "far_origin", lambda function: lambda X: X[0] + np.ptp(X, axis=0) * 4),
     ("one row is far", "csvc", methods, "solve_csvc", off(objective=lambda value: value * (1 + 1e-9))),
-    ("one row is far", "spans", estimates, "span_rule", off(squared_span=of_the_largest)),
-    ("one row is far", "spans", estimates, "opper_winther", off(squared_distance=of_the_largest)),
+    ("one row is far", "spans", estimates, "span_rule", off(squared_span=largest_everywhere)),
+    ("one row is far", "spans", estimates, "opper_winther", off(squared_distance=largest_everywhere)),
 ]
 
 

@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import hypothesis
 import numpy as np
 from fuzz.cases import CORPUS, cases
+from fuzz.drawn_problems import KINDS
 from fuzz.methods import METHODS
 from fuzz.otherwise import WAYS
-from fuzz.problems import KINDS
 from hypothesis import HealthCheck, Phase
 
 EXAMPLES = 20  # of one method in one round
@@ -48,7 +48,7 @@ class Hunt:
     def __init__(self, seed, seconds, methods, ways, kinds, folder):
         self.seed, self.end = seed, time.monotonic() + seconds
         self.methods, self.ways, self.kinds, self.folder = methods, ways, kinds, folder
-        self.tried, self.found, self.again = Counter(), {}, 0
+        self.tried, self.failures, self.again = Counter(), {}, 0
 
     @property
     def over(self):
@@ -89,7 +89,7 @@ class Hunt:
                 case.check()
             except Exception as error:
                 key = case.method, case.way, type(error).__name__
-                if key in self.found:
+                if key in self.failures:
                     self.again += failure is None
                     return
                 if failure is None:
@@ -104,16 +104,16 @@ class Hunt:
                 raise
             case, key, sentence = failure
             path = case.write(f"{key[-1]}: {sentence}", self.folder)
-            self.found[key] = path
+            self.failures[key] = path
             print(f"FAILED {case.relation}: {key[-1]}: {sentence}\n       {path}", flush=True)
 
     def report(self):
         """The counts, and in one line all of it."""
         for method, count in self.tried.items():
-            failed = sum(key[0] == method for key in self.found)
+            failed = sum(key[0] == method for key in self.failures)
             print(f"{method:32}{count:8} problems{failed:4} failures")
         print(
-            f"seed {self.seed}: {self.tried.total()} problems, {len(self.found)} failures of different kinds"
+            f"seed {self.seed}: {self.tried.total()} problems, {len(self.failures)} kinds of failures"
             + (f", {self.again} more like these" if self.again else "")
         )
 
@@ -140,7 +140,7 @@ def main():
     )
     hunt.run()
     hunt.report()
-    return 1 if hunt.found else 0
+    return 1 if hunt.failures else 0
 
 
 if __name__ == "__main__":
