@@ -204,7 +204,7 @@ def test_each_estimate_is_declared_once():
         assert f"{declared.key}_" in SVC.__doc__ and f"{declared.key}_" in NuSVC.__doc__
         X, y = blobs(0, m=20, k=2)
         gram, y = Gram(X, RBF(0.5)), 2.0 * y - 1
-        result = declared.of(gram, y, solve_csvc(gram, y, 1.0), smallest_enclosing_sphere(gram))
+        result = declared.evaluate(gram, y, solve_csvc(gram, y, 1.0), smallest_enclosing_sphere(gram))
         assert hasattr(result, "bound") == declared.is_bound != hasattr(result, "errors")
         assert ("sphere" in signature(declared.compute).parameters) == declared.needs_sphere
 

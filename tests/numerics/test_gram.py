@@ -217,7 +217,7 @@ def test_sparse_and_dense_rows_agree(density, kernel, monkeypatch):
     wide = X.copy()
     wide.indices, wide.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     np.testing.assert_allclose(Gram(wide, kernel).matrix(), dense, atol=1e-12)
-    monkeypatch.setattr(svmselect.kernels.rows, "PANEL_BYTES", 7 * 400 * 8)  # panels of seven rows
+    monkeypatch.setattr(svmselect.kernels.panels, "PANEL_BYTES", 7 * 400 * 8)  # panels of seven rows
     np.testing.assert_allclose(Gram(X, kernel).matrix(), dense, atol=1e-12)
 
 
@@ -640,6 +640,6 @@ def test_what_memory_held_before_has_no_effect(dtype, monkeypatch):
 def test_halves_of_rows_by_themselves(n, monkeypatch):
     """What is done on Arm gives the products of other processors."""
     X = rows(0, n, 4)
-    monkeypatch.setattr(svmselect.kernels.rows, "ON_ARM", True)
+    monkeypatch.setattr(svmselect.kernels.panels, "ON_ARM", True)
     result = Gram(X, Linear(), dtype="float32", origin=np.zeros(4)).matrix()
     np.testing.assert_allclose(result, X @ X.T, rtol=1e-5, atol=1e-5)

@@ -28,7 +28,7 @@ from svmselect import (
     xi_alpha,
 )
 from svmselect.kernels import Product, Sum
-from svmselect.kernels.rows import BLOCK_ROWS
+from svmselect.kernels.panels import BLOCK_ROWS
 
 GAMMAS = (0.5, 0.0, 2.0, 0.1)
 

@@ -99,10 +99,10 @@ def scorecard_of(root):
 
     papers = load_papers()
 
-    def of(paper, tidy):
+    def known(paper, tidy):
         path = root / f"workflow/papers/{paper}/printed.csv"
         extrapolated = declared(path)["extrapolated"]
         rules = papers[paper].claims["figures"]
         return figures(paper, read_printed(path), read_published(path), tidy, rules, extrapolated)
 
-    return of
+    return known

@@ -75,8 +75,8 @@ def data(tmp_path):
     X, y = gaussians(160, 1.0, rng)
     X_test, y_test = gaussians(80, 1.0, rng)
     recipe = SplitRecipe(100, 50, 5, 7)
-    own = Dataset("own", X, y.astype(np.int8), X_test, y_test.astype(np.int8), "generated")
-    own.save(tmp_path / "own.npz")
+    entry = Dataset("own", X, y.astype(np.int8), X_test, y_test.astype(np.int8), "generated")
+    entry.save(tmp_path / "own.npz")
     Dataset("splits", X, y.astype(np.int8), None, None, "generated", recipe=recipe).save(
         tmp_path / "splits.npz"
     )
@@ -102,15 +102,15 @@ def test_deviation_of_the_gaussians_sets_the_bayes_risk():
 
 
 def test_parts_of_a_data_set(data):
-    own, splits = (Dataset.load(data / f"{name}.npz") for name in ("own", "splits"))
-    part = dataset_problem(own, 2, train=30, test=20)
+    entry, splits = (Dataset.load(data / f"{name}.npz") for name in ("own", "splits"))
+    part = dataset_problem(entry, 2, train=30, test=20)
     assert part.y.size == 30 and part.y_test.size == 20
     assert part.identity["origin"] == "seeded" and part.identity["seed"] == [2004, 2]
-    assert not np.array_equal(part.X, dataset_problem(own, 3, train=30).X)
-    np.testing.assert_array_equal(part.X_test, own.X_test[:20])
-    assert dataset_problem(own, 1).identity["origin"] == "original"
-    of_split = dataset_problem(splits, 2, train=40)
-    np.testing.assert_array_equal(of_split.X, splits.X[splits.split(2).train[:40]])
+    assert not np.array_equal(part.X, dataset_problem(entry, 3, train=30).X)
+    np.testing.assert_array_equal(part.X_test, entry.X_test[:20])
+    assert dataset_problem(entry, 1).identity["origin"] == "original"
+    split_table = dataset_problem(splits, 2, train=40)
+    np.testing.assert_array_equal(split_table.X, splits.X[splits.split(2).train[:40]])
     with pytest.raises(ValueError, match="data set 'splits' has 100 training rows, 101 are wanted"):
         dataset_problem(splits, 1, train=101)
 
@@ -187,8 +187,8 @@ def test_rows_are_those_of_the_library(data, run_table1, tmp_path):
     assert (svm["n_sv"], svm["n_inbound"]) == (solution.n_sv, solution.n_inbound)
     predicted = SVC(C=svm["C"], gamma=0.5).fit(problem.X, problem.y).predict(problem.X_test)
     assert svm["errors"] == np.count_nonzero(predicted != problem.y_test)
-    own = frame.loc[2, "cross_training"]
-    found = cross_training(
+    entry = frame.loc[2, "cross_training"]
+    result = cross_training(
         problem.X,
         problem.y,
         RBF(0.5),
@@ -197,12 +197,12 @@ def test_rows_are_those_of_the_library(data, run_table1, tmp_path):
         subset_size=40,
         seed=[2004, 5, 2],
     )
-    assert own["value"] == found.final.value and own["first_value"] == found.first.value
-    assert own["n_kept"] == found.rows.size and own["validation_rows"] == 13
-    assert own["n_kept"] == 87 - own["n_misclassified"] - own["n_recognised"] + own["n_reinserted"]
-    assert own["n_sv"] == pytest.approx(found.n_sv, abs=1)
+    assert entry["value"] == result.final.value and entry["first_value"] == result.first.value
+    assert entry["n_kept"] == result.rows.size and entry["validation_rows"] == 13
+    assert entry["n_kept"] == 87 - entry["n_misclassified"] - entry["n_recognised"] + entry["n_reinserted"]
+    assert entry["n_sv"] == pytest.approx(result.n_sv, abs=1)
     bagged = frame.loc[2, "bagging"]
-    assert bagged["first_value"] == found.first.value and bagged["n_sv"] == found.first.n_sv
+    assert bagged["first_value"] == result.first.value and bagged["n_sv"] == result.first.n_sv
     edited = frame.loc[2, "multiedit_condense"]
     assert 2 <= edited["n_sv"] <= edited["n_kept"] < 87
     assert (frame[["cpu_s", "search_cpu_s", "predict_cpu_s"]] >= 0).all(axis=None)
@@ -316,13 +316,13 @@ def test_growth_ends_where_each_method_does(data, run):
 def planned(cell_per_method=False, **changed):
     """The cells of the demo's plan by name, each with its methods, where figures have three runs."""
     _, registry, config = planned_by()
-    own = config["bakir2004"]
-    own["figure3"]["runs"] = own["figure4"]["runs"] = 3
-    own["table1"]["sets"][0]["cell_per_method"] = cell_per_method
-    own = plan({**config, **changed}, registry)
+    entry = config["bakir2004"]
+    entry["figure3"]["runs"] = entry["figure4"]["runs"] = 3
+    entry["table1"]["sets"][0]["cell_per_method"] = cell_per_method
+    entry = plan({**config, **changed}, registry)
     return {
         name: run.settings_of(name)["methods"]
-        for run in own.runs
+        for run in entry.runs
         if run.function != "cells.run_figure1"
         for name in run.cells
     }
@@ -346,9 +346,9 @@ def test_methods_of_a_large_set_may_be_cells_of_their_own():
 
 def test_growth_is_beyond_the_paper_unless_a_row_of_table_1_is_extrapolated_from_it():
     _, registry, config = planned_by()
-    own = config["bakir2004"]
-    growing = own["growth"]["dataset"]
-    (entry,) = (entry for entry in own["table1"]["sets"] if entry["dataset"] == growing)
+    part = config["bakir2004"]
+    growing = part["growth"]["dataset"]
+    (entry,) = (entry for entry in part["table1"]["sets"] if entry["dataset"] == growing)
     for methods, left in ((["svm", "cross_training"], True), (["cross_training"], False)):
         entry["methods"] = methods
         beyond = {
@@ -580,9 +580,9 @@ def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
     rows = rows.replace({"dataset": {"small": "banana", "other": "forest"}})
     rows.loc[(rows["experiment"] == "table1") & (rows["dataset"] == "forest"), "m"] = 90000
     card = scorecard_of("bakir2004", read_tidy_of(tmp_path, table1(rows)))
-    own = card[card["dataset"] == "banana"].set_index(["method", "metric"])
-    assert (own["reproduced"] != "").all()
-    assert own.loc[("cross_training", "subsets"), ["reproduced", "within"]].tolist() == ["5x100", "no"]
+    entry = card[card["dataset"] == "banana"].set_index(["method", "metric"])
+    assert (entry["reproduced"] != "").all()
+    assert entry.loc[("cross_training", "subsets"), ["reproduced", "within"]].tolist() == ["5x100", "no"]
     large = card[card["setting"] == "train=90000"].set_index(["method", "metric"])
     assert large.loc[("cross_training", "accuracy"), "reproduced"] == "90"
     assert "adult" in set(card.loc[card["reason"] == "data set not run: adult", "dataset"])
@@ -659,6 +659,6 @@ def test_solvers_of_one_model_are_counted_and_their_deviation_is_that_of_a_draw(
     frame = pd.DataFrame(rows).assign(dataset="own")
     frame["n_sv"] = [50, 52, 54, 56]
     (row,) = causes.solvers_of_table1(frame)
-    at = {"exhibit": "table1", "setting": "train=120", "method": "svm", "metric": "svs"}
-    assert {name: row[name] for name in at} == at
+    place = {"exhibit": "table1", "setting": "train=120", "method": "svm", "metric": "svs"}
+    assert {name: row[name] for name in place} == place
     assert (row["value"], row["spread"]) == (53, pytest.approx(np.sqrt(20 / 3)))

@@ -23,9 +23,9 @@ def key(dataset, method="m"):
     return ("t", dataset, "s", method, "q")
 
 
-def landed(values, own=ACTS, run=True):
+def landed(values, entry=ACTS, run=True):
     """A cause whose variant has values of some data sets, after figures of the sets a and b."""
-    cause = Cause("c", own, {key(name): value for name, value in values.items()}, run=run)
+    cause = Cause("c", entry, {key(name): value for name, value in values.items()}, run=run)
     for name in ("a", "b"):
         cause.land(key(name), Tolerance(9, 11))
         cause.land(key(name, "other"), Tolerance(0, 0))
@@ -44,9 +44,9 @@ def landed(values, own=ACTS, run=True):
 def test_a_variant_lands_everywhere_or_is_disproved(values, verdict, explained):
     cause = landed(values)
     assert cause.verdict == verdict and len(cause.landed) == 2
-    found = cause_of([cause], key("a"))
-    assert found["explained"] == explained and found["cause"].startswith("c")
-    assert ("disproved" in found["cause"]) == (verdict == "disproved")
+    result = cause_of([cause], key("a"))
+    assert result["explained"] == explained and result["cause"].startswith("c")
+    assert ("disproved" in result["cause"]) == (verdict == "disproved")
     assert cause_of([cause], key("a", "other")) == {"explained": "no"}
 
 
@@ -93,7 +93,7 @@ def scorecard(ours, causes):
 
 
 def test_the_scorecard_names_causes_of_misses_alone():
-    made = pd.DataFrame(
+    built = pd.DataFrame(
         [
             ("c", "t", "a", "s", "m", "q", 10.5, np.nan, "count"),
             ("c", "t", "b", "s", "m", "q", 9.5, np.nan, "count"),
@@ -103,13 +103,13 @@ def test_the_scorecard_names_causes_of_misses_alone():
         columns=["cause", *TIDY_COLUMNS],
     )
     declared = {"c": ACTS, "d": {"statement": "So.", "spreads": True}}
-    causes = read_causes(declared, made, ["c", "d"])
-    found = scorecard({"a": 20.0, "b": 10.0}, causes)
+    causes = read_causes(declared, built, ["c", "d"])
+    result = scorecard({"a": 20.0, "b": 10.0}, causes)
     # two draws of deviation 1
-    assert found["tolerance"].unique() == ["3 standard errors and rounding: 4.74"]
-    assert found.loc["a", ["within", "cause", "variant", "explained"]].tolist() == ["no", "c", "10.5", "yes"]
-    assert found.loc["b", ["within", "cause", "variant", "explained"]].tolist() == ["yes", "", "", ""]
-    table = cause_table({"p": causes}, found).set_index("cause")
+    assert result["tolerance"].unique() == ["3 standard errors and rounding: 4.74"]
+    assert result.loc["a", ["within", "cause", "variant", "explained"]].tolist() == ["no", "c", "10.5", "yes"]
+    assert result.loc["b", ["within", "cause", "variant", "explained"]].tolist() == ["yes", "", "", ""]
+    table = cause_table({"p": causes}, result).set_index("cause")
     assert table.loc["c", ["kind", "acts", "landed", "misses", "verdict"]].tolist() == [
         "variant",
         2,
@@ -120,20 +120,20 @@ def test_the_scorecard_names_causes_of_misses_alone():
     assert table.loc["d", ["kind", "misses", "verdict"]].tolist() == ["spread", 0, "measured"]
     # without draws of the rows nothing is decided, and nothing needs a cause
     assert spreads_of(causes[:1]) == {}
-    undecided = read_causes({"c": ACTS}, made[:2], ["c"])
-    found = scorecard({"a": 20.0, "b": 10.0}, undecided)
-    assert set(found["within"]) == {""} and set(found["explained"]) == {""}
+    undecided = read_causes({"c": ACTS}, built[:2], ["c"])
+    result = scorecard({"a": 20.0, "b": 10.0}, undecided)
+    assert set(result["within"]) == {""} and set(result["explained"]) == {""}
     assert undecided[0].landed == {} and undecided[0].verdict == "disproved"
 
 
 def test_variances_of_several_draws_add_up():
     """A count is drawn with the rows, and again by the solver that counts."""
-    made = pd.DataFrame(
+    built = pd.DataFrame(
         [("c", *key("a"), 10.0, 3.0, "count"), ("d", *key("a"), 9.0, 4.0, "count")],
         columns=["cause", *TIDY_COLUMNS],
     )
     only = {"statement": "So.", "spreads": True}
-    assert spreads_of(read_causes({"c": only, "d": only}, made, ["c", "d"])) == {key("a"): 5.0}
+    assert spreads_of(read_causes({"c": only, "d": only}, built, ["c", "d"])) == {key("a"): 5.0}
 
 
 def test_no_C_is_said_by_the_largest_mean_of_all():
@@ -150,7 +150,7 @@ def test_no_C_is_said_by_the_largest_mean_of_all():
 
 def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():
     """Of b there is no run of ours, so that the variant's number is not judged there, right or wrong."""
-    made = pd.DataFrame(
+    built = pd.DataFrame(
         [
             ("c", "t", name, "s", "m", "q", value, np.nan, "count")
             for name, value in (("a", 10.0), ("b", 99.0))
@@ -159,12 +159,12 @@ def test_a_figure_that_is_not_compared_neither_supports_nor_disproves():
         columns=["cause", *TIDY_COLUMNS],
     )
     declared = {"c": ACTS, "d": {"statement": "So.", "spreads": True}}
-    causes = read_causes(declared, made, ["c", "d"])
-    found = scorecard({"a": 20.0}, causes)
-    assert found["within"].tolist() == ["no", ""] and found.loc["b", "reason"]
+    causes = read_causes(declared, built, ["c", "d"])
+    result = scorecard({"a": 20.0}, causes)
+    assert result["within"].tolist() == ["no", ""] and result.loc["b", "reason"]
     assert causes[0].landed == {key("a"): True} and causes[0].verdict == "shown"
     # compared, it disproves
-    causes = read_causes(declared, made, ["c", "d"])
+    causes = read_causes(declared, built, ["c", "d"])
     scorecard({"a": 20.0, "b": 10.0}, causes)
     assert causes[0].verdict == "disproved"
 
@@ -175,11 +175,11 @@ def test_every_declared_cause_acts_on_printed_figures(root, paper):
         {name: "" for name in KEY}
     )
     keys = [tuple(row) for row in published[KEY].itertuples(index=False)]
-    for name, own in WITH_CAUSES[paper].causes.items():
-        cause = Cause(name, own)
-        assert ("spreads" in own) != any(map(cause.acts_on, keys)), name
-        for entry in own.get("acts", []):
-            only = Cause(name, {**own, "acts": [entry]})
+    for name, part in WITH_CAUSES[paper].causes.items():
+        cause = Cause(name, part)
+        assert ("spreads" in part) != any(map(cause.acts_on, keys)), name
+        for entry in part.get("acts", []):
+            only = Cause(name, {**part, "acts": [entry]})
             named = {key[1] for key in keys if only.acts_on(key)}
             assert set(entry.get("datasets", named)) == named, (name, entry)
 
@@ -193,21 +193,21 @@ def test_the_cells_of_declared_causes_are_planned(root, registry, paper):
     assert {name for name in config["causes"] if name.startswith(paper)} <= {
         f"{paper}/{name}" for name in WITH_CAUSES[paper].causes
     }
-    for name, own in WITH_CAUSES[paper].causes.items():
-        check_config({**config, paper: {**config[paper], **own.get("overlay", {})}}, schema)
-        runs = runs_of(paper, name, own, config, registry)
-        assert bool(runs) == bool({"plan", "overlay"} & own.keys()), name
-        assert runs or "rows" in own or "missing" in own, name
+    for name, entry in WITH_CAUSES[paper].causes.items():
+        check_config({**config, paper: {**config[paper], **entry.get("overlay", {})}}, schema)
+        runs = runs_of(paper, name, entry, config, registry)
+        assert bool(runs) == bool({"plan", "overlay"} & entry.keys()), name
+        assert runs or "rows" in entry or "missing" in entry, name
         for run in runs:
             assert run.cells and run.stage == run.cause == name
-            assert min(cell.mem_mb for cell in run.cells.values()) >= own.get("mem_mb", 0)
-            assert all(any(fnmatchcase(cell, p) for p in own.get("cells", ["*"])) for cell in run.cells)
+            assert min(cell.mem_mb for cell in run.cells.values()) >= entry.get("mem_mb", 0)
+            assert all(any(fnmatchcase(cell, p) for p in entry.get("cells", ["*"])) for cell in run.cells)
 
 
 def test_a_least_error_of_the_standard_method_is_not_taken_of_a_sample():
-    at = {"dataset": "banana", "method": "standard", "realisation": 1, "status": "ok", "gamma": np.nan}
+    place = {"dataset": "banana", "method": "standard", "realisation": 1, "status": "ok", "gamma": np.nan}
     rows = pd.DataFrame(
-        {**at, "kernel": kernel, "C": C, "estimate": estimate, "stands_for": stands_for}
+        {**place, "kernel": kernel, "C": C, "estimate": estimate, "stands_for": stands_for}
         for kernel, C, estimate, stands_for in (
             ("linear", 1, 0.25, np.nan),
             ("linear", 10, 0.5, np.nan),

@@ -94,15 +94,15 @@ def test_rows_are_those_of_the_library(data, run, tmp_path):
     part = cells.training_part(Dataset.load(data / "own.npz"), 2, 2)
     X, y = part.X, part.y
     for model in models:
-        own = frame[frame["gamma"] == model["gamma"]].set_index("method")
+        entry = frame[frame["gamma"] == model["gamma"]].set_index("method")
         gram = Gram(X, RBF(model["gamma"]))
         solution = solve_csvc(gram, y, 1e10)
-        assert own["estimate"]["span_rule"] == span_rule(gram, y, solution).error
-        assert own["bound"]["radius_margin"] == pytest.approx(radius_margin(gram, y, solution).bound)
-        assert own["estimate"]["loo"] == leave_one_out(gram, y, 1e10).error
-        assert own["estimate"]["loo_retrain"] == own["estimate"]["loo"]
-        assert own["rows_tested"]["test"] == 30 and own["rows_tested"]["loo"] == 30
-        assert (own["cpu_s"] >= 0).all() and own["n_inbound"]["test"] == solution.n_inbound
+        assert entry["estimate"]["span_rule"] == span_rule(gram, y, solution).error
+        assert entry["bound"]["radius_margin"] == pytest.approx(radius_margin(gram, y, solution).bound)
+        assert entry["estimate"]["loo"] == leave_one_out(gram, y, 1e10).error
+        assert entry["estimate"]["loo_retrain"] == entry["estimate"]["loo"]
+        assert entry["rows_tested"]["test"] == 30 and entry["rows_tested"]["loo"] == 30
+        assert (entry["cpu_s"] >= 0).all() and entry["n_inbound"]["test"] == solution.n_inbound
 
 
 def test_unfinished_fits_are_rows_too(data, run):
@@ -136,24 +136,24 @@ def made_rows():
     the middle."""
     rows = []
 
-    def add(experiment, realisation, at, method, **result):
-        model = {"C": 1e10, "gamma": 0.5 * np.exp(-2 * at)} if experiment == "width" else {}
-        model = model or {"C": np.exp(at), "gamma": 0.1}
+    def add(experiment, realisation, place, method, **result):
+        model = {"C": 1e10, "gamma": 0.5 * np.exp(-2 * place)} if experiment == "width" else {}
+        model = model or {"C": np.exp(place), "gamma": 0.1}
         row = {"experiment": experiment, "dataset": "d", "realisation": realisation, "method": method}
         rows.append({**row, **model, "m": 100, "status": OK, "estimate": np.nan, "bound": np.nan, **result})
 
     for realisation in (1, 2):
-        for at in (-2, -1, 0, 1, 2):
-            error = 0.1 + 0.05 * abs(at) + 0.01 * realisation
-            add("width", realisation, at, "test", estimate=error, cpu_s=0.1)
-            add("width", realisation, at, "span_rule", estimate=error + 0.01, cpu_s=0.01)
-            add("width", realisation, at, "loo", estimate=error + 0.012, cpu_s=0.02)
-            add("width", realisation, at, "loo_retrain", estimate=error, cpu_s=0.5)
-            add("width", realisation, at, "radius_margin", bound=(at - 0.1) ** 4, cpu_s=0.1)
-            add("width", realisation, at, "rescaled_radius_margin", bound=error**2, cpu_s=0.1)
-        for at in (-1, 0, 1):
+        for place in (-2, -1, 0, 1, 2):
+            error = 0.1 + 0.05 * abs(place) + 0.01 * realisation
+            add("width", realisation, place, "test", estimate=error, cpu_s=0.1)
+            add("width", realisation, place, "span_rule", estimate=error + 0.01, cpu_s=0.01)
+            add("width", realisation, place, "loo", estimate=error + 0.012, cpu_s=0.02)
+            add("width", realisation, place, "loo_retrain", estimate=error, cpu_s=0.5)
+            add("width", realisation, place, "radius_margin", bound=(place - 0.1) ** 4, cpu_s=0.1)
+            add("width", realisation, place, "rescaled_radius_margin", bound=error**2, cpu_s=0.1)
+        for place in (-1, 0, 1):
             for method, shift in (("test", 0), ("span_rule", 0.02), ("loo", 0.02)):
-                add("C", realisation, at, method, estimate=0.2 + 0.02 * abs(at) + shift, cpu_s=0.1)
+                add("C", realisation, place, method, estimate=0.2 + 0.02 * abs(place) + shift, cpu_s=0.1)
     rows.append({**rows[0], "realisation": 3, "status": ERROR, "estimate": np.nan})
     return pd.DataFrame(rows)
 

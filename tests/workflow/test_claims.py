@@ -15,19 +15,23 @@ from lib.tables import TIDY_COLUMNS
 PAPERS = {key: paper for key, paper in load_papers().items() if paper.claims}
 
 
-def scaled(factor, **of):
-    """Multiplies the values of tidy rows; `of` has their columns."""
+def scaled(factor, **known):
+    """Multiplies the values of tidy rows; `known` has their columns."""
 
     def change(frame):
-        mask = np.logical_and.reduce([frame[name].isin(np.atleast_1d(wanted)) for name, wanted in of.items()])
+        mask = np.logical_and.reduce(
+            [frame[name].isin(np.atleast_1d(expected)) for name, expected in known.items()]
+        )
         frame.loc[mask, "value"] *= factor
 
     return change
 
 
-def shifted(by, **of):
+def shifted(by, **known):
     def change(frame):
-        mask = np.logical_and.reduce([frame[name].isin(np.atleast_1d(wanted)) for name, wanted in of.items()])
+        mask = np.logical_and.reduce(
+            [frame[name].isin(np.atleast_1d(expected)) for name, expected in known.items()]
+        )
         frame.loc[mask, "value"] += by
 
     return change
@@ -41,7 +45,7 @@ def replaced(**by):
             for name, value in by.items():
                 frame[name] = value
 
-    change.of_others = True
+    change.other_tables = True
     return change
 
 
@@ -149,7 +153,7 @@ def decided(root, paper, change=lambda frame: None):
 
     def read(name):
         frame = pd.read_csv(folder / f"{name}.csv", dtype={"setting": object, "wrong_by": object})
-        if (list(frame.columns) == TIDY_COLUMNS) != getattr(change, "of_others", False):
+        if (list(frame.columns) == TIDY_COLUMNS) != getattr(change, "other_tables", False):
             change(frame)
         return frame
 
@@ -170,9 +174,9 @@ def decided(root, paper, change=lambda frame: None):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_committed_verdicts_follow_from_the_committed_exhibits(root, planned, paper):
-    found = decided(root, planned[paper])
-    kept = pd.read_csv(root / f"results/paper/{paper}/claims.csv").set_index("claim")
-    pd.testing.assert_frame_equal(found[["tests", "held", "verdict"]], kept[["tests", "held", "verdict"]])
+    result = decided(root, planned[paper])
+    stored = pd.read_csv(root / f"results/paper/{paper}/claims.csv").set_index("claim")
+    pd.testing.assert_frame_equal(result[["tests", "held", "verdict"]], stored[["tests", "held", "verdict"]])
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -204,7 +208,7 @@ def test_what_needs_full_scale_is_not_testable_elsewhere():
 
 
 @pytest.mark.parametrize(
-    ("relation", "limit", "said", "below", "at", "above"),
+    ("relation", "limit", "said", "below", "place", "above"),
     [
         (">=", "few", ">= 2", "no", "yes", "yes"),
         ("<=", "few", "<= 2", "yes", "yes", "no"),
@@ -212,13 +216,13 @@ def test_what_needs_full_scale_is_not_testable_elsewhere():
         ("=", 2, "= 2", "no", "yes", "no"),
     ],
 )
-def test_a_test_decides_by_its_relation_to_a_limit(relation, limit, said, below, at, above):
+def test_a_test_decides_by_its_relation_to_a_limit(relation, limit, said, below, place, above):
     results = Results(tidy=None, limits={"few": 2})
     values = pd.Series({"a": 1.5, "b": 2, "c": 2.5})
-    found = list(results.test_each(values, "ratio", relation, limit))
-    assert [row["dataset"] for row in found] == ["a", "b", "c"]
-    assert [row["holds"] for row in found] == [below, at, above]
-    assert {row["limit"] for row in found} == {said}
+    result = list(results.test_each(values, "ratio", relation, limit))
+    assert [row["dataset"] for row in result] == ["a", "b", "c"]
+    assert [row["holds"] for row in result] == [below, place, above]
+    assert {row["limit"] for row in result} == {said}
 
 
 def test_a_number_that_the_claim_is_not_about_decides_nothing():

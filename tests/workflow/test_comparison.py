@@ -89,9 +89,9 @@ def test_features_are_scaled_by_the_training_rows(data):
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), [1, 1, 0])
     assert (len(y), len(y_test), identity["seed"]) == (50, 30, [7, 2]) and not X_test[:, 2].any()
-    of_sparse = cells.training_part(Dataset.load(data / "s.npz"), 2)
-    np.testing.assert_allclose(of_sparse.X, X, atol=1e-12)
-    np.testing.assert_allclose(of_sparse.X_test, X_test, atol=1e-12)
+    sparse_table = cells.training_part(Dataset.load(data / "s.npz"), 2)
+    np.testing.assert_allclose(sparse_table.X, X, atol=1e-12)
+    np.testing.assert_allclose(sparse_table.X_test, X_test, atol=1e-12)
 
 
 def test_folds_are_stratified_where_they_can_be():
@@ -116,18 +116,18 @@ def test_rows_are_those_of_the_library(data, run, monkeypatch, block):
         name = "linear" if kernel["gamma"] is None else "rbf"
         gram = Gram(X, Linear() if name == "linear" else RBF(kernel["gamma"]))
         for C in kernel["C"]:
-            own = frame[(frame["kernel"] == name) & (frame["C"] == C)]
-            cv = own[own["method"] == "kfold"].set_index("k")["errors"]
-            own = own[own["method"] != "kfold"].set_index("method")
+            entry = frame[(frame["kernel"] == name) & (frame["C"] == C)]
+            cv = entry[entry["method"] == "kfold"].set_index("k")["errors"]
+            entry = entry[entry["method"] != "kfold"].set_index("method")
             solution = solve_csvc(gram, y, C)
             predicted = decision_function(gram, y, solution, X_test) >= 0
-            assert own["errors"]["test"] == np.count_nonzero(predicted != (y_test > 0))
-            assert own["rows_tested"]["test"] == 30 and own["n_sv"]["test"] == solution.n_sv
+            assert entry["errors"]["test"] == np.count_nonzero(predicted != (y_test > 0))
+            assert entry["rows_tested"]["test"] == 30 and entry["n_sv"]["test"] == solution.n_sv
             for estimate in (span_rule, xi_alpha, jaakkola_haussler, opper_winther):
-                assert own["estimate"][estimate.__name__] == estimate(gram, y, solution).error
+                assert entry["estimate"][estimate.__name__] == estimate(gram, y, solution).error
             for bound in (span_bound, radius_margin, rescaled_radius_margin):
-                assert own["bound"][bound.__name__] == pytest.approx(bound(gram, y, solution).bound)
-            assert own["estimate"]["loo"] == leave_one_out(gram, y, C).error
+                assert entry["bound"][bound.__name__] == pytest.approx(bound(gram, y, solution).bound)
+            assert entry["estimate"]["loo"] == leave_one_out(gram, y, C).error
             for k in (3, 30):
                 folds = cells.assignment(y, k)
                 assert cv[k] == np.count_nonzero(cross_validate(gram, y, C, folds).errors)
@@ -186,17 +186,27 @@ def made_rows():
     """Two sets, the first with two realisations; one model of the second has no leave-one-out error."""
     rows = []
     for dataset, realisation in (("a", 1), ("a", 2), ("b", 1)):
-        for at, test in enumerate(ERRORS):
-            model = {"kernel": "rbf" if at else "linear", "gamma": 0.5 if at else np.nan, "C": float(at + 1)}
+        for place, test in enumerate(ERRORS):
+            model = {
+                "kernel": "rbf" if place else "linear",
+                "gamma": 0.5 if place else np.nan,
+                "C": float(place + 1),
+            }
             shared = {
                 **{"dataset": dataset, "realisation": realisation, "m": 100, "k": np.nan, **model},
                 **{"gram_cpu_s": 8.0, "sphere_cpu_s": 0.4, "status": OK, "bound": np.nan},
             }
             rows.append({**shared, "method": "test", "estimate": test, "cpu_s": 1.0, "rows_tested": 50})
             for method, values in ESTIMATES.items():
-                row = {**shared, "method": method, "estimate": values[at], "cpu_s": 2.0, "rows_tested": 100}
+                row = {
+                    **shared,
+                    "method": method,
+                    "estimate": values[place],
+                    "cpu_s": 2.0,
+                    "rows_tested": 100,
+                }
                 rows.append({**row, "k": 5 if method == "kfold" else np.nan})
-            bound = {"bound": [3.0, 1.0, 2.0, 2.0][at] * realisation, "estimate": np.nan, "cpu_s": 3.0}
+            bound = {"bound": [3.0, 1.0, 2.0, 2.0][place] * realisation, "estimate": np.nan, "cpu_s": 3.0}
             rows.append({**shared, "method": "span_bound", "rows_tested": np.nan, **bound})
     frame = pd.DataFrame(rows)
     lost = (frame["dataset"] == "b") & (frame["method"] == "loo") & (frame["C"] == 1)
@@ -248,19 +258,19 @@ def written(folder, table, rows):
 
 
 def test_what_the_library_declares_of_an_estimate_is_what_the_tables_say():
-    compared = {own.name: own for own in load_estimators().values() if own.fold == "train"}
-    declared = {own.name: own for own in SINGLE_FITS}
+    compared = {entry.name: entry for entry in load_estimators().values() if entry.fold == "train"}
+    declared = {entry.name: entry for entry in SINGLE_FITS}
     # the share of support vectors is in the library alone
     assert declared.keys() ^ compared.keys() == {"Share of support vectors"}
-    for name, own in compared.items():
+    for name, entry in compared.items():
         for said in ("short", "assumption", "is_bound", "needs_sphere"):
-            assert getattr(own, said) == getattr(declared[name], said)
+            assert getattr(entry, said) == getattr(declared[name], said)
 
 
 def test_estimators_are_compared_over_the_data_sets(tmp_path):
-    found = tidy(tmp_path)["estimators"]
-    assert set(found["dataset"]) == {ALL_SETS}
-    value = numbers(found, "method", "metric")
+    result = tidy(tmp_path)["estimators"]
+    assert set(result["dataset"]) == {ALL_SETS}
+    value = numbers(result, "method", "metric")
     assert value["all", "datasets"] == 2 and value["loo", "failed"] == 1
     assert value["loo", "regret"] == value["loo", "largest_regret"] == pytest.approx(10)
     assert value["span_rule", "rank"] == 1 and value["kfold_5", "rank"] == 2
@@ -271,12 +281,12 @@ def test_estimators_are_compared_over_the_data_sets(tmp_path):
 
 
 def test_tables_for_readers(tmp_path):
-    made = {table: getattr(layout, f"{table}_layout")(rows) for table, rows in tidy(tmp_path).items()}
-    for table, (columns, body, notes) in made.items():
+    built = {table: getattr(layout, f"{table}_layout")(rows) for table, rows in tidy(tmp_path).items()}
+    for table, (columns, body, notes) in built.items():
         write_markdown(tmp_path / f"{table}.md", table, columns, body, notes)
         write_tex(tmp_path / f"{table}.tex", table, columns, body, notes)
         assert {len(line) for line in body} == {len(columns)}
-    _, body, notes = made["estimators"]
+    _, body, notes = built["estimators"]
     assert [line[0] for line in body] == [
         "Span rule",
         "5-fold CV",
@@ -286,7 +296,7 @@ def test_tables_for_readers(tmp_path):
     ]
     assert body[0][1:5] == ["1.00 ± 0.00", "+1.00", "0.00 ± 0.00", "0.00"]
     assert notes[-1].endswith("Exact LOO: 1.0.")
-    _, body, _ = made["regret"]
+    _, body, _ = built["regret"]
     assert body[0][:5] == ["a", "100", "50", "2", "10.00"]
     assert estimator_name("kfold_100") == "100-fold CV" and estimator_name("loo", short=True) == "LOO"
 
@@ -330,8 +340,8 @@ def test_the_figure_has_every_estimator_in_its_mark(tmp_path, monkeypatch):
         "A model drawn at random",
     ]
     # one of the library's colours, and no mark twice
-    assert {own.color for own in load_estimators().values()} <= set(COLORS)
-    marks = [(own.color, own.marker) for own in load_estimators().values()]
+    assert {entry.color for entry in load_estimators().values()} <= set(COLORS)
+    marks = [(entry.color, entry.marker) for entry in load_estimators().values()]
     assert len(set(marks)) == len(marks)
 
 

@@ -64,16 +64,16 @@ def keys_of_items(schema):
 
 
 def test_every_documented_key_is_in_a_schema(root, schema):
-    known, found = {*properties(schema)}, 0
+    known, result = {*properties(schema)}, 0
     for section in (root / "config/README.md").read_text().split("\n## ")[1:]:
         paper = re.match(r"`(\w+)`", section)
-        of_items = {*keys_of_items(schema["properties"][paper[1]])} if paper else set()
+        items_table = {*keys_of_items(schema["properties"][paper[1]])} if paper else set()
         for table in re.findall(r"(?m)^\| key \|.*\n\|.*\n((?:\|.*\n)+)", section):
             keys = re.findall(r"(?m)^\| `(.*?)` \|", table)
-            assert [key for key in keys if key not in known | of_items] == []
+            assert [key for key in keys if key not in known | items_table] == []
             assert len(keys) == table.count("\n")
-            found += len(keys)
-    assert found >= len(known)
+            result += len(keys)
+    assert result >= len(known)
 
 
 @pytest.fixture
@@ -294,10 +294,10 @@ def test_values_of_the_command_line_mean_what_they_mean_in_a_file(preset, schema
     update_config(preset, parse_config(words))
     read_texts(preset, schema)
     check_config(preset, schema)
-    found = preset
+    result = preset
     for part in key.split("."):
-        found = found[part]
-    assert found == value and type(found) is type(value)
+        result = result[part]
+    assert result == value and type(result) is type(value)
 
 
 def test_values_of_the_command_line_that_mean_nothing_are_named(preset, schema):
@@ -352,13 +352,13 @@ def test_paper_widths_and_C_are_those_of_the_paper(root):
 def test_paper_weights_are_those_of_the_paper(root):
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())["sarafis2018"]
     assert settings["class_weights"]["log2_C"] == [-6 + 0.5 * i for i in range(33)]
-    own = settings["instance_weights"]
-    assert own["A"] == list(range(1, 11)) and own["log2_C"] == list(range(-6, 11))
-    assert own["B"] == pytest.approx([0.1 * i for i in range(10)])
+    part = settings["instance_weights"]
+    assert part["A"] == list(range(1, 11)) and part["log2_C"] == list(range(-6, 11))
+    assert part["B"] == pytest.approx([0.1 * i for i in range(10)])
     assert [size["log2_m"] for size in settings["size"]["sizes"]] == list(range(7, 15))
     assert [size["every"] for size in settings["size"]["sizes"]] == [1] * 5 + [4] * 3
     published = read_published(root / "workflow/papers/sarafis2018/printed.csv")
-    run = [*settings["class_weights"]["datasets"], *own["datasets"]]
+    run = [*settings["class_weights"]["datasets"], *part["datasets"]]
     assert set(published["dataset"]) == {entry["name"] for entry in run}
 
 
@@ -376,9 +376,9 @@ def test_sizes_of_table_1_are_those_of_the_paper(root):
     )
     sets = settings["table1"]["sets"]
     assert len(sets) == len(sizes) == 8
-    for own in sets:
-        paper = sizes.loc[own["dataset"], f"train={own['train']}"]
-        assert (own["train"], own["test"]) == (paper["train_rows"], paper["test_rows"])
-        assert (own["subsets"], own["subset_size"]) == (paper["subsets"], paper["subset_size"])
+    for entry in sets:
+        paper = sizes.loc[entry["dataset"], f"train={entry['train']}"]
+        assert (entry["train"], entry["test"]) == (paper["train_rows"], paper["test_rows"])
+        assert (entry["subsets"], entry["subset_size"]) == (paper["subsets"], paper["subset_size"])
     assert max(settings["figure3"]["sizes"]) == 8000 and settings["figure3"]["runs"] == 10
     assert settings["figure4"]["noise"] == [0, 0.05, 0.1, 0.15] and settings["figure4"]["gamma"] == 0.005

@@ -22,8 +22,8 @@ def rules(root):
     """Text of each rule by name."""
     text = "\n".join(path.read_text() for path in sorted((root / "workflow").rglob("*.smk")))
     # some stand under an if
-    found = re.findall(r"^( *)rule (\w+):\n(.*?)(?=^\1?\S|\Z)", text, flags=re.MULTILINE | re.DOTALL)
-    return {name: body for _, name, body in found}
+    result = re.findall(r"^( *)rule (\w+):\n(.*?)(?=^\1?\S|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return {name: body for _, name, body in result}
 
 
 def paper_of(rule):

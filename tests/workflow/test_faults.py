@@ -36,23 +36,23 @@ LOG = "logs/faults/franc2008/loo/titanic-table/realisation-1.log"
 RUN = ("--cores", "1", "--quiet", "rules", "--", *OUTPUTS)
 
 
-def wait_for(condition, what, process, seconds=900):
+def wait_for(condition, subject, process, seconds=900):
     """Wait until a condition is true, while a process runs."""
     end = time.monotonic() + seconds
     while not condition():
-        assert process.poll() is None, f"ended before: {what}"
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        assert process.poll() is None, f"ended before: {subject}"
+        assert time.monotonic() < end, f"not within {seconds} s: {subject}"
         time.sleep(0.02)
 
 
 def workers(snakemake):
     """Processes that run a rule's script below a Snakemake process."""
-    found = []
+    result = []
     for child in snakemake.children(recursive=True):
         with suppress(psutil.Error):
             if re.search(r"\.snakemake/scripts/\S+\.py$", " ".join(child.cmdline()[1:2])):
-                found.append(child)
-    return found
+                result.append(child)
+    return result
 
 
 def finished(checkout):

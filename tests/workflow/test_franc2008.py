@@ -316,9 +316,9 @@ def test_figures_are_the_same_bytes_each_time(tmp_path, root):
 def test_a_data_set_without_a_speed_up_has_no_line_in_the_figure(root):
     published = read_published(root / "workflow/papers/franc2008/printed.csv")
     names = list(dict.fromkeys(published.loc[published["exhibit"] == "table3", "dataset"]))
-    first, *others = names
+    first, *rest = names
     unknown = published.assign(value=published["value"].mask(published["dataset"] == first))
-    for tidy, drawn in ((published, names), (unknown, others)):
+    for tidy, drawn in ((published, names), (unknown, rest)):
         labels = [
             label.get_text() for label in plot_speedup(tidy, published, names).axes[0].get_yticklabels()
         ]
@@ -500,8 +500,10 @@ def test_claims_of_agreement_count_what_is_not_degenerate():
 
 def test_claims_of_average_and_largest_speedup_compare_with_the_published_ones():
     rows = three_methods((4.0, 1.0, 1.0))
-    at = ("table3", "d", "linear", "proposed")
-    published = [(*at, metric, 4.5, np.nan, "ratio") for metric in ("time_speedup", "kernel_column_speedup")]
+    place = ("table3", "d", "linear", "proposed")
+    published = [
+        (*place, metric, 4.5, np.nan, "ratio") for metric in ("time_speedup", "kernel_column_speedup")
+    ]
     assert claimed(rows, published=published)[0]["verdict"]["speedup-linear"] == "reproduced"
     missing = ("table3", "e", "linear", "proposed", "time_speedup", 4.5, np.nan, "ratio")
     verdicts, _ = claimed(rows, published=[*published, missing])
@@ -615,13 +617,13 @@ def test_points_that_differ_are_retrained(prepared, run_loo, monkeypatch):
 
 
 def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
-    found = {}
+    result = {}
     for sample in (None, 12):
         path = tmp_path / f"{sample}.parquet"
         write_rows(path, run_loo(**({"sample": sample} if sample else {})), LOO_ROWS)
         (tmp_path / "checkpoint.jsonl").unlink()
-        found[sample] = read_rows([path])
-    whole, part = found.values()
+        result[sample] = read_rows([path])
+    whole, part = result.values()
     ours = whole["method"] == "unlearn"
     assert part.loc[ours, "stands_for"].isna().all() and whole["stands_for"].isna().all()
     np.testing.assert_array_equal(part.loc[ours, "errors"], whole.loc[ours, "errors"])
@@ -642,10 +644,10 @@ def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
         errors = unpack_bits(other.error_pattern, other.m)
         np.testing.assert_array_equal(unpack_bits(row.error_pattern, row.m), errors & decided)
         assert (row.rows_tested, row.errors) == (decided.sum(), (errors & decided).sum())
-    summary, _ = agreement(found[12], ["titanic-table"], 1e-6)
+    summary, _ = agreement(result[12], ["titanic-table"], 1e-6)
     compared = summary.set_index("kernel").loc["rbf", "points_compared"]
     assert compared == part.loc[part["method"] == "standard", "rows_tested"].sum() < 300
-    tidy = pd.DataFrame(table3(found[12], ["titanic-table"]))
+    tidy = pd.DataFrame(table3(result[12], ["titanic-table"]))
     spread = lookup(tidy)
     assert all(
         spread("titanic-table", "rbf", "proposed", f"{name}_speedup")[1] > 0
@@ -653,7 +655,7 @@ def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
     )
     _, body, notes = table3_layout(tidy, ["titanic-table"])
     assert any("95 % interval" in note for note in notes) and sum("±" in text for text in body[2]) == 7
-    _, _, notes = table3_layout(pd.DataFrame(table3(found[None], ["titanic-table"])), ["titanic-table"])
+    _, _, notes = table3_layout(pd.DataFrame(table3(result[None], ["titanic-table"])), ["titanic-table"])
     assert not any("95 % interval" in note for note in notes)
 
 
@@ -668,11 +670,14 @@ def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
             for stage in ("cells", "stopping", "test")
         }
 
-    found = samples("sampled")
-    of_cells = found["cells"]
-    assert (of_cells["splice/realisation-1/linear"], of_cells["image/realisation-5/linear"]) == (45, 1500)
-    assert {of_cells[name] for name in of_cells if "/rbf" in name} == {1500}
-    assert {*found["stopping"].values(), *found["test"].values()} == {None}
+    result = samples("sampled")
+    cells_table = result["cells"]
+    assert (cells_table["splice/realisation-1/linear"], cells_table["image/realisation-5/linear"]) == (
+        45,
+        1500,
+    )
+    assert {cells_table[name] for name in cells_table if "/rbf" in name} == {1500}
+    assert {*result["stopping"].values(), *result["test"].values()} == {None}
     assert set(samples("full")["cells"].values()) == {None}
 
 
@@ -703,12 +708,12 @@ def test_intervals_of_samples_hold_what_they_say():
         parts = []
         for each in costs.values():
             drawn = rng.choice(each, n, replace=False)
-            of_sample = {
+            sample_table = {
                 "stands_for": N / n,
                 "solving_cpu_s": drawn.sum(),
                 "solving_cpu_s_sd": drawn.std(ddof=1),
             }
-            row = cost(5 + drawn.sum(), 1.0, n, 0, **of_sample)
+            row = cost(5 + drawn.sum(), 1.0, n, 0, **sample_table)
             every = for_all_points(pd.DataFrame([row])).iloc[0]
             parts.append((every["cpu_s"], every["cpu_s_variance"]))
         (above, _), (below, _) = parts
@@ -812,10 +817,10 @@ def test_time_of_the_columns_takes_the_place_of_the_clock():
         pd.DataFrame(tidy).set_index(["dataset", "setting", "method", "metric"])["value"]
         for tidy in (table3(rows, ["d"]), causes.table3_in_columns(rows))
     )
-    at = "d", "linear", "proposed"
-    assert clock[*at, "time_speedup"] == 0.5 and columns[*at, "time_speedup"] == 6
+    place = "d", "linear", "proposed"
+    assert clock[*place, "time_speedup"] == 0.5 and columns[*place, "time_speedup"] == 6
     for metric in ("kernel_columns", "kernel_column_speedup", "certified"):
-        assert columns.loc[[(*at, metric)]].tolist() == clock.loc[[(*at, metric)]].tolist()
+        assert columns.loc[[(*place, metric)]].tolist() == clock.loc[[(*place, metric)]].tolist()
 
 
 def test_smo_alone_stops_at_a_gap_of_eps(root, registry):
@@ -832,16 +837,16 @@ def test_smo_alone_stops_at_a_gap_of_eps(root, registry):
 
 def test_smo_is_alone_in_the_methods_of_the_paper(run_loo, monkeypatch, cold):
     """Ours begins with the active-set method."""
-    asked = []
+    requested = []
     original = cells.leave_one_out
 
     def noting(*arguments, **options):
-        asked.append((options["method"], options.get("active_set", True)))
+        requested.append((options["method"], options.get("active_set", True)))
         return original(*arguments, **options)
 
     monkeypatch.setattr(cells, "leave_one_out", noting)
     run_loo(C=[1.0], active_set=False)
-    assert set(asked) == {("unlearn", True), ("retrain", False), ("certified", False)}
+    assert set(requested) == {("unlearn", True), ("retrain", False), ("certified", False)}
 
 
 def test_a_draw_of_the_selecting_splits_selects_its_own_model(prepared, job_of, monkeypatch):

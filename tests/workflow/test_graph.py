@@ -24,8 +24,8 @@ def test_the_drawn_rules_are_those_of_the_workflow(root, checkout):
     drawing = html.unescape((root / "docs/_static/rules.svg").read_text())
     drawn = dict(re.findall(r"<title>(\d+)</title>.*?<text[^>]*>(\w+)</text>", drawing, flags=re.DOTALL))
     assert "report" in labels.values() and sorted(drawn.values()) == sorted(labels.values())
-    found = arrows(drawn, re.findall(r"<title>(\d+)->(\d+)</title>", drawing))
-    assert found == arrows(labels, re.findall(r"(\d+) -> (\d+)", done.stdout)) != []
+    result = arrows(drawn, re.findall(r"<title>(\d+)->(\d+)</title>", drawing))
+    assert result == arrows(labels, re.findall(r"(\d+) -> (\d+)", done.stdout)) != []
 
 
 def test_tests_of_conventions_exist(root):

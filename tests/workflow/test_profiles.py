@@ -38,14 +38,15 @@ def test_jobs_of_several_cells_end_within_hours(root):
     assert max(minutes) <= 360 and {run.name for run in runs} >= {"loo", "stopping", "test", "estimators"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kubernetes", "s3"])
-def test_profiles_of_stores_plan_the_demo(checkout, name):
-    """By a dry run: no store is here."""
-    pytest.importorskip("snakemake_storage_plugin_s3", reason="its plugin is not installed")
-    pytest.importorskip("snakemake_executor_plugin_kubernetes", reason="its plugin is not installed")
-    settings = profile(checkout.folder, name)
-    assert settings["default-storage-provider"] == "s3" and (name == "s3" or settings["executor"] == name)
+def test_profiles_of_stores_name_their_plugins(root, name):
+    settings = profile(root, name)
+    plugins = {settings["default-storage-provider"], settings.get("executor")} - {None}
+    assert plugins == {"s3", "kubernetes"} & {"s3", name}
+    for plugin in plugins:
+        assert re.search(
+            rf"snakemake-(?:storage|executor)-plugin-{plugin}", (root / "profiles/README.md").read_text()
+        )
 
 
 def test_exhibits_of_a_paper_are_made_in_one_submission(root):
@@ -71,9 +72,9 @@ def test_profiles_give_defaults_for_the_other_rules(root):
 @pytest.mark.slow
 def test_timed_cells_have_a_node_of_their_own(checkout):
     target = "results/timed/franc2008/cells/loo/titanic-table/realisation-1/linear.parquet"
-    own = {"preset": "timed", "franc2008": {"datasets": ["titanic-table"]}}
+    entry = {"preset": "timed", "franc2008": {"datasets": ["titanic-table"]}}
     for timing in ("shared", "exclusive"):
-        done = checkout.snakemake("--dry-run", "--", target, config={**own, "timing": timing})
+        done = checkout.snakemake("--dry-run", "--", target, config={**entry, "timing": timing})
         assert done.returncode == 0, done.stderr
         assert ("slurm_extra=--exclusive" in done.stdout + done.stderr) == (timing == "exclusive")
 
@@ -128,12 +129,12 @@ def test_submit_and_status(cluster, tmp_path):
     bad = cluster("submit", 1, 100, 5, "--exclusive", script(tmp_path, "bad", "exit 3"))
     assert ended(cluster, good) == "success" and ended(cluster, bad) == "failed"
     first, second = [line for line in (tmp_path / "calls").read_text().splitlines() if "sub " in line]
-    wanted = {
+    expected = {
         "pbs": ("select=1:ncpus=2:mem=3000mb -l walltime=1:30:00", "place=excl"),
         "lsf": ("-n 2 -R span[hosts=1] rusage[mem=3000MB] -M 3000MB -W 90", " -x "),
         "sge": ("-pe smp 2 -l h_rss=1500M,h_rt=5400", "exclusive=true"),
     }[cluster.kind]
-    assert wanted[0] in first and wanted[1] in second and wanted[1] not in first
+    assert expected[0] in first and expected[1] in second and expected[1] not in first
 
 
 def test_cancel_and_unknown_jobs(cluster, tmp_path):
@@ -149,7 +150,7 @@ def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
     if cluster.kind != "pbs":
         pytest.skip("one of the three is enough here: the script is tested on all")
     target = "results/generic/franc2008/cells/loo/titanic-table/realisation-1/linear.parquet"
-    own = {"datasets": ["titanic-table"], "methods": ["unlearn"], "linear": {"C": [1]}}
+    entry = {"datasets": ["titanic-table"], "methods": ["unlearn"], "linear": {"C": [1]}}
     done = checkout.snakemake(
         "--profile",
         "profiles/cluster-generic",
@@ -159,7 +160,7 @@ def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
         "5",
         "--",
         target,
-        config={"preset": "generic", "franc2008": own},
+        config={"preset": "generic", "franc2008": entry},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (checkout.folder / target).exists()

@@ -99,14 +99,14 @@ def test_the_report_of_snakemake_itself_has_every_exhibit_with_its_caption(redra
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         page = archive.read("report/report.html").decode()
     start = re.search(r"var results = (?=\{\")", page).end()
-    found, _ = json.JSONDecoder().raw_decode(page, start)
+    result, _ = json.JSONDecoder().raw_decode(page, start)
     expected = {
         (key, exhibit.name, exhibit.subject)
         for key, paper in load_papers().items()
         for exhibit in paper.exhibits.values()
     }
-    assert {(path.split("/")[2], *own["labels"].values()) for path, own in found.items()} == expected
-    assert all(len(own["caption"]) > 50 for own in found.values())
+    assert {(path.split("/")[2], *entry["labels"].values()) for path, entry in result.items()} == expected
+    assert all(len(entry["caption"]) > 50 for entry in result.values())
 
 
 # goes to the exhibit of a link, and tells what is seen there
@@ -210,9 +210,9 @@ def test_the_scorecard_is_filtered_and_the_address_keeps_the_filter(redrawn, bro
           form.dispatchEvent(new Event('input'));
         })(document.querySelector('.filters'))"""
     )
-    of = figures[(figures["state"] == "explained") & (figures["paper"] == "wen2017")]
-    expected = set(of.loc[of["dataset"].str.contains("heart"), "id"])
-    assert 0 < len(expected) < len(of) and set(browser.value(SHOWN)) == expected
+    known = figures[(figures["state"] == "explained") & (figures["paper"] == "wen2017")]
+    expected = set(known.loc[known["dataset"].str.contains("heart"), "id"])
+    assert 0 < len(expected) < len(known) and set(browser.value(SHOWN)) == expected
     assert browser.value("document.querySelector('.filters output').textContent") == (
         f"{len(expected)} of {len(figures)} shown"
     )
@@ -235,9 +235,9 @@ def test_the_scorecard_is_sorted_by_any_column(redrawn, browser):
     for _ in range(2):
         browser.value(click % column)
         orders.append(browser.value(SHOWN))
-    own = pd.to_numeric(figures.loc[figures["published_relative"] == "", "value"], errors="coerce").dropna()
+    entry = pd.to_numeric(figures.loc[figures["published_relative"] == "", "value"], errors="coerce").dropna()
     for order, rising in zip(orders, (True, False), strict=True):
-        values = own[[row for row in order if row in own.index]]
+        values = entry[[row for row in order if row in entry.index]]
         assert values.is_monotonic_increasing if rising else values.is_monotonic_decreasing
     browser.value(click % heads.index("State"))
     states = list(figures.loc[browser.value(SHOWN), "state"])
@@ -265,8 +265,8 @@ def test_a_row_leads_to_what_made_it(redrawn, browser):
     named = next(entry for entry in rest if entry.startswith("wen2017_")).split(", ")
     assert named[-1] == "wen2017_make_exhibits" and len(named) > 1 and set(named) <= set(known)
     libraries = pd.read_csv(clone / "results/paper/libraries.csv", keep_default_na=False)
-    own = libraries[(libraries["paper"] == "wen2017") & (libraries["stage"] == "seeds")]
-    for row in own.itertuples():
+    part = libraries[(libraries["paper"] == "wen2017") & (libraries["stage"] == "seeds")]
+    for row in part.itertuples():
         rows = f"{row.rows} in results/paper/wen2017/rows/seeds.parquet: library {row.library}, commit "
         said = [entry for entry in rest if entry.startswith(rows)]
         assert len(said) == 1 and (row.commit[:12] or "not recorded") in said[0]
@@ -316,8 +316,8 @@ def test_figures_are_dark_in_the_dark_theme_and_light_on_paper(redrawn, browser)
     filters = "[...document.querySelectorAll('.figure img')].map(image => getComputedStyle(image).filter)"
     for dark, media, inverted in ((False, "", False), (True, "", True), (True, "print", False)):
         browser.open(page, DESKTOP, dark, media=media)
-        found = set(browser.value(filters))
-        assert len(found) == 1 and ("invert" in found.pop()) == inverted
+        result = set(browser.value(filters))
+        assert len(result) == 1 and ("invert" in result.pop()) == inverted
 
 
 def test_paper_has_all_of_a_page(redrawn, browser):

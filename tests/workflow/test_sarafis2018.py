@@ -148,21 +148,23 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
     X, y, X_test, y_test = part.X, part.y, part.X_test, part.y_test
     gram = Gram(X, RBF(1 / 3))
     for positive, negative in ((2**-4, 1), (16, 2**-4), (16, 16)):
-        own = frame[(frame["C_positive"] == positive) & (frame["C_negative"] == negative)].set_index("method")
+        entry = frame[(frame["C_positive"] == positive) & (frame["C_negative"] == negative)].set_index(
+            "method"
+        )
         C = np.where(y > 0, positive, negative)
         solution = solve_csvc(gram, y, C)
-        assert own["objective"]["test"] == solution.objective and own["n_sv"]["test"] == solution.n_sv
+        assert entry["objective"]["test"] == solution.objective and entry["n_sv"]["test"] == solution.n_sv
         wrong = (decision_function(gram, y, solution, X_test) >= 0) != (y_test > 0)
-        assert own["errors"]["test"] == wrong.sum()
-        assert own["estimate"]["span_rule"] == span_rule(gram, y, solution).error
-        assert own["estimate"]["span_rule_lazy"] == own["estimate"]["span_rule"]
-        assert own["estimate"]["xi_alpha"] == xi_alpha(gram, y, solution).error
+        assert entry["errors"]["test"] == wrong.sum()
+        assert entry["estimate"]["span_rule"] == span_rule(gram, y, solution).error
+        assert entry["estimate"]["span_rule_lazy"] == entry["estimate"]["span_rule"]
+        assert entry["estimate"]["xi_alpha"] == xi_alpha(gram, y, solution).error
         bound = span_bound(gram, y, solution)
-        assert own["bound"]["span_bound"] == bound.bound and own["n_empty"]["span_bound"] == bound.n_empty
-        assert own["errors"]["loo"] == leave_one_out(gram, y, C, "retrain").errors.sum()
-        assert abs(own["errors"]["kfold"] - own["errors"]["kfold_libsvm"]) <= 1
+        assert entry["bound"]["span_bound"] == bound.bound and entry["n_empty"]["span_bound"] == bound.n_empty
+        assert entry["errors"]["loo"] == leave_one_out(gram, y, C, "retrain").errors.sum()
+        assert abs(entry["errors"]["kfold"] - entry["errors"]["kfold_libsvm"]) <= 1
         svc = SVC(C=1.0, gamma=1 / 3, class_weight={1: positive, -1: negative}).fit(X, y)
-        assert (svc.predict(X_test) != y_test).sum() == pytest.approx(own["errors"]["test"], abs=1)
+        assert (svc.predict(X_test) != y_test).sum() == pytest.approx(entry["errors"]["test"], abs=1)
     assert frame[frame["method"] == "span_rule_lazy"]["kernel_values"].gt(0).all()
 
 
@@ -182,12 +184,14 @@ def test_readings_are_those_of_the_library(data, job_of):
     for C_positive, C_negative in ((2**-4, 1), (16, 16)):
         C = np.where(part.y > 0, C_positive, C_negative)
         solution = solve_csvc(gram, part.y, C)
-        own = radius.loc[C_positive, C_negative]
+        entry = radius.loc[C_positive, C_negative]
         slack = np.maximum(0, 1 - part.y * solution.decision)
-        wanted = np.mean((solution.alpha > 0) & (2 * solution.alpha * (1 - least) + slack >= 1))
-        assert own.loc["xi_alpha", "estimate"] == pytest.approx(wanted)
+        expected = np.mean((solution.alpha > 0) & (2 * solution.alpha * (1 - least) + slack >= 1))
+        assert entry.loc["xi_alpha", "estimate"] == pytest.approx(expected)
         half = replace(sphere, squared_radius=sphere.squared_radius / 4)
-        assert own.loc["span_bound", "bound"] == pytest.approx(span_bound(gram, part.y, solution, half).bound)
+        assert entry.loc["span_bound", "bound"] == pytest.approx(
+            span_bound(gram, part.y, solution, half).bound
+        )
         assert qp.loc[(C_positive, C_negative, "span_rule_qp"), "cpu_s"] > 0
     # files of rows have the columns of both kinds of weights
     (ratio, *_) = causes.times_by_qp(qp.reset_index().assign(dataset="d", A=np.nan, B=np.nan, C=np.nan))
@@ -211,8 +215,8 @@ def test_spans_by_the_general_solver(data, job_of, monkeypatch):
     job = job_of(data, paper="sarafis2018", experiment=CLASS_WEIGHTS)
     settings = SimpleNamespace(**{**SETTINGS, "axes": AXES, "every": 2, "jobs": 1})
     rows = pd.DataFrame(job.rows(general_qp.run_general_qp, m=50, part=1, settings=settings))
-    found = rows[rows["method"] == "kfold_libsvm"]["cpu_s"]
-    assert len(found) and found.tolist() == pytest.approx([SETTINGS["folds"] * 0.04] * len(found))
+    result = rows[rows["method"] == "kfold_libsvm"]["cpu_s"]
+    assert len(result) and result.tolist() == pytest.approx([SETTINGS["folds"] * 0.04] * len(result))
     assert (rows[rows["method"] == "span_rule_qp"]["cpu_s"] > 0).all()
 
 
@@ -246,10 +250,10 @@ def test_membership_is_largest_at_the_mean_of_the_class():
 def test_a_killed_job_resumes_at_a_stripe(run, tmp_path, monkeypatch):
     options = {"loo_every": 0, "libsvm_every": 0}
     whole = run(**options)
-    asked = []
-    monkeypatch.setattr(cell.Cell, "run", lambda *arguments: asked.append(1))
+    requested = []
+    monkeypatch.setattr(cell.Cell, "run", lambda *arguments: requested.append(1))
     again = run(**options)
-    assert asked == [] and [row["estimate"] for row in again if "estimate" in row] == [
+    assert requested == [] and [row["estimate"] for row in again if "estimate" in row] == [
         row["estimate"] for row in whole if "estimate" in row
     ]
 
@@ -292,7 +296,7 @@ def made_rows():
         shared = {"experiment": experiment, "dataset": dataset, "m": m, "gamma": 0.25, "gram_cpu_s": 0.9}
         shared |= {"realisation": 1, "rows_tested": 1000, "status": OK, **model}
         test = 0.1 + 0.02 * distance
-        found = {
+        result = {
             "test": {"estimate": test, "cpu_s": 0.1, "n_inbound": 10, "n_sv": 40},
             "span_rule": {"estimate": test + 0.01, "cpu_s": 0.01},
             "span_bound": {"bound": 2 - test, "cpu_s": 0.1, "n_empty": 0},
@@ -302,7 +306,7 @@ def made_rows():
             "kfold_libsvm": {"estimate": test + 0.03 - 0.05 * (distance == 1), "cpu_s": 30.0},
             "span_rule_lazy": {"estimate": test + 0.01, "cpu_s": 0.5},
         }
-        rows.extend({**shared, "method": method, **values} for method, values in found.items())
+        rows.extend({**shared, "method": method, **values} for method, values in result.items())
 
     for experiment, dataset, m in (
         (CLASS_WEIGHTS, "image", 1300),
@@ -324,7 +328,7 @@ def made_rows():
 def test_models_where_an_estimate_is_least():
     values = pd.DataFrame({"ties": [0.1, 0.1, 0.2, np.nan, 0.05], "one": [2, 3, 1, 0.5, 0], "none": np.nan})
     errors = at_minimum(values, pd.Series([0.3, 0.4, 0.1, 0.9, np.nan]))
-    assert {name: of.dropna().tolist() for name, of in errors.items()} == {
+    assert {name: known.dropna().tolist() for name, known in errors.items()} == {
         "ties": [0.3, 0.4],
         "one": [0.9],
         "none": [],
@@ -348,21 +352,21 @@ def values_of(rows):
 
 def test_tables():
     rows = made_rows()
-    found = values_of(rows)
-    assert found["table1"]("image", "", "train_rows")[0] == 1300
-    assert found["table1"]("image", "", "features")[0] == 4
-    assert found["table2"]("image", "span_rule", "test_error")[0] == pytest.approx(0.1)
-    assert found["table2"]("image", "kfold", "test_error")[0] == pytest.approx(0.12)
-    assert found["table2"]("image", "span_bound", "test_error")[0] == pytest.approx(0.14)
-    assert found["table3"]("bank-marketing", "best_on_test", "test_error")[0] == pytest.approx(0.1)
-    assert np.isnan(found["table3"]("image", "span_rule", "test_error")[0])
-    assert found["table4"]("image", "span_rule", "rmse_to_test_error")[0] == pytest.approx(0.01)
-    assert found["table4"]("image", "span_rule", "distance_to_loo")[0] == pytest.approx(0.002)
-    assert found["table5"]("image", "svm", "svs") == (40, 0)
+    result = values_of(rows)
+    assert result["table1"]("image", "", "train_rows")[0] == 1300
+    assert result["table1"]("image", "", "features")[0] == 4
+    assert result["table2"]("image", "span_rule", "test_error")[0] == pytest.approx(0.1)
+    assert result["table2"]("image", "kfold", "test_error")[0] == pytest.approx(0.12)
+    assert result["table2"]("image", "span_bound", "test_error")[0] == pytest.approx(0.14)
+    assert result["table3"]("bank-marketing", "best_on_test", "test_error")[0] == pytest.approx(0.1)
+    assert np.isnan(result["table3"]("image", "span_rule", "test_error")[0])
+    assert result["table4"]("image", "span_rule", "rmse_to_test_error")[0] == pytest.approx(0.01)
+    assert result["table4"]("image", "span_rule", "distance_to_loo")[0] == pytest.approx(0.002)
+    assert result["table5"]("image", "svm", "svs") == (40, 0)
     # fit, span rule and a ninth of the matrix
-    assert found["table6"]("image", "span_rule_shared", "time")[0] == pytest.approx(0.1 + 0.01 + 0.1)
-    assert found["table6"]("image", "kfold", "time")[0] == pytest.approx(30)
-    assert found["table6"]("image", "loo_shared", "time")[0] == pytest.approx(0.1 + 0.2 + 0.1)
+    assert result["table6"]("image", "span_rule_shared", "time")[0] == pytest.approx(0.1 + 0.01 + 0.1)
+    assert result["table6"]("image", "kfold", "time")[0] == pytest.approx(30)
+    assert result["table6"]("image", "loo_shared", "time")[0] == pytest.approx(0.1 + 0.2 + 0.1)
 
 
 def test_the_bound_stands_for_xi_alpha_where_both_are_printed_alike():
@@ -375,28 +379,28 @@ def test_the_bound_stands_for_xi_alpha_where_both_are_printed_alike():
     (acts,) = yaml.safe_load((folder / "causes.yaml").read_text())["bound_for_xi_alpha"]["acts"]
     assert sorted(acts["datasets"]) == sorted(names.get(name, name) for name in alike)
     rows = made_rows()
-    found = {row["dataset"]: row for row in causes.bound_for_xi_alpha(rows)}
-    wanted = values_of(rows)["table2"]("image", "span_bound", "test_error")[0]
-    assert (found["image"]["method"], found["image"]["value"]) == ("xi_alpha", wanted)
+    result = {row["dataset"]: row for row in causes.bound_for_xi_alpha(rows)}
+    expected = values_of(rows)["table2"]("image", "span_bound", "test_error")[0]
+    assert (result["image"]["method"], result["image"]["value"]) == ("xi_alpha", expected)
 
 
 def test_failed_runs_are_left_out_and_counted():
     rows = made_rows()
     best = (rows["dataset"] == "image") & (rows["C_positive"] == 1) & (rows["C_negative"] == 1)
     rows.loc[best & (rows["method"] == "test"), ["status", "estimate"]] = [ERROR, np.nan]
-    found = values_of(rows)["table2"]
-    assert found("image", "span_rule", "test_error")[0] == pytest.approx(0.12)
-    assert found("image", "all", "failed")[0] == 1 and found("image", "test", "models")[0] == 8
+    result = values_of(rows)["table2"]
+    assert result("image", "span_rule", "test_error")[0] == pytest.approx(0.12)
+    assert result("image", "all", "failed")[0] == 1 and result("image", "test", "models")[0] == 8
 
 
 def test_times_are_those_of_the_models_that_libsvm_ran_on():
     rows = made_rows()
     rows.loc[(rows["method"] == "test") & (rows["C_positive"] == 1), "cpu_s"] = 1.0
     rows = rows[~(rows["method"].isin(["kfold_libsvm", "span_rule_lazy"]) & (rows["C_positive"] != 1))]
-    found = values_of(rows)["table6"]
-    assert found("image", "all", "models")[0] == 3
-    assert found("image", "span_rule_shared", "time")[0] == pytest.approx(1.11)
-    assert found("image", "span_rule_shared", "time_all_models")[0] == pytest.approx(0.4 + 0.11)
+    result = values_of(rows)["table6"]
+    assert result("image", "all", "models")[0] == 3
+    assert result("image", "span_rule_shared", "time")[0] == pytest.approx(1.11)
+    assert result("image", "span_rule_shared", "time_all_models")[0] == pytest.approx(0.4 + 0.11)
 
 
 def test_curves_pass_through_the_best_model():
@@ -417,22 +421,22 @@ def exhibits(tmp_path, rows, root):
 
 def test_layouts_put_the_published_values_in_brackets(tmp_path, root):
     tidy, published = exhibits(tmp_path, made_rows(), root)
-    found = {}
+    result = {}
     for table in TABLES:
         more = {"published_rows": ["splice-libsvm"], "sv_counts": 0.1} if table == "table5" else {}
-        found[table] = getattr(layout, f"{table}_layout")(tidy[table], published, **more)
-        write_markdown(tmp_path / f"{table}.md", table, *found[table])
-        write_tex(tmp_path / f"{table}.tex", table, *found[table])
-        columns, body, _ = found[table]
+        result[table] = getattr(layout, f"{table}_layout")(tidy[table], published, **more)
+        write_markdown(tmp_path / f"{table}.md", table, *result[table])
+        write_tex(tmp_path / f"{table}.tex", table, *result[table])
+        columns, body, _ = result[table]
         assert all(len(line) == len(columns) for line in body)
-    image = found["table2"][1][0]
+    image = result["table2"][1][0]
     assert image[:4] == ["image", "0.1000 (0.0623)", "0.1400 (0.1158)", "0.1200 (0.0623)"]
     assert image[-3:] == ["R < K < B = X", "R = K < X < B", "4 of 6"]
     assert "splice (LIBSVM) *" in (tmp_path / "table5.md").read_text()
-    own, printed = lookup(tidy["table5"]), lookup(published[published["exhibit"] == "table5"])
-    assert sv_counts_agree(own, printed, "image", 0.1) is False
+    entry, printed = lookup(tidy["table5"]), lookup(published[published["exhibit"] == "table5"])
+    assert sv_counts_agree(entry, printed, "image", 0.1) is False
     assert sv_counts_agree(printed, printed, "image", 0) is True
-    assert sv_counts_agree(own, printed, "unheard-of", 0.1) is None
+    assert sv_counts_agree(entry, printed, "unheard-of", 0.1) is None
 
 
 def heights(ax):
@@ -540,21 +544,21 @@ def test_published_figures_have_their_counterparts(tmp_path, root, scorecard_of)
 def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
     """The sample's errors are those of the same folds of the whole run, ours are compared on the same rows,
     and the time of all folds is stated with an interval."""
-    found = {}
+    result = {}
     for sample in (None, 1, 2):
         rows = run(**({"libsvm_folds": sample} if sample else {}))
         (tmp_path / "checkpoint.jsonl").unlink()
         write_rows(tmp_path / f"{sample}.parquet", rows, WEIGHT_ROWS)
-        found[sample] = read_rows([tmp_path / f"{sample}.parquet"])
-    whole = found[None]
+        result[sample] = read_rows([tmp_path / f"{sample}.parquet"])
+    whole = result[None]
     assert whole["folds_run"].isna().all() and whole["fold_errors"].isna().all()
-    assert len({tuple(drawn) for drawn in found[1]["folds_run"].dropna()}) > 1
+    assert len({tuple(drawn) for drawn in result[1]["folds_run"].dropna()}) > 1
     for sample in (1, 2):
-        own = found[sample]
+        entry = result[sample]
         for method in ("kfold", "test", "loo"):
-            ours, theirs = (rows[rows["method"] == method]["errors"].tolist() for rows in (own, whole))
+            ours, theirs = (rows[rows["method"] == method]["errors"].tolist() for rows in (entry, whole))
             assert ours == theirs
-        kfold, libsvm = (own[own["method"] == name] for name in ("kfold", "kfold_libsvm"))
+        kfold, libsvm = (entry[entry["method"] == name] for name in ("kfold", "kfold_libsvm"))
         assert [sum(counts) for counts in kfold["fold_errors"]] == kfold["errors"].tolist()
         assert all(len(drawn) == sample for drawn in libsvm["folds_run"])
         assert libsvm["rows_tested"].between(9 * sample, 11 * sample).all()
@@ -566,15 +570,15 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
             )
         ]
         assert np.mean(same) > 0.7
-        tidy = pd.DataFrame(sarafis.table6(own.assign(dataset="d")))
+        tidy = pd.DataFrame(sarafis.table6(entry.assign(dataset="d")))
         value = lookup(tidy)
         ratio, half = value("d", "span_rule", "libsvm_over")
         assert half > 0
         times = (value("d", name, "time")[0] for name in ("kfold", "span_rule"))
         assert ratio == pytest.approx(np.divide(*times))
-        of_all = [np.mean(seconds) * 5 for seconds in libsvm["fold_cpu_s"]]
-        assert value("d", "kfold", "time")[0] == pytest.approx(np.mean(of_all))
+        all_table = [np.mean(seconds) * 5 for seconds in libsvm["fold_cpu_s"]]
+        assert value("d", "kfold", "time")[0] == pytest.approx(np.mean(all_table))
         assert any("95 % interval" in note for note in layout.table6_layout(tidy, tidy.iloc[:0])[2])
-        distance = lookup(pd.DataFrame(sarafis.table4(own.assign(dataset="d"))))
+        distance = lookup(pd.DataFrame(sarafis.table4(entry.assign(dataset="d"))))
         assert distance("d", "kfold", "distance_to_kfold_libsvm")[0] < 0.05
     assert "libsvm_over" not in {row["metric"] for row in sarafis.table6(whole.assign(dataset="d"))}

@@ -118,27 +118,27 @@ def test_every_printed_figure_is_read_and_has_a_tolerance(root, claims, paper):
 def test_registry_names_of_the_printed_data_sets(root, registry):
     for paper in PRINTED:
         published = read_published(root / f"workflow/papers/{paper}/printed.csv")
-        of_tables = published[published["exhibit"].str.startswith("table")]
-        assert set(of_tables["dataset"]) <= set(registry), paper
+        tables_table = published[published["exhibit"].str.startswith("table")]
+        assert set(tables_table["dataset"]) <= set(registry), paper
 
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper):
     path = root / f"workflow/papers/{paper}/printed.csv"
     published = read_published(path)
-    found = figures(paper, read_printed(path), published, published, claims[paper]["figures"])
-    assert list(found.columns) == COLUMNS and len(found) == PRINTED[paper]
-    pd.testing.assert_frame_equal(found[TIDY_COLUMNS], read_printed(path))
-    assert (found["reproduced"] != "").all() and set(found["within"]) <= {"yes", ""}
-    assert (found.loc[found["within"] == "", "reason"] != "").all()
+    result = figures(paper, read_printed(path), published, published, claims[paper]["figures"])
+    assert list(result.columns) == COLUMNS and len(result) == PRINTED[paper]
+    pd.testing.assert_frame_equal(result[TIDY_COLUMNS], read_printed(path))
+    assert (result["reproduced"] != "").all() and set(result["within"]) <= {"yes", ""}
+    assert (result.loc[result["within"] == "", "reason"] != "").all()
 
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_a_paper_that_was_not_run_has_its_rows(root, claims, paper):
     path = root / f"workflow/papers/{paper}/printed.csv"
-    found = figures(paper, read_printed(path), read_published(path), None, claims[paper]["figures"])
-    assert len(found) == PRINTED[paper] and (found["reproduced"] == "").all()
-    assert set(found["reason"]) <= {"the paper was not run", "the unit of the other times"}
+    result = figures(paper, read_printed(path), read_published(path), None, claims[paper]["figures"])
+    assert len(result) == PRINTED[paper] and (result["reproduced"] == "").all()
+    assert set(result["reason"]) <= {"the paper was not run", "the unit of the other times"}
 
 
 def frame(*rows):
@@ -229,8 +229,12 @@ def test_what_is_not_there_has_a_reason():
         (("t", "d", "s", "m", "q"), "no run succeeded"),
         (("t", "e", "s", "m", "z"), "not run at this size, and not extrapolated"),
     ):
-        found = row(*key)
-        assert (found["reason"], found["reproduced"], found["within"]) == (reason, "", ""), key
+        values_found = row(*key)
+        assert (values_found["reason"], values_found["reproduced"], values_found["within"]) == (
+            reason,
+            "",
+            "",
+        ), key
     guessed, partial = row("t", "e", "s", "m", "q"), row("t", "e", "k=10", "m", "q")
     assert (guessed["reproduced"], guessed["extrapolated"], guessed["within"]) == ("7", "reproduced", "no")
     assert (partial["extrapolated"], partial["within"]) == ("reproduced", "yes")
@@ -254,13 +258,13 @@ def test_a_set_of_the_same_distribution_stands_for_one_that_was_not_run():
         declared = {"datasets": {"real": {"is": "made"}}, "whole": {**whole, "runs": {"s": runs}}}
         return figures("p", *as_read(published), frame(*rows), rule, stand_ins=declared).iloc[0]
 
-    found = row(ours)
+    values_found = row(ours)
     # two draws, and not one point
-    assert (found["rows"], found["dataset"]) == ("same distribution", "real")
-    assert (found["reproduced"], found["within"]) == ("11", "yes")
+    assert (values_found["rows"], values_found["dataset"]) == ("same distribution", "real")
+    assert (values_found["reproduced"], values_found["within"]) == ("11", "yes")
     assert row(ours, runs=6)["reason"] == "data set not run: real"
-    found = row([*ours, ("t", "real", "s", "m", "q", 11.0, np.nan, "percent")])
-    assert found["rows"] == "exact" and found["within"] == ""
+    values_found = row([*ours, ("t", "real", "s", "m", "q", 11.0, np.nan, "percent")])
+    assert values_found["rows"] == "exact" and values_found["within"] == ""
 
 
 def test_units_have_to_be_the_same():
@@ -275,10 +279,10 @@ def test_figures_that_a_paper_extrapolated(root, claims):
     path = root / "workflow/papers/wen2017/printed.csv"
     published = read_published(path)
     extrapolated = declared(path)["extrapolated"]
-    found = figures(
+    result = figures(
         "wen2017", read_printed(path), published, published, claims["wen2017"]["figures"], extrapolated
     )
-    marked = found[found["extrapolated"] != "no"]
+    marked = result[result["extrapolated"] != "no"]
     assert marked[["exhibit", "dataset", "setting", "method"]].to_numpy().tolist() == [
         ["table3", "mnist", "k=100", "libsvm"],
         ["table3", "mnist", "k=100", "sir"],  # its unit is
@@ -291,8 +295,8 @@ def test_products_are_one_figure(root, claims):
     ours = published.copy()
     banana = ours["dataset"].eq("banana") & ours["metric"].eq("subset_size")
     ours.loc[banana, "value"] = 100
-    found = figures("bakir2004", read_printed(path), published, ours, claims["bakir2004"]["figures"])
-    subsets = found[found["metric"] == "subsets"].set_index("dataset")
+    result = figures("bakir2004", read_printed(path), published, ours, claims["bakir2004"]["figures"])
+    subsets = result[result["metric"] == "subsets"].set_index("dataset")
     assert subsets.loc["banana", ["value", "reproduced", "within"]].tolist() == ["5x200", "5x100", "no"]
     assert subsets.loc["waveform", ["value", "reproduced", "within"]].tolist() == ["5x200", "5x200", "yes"]
 
@@ -300,15 +304,15 @@ def test_products_are_one_figure(root, claims):
 def test_totals_and_pages(root, claims):
     path = root / "workflow/papers/franc2008/printed.csv"
     published = read_published(path)
-    of_figures = figures(
+    figures_table = figures(
         "franc2008", read_printed(path), published, published, claims["franc2008"]["figures"]
     )
     decided = pd.DataFrame({"claim": list(claims["franc2008"]["claims"]), "tests": 2, "held": 2})
-    of_claims = verdicts(claims, {"franc2008": decided})
-    assert len(of_claims) == sum(len(entry["claims"]) for entry in claims.values())
-    assert set(of_claims.loc[of_claims["paper"] == "wen2017", "verdict"]) == {"not testable here"}
-    of_exhibits = exhibits(claims, of_figures, of_claims)
-    by_exhibit = of_exhibits.set_index(["paper", "exhibit"])
+    claims_table = verdicts(claims, {"franc2008": decided})
+    assert len(claims_table) == sum(len(entry["claims"]) for entry in claims.values())
+    assert set(claims_table.loc[claims_table["paper"] == "wen2017", "verdict"]) == {"not testable here"}
+    exhibits_table = exhibits(claims, figures_table, claims_table)
+    by_exhibit = exhibits_table.set_index(["paper", "exhibit"])
     assert len(by_exhibit) == sum(len(entry["exhibits"]) for entry in claims.values())
     # five claims of the paper are about Table 3, and its times are not compared
     names = ["settings", "results", "reproduced", "compared", "within", "tests", "held", "verdict"]
@@ -327,15 +331,17 @@ def test_totals_and_pages(root, claims):
     assert by_exhibit.loc[("wen2017", "table1"), "verdict"] == "not testable here"
     assert by_exhibit.loc[("sarafis2018", "figure6"), "verdict"] == "not testable here"
 
-    of_causes = cause_table({"franc2008": [Cause("c", {"statement": "So.", "acts": []})]}, of_figures)
-    _, body = paper_table({paper: entry["name"] for paper, entry in claims.items()}, of_exhibits, of_claims)
+    causes_table = cause_table({"franc2008": [Cause("c", {"statement": "So.", "acts": []})]}, figures_table)
+    _, body = paper_table(
+        {paper: entry["name"] for paper, entry in claims.items()}, exhibits_table, claims_table
+    )
     assert ["Franc et al. (2008)", "104 of 104", *"000", "12 of 12", *"000"] in body
     assert ["Wen et al. (2017)", *["n/a"] * 4, "0 of 9", *"009"] in body and len(body) == len(claims)
-    said = "\n".join(totals(of_exhibits, of_claims))
+    said = "\n".join(totals(exhibits_table, claims_table))
     assert "results: 182; a number of ours stands beside 182; of 104 that are decided, 104 are within" in said
     assert "Claims of the papers: 45; 12 reproduced, 33 not testable here." in said
     numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
-    values = page_values(claims, of_figures, of_exhibits, of_claims, numbers, of_causes)
+    values = page_values(claims, figures_table, exhibits_table, claims_table, numbers, causes_table)
     assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""
     assert values["numbers"]["wen2017", "faster"] == []
 
@@ -360,29 +366,29 @@ def test_a_strip_shows_what_the_verdict_counts(claims, kinds, verdict, parts):
     """Four tests hold of the claims about the exhibit, beside these figures."""
     rows = [("bakir2004", "figure3", kind, "1", within, explained) for kind, within, explained in kinds]
     columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
-    own = claims["bakir2004"]
+    entry = claims["bakir2004"]
     named = [
         name
-        for name, claim in own["claims"].items()
+        for name, claim in entry["claims"].items()
         if claim["by"] == "paper" and "figure3" in claim["exhibits"]
     ]
-    counts = [4 if name == named[0] else 0 for name in own["claims"]]
-    decided = pd.DataFrame({"claim": list(own["claims"]), "tests": counts, "held": counts})
-    of_claims = verdicts({"bakir2004": own}, {"bakir2004": decided})
-    found = exhibits({"bakir2004": own}, pd.DataFrame(rows, columns=columns), of_claims)
-    row = found.set_index("exhibit").loc["figure3"]
+    counts = [4 if name == named[0] else 0 for name in entry["claims"]]
+    decided = pd.DataFrame({"claim": list(entry["claims"]), "tests": counts, "held": counts})
+    claims_table = verdicts({"bakir2004": entry}, {"bakir2004": decided})
+    values_found = exhibits({"bakir2004": entry}, pd.DataFrame(rows, columns=columns), claims_table)
+    row = values_found.set_index("exhibit").loc["figure3"]
     assert row["verdict"] == verdict
     assert strip(row) == parts
 
 
 def test_the_strip_of_an_exhibit_of_settings_has_its_settings(claims):
     """Table 2 of Wen et al. has no others."""
-    own = claims["wen2017"]
+    entry = claims["wen2017"]
     rows = [("wen2017", "table2", "setting", "1", within, "") for within in ("yes", "yes", "no")]
     columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
-    of_claims = verdicts({"wen2017": own}, {})
-    found = exhibits({"wen2017": own}, pd.DataFrame(rows, columns=columns), of_claims)
-    row = found.set_index("exhibit").loc["table2"]
+    claims_table = verdicts({"wen2017": entry}, {})
+    result = exhibits({"wen2017": entry}, pd.DataFrame(rows, columns=columns), claims_table)
+    row = result.set_index("exhibit").loc["table2"]
     assert (row["verdict"], strip(row)) == ("reproduced but for 1 of 3", [("within", 2), ("missed", 1)])
 
 
@@ -440,16 +446,16 @@ def test_tables_of_pages_have_scopes_groups_and_columns_of_numbers():
 
 def test_committed_scorecard_has_every_figure_and_claim(root, claims):
     results = root / "results/paper"
-    found = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
+    result = pd.read_csv(results / "scorecard.csv", dtype=str, keep_default_na=False)
     printed = [
         read_printed(root / f"workflow/papers/{paper}/printed.csv").assign(paper=paper)
         for paper in claims
         if "figures" in claims[paper]
     ]
     pd.testing.assert_frame_equal(
-        found[["paper", *TIDY_COLUMNS]], pd.concat(printed, ignore_index=True)[["paper", *TIDY_COLUMNS]]
+        result[["paper", *TIDY_COLUMNS]], pd.concat(printed, ignore_index=True)[["paper", *TIDY_COLUMNS]]
     )
-    assert ((found["reproduced"] != "") | (found["reason"] != "")).all()
+    assert ((result["reproduced"] != "") | (result["reason"] != "")).all()
     decided = pd.read_csv(results / "scorecard_claims.csv")
     assert list(zip(decided["paper"], decided["claim"], strict=True)) == [
         (paper, claim) for paper, entry in claims.items() for claim in entry["claims"]
@@ -459,9 +465,9 @@ def test_committed_scorecard_has_every_figure_and_claim(root, claims):
 @pytest.mark.slow
 def test_targets_of_the_exhibits_are_made(checkout, claims):
     targets = [
-        f"results/demo/{paper}/{own['target']}"
+        f"results/demo/{paper}/{part['target']}"
         for paper, entry in claims.items()
-        for own in entry["exhibits"].values()
+        for part in entry["exhibits"].values()
     ]
     done = checkout.snakemake("--dry-run", "--quiet", "all", "--", *targets)
     assert done.returncode == 0, done.stderr

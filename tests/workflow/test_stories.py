@@ -94,14 +94,14 @@ def test_a_sentence_that_is_no_longer_true_stops_the_page(results, file, change,
 
 
 def test_a_number_that_is_not_there_is_named(results):
-    own = stories.Results(results, "franc2008")
+    entry = stories.Results(results, "franc2008")
     with pytest.raises(
         LookupError, match="franc2008/table2 has 0 values, not one, for dataset titanic, setting rfb"
     ):
-        own.value("table2", dataset="titanic", setting="rfb")
+        entry.value("table2", dataset="titanic", setting="rfb")
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@pytest.mark.parametrize(("text", "expected"), [
     (stories.digits(1234.5), "1,200"),
     (stories.digits(0.0001234, 3), "0.000123"),
     (stories.digits(0.0996), "0.10"),
@@ -112,8 +112,8 @@ def test_a_number_that_is_not_there_is_named(results):
     (stories.named(8), "eight"),
     (stories.named(13), "13"),
 ])  # fmt: skip
-def test_numbers_in_sentences(text, wanted):
-    assert text == wanted
+def test_numbers_in_sentences(text, expected):
+    assert text == expected
 
 
 def test_lines_are_filled_and_tables_are_left():

@@ -48,10 +48,10 @@ def said(root, *entries):
      [{"name": "wdbc", "realisations": 2}]),
 ])  # fmt: skip
 def test_texts_are_understood(root, text, key, value):
-    found = said(root, text)
+    result = said(root, text)
     for part in key.split("."):
-        found = found[part]
-    assert found == value and type(found) is type(value)
+        result = result[part]
+    assert result == value and type(result) is type(value)
 
 
 @pytest.mark.parametrize(

@@ -98,18 +98,18 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_tolerance_follows_and_can_fail(case):
     rule, rows, printed, known, apart = CASES[case]
-    known, own = dict(known), known.get("own", np.nan)
+    known, entry = dict(known), known.get("entry", np.nan)
     known.pop("own", None)
     spread = known.pop("spread", np.nan)
     unit = known.pop("unit", "percent")
-    found = tolerance(
-        {**RESULT, **rule}, rows, printed, unit=unit, spread=spread, ours={**known, "spread": own}
+    result = tolerance(
+        {**RESULT, **rule}, rows, printed, unit=unit, spread=spread, ours={**known, "spread": entry}
     )
     value = float(printed)
-    assert (found.most - found.least) / 2 == pytest.approx(apart) and not found.undecided
-    assert found.holds(value) and found.holds(value + 0.999 * apart) and found.holds(value - 0.999 * apart)
-    assert not found.holds(value + 1.001 * apart) and not found.holds(value - 1.001 * apart)
-    assert not found.holds(0) and not found.holds(np.nan)
+    assert (result.most - result.least) / 2 == pytest.approx(apart) and not result.undecided
+    assert result.holds(value) and result.holds(value + 0.999 * apart) and result.holds(value - 0.999 * apart)
+    assert not result.holds(value + 1.001 * apart) and not result.holds(value - 1.001 * apart)
+    assert not result.holds(0) and not result.holds(np.nan)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_a_tolerance_follows_and_can_fail(case):
     ],
 )
 def test_ratios_know_how_both_numbers_are_rounded(rule, printed, base, least, most):
-    found = tolerance({**RESULT, **rule}, EXACT, printed, base=base)
-    assert (found.least, found.most) == (pytest.approx(least), pytest.approx(most))
-    assert found.holds(least) and found.holds(most) and not found.holds(0)
-    assert not found.holds(0.99 * least) and not found.holds(1.01 * most)
+    result = tolerance({**RESULT, **rule}, EXACT, printed, base=base)
+    assert (result.least, result.most) == (pytest.approx(least), pytest.approx(most))
+    assert result.holds(least) and result.holds(most) and not result.holds(0)
+    assert not result.holds(0.99 * least) and not result.holds(1.01 * most)
 
 
 @pytest.mark.parametrize(
@@ -138,19 +138,19 @@ def test_ratios_know_how_both_numbers_are_rounded(rule, printed, base, least, mo
     ],
 )
 def test_what_decides_nothing_says_so(rows, printed, known, words):
-    found = tolerance(RESULT, rows, printed, unit="percent", ours=known)
-    assert words in found.undecided and found.undecided.startswith("not decidable: ")
-    assert not found.holds(float(printed))
+    result = tolerance(RESULT, rows, printed, unit="percent", ours=known)
+    assert words in result.undecided and result.undecided.startswith("not decidable: ")
+    assert not result.holds(float(printed))
 
 
 def test_an_axis_ends_where_it_ends():
-    found = tolerance({"kind": "anchor"}, EXACT, "3000", unit="count", ours={})
-    assert found.holds(2999) and found.holds(3000) and not found.holds(3001)
+    result = tolerance({"kind": "anchor"}, EXACT, "3000", unit="count", ours={})
+    assert result.holds(2999) and result.holds(3000) and not result.holds(3001)
 
 
 def test_a_printed_zero_asks_for_zero():
-    found = tolerance(RESULT, EXACT, "0.0", unit="count", ours={"points": [1089]})
-    assert found.holds(0) and not found.holds(0.06) and not found.undecided
+    result = tolerance(RESULT, EXACT, "0.0", unit="count", ours={"points": [1089]})
+    assert result.holds(0) and not result.holds(0.06) and not result.undecided
 
 
 def test_the_first_entry_that_fits_says_whose_rows_they_are():
@@ -177,21 +177,23 @@ def test_zero_passes_nowhere(root, paper, committed):
     counts |= {rule["draws"]["ours"] for rule in rules.values() if "draws" in rule}
     # the unit of relative times stays, since nothing is divided by 0
     units = {tuple(rule["relative_to"].values()) for rule in rules.values() if "relative_to" in rule}
-    kept = ours["metric"].isin(counts)
-    kept |= pd.MultiIndex.from_frame(ours[["method", "metric"]]).isin(units or [("", "")])
-    zero = ours.assign(value=ours["value"].where(kept, 0.0))
-    found = figures(paper, printed, published, zero, rules)
-    passes = found[(found["within"] == "yes") & ~found["metric"].isin(counts) & (found["kind"] != "anchor")]
+    stored = ours["metric"].isin(counts)
+    stored |= pd.MultiIndex.from_frame(ours[["method", "metric"]]).isin(units or [("", "")])
+    zero = ours.assign(value=ours["value"].where(stored, 0.0))
+    result = figures(paper, printed, published, zero, rules)
+    passes = result[
+        (result["within"] == "yes") & ~result["metric"].isin(counts) & (result["kind"] != "anchor")
+    ]
     assert set(pd.to_numeric(passes["value"])) <= {0.0}
-    assert (found["within"] == "no").any()
+    assert (result["within"] == "no").any()
 
 
 @pytest.mark.parametrize("paper", PRINTED)
 def test_every_figure_says_what_it_is(root, paper):
     path = root / f"workflow/papers/{paper}/printed.csv"
     rules = load_papers()[paper].claims["figures"]
-    found = figures(paper, read_printed(path), read_published(path), None, rules)
-    assert set(found["kind"]) <= set(KINDS) and set(found["rows"]) <= set(ROWS)
+    result = figures(paper, read_printed(path), read_published(path), None, rules)
+    assert set(result["kind"]) <= set(KINDS) and set(result["rows"]) <= set(ROWS)
 
 
 def test_work_on_rows_drawn_anew_has_a_standard_error_beside_the_factor():

@@ -52,7 +52,7 @@ def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
     assert card["reproduced"].tolist() == [100 * rows["estimate"][1]]
 
     sections = (results / "report.html").read_text().split("<h2 ")
-    (section,) = [own for own in sections if ">Toy (2026)</h2>" in own]
+    (section,) = [entry for entry in sections if ">Toy (2026)</h2>" in entry]
     assert (
         section.count('class="exhibit"') == 2 and section.count('<img src="data:image/svg+xml;base64,') == 1
     )
@@ -65,10 +65,10 @@ def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
 
     comparison = results / "comparison"
     rows = read_rows([comparison / "rows/cells.parquet"])
-    own, test = (rows[rows["method"] == method].set_index("kernel") for method in ("sv_count", "test"))
-    assert (own["status"] == OK).all() and own["errors"].to_dict() == test["n_sv"].to_dict()
+    entry, test = (rows[rows["method"] == method].set_index("kernel") for method in ("sv_count", "test"))
+    assert (entry["status"] == OK).all() and entry["errors"].to_dict() == test["n_sv"].to_dict()
     assert "sv_count" in set(pd.read_csv(comparison / "estimators.csv")["method"])
     assert any("| LOO | SVs |" in line for line in (comparison / "regret.md").read_text().splitlines())
     assert "Support vectors (" in (comparison / "answer.md").read_text()
-    (section,) = [own for own in sections if ">All estimators</h2>" in own]
+    (section,) = [entry for entry in sections if ">All estimators</h2>" in entry]
     assert '<th scope="row">Support vectors</th>' in section and "assumes the worst" in section

@@ -79,10 +79,10 @@ def test_cells_that_are_named(which, places):
     assert drawn(CELLS, which) == {names[place]: CELLS[names[place]] for place in places}
 
 
-@pytest.mark.parametrize(("share", "of_each"), [(0.01, 1), (0.34, 2), (0.5, 2)])
-def test_a_share_is_drawn_of_each_paper(share, of_each):
+@pytest.mark.parametrize(("share", "each_table"), [(0.01, 1), (0.34, 2), (0.5, 2)])
+def test_a_share_is_drawn_of_each_paper(share, each_table):
     names = drawn(CELLS, share)
-    assert [sum(name.startswith(paper) for name in names) for paper in ("a1999", "b2000")] == 2 * [of_each]
+    assert [sum(name.startswith(paper) for name in names) for paper in ("a1999", "b2000")] == 2 * [each_table]
 
 
 def test_a_pattern_of_no_cell_is_a_sentence():

@@ -93,9 +93,9 @@ def data(tmp_path):
 def run(job_of):
     """A function: the rows of a cell, some of its settings changed."""
 
-    def rows(path, function=run_seeds, k="5", of="chosen", settings=None, **given):
-        inputs = repr((path, k, of, settings, given))
-        job = job_of(path, digest=inputs, paper="wen2017", settings=of)
+    def rows(path, function=run_seeds, k="5", known="chosen", settings=None, **given):
+        inputs = repr((path, k, known, settings, given))
+        job = job_of(path, digest=inputs, paper="wen2017", settings=known)
         shared = {"dtype": "float64", "rounds": None, "tol": 1e-3, "max_iter": None, "seed": 0}
         settings = SimpleNamespace(**{**shared, **(settings or {})})
         return job.rows(function, k=k, settings=settings, **given)
@@ -135,8 +135,8 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
         machine = SVC(C=2.0, gamma=0.5).fit(X[assignment != h], y[assignment != h])
         wrong += np.count_nonzero(machine.predict(X[assignment == h]) != y[assignment == h])
         n_iter.append(machine.n_iter_[0])
-    own = frame.loc["libsvm"]
-    assert (own["errors"], list(own["round_n_iter"]), own["rounds"]) == (wrong, n_iter, 5)
+    entry = frame.loc["libsvm"]
+    assert (entry["errors"], list(entry["round_n_iter"]), entry["rounds"]) == (wrong, n_iter, 5)
     assert (frame["errors"] == wrong).all()
 
 
@@ -144,11 +144,11 @@ def test_a_cell_resumes_and_is_not_written_with_decision_values(data, run, tmp_p
     rows = run(data / "sparse.npz", model=MODEL, seedings=["cold", "sir"])
     path = tmp_path / "checkpoint.jsonl"
     checkpoint = Checkpoint(path, json.loads(path.read_text().splitlines()[0])["digest"])
-    kept = checkpoint.get(["sir"])
-    checkpoint.add(["sir"], {**kept, "n_iter": -1})
+    stored = checkpoint.get(["sir"])
+    checkpoint.add(["sir"], {**stored, "n_iter": -1})
     again = run(data / "sparse.npz", model=MODEL, seedings=["cold", "sir"])
     assert [row["n_iter"] for row in again] == [rows[0]["n_iter"], -1]
-    assert "decision" in kept and not any("decision" in row for row in rows)
+    assert "decision" in stored and not any("decision" in row for row in rows)
 
 
 def test_leave_one_out_of_some_rows(data, run):
@@ -198,10 +198,12 @@ def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     assert sampled["seeds/adult/published/k-100"]["sample"] == {"cold": 10, "avg": 20, "top": 10}
     assert sampled["seeds/adult/published/k-loo"]["sample"] == {"cold": 5, "ato": 10, "avg": 50, "top": 50}
     # what Table 1 prints is run in full, but for MIR on mnist, of which a fold takes a minute
-    of_table1 = {
-        name: own["sample"] for name, own in sampled.items() if name.endswith("k-10") and "sample" in own
+    table1_table = {
+        name: entry["sample"]
+        for name, entry in sampled.items()
+        if name.endswith("k-10") and "sample" in entry
     }
-    assert of_table1 == {"seeds/mnist/published/k-10": {"mir": 7}}
+    assert table1_table == {"seeds/mnist/published/k-10": {"mir": 7}}
     # a fold of LIBSVM that takes long is not run at all
     assert "libsvm/mnist/chosen/k-10" in full and "libsvm/mnist/chosen/k-10" not in sampled
     assert (
@@ -210,7 +212,7 @@ def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     ) == (120, 20)
     assert (full["facts"]["sampled"], sampled["facts"]["sampled"]) == (False, True)
     assert "libsvm_folds" not in full["sarafis"] and sampled["sarafis"]["libsvm_folds"] == 1
-    assert not any("sample" in own for own in full.values())
+    assert not any("sample" in entry for entry in full.values())
 
 
 def test_cached_columns_are_counted_as_an_lru_cache_computes_them(data):
@@ -218,19 +220,19 @@ def test_cached_columns_are_counted_as_an_lru_cache_computes_them(data):
     whole = Gram(X, RBF(0.5), dtype="float32").compute()
     cached = Cached(whole, 9 * 64 * 4 / 2**20)
     assert cached.columns.capacity == 9
-    kept, misses = OrderedDict(), 0
+    stored, misses = OrderedDict(), 0
     for i in np.random.default_rng(0).integers(0, 14, 300):
         np.testing.assert_array_equal(cached.columns.column(i), whole.matrix()[:, i])
-        misses += i not in kept
-        kept[i] = None
-        kept.move_to_end(i)
-        if len(kept) > 9:
-            kept.popitem(last=False)
+        misses += i not in stored
+        stored[i] = None
+        stored.move_to_end(i)
+        if len(stored) > 9:
+            stored.popitem(last=False)
     assert 20 < misses < 280 and cached.kernel_values == 60 * misses
 
     before = cached.kernel_values
-    held = list(kept)
-    absent = next(i for i in range(60) if i not in kept)
+    held = list(stored)
+    absent = next(i for i in range(60) if i not in stored)
     some = cached.submatrix([3, 4], [held[0], absent])
     np.testing.assert_array_equal(some, whole.matrix()[np.ix_([3, 4], [held[0], absent])])
     assert cached.kernel_values == before + 2
@@ -279,19 +281,19 @@ def test_failures_and_unfinished_fits_are_rows_too(data, run, tmp_path, monkeypa
 
 
 def test_libsvm_runs_whole_folds_within_its_budget(data, run, monkeypatch):
-    asked = []
+    requested = []
 
     def fold(*arguments):
-        asked.append(1)
+        requested.append(1)
         return {"n_iter": 7, "cpu_s": 2.0, "errors": 1, "rows_tested": 12, "status": OK}
 
     monkeypatch.setattr(libsvm, "_fold", fold)
     for budget, rounds in ((1, 1), (5, 2), (6, 3), (100, 5)):
-        asked.clear()
+        requested.clear()
         (row,) = run(
-            data / "dense.npz", run_libsvm, of="published", model=MODEL, settings={"budget_s": budget}
+            data / "dense.npz", run_libsvm, known="published", model=MODEL, settings={"budget_s": budget}
         )
-        assert len(asked) == rounds
+        assert len(requested) == rounds
         assert (row["rounds"], row["n_iter"], row["cpu_s"]) == (rounds, 7 * rounds, 2 * rounds)
         assert row["round_training_cpu_s"] == [2.0] * rounds
 
@@ -305,8 +307,8 @@ def test_path_starts_from_the_c_before(data, run, tmp_path):
     rows = run(data / "dense.npz", run_along_C, k="4", settings={"rows": 40}, **given)
     frame = pd.DataFrame(rows)
     assert len(frame) == 2 * 3 * 3 and (frame["m"] == 40).all() and (frame["status"] == OK).all()
-    own = frame[frame["cache_mb"].isna()].pivot(index="C", columns="method", values="n_iter")
-    assert own["path"][0.1] == own["cold"][0.1] and (own["path"][1:] != own["cold"][1:]).any()
+    entry = frame[frame["cache_mb"].isna()].pivot(index="C", columns="method", values="n_iter")
+    assert entry["path"][0.1] == entry["cold"][0.1] and (entry["path"][1:] != entry["cold"][1:]).any()
     errors = frame.pivot_table(index="C", columns=["method", frame["cache_mb"].isna()], values="errors")
     assert (errors.nunique(axis=1) == 1).all()
 
@@ -334,11 +336,11 @@ def test_variants_of_an_identity_matrix(run, tmp_path):
     Dataset("far", 100.0 * np.arange(40)[:, None], y, None, None, "generated").save(tmp_path / "far.npz")
     given = {"model": {"C": 1.0, "gamma": 1.0}, "seedings": ["cold", "sir"]}
     shuffles = {"stratified": 2, "unstratified": 1}
-    rows = run(tmp_path / "far.npz", run_variants, k="4", of="published", settings=shuffles, **given)
+    rows = run(tmp_path / "far.npz", run_variants, k="4", known="published", settings=shuffles, **given)
     write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
     frame = pd.DataFrame(rows)
     n_iter = frame[frame["folds"] == "stratified"].groupby("method")["n_iter"].unique()
-    assert {method: list(found) for method, found in n_iter.items()} == {
+    assert {method: list(result) for method, result in n_iter.items()} == {
         "cold": [60],
         "sir": [15],
         "sir_positive": [30],
@@ -357,14 +359,14 @@ def test_a_file_sorted_by_class_has_no_folds_in_its_order(run, tmp_path):
     Dataset("sorted", np.arange(12.0)[:, None], y, None, None, "generated").save(tmp_path / "sorted.npz")
     given = {"model": {"C": 1.0, "gamma": 1.0}, "seedings": ["cold"]}
     shuffles = {"stratified": 1, "unstratified": 0}
-    rows = run(tmp_path / "sorted.npz", run_variants, k="2", of="published", settings=shuffles, **given)
+    rows = run(tmp_path / "sorted.npz", run_variants, k="2", known="published", settings=shuffles, **given)
     write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
     failed = [row for row in rows if row["status"] == ERROR]
     assert {row["folds"] for row in failed} == {"unstratified, file order"} and len(failed) == 3
     assert all("holds all points of class" in row["reason"] for row in failed)
     tidy = frame_of(tmp_path, folds(read_rows([tmp_path / "rows.parquet"])))
-    own = tidy[tidy["setting"] == "unstratified, file order"].set_index(["method", "metric"])["value"]
-    assert own["cold", "assignments"] == 0 and np.isnan(own["cold", "iterations"])
+    entry = tidy[tidy["setting"] == "unstratified, file order"].set_index(["method", "metric"])["value"]
+    assert entry["cold", "assignments"] == 0 and np.isnan(entry["cold", "iterations"])
 
 
 def test_readings_of_seeds_of_an_identity_matrix(run, tmp_path):
@@ -373,16 +375,16 @@ def test_readings_of_seeds_of_an_identity_matrix(run, tmp_path):
     y = np.where(np.arange(40) % 2, 1, -1).astype(np.int8)
     Dataset("far", 100.0 * np.arange(40)[:, None], y, None, None, "generated").save(tmp_path / "far.npz")
     settings = {"rounds": None, "memory_mb": 10}
-    found = {}
+    result = {}
     for reading in readings.READINGS:
         given = {"model": {"C": 1.0, "gamma": 1.0}, "reading": reading, "shuffles": 2}
         rows = run(tmp_path / "far.npz", readings.run_reading, "4", "published", settings, **given)
         write_rows(tmp_path / "rows.parquet", rows, CV_ROWS)
-        found[reading] = [
+        result[reading] = [
             list(row["round_n_iter"]) for row in read_rows([tmp_path / "rows.parquet"]).to_dict("records")
         ]
-    assert found["sir_positive_all"] == [[15, 5, 5, 5]] * 2
-    assert found["zero_of_seeds"] == [[15, 5, 10, 15]] * 2
+    assert result["sir_positive_all"] == [[15, 5, 5, 5]] * 2
+    assert result["zero_of_seeds"] == [[15, 5, 10, 15]] * 2
     rows = pd.DataFrame(rows).assign(dataset="far", fold="4")
     (total,) = causes.reading_counts(rows.assign(round_n_iter=[[15, 5]] * 2), "sir")
     assert (total["exhibit"], total["setting"], total["value"]) == ("table3", "k=4", 30 / 60)
@@ -407,14 +409,14 @@ def test_folds_in_the_order_of_the_file(data, run, tmp_path):
             pd.DataFrame([{**whole, "dataset": "d", "method": name, "n_iter": n} for name, n in SAMPLE]),
         ]
     )
-    found = {
+    result = {
         (line["exhibit"], line["method"], line["metric"]): line["value"]
         for line in causes.in_file_order(rows)
     }
     total = counts[0] + 9 * np.mean(counts[1:3])
-    assert found["table1", "mir", "iterations"] == pytest.approx(total)
-    assert found["table1", "mir", "time_rest"] == pytest.approx(total / (10 * counts[0]))
-    assert found["table1", "libsvm", "iterations"] == 200 and found["table3", "sir", "time_total"] == 0.5
+    assert result["table1", "mir", "iterations"] == pytest.approx(total)
+    assert result["table1", "mir", "time_rest"] == pytest.approx(total / (10 * counts[0]))
+    assert result["table1", "libsvm", "iterations"] == 200 and result["table3", "sir", "time_total"] == 0.5
 
 
 # iterations of whole cross-validations
@@ -485,8 +487,8 @@ def test_times_as_iterations():
             {**made_row("sir", "10", 5, 1.0), "round_n_iter": [10] + [5] * 9},
         ]
     )
-    found = {(row["exhibit"], row["metric"]): row["value"] for row in causes.times_as_iterations(rows)}
-    assert found == {("table1", "time_rest"): 0.55, ("table3", "time_total"): 0.55}
+    result = {(row["exhibit"], row["metric"]): row["value"] for row in causes.times_as_iterations(rows)}
+    assert result == {("table1", "time_rest"): 0.55, ("table3", "time_total"): 0.55}
 
 
 def made_row(method, fold, n_iter, cpu_s, rounds=None, settings="published", dataset="madelon", **more):
@@ -619,15 +621,15 @@ def test_totals_are_extrapolated_as_the_seeds_depend_on_each_other():
     assert cold["iterations_variance"] == sir["time_total_variance"] == 0
     spread = np.std([90, 110] * 5, ddof=1) / 100
     assert libsvm["time_total_variance"] == pytest.approx(10 * 9 * (20 * spread) ** 2)
-    found = {
+    result = {
         (row["method"], row["metric"]): (row["value"], row["spread"])
         for row in intervals("table1", costs(cells), METHODS)
     }
     half = 1.96 * np.sqrt(libsvm["time_total_variance"])
-    assert found["libsvm", "time_total_half_width"][0] == pytest.approx(half)
-    ratio, its_half = found["sir", "libsvm_over"]
+    assert result["libsvm", "time_total_half_width"][0] == pytest.approx(half)
+    ratio, its_half = result["sir", "libsvm_over"]
     assert ratio == pytest.approx(200 / sir["time_total"]) and its_half == pytest.approx(ratio * half / 200)
-    assert set(found) == {
+    assert set(result) == {
         ("libsvm", "time_total_half_width"),
         ("libsvm", "iterations_half_width"),
         ("cold", "libsvm_over"),
@@ -677,8 +679,8 @@ def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
     rows = made_rows()
     rows.loc[rows["method"] == "ato", ["status", "estimate"]] = ERROR, np.nan
     tidy = frame_of(tmp_path, table1(rows, "published"))
-    own = tidy[tidy["method"] == "ato"].set_index("metric")["value"]
-    assert own["failed"] == 1 and np.isnan(own["iterations"])
+    entry = tidy[tidy["method"] == "ato"].set_index("metric")["value"]
+    assert entry["failed"] == 1 and np.isnan(entry["iterations"])
     _, body, notes = table1_layout(
         tidy, read_published(root / "workflow/papers/wen2017/printed.csv"), "published"
     )
@@ -693,12 +695,12 @@ def test_every_published_data_set_is_in_the_paper_preset(root):
     models = published[published["exhibit"] == "table2"].pivot(
         index="dataset", columns="metric", values="value"
     )
-    assert set(models.index) == {own["name"] for own in settings["datasets"]}
-    for own in settings["datasets"]:
-        assert (own["C"], own["gamma"]) == tuple(models.loc[own["name"], ["C", "gamma"]])
-        ks = {of_k["k"] for of_k in own["seedings"]}
-        assert ks == {3, 10, 100, "loo"} == set(own["cells"]["seeds"]["published"])
-        by_k = {of_k["k"]: of_k["methods"] for of_k in own["seedings"]}
+    assert set(models.index) == {entry["name"] for entry in settings["datasets"]}
+    for entry in settings["datasets"]:
+        assert (entry["C"], entry["gamma"]) == tuple(models.loc[entry["name"], ["C", "gamma"]])
+        ks = {k_table["k"] for k_table in entry["seedings"]}
+        assert ks == {3, 10, 100, "loo"} == set(entry["cells"]["seeds"]["published"])
+        by_k = {k_table["k"]: k_table["methods"] for k_table in entry["seedings"]}
         assert set(by_k[10]) == set(SEEDS) and {"cold", "sir", "top"} <= set(by_k[3]) & set(by_k[100])
 
 
@@ -724,16 +726,16 @@ def test_agreement_lists_points_and_ties(tmp_path):
     agreement_layout(summary, points, 1e-3)
 
 
-def of_settings(tmp_path, rows, table):
+def settings_table(tmp_path, rows, table):
     return {settings: frame_of(tmp_path, table(rows, settings)) for settings in ("published", "chosen")}
 
 
 def with_unlearning(rows, dataset="madelon", **changes):
     """The rows, and one of unlearning for each of top's, with 1 ms for each fold."""
-    own = rows[(rows["method"] == "top") & (rows["dataset"] == dataset)].assign(method="unlearn", **changes)
-    own["round_seeding_cpu_s"] = own["round_n_iter"].map(lambda counts: [0.001] * len(counts))
-    own["round_training_cpu_s"] = own["round_n_iter"].map(lambda counts: [0.0] * len(counts))
-    return pd.concat([rows, own], ignore_index=True)
+    entry = rows[(rows["method"] == "top") & (rows["dataset"] == dataset)].assign(method="unlearn", **changes)
+    entry["round_seeding_cpu_s"] = entry["round_n_iter"].map(lambda counts: [0.001] * len(counts))
+    entry["round_training_cpu_s"] = entry["round_n_iter"].map(lambda counts: [0.0] * len(counts))
+    return pd.concat([rows, entry], ignore_index=True)
 
 
 def test_unlearning_is_shown_where_it_was_run(tmp_path, root):
@@ -765,16 +767,16 @@ def test_unlearning_is_shown_where_it_was_run(tmp_path, root):
 def test_the_claim_of_unlearning(tmp_path, root):
     def decided(rows):
         verdicts, numbers = decide(CLAIMS, TESTS, exhibits(tmp_path, root, rows))
-        own = numbers[numbers["claim"] == "unlearning"].set_index("quantity")["value"]
-        return verdicts.set_index("claim")["verdict"], own
+        entry = numbers[numbers["claim"] == "unlearning"].set_index("quantity")["value"]
+        return verdicts.set_index("claim")["verdict"], entry
 
     verdict, _ = decided(made_rows())
     assert verdict["unlearning"] == "not testable here"
     assert decided(with_unlearning(made_rows()))[0].drop("unlearning").equals(verdict.drop("unlearning"))
-    verdict, own = decided(with_unlearning(made_rows()))
+    verdict, entry = decided(with_unlearning(made_rows()))
     assert verdict["unlearning"] == "reproduced"
-    assert own["LIBSVM / unlearning, published, k=100"] == pytest.approx(2000 / (1 + 0.5 + 0.1))
-    assert own["fastest seed / unlearning, published, k=100"] == pytest.approx((0.5 + 9.9 + 5) / 0.6)
+    assert entry["LIBSVM / unlearning, published, k=100"] == pytest.approx(2000 / (1 + 0.5 + 0.1))
+    assert entry["fastest seed / unlearning, published, k=100"] == pytest.approx((0.5 + 9.9 + 5) / 0.6)
     assert decided(with_unlearning(made_rows(), full_cpu_s=1e3))[0]["unlearning"] == "not reproduced"
     verdict, _ = decided(with_unlearning(made_rows(), full_cpu_s=1e5, estimate=0.5))
     assert verdict["unlearning"] == "not reproduced"
@@ -799,8 +801,8 @@ def drawn(tmp_path, rows):
 def exhibits(tmp_path, root, rows):
     """Results that claims are decided from."""
     return Results(
-        table1=of_settings(tmp_path, rows, table1),
-        table3=of_settings(tmp_path, rows, table3),
+        table1=settings_table(tmp_path, rows, table1),
+        table3=settings_table(tmp_path, rows, table3),
         tidy=pd.concat(drawn(tmp_path, rows).values()),
         agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
         published=read_published(root / "workflow/papers/wen2017/printed.csv"),
@@ -819,13 +821,13 @@ def test_claims(tmp_path, root):
     assert verdict["seeded-counts"] == "not testable here"
     # made-up seeds save much more than cold starts would bear
     assert verdict["default-seed"] == "not reproduced"
-    found = numbers.set_index(["claim", "quantity"])["value"]
-    assert found["cold-counts", "cold iterations, relative difference"] == 0
-    assert found["seeded-counts", "sir iterations, relative difference"] == 0
-    assert found["default-seed", "CPU time, fastest seed (sir) / cold, published, k=10"] == pytest.approx(
+    result = numbers.set_index(["claim", "quantity"])["value"]
+    assert result["cold-counts", "cold iterations, relative difference"] == 0
+    assert result["seeded-counts", "sir iterations, relative difference"] == 0
+    assert result["default-seed", "CPU time, fastest seed (sir) / cold, published, k=10"] == pytest.approx(
         0.38
     )
-    ratio = found["faster", "LIBSVM / fastest of ours (top), k=100, LIBSVM extrapolated from folds: 2"]
+    ratio = result["faster", "LIBSVM / fastest of ours (top), k=100, LIBSVM extrapolated from folds: 2"]
     assert ratio == pytest.approx(2000 / (1 + 0.5 + 9.9 + 5))
 
 
@@ -891,8 +893,8 @@ def test_figures_are_stable_and_described(tmp_path, root):
 def test_the_legend_names_the_mark_of_the_paper_where_there_is_one(tmp_path):
     tidy = drawn(tmp_path, made_rows())["figure2"]
     web = tidy.assign(dataset="webdata")
-    for own, marked in ((web, True), (web[web["method"] != "libsvm"], False)):
-        fig = plot_figure2(pd.concat([own, tidy.assign(dataset="heart-statlog")]))
+    for entry, marked in ((web, True), (web[web["method"] != "libsvm"], False)):
+        fig = plot_figure2(pd.concat([entry, tidy.assign(dataset="heart-statlog")]))
         labels = [text.get_text() for text in fig.legends[0].get_texts()]
         assert any(label.startswith("paper") for label in labels) == marked
 
@@ -910,11 +912,11 @@ def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
     tables = [table1(rows, "published"), table2(rows[rows["method"] != "libsvm"], {"madelon": 500})]
     tidy = pd.concat([frame_of(tmp_path, table) for table in (*tables, table3(rows, "published"))])
     card = scorecard_of("wen2017", tidy)
-    own = card[(card["dataset"] == "madelon") & (card["setting"] != "k=3")]
-    assert (own["reproduced"] != "").all() and set(card[card["dataset"] != "madelon"]["reproduced"]) == {""}
+    entry = card[(card["dataset"] == "madelon") & (card["setting"] != "k=3")]
+    assert (entry["reproduced"] != "").all() and set(card[card["dataset"] != "madelon"]["reproduced"]) == {""}
     # LIBSVM ran two of the folds: it, and what is relative to it, is extrapolated
-    assert set(own.loc[own["hardware_dependent"] == "yes", "extrapolated"]) == {"reproduced"}
-    cold = own.set_index(["exhibit", "method", "metric"])
+    assert set(entry.loc[entry["hardware_dependent"] == "yes", "extrapolated"]) == {"reproduced"}
+    cold = entry.set_index(["exhibit", "method", "metric"])
     assert cold.loc[("table1", "libsvm", "iterations"), "within"] == "yes"
     assert cold.loc[("table2", "", "features"), ["reproduced", "within"]].tolist() == ["500", "yes"]
     assert (

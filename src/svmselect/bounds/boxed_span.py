@@ -11,7 +11,7 @@ Where a path is degenerate, the solver minimises.
 import numpy as np
 
 import svmselect.solver._active_set as _active_set
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 from svmselect.solver._smo import Dual
 from svmselect.unlearning._paths import Outcome
 from svmselect.unlearning.points import PointStart

@@ -74,7 +74,7 @@ class SingleFit:
     is_bound: bool = False
     needs_sphere: bool = False
 
-    def of(self, gram: Gram, y: ArrayLike, solution: Solution, sphere: Any = None) -> Any:
+    def evaluate(self, gram: Gram, y: ArrayLike, solution: Solution, sphere: Any = None) -> Any:
         """Return the estimate; a smallest sphere that is given is not computed again."""
         return self.compute(gram, y, solution, **({"sphere": sphere} if self.needs_sphere else {}))
 

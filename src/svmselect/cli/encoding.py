@@ -90,7 +90,7 @@ class Encoding:
         `doubts` gets a sentence if there are unknown categories, or unknown features of LIBSVM text. Raise a
         ValueError if a cell is no number, or is missing and has no substitute.
         """
-        X = self._of_cells(raw, doubts) if isinstance(raw, Cells) else self._of_numbers(raw, doubts)
+        X = self._cell_column(raw, doubts) if isinstance(raw, Cells) else self._number_column(raw, doubts)
         if self.mean is None:
             return X
         with np.errstate(over="ignore"):
@@ -99,7 +99,7 @@ class Encoding:
             raise ValueError(f"feature {np.argwhere(~np.isfinite(X))[0][1] + 1} overflows when standardised")
         return X
 
-    def _of_numbers(self, X, doubts):
+    def _number_column(self, X, doubts):
         if any(column.categories is not None for column in self.columns):
             raise ValueError(
                 "the model was trained on columns of categories, which LIBSVM text does not have"
@@ -115,7 +115,7 @@ class Encoding:
             X = X[:, : self.n_features]
         return scipy.sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], self.n_features))
 
-    def _of_cells(self, cells, doubts):
+    def _cell_column(self, cells, doubts):
         X = np.empty((len(cells.rows), self.n_features))
         unknown, first, begin = np.zeros(len(cells.rows), dtype=bool), None, 0
         for column, j in zip(self.columns or [Column()] * self.n_features, cells.features, strict=True):

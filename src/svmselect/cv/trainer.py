@@ -3,7 +3,7 @@
 import numpy as np
 
 import svmselect.solver._active_set as _active_set
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 from svmselect.solver._smo import Dual
 from svmselect.svm import solution_of
 from svmselect.threads import thread_count

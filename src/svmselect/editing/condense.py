@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from svmselect.editing.svm import check_data, frozen_rows
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 
 __all__ = ["condense"]
 

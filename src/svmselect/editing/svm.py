@@ -16,7 +16,7 @@ from svmselect.errors import misclassified
 from svmselect.gram import Gram
 from svmselect.gram.rows import as_rows
 from svmselect.kernels import Kernel
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 from svmselect.path import check_values, solve_path
 from svmselect.svm import InfeasibleNu, solve_nusvc
 from svmselect.threads import run

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.csr import as_csr
-from svmselect.kernels.rows import Rows
+from svmselect.kernels.panels import Rows
 
 __all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "own_rows"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmselect.forks import cached_property
-from svmselect.kernels.rows import BLOCK_ROWS, slices
+from svmselect.kernels.panels import BLOCK_ROWS, slices
 from svmselect.threads import run
 
 __all__ = ["Source"]

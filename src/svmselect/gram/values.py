@@ -10,7 +10,7 @@ from scipy import sparse
 
 from svmselect.gram.definite import is_definite_on_rows
 from svmselect.kernels import Linear
-from svmselect.kernels.rows import BLOCK_ROWS, slices
+from svmselect.kernels.panels import BLOCK_ROWS, slices
 from svmselect.threads import run
 
 __all__ = ["Values"]

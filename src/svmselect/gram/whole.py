@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmselect.kernels import _panels
-from svmselect.kernels.rows import BLOCK_ROWS, slices
+from svmselect.kernels.panels import BLOCK_ROWS, slices
 from svmselect.threads import run
 
 __all__ = ["complete", "in_order", "row_minima"]

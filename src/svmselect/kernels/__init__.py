@@ -4,7 +4,7 @@ from svmselect.kernels.combined import Custom, Product, Sum
 from svmselect.kernels.inner import RBF, AnisotropicRBF, Linear, Polynomial, Sigmoid
 from svmselect.kernels.kernel import Kernel
 from svmselect.kernels.pairwise import ChiSquared, Laplacian
-from svmselect.kernels.rows import Rows
+from svmselect.kernels.panels import Rows
 
 __all__ = [
     "RBF",

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from svmselect.kernels.kernel import Kernel, positive, target
-from svmselect.kernels.rows import Rows
+from svmselect.kernels.panels import Rows
 
 __all__ = ["Custom", "Product", "Sum"]
 

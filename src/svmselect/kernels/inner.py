@@ -12,7 +12,7 @@ import numpy as np
 
 import svmselect.kernels._panels as _panels
 from svmselect.kernels.kernel import Kernel, positive, real, target
-from svmselect.kernels.rows import Rows, product_panels, weighted_panels
+from svmselect.kernels.panels import Rows, product_panels, weighted_panels
 
 __all__ = ["RBF", "AnisotropicRBF", "Linear", "OfProducts", "Polynomial", "Sigmoid"]
 

@@ -7,7 +7,7 @@ import numbers
 import numpy as np
 
 import svmselect.kernels._panels as _panels
-from svmselect.kernels.rows import BLOCK_ROWS, Rows, slices
+from svmselect.kernels.panels import BLOCK_ROWS, Rows, slices
 
 __all__ = ["Kernel", "positive", "real", "target"]
 

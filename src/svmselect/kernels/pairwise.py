@@ -8,7 +8,7 @@ import numpy as np
 
 import svmselect.kernels._panels as _panels
 from svmselect.kernels.kernel import Kernel, positive, target
-from svmselect.kernels.rows import Rows, dense_panels
+from svmselect.kernels.panels import Rows, dense_panels
 
 __all__ = ["ChiSquared", "Laplacian"]
 

@@ -205,7 +205,7 @@ def _combined(declared, gram, problem, solutions, spheres=None):
     pairs, trained = problem.pairs, problem.weight > 0
     spheres = [None] * len(pairs) if spheres is None else spheres
     estimates = [
-        declared.of(pair.gram(gram), pair.y, solution, sphere)
+        declared.evaluate(pair.gram(gram), pair.y, solution, sphere)
         for pair, solution, sphere in zip(pairs, solutions, spheres, strict=True)
     ]
     if declared.is_bound:

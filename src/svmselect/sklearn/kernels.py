@@ -10,7 +10,7 @@ from svmselect.gram import Gram
 from svmselect.gram.definite import is_definite
 from svmselect.gram.rows import as_rows
 from svmselect.kernels import RBF, ChiSquared, Custom, Kernel, Laplacian, Linear, Polynomial, Rows, Sigmoid
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 from svmselect.threads import run
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svmselect.forks import cached_property
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 from svmselect.unlearning._certify import (
     SLACK,
     Ends,

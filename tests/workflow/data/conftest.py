@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
     nothing at all where the body is None. A callable in the place of the body is called to answer."""
 
     def do_GET(self):
-        self.server.asked.append(self.path)
+        self.server.requests.append(self.path)
         plan = self.server.plan.get(self.path, [(404, b"")])
         status, body, *claimed = plan.pop(0) if len(plan) > 1 else plan[0]
         if body is None:
@@ -86,7 +86,7 @@ def web(monkeypatch):
     """A web server on this machine: `plan[path]` lists (status, body[, content length claimed])."""
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.plan, server.asked, server.ends = {}, [], threading.Event()
+    server.plan, server.requests, server.ends = {}, [], threading.Event()
     server.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

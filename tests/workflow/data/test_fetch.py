@@ -63,7 +63,7 @@ def test_upstream_after_two_failures(small, small_set, tmp_path, web, packed, no
     web.plan["/up/small.csv"] = [(503, b""), (503, b""), (200, good)]
     (path,) = fetch(small, tmp_path / "raw", progress=True)
     assert path.read_bytes() == small_set[1]
-    assert web.asked == ["/up/small.csv"] * 3
+    assert web.requests == ["/up/small.csv"] * 3
     prepare(small, tmp_path / "raw", tmp_path / "small.npz")
     assert Dataset.load(tmp_path / "small.npz").source == "upstream"
 
@@ -72,7 +72,7 @@ def test_a_file_already_there_is_not_fetched_again_unless_damaged(small, small_s
     web.plan["/up/small.csv"] = [(200, small_set[1])]
     (path,) = fetch(small, tmp_path / "raw", progress=False)
     assert fetch(small, tmp_path / "raw", progress=False) == [path]
-    assert len(web.asked) == 1
+    assert len(web.requests) == 1
     path.write_bytes(b"damaged")
     with pytest.raises(
         ValueError, match=r"'small': the raw file .*small\.csv is missing or not what was fetched"
@@ -155,7 +155,7 @@ def test_nothing_reachable(small, folder, tmp_path, web):
         str(folder),
     ):
         assert part in sentence
-    assert web.asked == ["/up/small.csv", "/other/small.csv"]  # a missing file is asked for once
+    assert web.requests == ["/up/small.csv", "/other/small.csv"]  # a missing file is asked for once
     assert not (tmp_path / "raw").exists()
 
 
@@ -240,7 +240,7 @@ def test_server_that_stalls(small, small_set, tmp_path, web, no_mirror, monkeypa
     web.plan["/other/small.csv"] = [(200, small_set[1])]
     (path,) = fetch(small, tmp_path / "raw", progress=False)
     assert path.read_bytes() == small_set[1]
-    assert web.asked == ["/up/small.csv"] * (RETRIES + 1) + ["/other/small.csv"]
+    assert web.requests == ["/up/small.csv"] * (RETRIES + 1) + ["/other/small.csv"]
     web.plan["/other/small.csv"] = [(200, None)]
     with pytest.raises(ConnectionError, match=r"'small' could not be fetched: .*small\.csv \(ReadTimeout\)"):
         fetch(small, tmp_path / "new", progress=False)
@@ -347,7 +347,7 @@ def test_no_more_than_the_registry_says_is_received_or_unpacked(
     ) as caught:
         fetch(sized, tmp_path / "raw", mirror=mirror, progress=False)
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
-    assert len(web.asked) == 1 and not (tmp_path / "raw").exists()
+    assert len(web.requests) == 1 and not (tmp_path / "raw").exists()
     assert most_on_disk[0] <= 40 + 2**16
 
 
@@ -419,14 +419,14 @@ def test_some_redirects_are_followed(small, small_set, tmp_path, web, no_mirror)
     web.plan["/5"] = [(200, small_set[1])]
     (path,) = fetch(small, tmp_path / "raw", progress=False)
     assert path.read_bytes() == small_set[1]
-    assert web.asked == ["/up/small.csv", "/1", "/2", "/3", "/4", "/5"]
+    assert web.requests == ["/up/small.csv", "/1", "/2", "/3", "/4", "/5"]
 
 
 def test_endless_redirects_are_given_up(small, small_set, tmp_path, web, no_mirror):
     web.plan["/up/small.csv"] = [(302, redirect(f"{web.address}/up/small.csv"))]
     with pytest.raises(ConnectionError, match=r"small\.csv \(more than 5 redirects\)"):
         fetch(small, tmp_path / "raw", progress=False)
-    assert web.asked == ["/up/small.csv"] * 6 + ["/other/small.csv"]
+    assert web.requests == ["/up/small.csv"] * 6 + ["/other/small.csv"]
     assert not (tmp_path / "raw").exists()
 
 
@@ -439,7 +439,7 @@ def test_sources_of_the_mirror_come_before_upstream(as_registry, small_set, fold
     web.plan["/best"] = [(200, content)]
     (folder / "small" / "small.csv").write_bytes(content)
     (path,) = fetch(as_registry(small=entry)["small"], tmp_path / "raw", mirror=folder, progress=False)
-    assert path.parent.name == "small" and web.asked == []
+    assert path.parent.name == "small" and web.requests == []
 
 
 def test_shared_file_is_downloaded_once(as_registry, small_set, tmp_path, web, no_mirror):
@@ -449,7 +449,7 @@ def test_shared_file_is_downloaded_once(as_registry, small_set, tmp_path, web, n
     for one in as_registry(first=entry, second=entry).values():
         fetch(one, tmp_path / "raw", progress=False)
         prepare(one, tmp_path / "raw", tmp_path / f"{one.name}.npz")
-    assert web.asked == ["/small.csv"]
+    assert web.requests == ["/small.csv"]
 
 
 def test_sets_without_files(registry, tmp_path, no_mirror):

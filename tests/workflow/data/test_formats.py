@@ -126,9 +126,9 @@ def test_wrong_mat(tmp_path, change, sentence):
         read("mat", {"data": path}, struct="small")
 
 
-def changed(content, at, value):
+def changed(content, position, value):
     """The bytes with a 32-bit number in one place."""
-    return content[:at] + struct.pack("<I", value) + content[at + 4 :]
+    return content[:position] + struct.pack("<I", value) + content[position + 4 :]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_mat_with_an_unknown_type(tmp_path, value, sentence):
     path = tmp_path / "benchmarks.mat"
     scipy.io.savemat(path, {"small": {"x": np.full((2, 2), 0.5)}}, do_compression=False)
     content = path.read_bytes()
-    at = content.index(struct.pack("<II", 9, 32))  # float64, four of them
-    path.write_bytes(changed(content, at, value))
+    position = content.index(struct.pack("<II", 9, 32))  # float64, four of them
+    path.write_bytes(changed(content, position, value))
     with pytest.raises(ValueError, match=rf"^place, file benchmarks\.mat: not a MATLAB file .*{sentence}"):
         read("mat", {"data": path}, struct="small")
 

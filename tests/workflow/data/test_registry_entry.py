@@ -35,10 +35,10 @@ def test_the_entry_prepares_the_rows_of_the_file(file, tmp_path, capsys, name):
     (tmp_path / "registry.yaml").write_text(text)
     (tmp_path / "mirror" / source["folder"]).mkdir(parents=True)
     (tmp_path / "mirror" / source["folder"] / name).write_bytes(content)
-    ((key, found),) = load_registry(tmp_path / "registry.yaml").items()
+    ((key, result),) = load_registry(tmp_path / "registry.yaml").items()
     assert key == name.split(".")[0]
-    fetch(found, tmp_path / "raw", str(tmp_path / "mirror"), progress=False)
-    prepare(found, tmp_path / "raw", tmp_path / "set.npz")
+    fetch(result, tmp_path / "raw", str(tmp_path / "mirror"), progress=False)
+    prepare(result, tmp_path / "raw", tmp_path / "set.npz")
     dataset = Dataset.load(tmp_path / "set.npz")
     rows = content.decode().splitlines()[-1]
     assert dataset.X.shape == (entry["rows"], entry["features"])

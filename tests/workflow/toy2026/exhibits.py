@@ -14,5 +14,5 @@ def figure1(rows):
 
 def _along_C(rows, exhibit, metric, values, unit):
     for row, value in zip(rows.itertuples(), values, strict=True):
-        at = {"exhibit": exhibit, "dataset": row.dataset, "setting": f"C={row.C:g}", "method": "svm"}
-        yield measured(at, metric, value, unit)
+        place = {"exhibit": exhibit, "dataset": row.dataset, "setting": f"C={row.C:g}", "method": "svm"}
+        yield measured(place, metric, value, unit)

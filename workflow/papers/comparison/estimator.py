@@ -61,7 +61,7 @@ def single_fit_estimator(declared: SingleFit, **looks: Any) -> Estimator:
     """Return the estimator that the library declares, with its place, colour and mark in our figures."""
 
     def run(model: Model):
-        return declared.of(model.gram, model.y, model.solution, model.sphere)
+        return declared.evaluate(model.gram, model.y, model.solution, model.sphere)
 
     return Estimator(
         run,

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from svmselect.cv.seeds.transition import Seed, Transition
-from svmselect.kernels.rows import slices
+from svmselect.kernels.panels import slices
 
 __all__ = ["least_squares", "mir"]
 
