@@ -68,6 +68,7 @@ def test_every_program_says_how_it_is_called(benchmarks):
         assert finished.returncode == 0 and path.stem in finished.stdout, (path, finished.stderr)
 
 
+@pytest.mark.slow
 def test_rows_of_the_file_are_not_measured_again(benchmarks, measured):
     before = measured.read_text()
     finished = run(benchmarks, measured, "--peers", "svmselect", "scikit-learn", "--C", "1")
