@@ -38,7 +38,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: all
 all: $(LIBRARY) ## The demo reproduction and its HTML report (the default): results/demo/report.html
-	.venv/bin/snakemake --cores $(CORES) $(QUIET) all report
+	.venv/bin/snakemake all report --cores $(CORES) $(QUIET)
 	@.venv/bin/python workflow/run_summary.py results/demo
 
 .PHONY: env
@@ -67,7 +67,7 @@ paper: $(LIBRARY) ## The rows of what the five papers print and claim, at full s
 
 .PHONY: figures
 figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/paper from the committed rows, offline
-	.venv/bin/snakemake --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) $(QUIET) figures report
+	.venv/bin/snakemake figures report --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) $(QUIET)
 	.venv/bin/python workflow/stories.py results/paper config/paper.yaml README.md
 	@.venv/bin/python workflow/run_summary.py results/paper
 
