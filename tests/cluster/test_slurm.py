@@ -99,6 +99,7 @@ def test_demo_gives_the_tables_of_a_local_run(slurm, tmp_path):
 LONG = {
     "preset": "lost",
     "timing": "exclusive",
+    "job": "realisation",
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],

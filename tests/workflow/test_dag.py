@@ -35,11 +35,11 @@ def paper_of(rule):
 @pytest.mark.parametrize(
     ("arguments", "jobs", "most"),
     [
-        ([], {"franc2008_loo": 20, "franc2008_stopping": 5, "sarafis2018_models": 9}, 115),
+        ([], {"franc2008_loo": 4, "franc2008_stopping": 1, "sarafis2018_models": 9}, 95),
         (
             ["--configfile", "config/paper.yaml", "--config", "compute=true", "causes=[]"],
             {
-                "download_data": 28,
+                "download_data": 32,
                 "franc2008_loo": 13 * 5,
                 "franc2008_stopping": 9,
                 "sarafis2018_models": 118,

@@ -36,8 +36,8 @@ class Run:
     """The cells that one function computes, by one rule.
 
     A cell's name is the path of its file below the run's folder, without its suffix; it has the values of the
-    parameters. A job computes one cell. With `together` it computes all cells of a folder, such as the
-    kernels of a data set and realisation; all folders then have cells of the same names.
+    parameters. A job computes one cell; with a `level` it computes all cells whose names begin with the same
+    parts, such as the kernels of a data set and realisation. All jobs then have cells of the same names.
     """
 
     name: str  # of the rule and of the folder of the cells' files
@@ -49,7 +49,7 @@ class Run:
     stage: str = "cells"  # name of the file in which the rows are gathered
     # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
-    together: bool = False
+    level: int | None = None  # how many parts of a cell's name are the name of its job; None: all of them
     cause: str = ""  # the cause of misses whose variant it runs, see `lib.causes`
 
     def settings_of(self, name: str) -> dict[str, Any]:
@@ -58,18 +58,14 @@ class Run:
     @cached_property
     def jobs(self) -> dict[str, list[str]]:
         """The jobs, each with the names of the cells that it computes."""
-        if not self.together:
-            return {name: [name] for name in self.cells}
         jobs: dict[str, list[str]] = {}
         for name in self.cells:
-            jobs.setdefault(name.rpartition("/")[0], []).append(name)
+            jobs.setdefault("/".join(name.split("/")[: self.level]), []).append(name)
         return jobs
 
     @property
     def files(self) -> list[str]:
         """The cells of any job, as paths with the wildcard ``job``."""
-        if not self.together:
-            return ["{job}"]
         job, names = next(iter(self.jobs.items()))
         return [f"{{job}}{name.removeprefix(job)}" for name in names]
 

@@ -66,7 +66,7 @@ for paper in PAPERS.values():
                 rows=paper.cell_files(run, run.files),
             log:
                 f"<logs>/{paper.key}/{run.name}/{{job}}.log",
-            cache: CACHE and not run.together
+            cache: CACHE and run.level is None
             resources:
                 **EXCLUSIVE,
                 mem_mb=most(run, "mem_mb"),

@@ -28,7 +28,9 @@ def plan(config, registry):
         for realisation in range(1, settings["realisations"] + 1)
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    return Plan([Run("models", "cells.run_models", "BOUND_ROWS", cells, settings)], list(datasets.values()))
+    level = 2 if config["job"] == "dataset" else None
+    run = Run("models", "cells.run_models", "BOUND_ROWS", cells, settings, level=level)
+    return Plan([run], list(datasets.values()))
 
 
 def _models(experiment, settings):

@@ -22,6 +22,7 @@ def plan(config, registry):
     figure1_realisations = min(
         section["realisations"], section["sample"]["realisations"] if sampled else section["realisations"]
     )
+    level = 1 if config["job"] == "dataset" else 2
     # grids of both kernels
     linear = {"linear": {"gamma": None, "C": grid(section["linear"]["C"])}}
     rbf = {
@@ -83,7 +84,7 @@ def plan(config, registry):
                     sample,
                 ),
                 {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **shared},
-                together=True,
+                level=level,
             ),
             Run(
                 "stopping",
@@ -92,7 +93,7 @@ def plan(config, registry):
                 cells(figure1["datasets"], rbf, realisations=figure1_realisations),
                 {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
                 stage="stopping",
-                together=True,
+                level=level,
             ),
             Run(
                 "test",
@@ -102,7 +103,7 @@ def plan(config, registry):
                 {"method": methods[0], "eps": section["eps"], **shared},
                 stage="test",
                 after=["cells"],
-                together=True,
+                level=1,
             ),
         ],
         [*section["datasets"], *figure1["datasets"]],
