@@ -16,7 +16,7 @@ from documents.fences import SHELL, blocks, commands, programs
 # Commands of the documents that no test runs as they stand, and why.
 NOT_RUN = {
     "pip install .": "tests/packaging/test_distributions.py makes both distributions and installs the wheel",
-    "snakemake --profile profiles/slurm ... --set-resources wen2017_run_seeds:mem_mb=40000": "the dots stand "
+    "snakemake --profile profiles/slurm ... --set-resources wen2017_seeds:mem_mb=40000": "the dots stand "
     "for the command above it",
 }
 

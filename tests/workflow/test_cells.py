@@ -32,7 +32,7 @@ def cells(config, tmp_path):
          "stopping/titanic-table/realisation-1/rbf-gamma0.25"}),
         ("franc2008", "linear.C", [7], set()),
         ("chapelle1999", "C.log_C", [3], set()),
-        ("chapelle1999", "width.realisations", 1, {"models/width/iris-versicolor/realisation-2"}),
+        ("chapelle1999", "width.realisations", 1, {"models/width/iris-versicolor/realisation-3"}),
         ("sarafis2018", "class_weights.log2_C", [3], set()),
         ("bakir2004", "figure3.runs", 1, {"figure3/figure3/run-2"}),
         ("bakir2004", "growth.sizes", [77], set()),

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from data.dataset import Dataset
 from data.splits import SplitRecipe
-from lib import cell, methods
+from lib import cell
 from lib.claims import claim_tests, decide
 from lib.figures import save
 from lib.papers import alt_text
@@ -267,7 +267,7 @@ def test_failures_and_unfinished_fits_are_rows_too(run, monkeypatch, cold):
     def fails(*arguments, **options):
         raise ValueError("no")
 
-    monkeypatch.setattr(methods, "leave_one_out", fails)
+    monkeypatch.setattr(cell, "leave_one_out", fails)
     rows = run()
     assert {row["status"] for row in rows if row["method"] == "loo"} == {ERROR}
     assert {row["status"] for row in rows if row["method"] != "loo"} == {OK}

@@ -98,7 +98,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_tolerance_follows_and_can_fail(case):
     rule, rows, printed, known, apart = CASES[case]
-    known, entry = dict(known), known.get("entry", np.nan)
+    known, entry = dict(known), known.get("own", np.nan)
     known.pop("own", None)
     spread = known.pop("spread", np.nan)
     unit = known.pop("unit", "percent")

@@ -57,11 +57,12 @@ def compare(stored, again, tolerance):
             continue
         then, now = stored[column].to_numpy(), again[column].to_numpy()
         if column in ("errors", "estimate", "bound"):
-            scale = stored["rows_tested"].to_numpy(float) if column == "errors" else 1.0
+            scale = stored["rows_tested"].fillna(0).to_numpy(float) if column == "errors" else 1.0
             then, now = then.astype(float), now.astype(float)
-            slack = np.fmax(tolerance * np.fmax(abs(then), abs(now)), np.nan_to_num(allowed * scale))
-            finite = np.isfinite(then) & np.isfinite(now)
-            same = (then == now) | (finite & (abs(then - now) <= slack)) | (np.isnan(then) & np.isnan(now))
+            same = (then == now) | (np.isnan(then) & np.isnan(now))
+            close = ~same & np.isfinite(then) & np.isfinite(now)
+            slack = np.fmax(tolerance * np.fmax(abs(then), abs(now))[close], (allowed * scale)[close])
+            same[close] = abs(then - now)[close] <= slack
         else:
             same = (then == now) | (stored[column].isna() & again[column].isna()).to_numpy()
         if not same.all():
