@@ -99,7 +99,7 @@ docs: $(LIBRARY) $(PACKAGES)-docs ## Documentation site, its examples run: build
 
 .PHONY: clean
 clean: ## Remove .venv, builds and caches; downloads and results stay
-	rm -rf .venv .venv-bench .venv-lowest .venv-newest build dist docs/auto_examples docs/generated .snakemake .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-bench .venv-lowest .venv-newest build dist docs/auto_examples docs/generated docs/reproduction .snakemake .pytest_cache .hypothesis .ruff_cache
 	find src tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 LIST := awk -F ':.*\#\# ' '/^[a-z0-9-]+:.*\#\# / { printf "make %-16s%s\n", $$1, $$2 }'

@@ -24,6 +24,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "results",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",

@@ -134,7 +134,7 @@ def cells_of_jobs(configuration):
     """Return the cells of each job, by name, with their values of C."""
     papers, _, _ = planned(configuration)
     run = papers["franc2008"].plan.runs_by_cell("cells")["titanic-table/realisation-1/linear"]
-    jobs = [{name: run.cells[name].arguments["C"] for name in names} for names in run.jobs.values()]
+    jobs = [{name: cell.arguments["C"] for name, cell in cells.items()} for cells in run.jobs.values()]
     assert [len(job) for job in jobs] == [20, 20]
     return jobs
 

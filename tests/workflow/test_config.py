@@ -215,7 +215,7 @@ def test_every_property_has_a_description(schema):
             [
                 "Unknown key 'presett'",
                 "top level",
-                "folders, franc2008, mirror, papers, preset, registry, sarafis2018, timing, verify",
+                "folders, franc2008, job, mirror, papers, preset, registry, sarafis2018, timing, verify",
             ],
         ),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),

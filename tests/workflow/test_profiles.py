@@ -33,7 +33,7 @@ def test_cells_are_in_no_group_of_snakemakes(root, rules):
 
 def test_jobs_of_several_cells_end_within_hours(root):
     papers, _, _ = planned(root / "config/paper.yaml")
-    runs = [run for paper in papers.values() for run in paper.plan.runs if run.together]
+    runs = [run for paper in papers.values() for run in paper.plan.runs if len(run.files) > 1]
     minutes = [sum(run.cells[name].minutes for name in names) for run in runs for names in run.jobs.values()]
     assert max(minutes) <= 360 and {run.name for run in runs} >= {"loo", "stopping", "test", "estimators"}
 
@@ -58,8 +58,8 @@ def test_exhibits_of_a_paper_are_made_in_one_submission(root):
 
 def test_the_rule_that_runs_cells_says_what_they_need(root):
     text = (root / "workflow/rules/cells.smk").read_text()
-    assert text.count("**EXCLUSIVE") == text.count('mem_mb=most(run, "mem_mb")') == 1
-    assert text.count('runtime=together(run, "minutes")') == 1
+    assert text.count("**EXCLUSIVE") == text.count('mem_mb=run.most("mem_mb")') == 1
+    assert text.count('runtime=run.total("minutes")') == 1
 
 
 def test_profiles_give_defaults_for_the_other_rules(root):

@@ -18,7 +18,7 @@ import yaml
 
 from lib.causes import runs_of
 from lib.config import check_config, check_names, read_schema
-from lib.plan import Plan
+from lib.plan import Plan, description
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 # modules of a paper that compute no cells
@@ -241,6 +241,25 @@ class Paper:
     def cell_files(self, run, names):
         """Return the files of some cells of a run."""
         return [f"{self.folder}/cells/{run.name}/{name}.parquet" for name in names]
+
+    def inputs_of(self, run, earlier):
+        """Return a function of the wildcards: the prepared data that a job of a run reads, and the rows of
+        earlier stages below the folder `earlier`."""
+
+        def inputs(wildcards):
+            # all cells of a job read one data set, or none
+            dataset = next(iter(run.cells_of(wildcards.job).values())).dataset
+            data = {} if dataset is None else {"data": f"<resources>/data/{dataset}.npz"}
+            return data | {stage: self.gathered(stage, earlier) for stage in run.after}
+
+        return inputs
+
+    def descriptions_of(self, run, registry):
+        """Return a function of the wildcards: all that the rows of a job's cells depend on, but its
+        inputs."""
+        return lambda wildcards: [
+            description(self.key, run, name, registry) for name in run.cells_of(wildcards.job)
+        ]
 
     def cells_of_stage(self, stage):
         """Return the files of the cells of a stage, in the order of their rows."""

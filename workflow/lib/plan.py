@@ -4,7 +4,7 @@ The module ``plan`` of a paper has a function ``plan(config, registry)``, which 
 configuration and the registry of data sets. ``rules/cells.smk`` has one rule for each `Run` of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -36,8 +36,10 @@ class Run:
     """The cells that one function computes, by one rule.
 
     A cell's name is the path of its file below the run's folder, without its suffix; it has the values of the
-    parameters. A job computes one cell; with a `level` it computes all cells whose names begin with the same
-    parts, such as the kernels of a data set and realisation. All jobs then have cells of the same names.
+    parameters. A job computes all cells whose names begin with the same parts, such as the kernels of a data
+    set and realisation, and which read the same data set. Each of `levels` is a number of parts; the first
+    counts with which all jobs have cells of the same names, since a rule has the same outputs in each job.
+    Without such a level a job computes one cell.
     """
 
     name: str  # of the rule and of the folder of the cells' files
@@ -49,25 +51,47 @@ class Run:
     stage: str = "cells"  # name of the file in which the rows are gathered
     # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
-    level: int | None = None  # how many parts of a cell's name are the name of its job; None: all of them
+    levels: Sequence[int] = ()
     cause: str = ""  # the cause of misses whose variant it runs, see `lib.causes`
 
     def settings_of(self, name: str) -> dict[str, Any]:
         return {**self.settings, **self.cells[name].settings}
 
     @cached_property
-    def jobs(self) -> dict[str, list[str]]:
-        """The jobs, each with the names of the cells that it computes."""
-        jobs: dict[str, list[str]] = {}
-        for name in self.cells:
-            jobs.setdefault("/".join(name.split("/")[: self.level]), []).append(name)
-        return jobs
+    def jobs(self) -> dict[str, dict[str, Cell]]:
+        """The jobs, each with the cells that it computes."""
+        for level in self.levels:
+            jobs: dict[str, dict[str, Cell]] = {}
+            for name, cell in self.cells.items():
+                jobs.setdefault("/".join(name.split("/")[:level]), {})[name] = cell
+            if len({tuple(_files(job, cells)) for job, cells in jobs.items()}) == 1:
+                return jobs
+        return {name: {name: cell} for name, cell in self.cells.items()}
 
     @property
     def files(self) -> list[str]:
         """The cells of any job, as paths with the wildcard ``job``."""
-        job, names = next(iter(self.jobs.items()))
-        return [f"{{job}}{name.removeprefix(job)}" for name in names]
+        return _files(*next(iter(self.jobs.items())))
+
+    def cells_of(self, job: str) -> dict[str, Cell]:
+        """Return the cells of a job, by name; a `ValueError` is raised if there is no such job."""
+        if job not in self.jobs:
+            raise ValueError(f"The run {self.name} has no job {job!r}; one is {next(iter(self.jobs))!r}.")
+        return self.jobs[job]
+
+    def most(self, need: str) -> Callable[[Any, int], int]:
+        """Return a function of the wildcards and the attempt: the largest need of a job's cells. Each further
+        attempt gets as much more."""
+        return lambda wildcards, attempt: (
+            attempt * max(getattr(cell, need) for cell in self.cells_of(wildcards.job).values())
+        )
+
+    def total(self, need: str) -> Callable[[Any, int], int]:
+        """Return a function of the wildcards and the attempt: the sum of the needs of a job's cells, with
+        further attempts as in `most`."""
+        return lambda wildcards, attempt: (
+            attempt * sum(getattr(cell, need) for cell in self.cells_of(wildcards.job).values())
+        )
 
     @property
     def datasets(self) -> list[str]:
@@ -98,10 +122,6 @@ class Plan:
             raise ValueError(
                 f"The configuration has two cells {'/'.join(twice)}: parameters must differ in ten digits."
             )
-        for run in self.runs:
-            for job, names in run.jobs.items():
-                if [file.replace("{job}", job) for file in run.files] != names:
-                    raise ValueError(f"The job {job} of the run {run.name} has cells of other names.")
 
     @property
     def stages(self) -> list[str]:
@@ -132,6 +152,11 @@ def description(paper: str, run: Run, name: str, registry: Mapping[str, Any]) ->
         "settings": run.settings_of(name),
         "modules": list(cell.modules),
     }
+
+
+def _files(job: str, cells: Iterable[str]) -> list[str]:
+    """Return the names of a job's cells with the wildcard ``job``."""
+    return [f"{{job}}{name.removeprefix(job)}" for name in cells]
 
 
 def contents(entry: Any) -> str:

@@ -62,7 +62,7 @@ def compare(stored, again, tolerance):
             same = (then == now) | (np.isnan(then) & np.isnan(now))
             close = ~same & np.isfinite(then) & np.isfinite(now)
             slack = np.fmax(tolerance * np.fmax(abs(then), abs(now))[close], (allowed * scale)[close])
-            same[close] = abs(then - now)[close] <= slack
+            same[close] = abs(then[close] - now[close]) <= slack
         else:
             same = (then == now) | (stored[column].isna() & again[column].isna()).to_numpy()
         if not same.all():

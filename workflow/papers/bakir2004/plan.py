@@ -7,7 +7,7 @@ from lib.shown import dataset_in_words
 # The Gram matrix has float64 up to this many rows.
 ROWS_FLOAT64 = 20_000
 # parts of the names of cells before their run
-BEFORE_RUN = {"figure3": 1, "figure4": 2}
+BEFORE_RUN = {"figure3": (1,), "figure4": (2,)}
 # methods of others, of which a sample of the runs tells enough
 NEIGHBOURS = ("multiedit_condense",)
 # `svmselect.gram.Gram` reserves so much, and SVMs make one for their decision values.
@@ -44,8 +44,8 @@ def plan(config, registry):
             for below, (dataset, *given, rows, minutes) in cells.items()
         }
         settings["timing"] = config["timing"]
-        level = BEFORE_RUN.get(name) if config["job"] == "dataset" else None
-        return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, level=level)
+        levels = BEFORE_RUN.get(name, ()) if config["job"] == "dataset" else ()
+        return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, levels=levels)
 
     def setup(entry, gamma, adjust, subset_size=None):
         """Return the options of a `Setup`, except the seed."""

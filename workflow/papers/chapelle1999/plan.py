@@ -28,8 +28,8 @@ def plan(config, registry):
         for realisation in range(1, settings["realisations"] + 1)
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    level = 2 if config["job"] == "dataset" else None
-    run = Run("models", "cells.run_models", "BOUND_ROWS", cells, settings, level=level)
+    levels = (2,) if config["job"] == "dataset" else ()
+    run = Run("models", "cells.run_models", "BOUND_ROWS", cells, settings, levels=levels)
     return Plan([run], list(datasets.values()))
 
 

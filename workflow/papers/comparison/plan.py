@@ -27,8 +27,8 @@ def plan(config, registry):
         for name, needs_folds in _runs()
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    level = 1 if config["job"] == "dataset" else 2
-    run = Run("estimators", "cells.run_estimator", "COMPARISON_ROWS", cells, settings, level=level)
+    levels = (1, 2) if config["job"] == "dataset" else (2,)
+    run = Run("estimators", "cells.run_estimator", "COMPARISON_ROWS", cells, settings, levels=levels)
     return Plan([run], list(datasets))
 
 

@@ -22,7 +22,8 @@ def plan(config, registry):
     figure1_realisations = min(
         section["realisations"], section["sample"]["realisations"] if sampled else section["realisations"]
     )
-    level = 1 if config["job"] == "dataset" else 2
+    # the cells of a job: all kernels of a data set, or of one realisation
+    levels = (1, 2) if config["job"] == "dataset" else (2,)
     # grids of both kernels
     linear = {"linear": {"gamma": None, "C": grid(section["linear"]["C"])}}
     rbf = {
@@ -84,7 +85,7 @@ def plan(config, registry):
                     sample,
                 ),
                 {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **shared},
-                level=level,
+                levels=levels,
             ),
             Run(
                 "stopping",
@@ -93,7 +94,7 @@ def plan(config, registry):
                 cells(figure1["datasets"], rbf, realisations=figure1_realisations),
                 {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
                 stage="stopping",
-                level=level,
+                levels=levels,
             ),
             Run(
                 "test",
@@ -103,7 +104,7 @@ def plan(config, registry):
                 {"method": methods[0], "eps": section["eps"], **shared},
                 stage="test",
                 after=["cells"],
-                level=1,
+                levels=(1,),
             ),
         ],
         [*section["datasets"], *figure1["datasets"]],
