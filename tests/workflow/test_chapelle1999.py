@@ -1,18 +1,16 @@
 """Runs on small problems, figures and claims on rows made by hand."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.claims import claim_tests, decide
 from lib.figures import save
-from lib.papers import alt_text
+from lib.papers import alt_text, load_papers
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from lib.tables import read_tidy, write_tidy
 from papers.chapelle1999 import cells, claims
@@ -22,9 +20,7 @@ from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()
-)
+DECLARED = load_papers()["chapelle1999"].claims
 # those that the rows made here are about; test_claims.py has all
 DECIDED = ["span-rule", "span-cost", "rescaling", "span-is-loo"]
 TESTS = claim_tests(claims)

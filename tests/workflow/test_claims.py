@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.claims import NOT_REPRODUCED, Results, claim_tests, decide, kind_of, limits
-from lib.config import fill_defaults, load_schema
+from lib.config import complete_config
 from lib.given import Given
 from lib.papers import load_papers, with_plans
 from lib.tables import TIDY_COLUMNS
@@ -139,7 +139,7 @@ WRONG = {
 def planned(root, registry):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())
-    fill_defaults(config, load_schema())
+    complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
     return with_plans(load_papers(), config, registry)
 
 

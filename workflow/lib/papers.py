@@ -3,21 +3,22 @@
 A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.py``, which says what cells
 there are (`lib.plan`), and ``cells.py``, which computes their rows; ``exhibits.py`` with one function per
 exhibit, of its name, from rows to tidy rows; ``layout.py`` with ``<exhibit>_layout`` for each table and
-``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py`` and ``claims.yaml``; ``printed.csv``; a
+``plots.py`` with ``plot_<exhibit>`` for each figure; ``claims.py``; ``printed.csv`` and ``printed.yaml``; a
 caption for each exhibit. The parameters of these functions name the values that they get
 (`lib.given.Given`).
 """
 
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
 import yaml
 
 from lib.causes import runs_of
-from lib.config import check_config, check_names, read_schema
+from lib.claims import declared_claims
+from lib.config import WORKFLOW, check_config
 from lib.plan import Plan, description
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
@@ -112,10 +113,15 @@ class Paper:
     name: str
     year: int | None  # None: not a paper, the comparison
     exhibits: dict[str, Exhibit]  # the exhibits that the configuration asks for
-    claims: dict  # what claims.yaml says: ``claims``, ``limits`` and ``figures``; empty where there are none
+    claims: dict  # ``claims`` and ``limits`` of claims.py, and ``figures`` of printed.yaml, if there are any
     causes: dict  # what causes.yaml says
     plan: Plan | None = None  # what it runs
     causes_run: list = field(default_factory=list)
+
+    @property
+    def schema(self):
+        """The schema of the paper's section of the configuration."""
+        return FOLDER / self.key / "config.schema.yaml"
 
     def set_plan(self, config, registry):
         """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run."""
@@ -346,20 +352,15 @@ class Paper:
 def load_papers(folder=FOLDER):
     """Return the papers by key, from the folders that have a declaration, in the order of the years. A
     declaration that breaks its schema raises a `ValueError`."""
-    schemas = read_schema("paper"), read_schema("causes")
-    papers = [_load(path, *schemas) for path in Path(folder).glob("*/paper.yaml")]
+    papers = [_load(path) for path in Path(folder).glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
     return {paper.key: paper for paper in papers}
 
 
 def with_plans(papers, config, registry):
-    """Return the papers (from `load_papers`) that the configuration runs, with their plans.
-
-    The configuration is checked, and its defaults are filled in. A paper or a data set that does not exist
-    raises a `ValueError`.
-    """
+    """Return the papers (from `load_papers`) that the configuration runs, with their plans. A data set that
+    does not exist raises a `ValueError`."""
     names = config["papers"] or papers
-    check_names("papers", names, papers)
     chosen = {name: paper for name, paper in papers.items() if name in names}
     for paper in chosen.values():
         paper.set_plan(config, registry)
@@ -385,14 +386,22 @@ def implied(key, entry, run_time=None):
     )
 
 
-def _load(path, schema, causes_schema):
+def _load(path):
     declared = yaml.safe_load(path.read_text())
     key = path.parent.name
     entries, run_time = declared.get("exhibits", {}), declared.get("run_time")
     declared["exhibits"] = {name: implied(name, entry, run_time) for name, entry in entries.items()}
-    check_config(declared, schema, f"declaration {key}/paper.yaml")
+    check_config(declared, WORKFLOW / "schemas/paper.schema.yaml", f"declaration {key}/paper.yaml")
     exhibits = {name: Exhibit(key, name, **entry) for name, entry in declared["exhibits"].items()}
-    beside = (path.with_name(f"{name}.yaml") for name in ("claims", "causes"))
-    claims, causes = (yaml.safe_load(file.read_text()) if file.exists() else {} for file in beside)
-    check_config(causes, causes_schema, f"file {key}/causes.yaml")
+    causes_file, printed = path.with_name("causes.yaml"), path.with_name("printed.yaml")
+    causes = yaml.safe_load(causes_file.read_text()) if causes_file.exists() else {}
+    check_config(causes, WORKFLOW / "schemas/causes.schema.yaml", f"file {key}/causes.yaml")
+    claims = {}
+    if path.with_name("claims.py").exists():
+        module = import_module(f"papers.{key}.claims")
+        limits = {name: asdict(limit) for name, limit in module.LIMITS.items()}
+        claims = {"claims": declared_claims(module), "limits": limits}
+    if printed.exists():
+        claims["figures"] = yaml.safe_load(printed.read_text())
+        check_config(claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml")
     return Paper(key, declared["name"], declared.get("year"), exhibits, claims, causes)

@@ -1,67 +1,33 @@
-"""Selection, tables, figure, agreement and comparison on rows made by hand; runs on small problems."""
-
-from pathlib import Path
-from types import SimpleNamespace
+"""The exhibits of franc2008: tables and figures from rows."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from data.dataset import Dataset
 from lib.causes import runs_of
-from lib.claims import claim_tests, decide
-from lib.config import fill_defaults, load_schema
+from lib.config import complete_config
 from lib.figures import save
 from lib.papers import alt_text, load_papers
 from lib.rows import (
     ERROR,
-    LOO_ROWS,
     NOT_CONVERGED,
     OK,
     SKIPPED,
-    TEST_ROWS,
-    pack_bits,
-    read_rows,
-    unpack_bits,
-    write_rows,
 )
 from lib.run import planned
 from lib.sample import half_width
 from lib.shown import dataset_in_words
-from lib.tables import TIDY_COLUMNS, lookup, read_tidy, write_markdown, write_tex, write_tidy
+from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
 from lib.tolerances import read_published
-from papers.franc2008 import causes, cells, claims
+from papers.franc2008 import causes, cells
 from papers.franc2008.checks import agreement
-from papers.franc2008.claims import Results
-from papers.franc2008.exhibits import errors_of_selected, figure1, table2, table3
+from papers.franc2008.exhibits import errors_of_selected, figure1, table3
 from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
 from papers.franc2008.names import ALL_SETS, METHODS
 from papers.franc2008.plots import plot_figure1, plot_speedup
 from papers.franc2008.sample import for_all_points
 from papers.franc2008.selection import COLUMNS, select
-
-from svmselect import RBF, Gram
-
-
-def loo_row(realisation, C, gamma, estimate, method="standard", status=OK, **more):
-    return {
-        "dataset": "d",
-        "kernel": "linear" if gamma is None else "rbf",
-        "realisation": realisation,
-        "C": C,
-        "gamma": gamma,
-        "method": method,
-        "estimate": estimate,
-        "status": status,
-        **more,
-    }
-
-
-def frame(rows):
-    return pd.DataFrame(rows).astype({"gamma": float, "estimate": float})
-
-
-# Selection
+from workflow.franc2008_rows import DECISIONS, cost, frame, loo_row, pattern_rows
 
 
 def test_selected_model_and_both_statistics():
@@ -102,9 +68,6 @@ def test_a_model_that_failed_once_is_left_out():
 def test_no_model_is_an_error_with_a_reason():
     model = select(frame([loo_row(1, 1.0, 0.5, np.nan, status=ERROR)]))
     assert model["status"] == ERROR and model["reason"] and model["C"] is None and model["loo_error"] is None
-
-
-# Tables
 
 
 def selected(**linear):
@@ -152,12 +115,6 @@ def test_table2_without_a_model_still_has_its_rows():
     assert len(columns) == len(body[0]) == 5
     assert body[0][1:3] == ["n/a", "n/a"] and body[0][4].startswith("15.00 ± 7.07")
     assert any("d, linear kernel: 5" in note for note in notes)
-
-
-def cost(cpu_s, columns, solved, certified, retrained=0, **sample):
-    costs = {"cpu_s": cpu_s, "columns_requested": columns, "n_solved": solved}
-    costs |= {"n_certified": certified, "n_retrained": retrained}
-    return {**costs, **sample}
 
 
 def test_table3_totals_and_ratios():
@@ -251,9 +208,6 @@ def test_table_writers(tmp_path):
     assert tex.count("{") == tex.count("}")
 
 
-# Figure 1
-
-
 def stopping_rows():
     """Two models, two realisations; a loose eps makes the worse model look better."""
     errors = {1e-4: {1.0: (0.10, 0.20), 2.0: (0.20, 0.30)}, 1.0: {1.0: (0.30, 0.30), 2.0: (0.05, 0.25)}}
@@ -331,25 +285,6 @@ def test_every_caption_begins_with_its_alt_text(root):
         assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
 
 
-# Checks
-
-
-DECISIONS = {"standard": 1e-4, "proposed": -1e-4, "unlearn": 1e-7}
-
-
-def pattern_rows(exact=-1e-7, **patterns):
-    """Rows of one model from each method's error pattern, with the points that differ as a cell has them."""
-    columns = list(zip(*patterns.values(), strict=True))
-    differ = [i for i, errors in enumerate(columns) if len(set(errors)) > 1]
-    rows = []
-    for method, pattern in patterns.items():
-        more = {"m": len(pattern), "error_pattern": pack_bits(pattern), "differing_points": differ}
-        more |= {"differing_decisions": [DECISIONS[method]] * len(differ)}
-        more |= {"differing_exact": [exact] * len(differ)}
-        rows.append(loo_row(1, 1.0, None, np.mean(pattern), method, **more))
-    return rows
-
-
 def test_agreement_counts_and_lists_points():
     alike = [True, False, False]
     rows = frame(pattern_rows(standard=alike, proposed=[True, False, True], unlearn=alike))
@@ -405,260 +340,6 @@ def test_agreement_notices_points_that_a_cell_did_not_record():
         agreement(frame(rows), ["d"], 1e-6)
 
 
-def tidy_frame(*rows):
-    return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows], columns=TIDY_COLUMNS)
-
-
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/franc2008/claims.yaml").read_text()
-)
-# those that the rows made here are about; test_claims.py has all
-DECIDED = [
-    "identical-errors",
-    "never-slower",
-    "speedup-linear",
-    "speedup-rbf",
-    "breakdown",
-    "linear-estimate",
-    "methods-agree",
-    "unlearn-exact",
-    "unlearn-speedup",
-    "unlearn-never-slower",
-]
-TESTS = claim_tests(claims)
-CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
-LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()}
-
-
-def three_methods(times, gamma=None):
-    """Rows of one model: CPU times of standard, proposed and unlearn, columns in proportion."""
-    return [
-        loo_row(1, 1.0, gamma, 0.1, method, **cost(s, 1e6 * s, 10, 4))
-        for method, s in zip(METHODS, times, strict=True)
-    ]
-
-
-def claimed(rows=(), tidy=(), published=(), differences=None, methods=METHODS):
-    """Verdicts by claim, and the numbers, of result rows and further tidy rows."""
-    tables = pd.DataFrame(table3(frame(list(rows)), ["d"])) if rows else tidy_frame()
-    if differences is None:
-        _, differences = agreement(frame(pattern_rows(standard=[True], unlearn=[True])), ["d"], 1e-6)
-    results = Results(
-        tidy=pd.concat([tables, tidy_frame(*tidy)]),
-        published=tidy_frame(*published),
-        datasets=["d"],
-        methods=list(methods),
-        limits=LIMITS,
-        agreement_points=differences,
-    )
-    verdicts, numbers = decide(CLAIMS, TESTS, results)
-    return verdicts.set_index("claim"), numbers
-
-
-def test_claims_need_results_and_published_sets():
-    verdicts, numbers = claimed(methods=["unlearn"])
-    assert set(verdicts["verdict"]) == {"not testable here"} and numbers.empty
-    assert not verdicts["tests"].any()
-
-
-def test_where_proposed_is_slower_the_numbers_say_why():
-    rows = three_methods((1.0, 2.0, 0.01)) + three_methods((3.0, 1.0, 0.5), gamma=0.5)
-    verdicts, numbers = claimed(rows)
-    assert verdicts.loc["never-slower", ["tests", "held", "verdict"]].tolist() == [4, 2, "not reproduced"]
-    why = numbers[(numbers["claim"] == "never-slower") & (numbers["holds"] == "")]
-    assert set(why["kernel"]) == {"linear"}
-    value = why.set_index("quantity")["value"]
-    assert value["certified, percent"] == 40
-    assert value["columns per solved point, proposed"] == 2e5
-    assert value["columns per CPU second, standard"] == 1e6
-
-
-def test_claims_of_unlearning():
-    rows = three_methods((32.0, 11.0, 1.0)) + three_methods((9.0, 3.0, 1.0), gamma=0.5)
-    verdicts, numbers = claimed(rows)
-    assert verdicts["verdict"]["unlearn-speedup"] == "reproduced but for 1 of 4"
-    failed = numbers[numbers["holds"] == "no"].iloc[0]
-    assert (failed["dataset"], failed["kernel"], failed["value"]) == ("all sets", "rbf", 3)
-    assert verdicts["verdict"]["unlearn-never-slower"] == "reproduced"
-    # too short to count with the linear kernel, slower than proposed with the RBF kernel
-    rows = three_methods((0.01, 0.01, 0.04)) + three_methods((9.0, 1.0, 2.0), gamma=0.5)
-    verdicts, _ = claimed(rows)
-    assert verdicts.loc["unlearn-never-slower", ["tests", "held"]].tolist() == [2, 1]
-
-
-def test_claims_of_agreement_count_what_is_not_degenerate():
-    rows = three_methods((3.0, 2.0, 1.0))
-    patterns = {"standard": [True, False], "proposed": [True, False], "unlearn": [True, True]}
-    for degenerate, verdict in ((1e-6, "reproduced"), (1e-8, "not reproduced")):
-        _, differences = agreement(frame(pattern_rows(**patterns)), ["d"], degenerate)
-        verdicts, _ = claimed(rows, differences=differences)
-        assert verdicts.loc["methods-agree", ["tests", "verdict"]].tolist() == [1, verdict]
-        assert verdicts["verdict"]["identical-errors"] == "reproduced"
-    # the exact value is -1e-7, that of unlearning +1e-7
-    assert verdicts.loc["unlearn-exact", ["tests", "verdict"]].tolist() == [1, "not reproduced"]
-
-
-def test_claims_of_average_and_largest_speedup_compare_with_the_published_ones():
-    rows = three_methods((4.0, 1.0, 1.0))
-    place = ("table3", "d", "linear", "proposed")
-    published = [
-        (*place, metric, 4.5, np.nan, "ratio") for metric in ("time_speedup", "kernel_column_speedup")
-    ]
-    assert claimed(rows, published=published)[0]["verdict"]["speedup-linear"] == "reproduced"
-    missing = ("table3", "e", "linear", "proposed", "time_speedup", 4.5, np.nan, "ratio")
-    verdicts, _ = claimed(rows, published=[*published, missing])
-    assert verdicts.loc["speedup-linear", ["tests", "held"]].tolist() == [2, 2]
-
-
-def figure1_rows(errors):
-    """Tidy rows from log10 eps -> error of the models selected with the same eps, with the smallest."""
-    methods = ("selected_at_eps", "selected_at_smallest_eps")
-    return [
-        ("figure1", "d", eps, method, "loo_error", value, np.nan, "percent")
-        for eps, pair in errors.items()
-        for method, value in zip(methods, pair, strict=True)
-    ]
-
-
-def test_claim_of_the_breakdown():
-    tidy = figure1_rows({"-4": (10, 10), "-3": (10.1, 10.2), "-1": (10.2, 12), "0": (5, 9)})
-    verdicts, numbers = claimed(tidy=tidy)
-    assert verdicts["verdict"]["breakdown"] == "reproduced"
-    assert numbers["value"].tolist() == [-1, 4]
-    never = figure1_rows({"-4": (10, 10), "0": (10.1, 10.2)})
-    verdicts, numbers = claimed(tidy=never)
-    assert verdicts["verdict"]["breakdown"] == "not reproduced" and np.isinf(numbers["value"][0])
-
-
-def test_claim_of_the_linear_estimate():
-    tidy = [
-        ("table2", "d", "linear", "loo", "loo_error", 20, 3, "percent"),
-        ("table2", "d", "linear", "loo", "test_error", 23, 4, "percent"),
-        ("table2", "d", "linear", "loo", "loo_realisations", 1, np.nan, "count"),
-        ("table2", "d", "linear", "loo", "test_realisations", 1, np.nan, "count"),
-    ]
-    verdicts, numbers = claimed(tidy=tidy)
-    assert verdicts["verdict"]["linear-estimate"] == "reproduced" and numbers["value"].tolist() == [0.6]
-
-
-# Runs
-
-
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory, root):
-    from data.prepare import prepare
-    from data.registry import load_registry
-
-    path = tmp_path_factory.mktemp("data") / "titanic-table.npz"
-    prepare(load_registry(root / "config/datasets.yaml")["titanic-table"], None, path)
-    return path
-
-
-@pytest.fixture
-def run_loo(prepared, job_of):
-    """A function: the rows of a cell with some arguments or settings changed."""
-
-    def run(timing="shared", **changes):
-        job = job_of(prepared, timing, paper="franc2008", dataset="titanic-table")
-        settings = {"eps": 1e-3, "efficiency_test": 10, "max_iter": None}
-        arguments = {
-            "realisation": 1,
-            "gamma": 0.5,
-            "C": [1.0, 10.0],
-            "methods": ["unlearn", "standard", "proposed"],
-        }
-        for name, value in changes.items():
-            (arguments if name in arguments else settings)[name] = value
-        return job.rows(cells.run_loo, **arguments, settings=SimpleNamespace(**settings))
-
-    return run
-
-
-def test_cell_rows_hold_identity_result_cost_and_status(run_loo, tmp_path):
-    rows = run_loo(timing="exclusive")
-    write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
-    table = read_rows([tmp_path / "rows.parquet"])
-    assert table[["C", "method"]].to_numpy().tolist() == [
-        [C, method] for C in (1.0, 10.0) for method in ("unlearn", "standard", "proposed")
-    ]
-    assert set(table["status"]) == {OK} and set(table["tol"]) == {2e-3} and set(table["m"]) == {150}
-    assert set(table["timing_mode"]) == {"exclusive"} and (table["wall_s"] > 0).all()
-    assert (table["estimate"] == table["errors"] / table["rows_tested"]).all()
-    paper = table["method"] != "unlearn"
-    assert (table["n_retrained"] + table["n_certified"] == table["n_solved"])[paper].all()
-    assert (table["n_retrained"] + table["n_certified"] <= table["n_solved"]).all()
-    assert table["start_C"].dropna().to_dict() == {3: 1.0} and table["method"][3] == "unlearn"
-    counts = table[["n_check1", "n_check2", "n_check3", "n_solved"]].sum(axis=1)
-    assert (counts == table["m"]).all()
-    assert (table.loc[table["method"] == "standard", "n_certified"] == 0).all()
-    summary, _ = agreement(table, ["titanic-table"], 1e-6)
-    assert summary.set_index("kernel").loc["rbf", ["models_compared", "points_compared"]].tolist() == [2, 300]
-
-
-def test_points_that_differ_are_retrained(prepared, run_loo, monkeypatch):
-    """One method is made to err at a point: both rows list it, with the decision value without it."""
-    original = cells.leave_one_out
-
-    def erring(*arguments, **options):
-        loo = original(*arguments, **options)
-        if options["method"] == "certified":
-            loo.errors[7] ^= True
-        return loo
-
-    monkeypatch.setattr(cells, "leave_one_out", erring)
-    rows = run_loo(C=[1.0])
-    X, y, *_ = Dataset.load(prepared).realisation(1)
-    gram = Gram(X, RBF(0.5))
-    exact = original(gram, y, 1.0, method="retrain", tol=1e-10)
-    assert exact.resolved_by[7] == "retrained"
-    for row in rows:
-        assert row["differing_points"] == [7]
-        assert row["differing_exact"] == pytest.approx([exact.decision[7]], abs=1e-6)
-
-
-def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
-    result = {}
-    for sample in (None, 12):
-        path = tmp_path / f"{sample}.parquet"
-        write_rows(path, run_loo(**({"sample": sample} if sample else {})), LOO_ROWS)
-        (tmp_path / "checkpoint.jsonl").unlink()
-        result[sample] = read_rows([path])
-    whole, part = result.values()
-    ours = whole["method"] == "unlearn"
-    assert part.loc[ours, "stands_for"].isna().all() and whole["stands_for"].isna().all()
-    np.testing.assert_array_equal(part.loc[ours, "errors"], whole.loc[ours, "errors"])
-    whole, part = whole[~ours], part[~ours]
-    assert (whole["n_solved"] > 24).all() and (part["n_solved"] == 12).all()
-    np.testing.assert_allclose(part["stands_for"] * 12, whole["n_solved"])
-    every = for_all_points(part)
-    np.testing.assert_allclose(every["n_solved"], whole["n_solved"])
-    # what is not solving for points costs the same
-    assert (part["solving_columns"] < part["columns_requested"]).all()
-    assert (every["columns_requested"] > part["columns_requested"]).all()
-    error = np.sqrt(every["columns_requested_variance"])
-    assert (abs(every["columns_requested"] - whole["columns_requested"]) < 4 * error).all() and (
-        error > 0
-    ).all()
-    for row, other in zip(part.itertuples(), whole.itertuples(), strict=True):
-        decided = unpack_bits(row.decided, row.m)
-        errors = unpack_bits(other.error_pattern, other.m)
-        np.testing.assert_array_equal(unpack_bits(row.error_pattern, row.m), errors & decided)
-        assert (row.rows_tested, row.errors) == (decided.sum(), (errors & decided).sum())
-    summary, _ = agreement(result[12], ["titanic-table"], 1e-6)
-    compared = summary.set_index("kernel").loc["rbf", "points_compared"]
-    assert compared == part.loc[part["method"] == "standard", "rows_tested"].sum() < 300
-    tidy = pd.DataFrame(table3(result[12], ["titanic-table"]))
-    spread = lookup(tidy)
-    assert all(
-        spread("titanic-table", "rbf", "proposed", f"{name}_speedup")[1] > 0
-        for name in ("time", "kernel_column")
-    )
-    _, body, notes = table3_layout(tidy, ["titanic-table"])
-    assert any("95 % interval" in note for note in notes) and sum("±" in text for text in body[2]) == 7
-    _, _, notes = table3_layout(pd.DataFrame(table3(result[None], ["titanic-table"])), ["titanic-table"])
-    assert not any("95 % interval" in note for note in notes)
-
-
 def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     def samples(baselines):
         path = tmp_path / "config.yaml"
@@ -679,23 +360,6 @@ def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     assert {cells_table[name] for name in cells_table if "/rbf" in name} == {1500}
     assert {*result["stopping"].values(), *result["test"].values()} == {None}
     assert set(samples("full")["cells"].values()) == {None}
-
-
-@pytest.mark.parametrize("inside", [True, False])
-def test_points_outside_the_sample_are_not_compared(run_loo, monkeypatch, inside):
-    original, erred = cells.leave_one_out, []
-
-    def erring(*arguments, **options):
-        loo = original(*arguments, **options)
-        if options["method"] == "certified" and "sample" in options:
-            point = np.flatnonzero((loo.stands_for > 1) if inside else (loo.stands_for == 0))[0]
-            loo.errors[point] ^= True
-            erred.append(point)
-        return loo
-
-    monkeypatch.setattr(cells, "leave_one_out", erring)
-    rows = run_loo(C=[1.0], sample=12)
-    assert {tuple(row["differing_points"]) for row in rows} == {tuple(erred) if inside else ()}
 
 
 def test_intervals_of_samples_hold_what_they_say():
@@ -724,86 +388,12 @@ def test_intervals_of_samples_hold_what_they_say():
     assert np.isnan(half_width(2.0, (2.0, 0.0), (1.0, 0.0)))
 
 
-def test_killed_cell_resumes(run_loo, tmp_path, monkeypatch, cold):
-    whole = run_loo()
-    (tmp_path / "checkpoint.jsonl").unlink()
-    original, calls = cells.leave_one_out, []
-
-    def killed(*arguments, **options):
-        calls.append(options["method"])
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        starts.append(options.get("start"))
-        return original(*arguments, **options)
-
-    starts = []
-    monkeypatch.setattr(cells, "leave_one_out", killed)
-    with pytest.raises(KeyboardInterrupt):
-        run_loo()
-    resumed = run_loo()
-    methods = ["unlearn", "retrain", "certified"]
-    assert calls == [*methods, "unlearn", *methods]
-    # the solution that the killed job had found starts the next model
-    assert [start is None for start in starts] == [True, True, True, False, True, True]
-    assert 0 < starts[3].max() == 10
-    patterns = [[row["error_pattern"] for row in rows] for rows in (whole, resumed)]
-    assert patterns[0] == patterns[1]
-
-
-def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, run_loo, job_of, tmp_path):
-    """One iteration is not enough: rows say so, no model is selected, the tables come without numbers."""
-    rows = []
-    for gamma in (None, 0.5):
-        rows += run_loo(gamma=gamma, max_iter=1)
-    write_rows(tmp_path / "rows.parquet", rows, LOO_ROWS)
-    table = read_rows([tmp_path / "rows.parquet"])
-    assert set(table["status"]) == {NOT_CONVERGED} and table["reason"].str.contains("iteration limit").all()
-    tests = []
-    for kernel in ("linear", "rbf"):
-        job = job_of(prepared, paper="franc2008", dataset="titanic-table")
-        settings = SimpleNamespace(method="standard", eps=1e-3, max_iter=1)
-        given = {"kernel": kernel, "realisations": [1, 2], "cells": table, "settings": settings}
-        tests += job.rows(cells.run_test, **given)
-    assert {row["status"] for row in tests} == {SKIPPED}
-    write_rows(tmp_path / "tests.parquet", tests, TEST_ROWS)
-    write_tidy(
-        tmp_path / "table2.csv",
-        table2(table, read_rows([tmp_path / "tests.parquet"]), ["titanic-table"], "standard"),
-    )
-    write_tidy(tmp_path / "table3.csv", table3(table, ["titanic-table"]))
-    for layout, name in ((table2_layout, "table2"), (table3_layout, "table3")):
-        columns, body, notes = layout(read_tidy(tmp_path / f"{name}.csv"), ["titanic-table"])
-        assert "n/a" in body[0] and len(notes) == (3 if name == "table2" else 2)
-        write_markdown(tmp_path / f"{name}.md", name, columns, body, notes)
-
-
-def test_numerical_failure_is_a_row_and_a_fault_is_not(run_loo, tmp_path, monkeypatch, cold):
-    def singular(*arguments, **options):
-        raise FloatingPointError("overflow")
-
-    monkeypatch.setattr(cells, "leave_one_out", singular)
-    rows = run_loo()
-    assert {row["status"] for row in rows} == {ERROR}
-    assert {row["reason"] for row in rows} == {"FloatingPointError: overflow"}
-    assert not (tmp_path / "checkpoint.jsonl").exists()
-
-    def broken(*arguments, **options):
-        raise AttributeError("no such thing")
-
-    monkeypatch.setattr(cells, "leave_one_out", broken)
-    with pytest.raises(AttributeError):
-        run_loo()
-
-
 def test_tables_know_the_methods_that_cells_run():
     assert tuple(cells.METHODS) == METHODS
 
 
 def test_tolerance_is_twice_eps():
     assert cells.tolerance(0.001) == 0.002
-
-
-# Causes
 
 
 def test_time_of_the_columns_takes_the_place_of_the_clock():
@@ -826,47 +416,10 @@ def test_time_of_the_columns_takes_the_place_of_the_clock():
 def test_smo_alone_stops_at_a_gap_of_eps(root, registry):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())
-    fill_defaults(config, load_schema())
+    complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
     declared = load_papers()["franc2008"].causes["eps_by_smo"]
     (run,) = runs_of("franc2008", "eps_by_smo", declared, config, registry)
     settings = run.settings_of("heart/realisation-1/linear")
     assert cells.tolerance(settings["eps"]) == config["franc2008"]["eps"] == 1e-3
     assert settings["active_set"] is False and "sample" not in settings
     assert all(name.endswith("/linear") for name in run.cells)
-
-
-def test_smo_is_alone_in_the_methods_of_the_paper(run_loo, monkeypatch, cold):
-    """Ours begins with the active-set method."""
-    requested = []
-    original = cells.leave_one_out
-
-    def noting(*arguments, **options):
-        requested.append((options["method"], options.get("active_set", True)))
-        return original(*arguments, **options)
-
-    monkeypatch.setattr(cells, "leave_one_out", noting)
-    run_loo(C=[1.0], active_set=False)
-    assert set(requested) == {("unlearn", True), ("retrain", False), ("certified", False)}
-
-
-def test_a_draw_of_the_selecting_splits_selects_its_own_model(prepared, job_of, monkeypatch):
-    """Leave-one-out is made to prefer another C on the second draw: its test errors are those of that C."""
-    job = job_of(prepared, paper="franc2008", dataset="titanic-table")
-    seen = []
-
-    def preferring(gram, y, C):
-        seen.append(C)
-        best = 0.01 if len(seen) <= 4 else 10.0
-        return SimpleNamespace(error=float(best != C))
-
-    monkeypatch.setattr(causes, "leave_one_out", preferring)
-    arguments = {"Cs": [0.01, 10.0], "gammas": [None], "draws": 2, "splits": 2, "realisations": [1, 2, 3]}
-    settings = SimpleNamespace(eps=1e-3, max_iter=None)
-    rows = pd.DataFrame(job.rows(causes.run_draws_of_selection, **arguments, settings=settings))
-    assert len(seen) == 2 * 2 * 2
-    chosen = rows.groupby("fold")["C"].unique().map(list).to_dict()
-    assert chosen == {"selected on 1 to 2": [0.01], "selected on 3 to 4": [10.0]}
-    (tidy,) = causes.draws_of_selection(rows)
-    means = 100 * rows.groupby("fold")["estimate"].mean()
-    assert means.nunique() == 2
-    assert tidy["value"] == pytest.approx(means.mean()) and tidy["spread"] == pytest.approx(means.std())
