@@ -19,7 +19,7 @@ import yaml
 from lib.causes import runs_of
 from lib.claims import declared_claims
 from lib.config import WORKFLOW, check_config
-from lib.plan import Plan, description
+from lib.plan import Plan, check_plan, description
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 # modules of a paper that compute no cells
@@ -124,7 +124,8 @@ class Paper:
         return FOLDER / self.key / "config.schema.yaml"
 
     def set_plan(self, config, registry):
-        """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run."""
+        """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run. A
+        `ValueError` names what the plan needs and is not there."""
         plan = import_module(f"papers.{self.key}.plan").plan(config, registry)
         requested = config["causes"]
         self.causes_run = [
@@ -139,6 +140,7 @@ class Paper:
         ]
         datasets = [*plan.datasets, *(dataset for run in cause_runs for dataset in run.datasets)]
         self.plan = replace(plan, runs=[*plan.runs, *cause_runs], datasets=list(dict.fromkeys(datasets)))
+        check_plan(self.key, self.plan, FOLDER / self.key)
         # stages of data sets that the configuration leaves out have no rows
         stages = {*self.plan.stages}
         self.causes_run = [name for name in self.causes_run if stages >= {*self._stages_of_cause(name)}]
@@ -387,8 +389,12 @@ def implied(key, entry, run_time=None):
 
 
 def _load(path):
-    declared = yaml.safe_load(path.read_text())
+    """Return the paper of a folder; a `ValueError` says in a sentence what its files lack."""
     key = path.parent.name
+    for name in ("plan.py", "config.schema.yaml"):
+        if not path.with_name(name).exists():
+            raise ValueError(f"The paper {key} lacks the file {path.with_name(name)}.")
+    declared = yaml.safe_load(path.read_text())
     entries, run_time = declared.get("exhibits", {}), declared.get("run_time")
     declared["exhibits"] = {name: implied(name, entry, run_time) for name, entry in entries.items()}
     check_config(declared, WORKFLOW / "schemas/paper.schema.yaml", f"declaration {key}/paper.yaml")
@@ -399,8 +405,15 @@ def _load(path):
     claims = {}
     if path.with_name("claims.py").exists():
         module = import_module(f"papers.{key}.claims")
+        for name in ("Results", "LIMITS"):
+            if not hasattr(module, name):
+                raise ValueError(f"{path.with_name('claims.py')} lacks {name}.")
         limits = {name: asdict(limit) for name, limit in module.LIMITS.items()}
         claims = {"claims": declared_claims(module), "limits": limits}
+    if path.with_name("printed.csv").exists() != printed.exists():
+        raise ValueError(
+            f"{path.with_name('printed.csv')} and printed.yaml need each other; one is not there."
+        )
     if printed.exists():
         claims["figures"] = yaml.safe_load(printed.read_text())
         check_config(claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml")
