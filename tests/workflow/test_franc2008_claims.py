@@ -55,7 +55,7 @@ def three_methods(times, gamma=None):
 
 def claimed(rows=(), tidy=(), published=(), differences=None, methods=METHODS):
     """Verdicts by claim, and the numbers, of result rows and further tidy rows."""
-    tables = pd.DataFrame(costs(frame(list(rows)), ["d"])) if rows else tidy_frame()
+    tables = pd.DataFrame(costs(frame(list(rows)), ["d"]))[TIDY_COLUMNS] if rows else tidy_frame()
     if differences is None:
         _, differences = compared_methods(frame(pattern_rows(standard=[True], unlearn=[True])), ["d"], 1e-6)
     settings = {"datasets": ["d"], "methods": list(methods)}

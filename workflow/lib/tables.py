@@ -65,11 +65,6 @@ def by_method(tidy, index):
     return tidy.pivot(index=index, columns="method", values="value")
 
 
-def named(tidy, metric, text):
-    """Return the items of a note: a text for each row (namedtuple) whose metric counts something."""
-    return [text(row) for row in tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)].itertuples()]
-
-
 def arranged(lines, columns, notes):
     """Return the `Table` of some `lines`, tuples that say what a line of the table is about. Each column is
     its group ("" for none), its heading, and a function of the parts of a line that returns the text of a
@@ -114,14 +109,6 @@ def number(value, decimals, spread=None):
     return text
 
 
-def short(text):
-    """Return a number that is text, to four digits, and other text as it is."""
-    try:
-        return f"{float(text):.4g}"
-    except ValueError:
-        return text
-
-
 @dataclass(frozen=True)
 class Table:
     """A table for readers: the text of its cells, and the notes below it.
@@ -161,16 +148,14 @@ class Table:
 
     def tex(self, title):
         """Return the table as a LaTeX float, whose caption is its title and its notes."""
-        alignment = "".join("l" if name == "text" else "r" for name in self.classes)
-        text = (
-            self.cells.map(_tex)
-            .rename(columns=_tex)
-            .to_latex(
-                index=False,
-                column_format=alignment,
-                multicolumn_format="c",
-                caption=" ".join(map(_tex, [f"{title}.", *self.notes])),
-            )
+        cells = self.cells.map(_tex).rename(columns=_tex)
+        if len(self.groups) == 1:
+            cells = cells.droplevel(0, axis="columns")
+        text = cells.to_latex(
+            index=False,
+            column_format="".join("l" if name == "text" else "r" for name in self.classes),
+            multicolumn_format="c",
+            caption=" ".join(map(_tex, [f"{title}.", *self.notes])),
         )
         return f"% needs \\usepackage{{booktabs}}\n{text}"
 
@@ -235,7 +220,8 @@ def lines_of(tidy, *columns):
 def listed(tidy, metric, heading, text, between=", "):
     """Return a note, in a list, that gives a text for each row in which a metric counts something; without
     such rows an empty list."""
-    texts = named(tidy, metric, text)
+    counted = tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)]
+    texts = [text(row) for row in counted.itertuples()]
     return [f"{heading}: {between.join(texts)}."] if texts else []
 
 
