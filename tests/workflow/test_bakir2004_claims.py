@@ -1,19 +1,15 @@
 """The claims of bakir2004: the rows that uphold them, and those that do not."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 from lib.claims import claim_tests, decide
 from lib.exhibits import Context
+from lib.papers import load_papers
 from lib.rows import ERROR
 from papers.bakir2004 import claims
 from papers.bakir2004.claims import Results
 from workflow.bakir2004_rows import made_rows, published, tidy
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/bakir2004/claims.yaml").read_text()
-)
+DECLARED = load_papers()["bakir2004"].claims
 
 # those that the rows made here are about; test_claims.py has all
 DECIDED = [

@@ -1,17 +1,16 @@
 """Runs on small problems, figures and claims on rows made by hand."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.claims import claim_tests, decide
 from lib.exhibits import Context
+from lib.papers import load_papers
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
 from papers.chapelle1999 import cells, claims
 from papers.chapelle1999.claims import Results
@@ -20,9 +19,7 @@ from workflow.exhibit_calls import assert_stable, tidy_of
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()
-)
+DECLARED = load_papers()["chapelle1999"].claims
 # those that the rows made here are about; test_claims.py has all
 DECIDED = ["span-rule", "span-cost", "rescaling", "span-is-loo"]
 TESTS = claim_tests(claims)

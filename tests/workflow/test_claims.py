@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.claims import NOT_REPRODUCED, Results, claim_tests, decide, kind_of
-from lib.config import fill_defaults, load_schema
+from lib.config import complete_config
 from lib.exhibits import Context, read_context
 from lib.papers import load_papers, with_plans
 from lib.tables import is_tidy
@@ -139,7 +139,7 @@ WRONG = {
 def planned(root, registry):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())
-    fill_defaults(config, load_schema())
+    complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
     papers = with_plans(load_papers(), config, registry)
     return {key: (paper, read_context(paper.context(config))) for key, paper in papers.items()}
 

@@ -1,12 +1,10 @@
 """The claims of franc2008: the rows that uphold them, and those that do not."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-import yaml
 from lib.claims import claim_tests, decide
 from lib.exhibits import Context
+from lib.papers import load_papers
 from lib.tables import TIDY_COLUMNS
 from papers.franc2008 import claims
 from papers.franc2008.claims import Results
@@ -20,9 +18,7 @@ def tidy_frame(*rows):
     return pd.DataFrame([dict(zip(TIDY_COLUMNS, row, strict=True)) for row in rows], columns=TIDY_COLUMNS)
 
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/franc2008/claims.yaml").read_text()
-)
+DECLARED = load_papers()["franc2008"].claims
 
 # those that the rows made here are about; test_claims.py has all
 DECIDED = [

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.causes import runs_of
-from lib.config import fill_defaults, load_schema
+from lib.config import complete_config
 from lib.exhibits import Context
 from lib.papers import load_papers
 from lib.rows import (
@@ -414,7 +414,7 @@ def test_time_of_the_columns_takes_the_place_of_the_clock():
 def test_smo_alone_stops_at_a_gap_of_eps(root, registry):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())
-    fill_defaults(config, load_schema())
+    complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
     declared = load_papers()["franc2008"].causes["eps_by_smo"]
     (run,) = runs_of("franc2008", "eps_by_smo", declared, config, registry)
     settings = run.settings_of("heart/realisation-1/linear")

@@ -1,17 +1,13 @@
 """The claims of sarafis2018: the rows that uphold them, and those that do not."""
 
-from pathlib import Path
-
-import yaml
 from lib.claims import claim_tests, decide
 from lib.exhibits import Context
+from lib.papers import load_papers
 from papers.sarafis2018 import claims
 from papers.sarafis2018.claims import Results
 from workflow.sarafis2018_rows import exhibits, made_rows
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/sarafis2018/claims.yaml").read_text()
-)
+DECLARED = load_papers()["sarafis2018"].claims
 
 # those that the rows made here are about; test_claims.py has all
 DECIDED = [

@@ -1,20 +1,16 @@
 """The claims of wen2017: the rows that uphold them, and those that do not."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 from lib.claims import claim_tests, decide
 from lib.exhibits import Context
+from lib.papers import load_papers
 from lib.tolerances import read_published
 from papers.wen2017 import claims
 from papers.wen2017.claims import Results
 from papers.wen2017.exhibits import agreement, table1, table3
 from workflow.wen2017_rows import drawn, made_rows, tidy_rows, with_unlearning
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/wen2017/claims.yaml").read_text()
-)
+DECLARED = load_papers()["wen2017"].claims
 
 # those that the rows made here are about; test_claims.py has all
 DECIDED = [

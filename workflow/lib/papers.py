@@ -2,25 +2,25 @@
 
 A paper is a folder ``papers/<paper>``: its declaration ``paper.yaml``; ``plan.py``, which says what cells
 there are (`lib.plan`), and ``cells.py``, which computes their rows; ``exhibits/`` with a file for each table
-and figure (`lib.exhibits`); ``claims.py`` and ``claims.yaml``; ``printed.csv``, what the paper prints.
+and figure (`lib.exhibits`); ``claims.py``; ``printed.csv`` and ``printed.yaml``, what the paper prints.
 """
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
 import yaml
 
 from lib.causes import runs_of
-from lib.claims import limits
-from lib.config import check_config, check_names, read_schema
+from lib.claims import declared_claims, limits
+from lib.config import WORKFLOW, check_config
 from lib.exhibits import Exhibit, check_stages, load_exhibits
 from lib.plan import Plan, description
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 # modules and the package of a paper that compute no cells
-NOT_RUN = ("plan.py", "causes.py", "claims.py", "exhibits")
+NOT_RUN = ("plan.py", "causes.py", "claims.py", "story.py", "exhibits")
 
 
 def from_here(path):
@@ -42,10 +42,15 @@ class Paper:
     name: str
     year: int | None  # None: not a paper, the comparison
     exhibits: dict[str, Exhibit]  # the exhibits that the configuration asks for
-    claims: dict  # what claims.yaml says: ``claims``, ``limits`` and ``figures``; empty where there are none
+    claims: dict  # ``claims`` and ``limits`` of claims.py, and ``figures`` of printed.yaml, if there are any
     causes: dict  # what causes.yaml says
     plan: Plan | None = None  # what it runs
     causes_run: list = field(default_factory=list)
+
+    @property
+    def schema(self):
+        """The schema of the paper's section of the configuration."""
+        return FOLDER / self.key / "config.schema.yaml"
 
     def set_plan(self, config, registry):
         """Set the plan of the paper, and leave out exhibits whose rows the configuration does not run."""
@@ -236,31 +241,34 @@ class Paper:
 def load_papers():
     """Return the papers by key, from the folders that have a declaration, in the order of the years. A
     declaration that breaks its schema, or a module that is no exhibit, raises a `ValueError`."""
-    schemas = read_schema("paper"), read_schema("causes")
-    papers = [_load(path, *schemas) for path in FOLDER.glob("*/paper.yaml")]
+    papers = [_load(path) for path in FOLDER.glob("*/paper.yaml")]
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
     return {paper.key: paper for paper in papers}
 
 
 def with_plans(papers, config, registry):
-    """Return the papers (from `load_papers`) that the configuration runs, with their plans.
-
-    The configuration is checked, and its defaults are filled in. A paper or a data set that does not exist
-    raises a `ValueError`.
-    """
+    """Return the papers (from `load_papers`) that the configuration runs, with their plans. A data set that
+    does not exist raises a `ValueError`."""
     names = config["papers"] or papers
-    check_names("papers", names, papers)
     chosen = {name: paper for name, paper in papers.items() if name in names}
     for paper in chosen.values():
         paper.set_plan(config, registry)
     return chosen
 
 
-def _load(path, schema, causes_schema):
+def _load(path):
     declared = yaml.safe_load(path.read_text())
     key = path.parent.name
-    check_config(declared, schema, f"declaration {key}/paper.yaml")
-    beside = (path.with_name(f"{name}.yaml") for name in ("claims", "causes"))
-    claims, causes = (yaml.safe_load(file.read_text()) if file.exists() else {} for file in beside)
-    check_config(causes, causes_schema, f"file {key}/causes.yaml")
+    check_config(declared, WORKFLOW / "schemas/paper.schema.yaml", f"declaration {key}/paper.yaml")
+    causes_file, printed = path.with_name("causes.yaml"), path.with_name("printed.yaml")
+    causes = yaml.safe_load(causes_file.read_text()) if causes_file.exists() else {}
+    check_config(causes, WORKFLOW / "schemas/causes.schema.yaml", f"file {key}/causes.yaml")
+    claims = {}
+    if path.with_name("claims.py").exists():
+        module = import_module(f"papers.{key}.claims")
+        tolerances = {name: asdict(limit) for name, limit in module.LIMITS.items()}
+        claims = {"claims": declared_claims(module), "limits": tolerances}
+    if printed.exists():
+        claims["figures"] = yaml.safe_load(printed.read_text())
+        check_config(claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml")
     return Paper(key, declared["name"], declared.get("year"), load_exhibits(key), claims, causes)

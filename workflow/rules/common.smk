@@ -31,7 +31,7 @@ try:
     from lib.run import started
 
     check_installed(WORKFLOW.parent)
-    PAPERS, REGISTRY = started(config, WORKFLOW)
+    PAPERS, REGISTRY = started(config)
 except ImportError as error:
     raise WorkflowError(
         f"The installed svmselect is not that of this checkout ({error}): run `make env` first."
