@@ -14,17 +14,16 @@ import sys
 import textwrap
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 
 import jinja2
 import pandas as pd
 
-from lib.claims import limits
-from lib.papers import FOLDER, alt_text
+from lib.exhibits import read_context
+from lib.papers import FOLDER
 from lib.run import planned
 from lib.scorecard import paper_table
 from lib.story import Results, check, named
-from lib.tables import markdown
+from lib.tables import arranged, part, read_tidy
 
 WORKFLOW = Path(__file__).resolve().parent
 
@@ -73,9 +72,9 @@ def pages(folder, config_file):
     results = {key: Results(folder, key) for key in papers}
     exhibits, verdicts = (pd.read_csv(folder / f"scorecard_{name}.csv") for name in ("exhibits", "claims"))
     names = {key: paper.name for key, paper in papers.items() if paper.claims}
-    summary = "\n".join(
-        [*SUMMARY[:1], "", *markdown(*paper_table(names, exhibits, verdicts)), "", *SUMMARY[1:]]
-    )
+    headings, body = paper_table(names, exhibits, verdicts)
+    columns = [("", heading, part(place)) for place, heading in enumerate(headings)]
+    summary = "\n\n".join([SUMMARY[0], arranged(body, columns, []).markdown(), SUMMARY[1]])
     causes = pd.read_csv(folder / "scorecard_causes.csv")
     texts = {
         "": environment.get_template("results.md").render(
@@ -102,23 +101,21 @@ def pages(folder, config_file):
 def _shown(folder, exhibit, paper, config):
     """Return an exhibit as its page shows it: title, parts and caption in Markdown."""
     if exhibit.kind == "figure":
-        parts = [f"![{alt_text(exhibit.caption)}]({exhibit.key}.svg)"]
+        parts = [f"![{exhibit.alt}]({exhibit.key}.svg)"]
     else:
-        parts = [_table(folder, f"{exhibit.stem(part)}.md", part) for part in exhibit.parts]
-    facts = {**paper.plan.facts, **(limits(paper.claims) if paper.claims else {})}
-    caption = jinja2.Template(Path(exhibit.caption).read_text(), undefined=jinja2.StrictUndefined)
-    text = caption.render(snakemake=SimpleNamespace(config=config, params={"facts": facts}))
+        parts = [_table(folder, exhibit, part, paper, config) for part in exhibit.parts]
     # the first paragraph describes the picture to those who do not see it
-    said = text.strip().split("\n\n")
-    return {"title": exhibit.title, "parts": parts, "caption": "\n\n".join(said[1:] or said)}
+    first, _, rest = exhibit.caption_of(config, paper.context(config)).partition("\n\n")
+    return {"title": exhibit.title, "parts": parts, "caption": rest or first}
 
 
-def _table(folder, name, part):
-    """Return a table that make_exhibits wrote, without its heading; a long one as a link."""
-    heading, _, table = (folder / name).read_text().partition("\n")
-    if table.count("\n") > LONGEST:
-        return f"[{heading.removeprefix('# ')}]({name})"
-    return "\n\n".join([f"**{value.capitalize()}**" for value in part.values()] + [table.strip()])
+def _table(folder, exhibit, part, paper, config):
+    """Return a part of a table in Markdown; a long one as a link to its file."""
+    tidy = read_tidy(folder / f"{exhibit.stem(part)}.csv")
+    table = exhibit.module.table(tidy, read_context(paper.context(config), part))
+    if len(table.cells) + 2 * len(table.notes) > LONGEST:
+        return f"[{exhibit.title_of(part)}]({exhibit.stem(part)}.md)"
+    return f"**{part.capitalize()}**\n\n{table.markdown()}" if part else table.markdown()
 
 
 def write(path, text):

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 from lib.rows import OK, pack_bits
-from lib.tables import read_tidy, write_tidy
 from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, table1
+from workflow.exhibit_calls import read_back, tidy_of
 
 SETUP = {
     "gamma": 0.5,
@@ -87,23 +87,15 @@ def made_rows():
     return frame
 
 
-MAKE = {"figure1": figure1, "figure3": figure3, "figure4": figure4, "growth": growth, "table1": table1}
-
-
 def tidy(tmp_path, rows):
-    for exhibit, make in MAKE.items():
-        write_tidy(tmp_path / f"{exhibit}.csv", make(rows))
-    return {exhibit: read_tidy(tmp_path / f"{exhibit}.csv") for exhibit in MAKE}
-
-
-def read_tidy_of(tmp_path, rows):
-    write_tidy(tmp_path / "some.csv", rows)
-    return read_tidy(tmp_path / "some.csv")
+    """Return the tidy rows of each exhibit."""
+    modules = (figure1, figure3, figure4, growth, table1)
+    return {module.__name__.rpartition(".")[2]: tidy_of(tmp_path, module, rows) for module in modules}
 
 
 def published(tmp_path):
     row = {"exhibit": "table1", "dataset": "d", "setting": "train=4000", "spread": np.nan, "unit": ""}
-    return read_tidy_of(
+    return read_back(
         tmp_path,
         [
             {**row, "method": "", "metric": "train_rows", "value": 4000},

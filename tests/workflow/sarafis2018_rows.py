@@ -2,10 +2,10 @@
 
 import pandas as pd
 from lib.rows import OK
-from lib.tables import read_tidy, write_tidy
 from lib.tolerances import read_published
-from papers.sarafis2018 import exhibits as sarafis
+from papers.sarafis2018.exhibits import figure5, figure6, table1, table2, table3, table4, table5, table6
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
+from workflow.exhibit_calls import tidy_of
 
 AXES = {"log2_C": [-4, 0, 4], "A": [1, 5], "B": [0, 0.5]}
 
@@ -48,13 +48,13 @@ def made_rows():
     return pd.DataFrame(rows)
 
 
-TABLES = [f"table{number}" for number in range(1, 7)]
+TABLES = [table1, table2, table3, table4, table5, table6]
 
 
 def exhibits(tmp_path, rows, root):
     """Tidy rows of all tables and of Figure 5, and the published ones."""
-    tidy = {}
-    for name in (*TABLES, "figure5", "figure6"):
-        write_tidy(tmp_path / f"{name}.csv", getattr(sarafis, name)(rows))
-        tidy[name] = read_tidy(tmp_path / f"{name}.csv")
+    tidy = {
+        module.__name__.rpartition(".")[2]: tidy_of(tmp_path, module, rows)
+        for module in (*TABLES, figure5, figure6)
+    }
     return tidy, read_published(root / "workflow/papers/sarafis2018/printed.csv")

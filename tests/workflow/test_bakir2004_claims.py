@@ -1,8 +1,8 @@
 """The claims of bakir2004: the rows that uphold them, and those that do not."""
 
-import pandas as pd
 import pytest
 from lib.claims import claim_tests, decide
+from lib.exhibits import Context
 from lib.papers import load_papers
 from lib.rows import ERROR
 from papers.bakir2004 import claims
@@ -35,12 +35,8 @@ LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()} | 
 
 
 def verdicts_of(tmp_path, rows):
-    results = Results(
-        tidy=pd.concat(tidy(tmp_path, rows).values()),
-        published=published(tmp_path),
-        limits=LIMITS,
-        figure4_runs=1,
-    )
+    context = Context(published=published(tmp_path), limits=LIMITS, settings={"figure4": {"runs": 1}})
+    results = Results(tidy(tmp_path, rows), context)
     verdicts, numbers = decide(CLAIMS, TESTS, results)
     return verdicts.set_index("claim"), numbers
 

@@ -6,18 +6,15 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 import pytest
-from lib.figures import save
-from lib.papers import alt_text
 from lib.rows import ERROR
-from lib.tables import write_markdown, write_tex
 from lib.timing import measured_memory
 from papers.bakir2004 import benchmark_final_C, causes, cells
-from papers.bakir2004.exhibits import extrapolated, figure1, figure3, figure4, growth, table1
-from papers.bakir2004.layout import table1_layout
-from papers.bakir2004.plots import plot_figure1, plot_figure3, plot_figure4, plot_growth
+from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, table1
+from papers.bakir2004.exhibits.table1 import extrapolated
 from papers.bakir2004.problem import Problem, gaussians, scaled, squares
 from scipy import sparse
-from workflow.bakir2004_rows import SETUP, made_rows, published, read_tidy_of, tidy
+from workflow.bakir2004_rows import SETUP, made_rows, published
+from workflow.exhibit_calls import assert_stable, table_of, tidy_of
 
 
 def test_squares_share_a_strip():
@@ -67,24 +64,25 @@ def test_memory_of_a_block():
     assert nothing.peak_mb < 5 < 25 < some.peak_mb < 60
 
 
-def test_exhibits_are_means_over_the_runs():
+def test_exhibits_are_means_over_the_runs(tmp_path):
     rows = made_rows()
-    values = pd.DataFrame(figure1(rows)).set_index(["setting", "metric"])["value"]
+    values = tidy_of(tmp_path, figure1, rows).set_index(["setting", "metric"])["value"]
     assert values["0.2", "svs_bounded"] == 80 and values["0.2", "svs_inbound"] == 3
-    values = pd.DataFrame(figure3(rows)).set_index(["dataset", "setting", "method", "metric"])
+    values = tidy_of(tmp_path, figure3, rows).set_index(["dataset", "setting", "method", "metric"])
     assert values["value"]["g 2", "1000", "svm", "error"] == pytest.approx(13.15)
     assert values["spread"]["g 2", "1000", "svm", "error"] == pytest.approx(np.sqrt(0.005))
-    values = pd.DataFrame(figure4(rows)).set_index(["setting", "method", "metric"])["value"]
+    values = tidy_of(tmp_path, figure4, rows).set_index(["setting", "method", "metric"])["value"]
     assert values["10", "nu_svm", "svs"] == 5000 and values["10", "svm", "clean_error"] == pytest.approx(1)
     rows.loc[(rows["experiment"] == "growth") & (rows["m"] == 800), "status"] = ERROR
-    values = pd.DataFrame(growth(rows)).set_index(["setting", "method", "metric"])["value"]
+    values = tidy_of(tmp_path, growth, rows).set_index(["setting", "method", "metric"])["value"]
     assert values["800", "svm", "failed"] == 1 and ("800", "svm", "time") not in values
     assert values["400", "svm", "memory"] == 100
 
 
 def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
     rows = made_rows()
-    table = pd.DataFrame(table1(rows)).set_index(["dataset", "method", "metric"])["value"]
+    values = tidy_of(tmp_path, table1, rows)
+    table = values.set_index(["dataset", "method", "metric"])["value"]
     assert table["d", "svm", "accuracy"] == pytest.approx(90)
     # 10 errors of one alone and none of the other
     assert table["d", "cross_training", "p_value"] == pytest.approx(2 * 0.5**10)
@@ -93,50 +91,23 @@ def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
     assert table["other", "svm", "time_extrapolated"] == pytest.approx(1e-6 * 6400**2)
     assert ("d", "svm", "svs_extrapolated") not in table
     assert list(extrapolated(rows, "small", 6400)) == []
-    columns, body, notes = table1_layout(read_tidy_of(tmp_path, table1(rows)), published(tmp_path))
-    assert len(columns) == len(body[0])
+    body, notes = table_of(table1, values, published=published(tmp_path))
     by_set = {cells[0]: cells for cells in body}
     assert by_set["d"][3:8] == ["5 x 100", "90.0", "91.0", "600", "700"]
     assert by_set["d"][8] == "89.0*"
     assert by_set["other"][6] == "~3200 (extrapolated)" and by_set["other"][4] == "n/a"
     assert any(note.startswith("Extrapolated") for note in notes)
-    write_markdown(tmp_path / "table1.md", "Table 1", columns, body, notes)
-    write_tex(tmp_path / "table1.tex", "Table 1", columns, body, notes)
     rows.loc[(rows["dataset"] == "d") & (rows["method"] == "multiedit_condense"), "status"] = ERROR
-    _, body, notes = table1_layout(read_tidy_of(tmp_path, table1(rows)), published(tmp_path))
+    body, notes = table_of(table1, tidy_of(tmp_path, table1, rows), published=published(tmp_path))
     assert any("d with 4000 training rows, MULTIEDIT + CONDENSE: 1" in note for note in notes)
     assert body[0][12:14] == ["n/a", "n/a"]
 
 
 @pytest.mark.slow
-def test_figures_are_stable_and_described(tmp_path, root):
-    alt = alt_text(root / "workflow/papers/bakir2004/captions/figure3.rst")
-    panels = tidy(tmp_path, made_rows())
-    plots = {
-        "figure1": plot_figure1,
-        "figure3": plot_figure3,
-        "figure4": plot_figure4,
-        "growth": plot_growth,
-    }
-    for exhibit, plot in plots.items():
-        for name in "ab":
-            given = (published(tmp_path),) if exhibit in ("figure3", "figure4") else ()
-            save(
-                plot(panels[exhibit], *given),
-                tmp_path / f"{name}.pdf",
-                tmp_path / f"{name}.svg",
-                "Figure",
-                alt,
-            )
-        for kind in ("pdf", "svg"):
-            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-    assert alt in (tmp_path / "a.svg").read_text()
-
-
-def test_every_caption_begins_with_its_alt_text(root):
-    for caption in ("figure1", "figure3", "figure4", "table1", "growth"):
-        text = alt_text(root / f"workflow/papers/bakir2004/captions/{caption}.rst")
-        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+@pytest.mark.parametrize("module", [figure1, figure3, figure4, growth])
+def test_figures_are_stable_and_described(tmp_path, module):
+    values = tidy_of(tmp_path, module, made_rows())
+    assert_stable(tmp_path, module, values, published=published(tmp_path))
 
 
 def test_setup_takes_single_precision_for_large_matrices():
@@ -152,7 +123,7 @@ def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
     # as the largest sets: the SVM is not run, and extrapolated from the growth
     rows = rows.replace({"dataset": {"small": "banana", "other": "forest"}})
     rows.loc[(rows["experiment"] == "table1") & (rows["dataset"] == "forest"), "m"] = 90000
-    card = scorecard_of("bakir2004", read_tidy_of(tmp_path, table1(rows)))
+    card = scorecard_of("bakir2004", tidy_of(tmp_path, table1, rows))
     entry = card[card["dataset"] == "banana"].set_index(["method", "metric"])
     assert (entry["reproduced"] != "").all()
     assert entry.loc[("cross_training", "subsets"), ["reproduced", "within"]].tolist() == ["5x100", "no"]

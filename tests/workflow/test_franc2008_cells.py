@@ -17,14 +17,16 @@ from lib.rows import (
     unpack_bits,
     write_rows,
 )
-from lib.tables import lookup, read_tidy, write_markdown, write_tidy
+from lib.tables import lookup
 from papers.franc2008 import causes, cells
-from papers.franc2008.checks import agreement
 from papers.franc2008.exhibits import table2, table3
-from papers.franc2008.layout import table2_layout, table3_layout
+from papers.franc2008.exhibits.disagreements import compared_methods
 from papers.franc2008.sample import for_all_points
+from workflow.exhibit_calls import table_of, tidy_of
 
 from svmselect import RBF, Gram
+
+SETTINGS = {"datasets": ["titanic-table"], "methods": ["standard"]}
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +76,7 @@ def test_cell_rows_hold_identity_result_cost_and_status(run_loo, tmp_path):
     counts = table[["n_check1", "n_check2", "n_check3", "n_solved"]].sum(axis=1)
     assert (counts == table["m"]).all()
     assert (table.loc[table["method"] == "standard", "n_certified"] == 0).all()
-    summary, _ = agreement(table, ["titanic-table"], 1e-6)
+    summary, _ = compared_methods(table, ["titanic-table"], 1e-6)
     assert summary.set_index("kernel").loc["rbf", ["models_compared", "points_compared"]].tolist() == [2, 300]
 
 
@@ -127,18 +129,19 @@ def test_baselines_on_a_sample_of_the_points(run_loo, tmp_path):
         errors = unpack_bits(other.error_pattern, other.m)
         np.testing.assert_array_equal(unpack_bits(row.error_pattern, row.m), errors & decided)
         assert (row.rows_tested, row.errors) == (decided.sum(), (errors & decided).sum())
-    summary, _ = agreement(result[12], ["titanic-table"], 1e-6)
+    summary, _ = compared_methods(result[12], ["titanic-table"], 1e-6)
     compared = summary.set_index("kernel").loc["rbf", "points_compared"]
     assert compared == part.loc[part["method"] == "standard", "rows_tested"].sum() < 300
-    tidy = pd.DataFrame(table3(result[12], ["titanic-table"]))
+    tidy = tidy_of(tmp_path, table3, result[12], settings=SETTINGS)
     spread = lookup(tidy)
     assert all(
         spread("titanic-table", "rbf", "proposed", f"{name}_speedup")[1] > 0
         for name in ("time", "kernel_column")
     )
-    _, body, notes = table3_layout(tidy, ["titanic-table"])
+    body, notes = table_of(table3, tidy, settings=SETTINGS)
     assert any("95 % interval" in note for note in notes) and sum("±" in text for text in body[2]) == 7
-    _, _, notes = table3_layout(pd.DataFrame(table3(result[None], ["titanic-table"])), ["titanic-table"])
+    whole_tidy = tidy_of(tmp_path, table3, result[None], settings=SETTINGS)
+    _, notes = table_of(table3, whole_tidy, settings=SETTINGS)
     assert not any("95 % interval" in note for note in notes)
 
 
@@ -201,15 +204,11 @@ def test_cell_that_does_not_converge_leaves_rows_and_tables(prepared, run_loo, j
         tests += job.rows(cells.run_test, **given)
     assert {row["status"] for row in tests} == {SKIPPED}
     write_rows(tmp_path / "tests.parquet", tests, TEST_ROWS)
-    write_tidy(
-        tmp_path / "table2.csv",
-        table2(table, read_rows([tmp_path / "tests.parquet"]), ["titanic-table"], "standard"),
-    )
-    write_tidy(tmp_path / "table3.csv", table3(table, ["titanic-table"]))
-    for layout, name in ((table2_layout, "table2"), (table3_layout, "table3")):
-        columns, body, notes = layout(read_tidy(tmp_path / f"{name}.csv"), ["titanic-table"])
-        assert "n/a" in body[0] and len(notes) == (3 if name == "table2" else 2)
-        write_markdown(tmp_path / f"{name}.md", name, columns, body, notes)
+    stages = {"cells": table, "test": read_rows([tmp_path / "tests.parquet"])}
+    for module, count in ((table2, 3), (table3, 2)):
+        tidy = tidy_of(tmp_path, module, stages, settings=SETTINGS)
+        body, notes = table_of(module, tidy, settings=SETTINGS)
+        assert "n/a" in body[0] and len(notes) == count
 
 
 def test_numerical_failure_is_a_row_and_a_fault_is_not(run_loo, tmp_path, monkeypatch, cold):

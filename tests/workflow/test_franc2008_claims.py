@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 from lib.claims import claim_tests, decide
+from lib.exhibits import Context
 from lib.papers import load_papers
 from lib.tables import TIDY_COLUMNS
 from papers.franc2008 import claims
-from papers.franc2008.checks import agreement
 from papers.franc2008.claims import Results
-from papers.franc2008.exhibits import table3
+from papers.franc2008.exhibits.disagreements import compared_methods
+from papers.franc2008.exhibits.table3 import costs
 from papers.franc2008.names import METHODS
 from workflow.franc2008_rows import cost, frame, loo_row, pattern_rows
 
@@ -50,17 +51,13 @@ def three_methods(times, gamma=None):
 
 def claimed(rows=(), tidy=(), published=(), differences=None, methods=METHODS):
     """Verdicts by claim, and the numbers, of result rows and further tidy rows."""
-    tables = pd.DataFrame(table3(frame(list(rows)), ["d"])) if rows else tidy_frame()
+    tables = pd.DataFrame(costs(frame(list(rows)), ["d"]))[TIDY_COLUMNS] if rows else tidy_frame()
     if differences is None:
-        _, differences = agreement(frame(pattern_rows(standard=[True], unlearn=[True])), ["d"], 1e-6)
-    results = Results(
-        tidy=pd.concat([tables, tidy_frame(*tidy)]),
-        published=tidy_frame(*published),
-        datasets=["d"],
-        methods=list(methods),
-        limits=LIMITS,
-        agreement_points=differences,
-    )
+        _, differences = compared_methods(frame(pattern_rows(standard=[True], unlearn=[True])), ["d"], 1e-6)
+    settings = {"datasets": ["d"], "methods": list(methods)}
+    context = Context(published=tidy_frame(*published), limits=LIMITS, settings=settings)
+    exhibits = {"table3": tables, "others": tidy_frame(*tidy), "agreement_points": differences}
+    results = Results(exhibits, context)
     verdicts, numbers = decide(CLAIMS, TESTS, results)
     return verdicts.set_index("claim"), numbers
 
@@ -100,7 +97,7 @@ def test_claims_of_agreement_count_what_is_not_degenerate():
     rows = three_methods((3.0, 2.0, 1.0))
     patterns = {"standard": [True, False], "proposed": [True, False], "unlearn": [True, True]}
     for degenerate, verdict in ((1e-6, "reproduced"), (1e-8, "not reproduced")):
-        _, differences = agreement(frame(pattern_rows(**patterns)), ["d"], degenerate)
+        _, differences = compared_methods(frame(pattern_rows(**patterns)), ["d"], degenerate)
         verdicts, _ = claimed(rows, differences=differences)
         assert verdicts.loc["methods-agree", ["tests", "verdict"]].tolist() == [1, verdict]
         assert verdicts["verdict"]["identical-errors"] == "reproduced"

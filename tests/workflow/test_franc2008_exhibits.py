@@ -6,8 +6,8 @@ import pytest
 import yaml
 from lib.causes import runs_of
 from lib.config import complete_config
-from lib.figures import save
-from lib.papers import alt_text, load_papers
+from lib.exhibits import Context
+from lib.papers import load_papers
 from lib.rows import (
     ERROR,
     NOT_CONVERGED,
@@ -17,17 +17,21 @@ from lib.rows import (
 from lib.run import planned
 from lib.sample import half_width
 from lib.shown import dataset_in_words
-from lib.tables import TIDY_COLUMNS, read_tidy, write_markdown, write_tex, write_tidy
+from lib.tables import TIDY_COLUMNS, Table, read_tidy, write_tidy
 from lib.tolerances import read_published
 from papers.franc2008 import causes, cells
-from papers.franc2008.checks import agreement
-from papers.franc2008.exhibits import errors_of_selected, figure1, table3
-from papers.franc2008.layout import agreement_layout, table2_layout, table3_layout
+from papers.franc2008.exhibits import agreement, agreement_points, figure1, speedup, table2, table3
+from papers.franc2008.exhibits.disagreements import compared_methods
+from papers.franc2008.exhibits.table2 import errors_of_selected
+from papers.franc2008.exhibits.table3 import costs
 from papers.franc2008.names import ALL_SETS, METHODS
-from papers.franc2008.plots import plot_figure1, plot_speedup
 from papers.franc2008.sample import for_all_points
 from papers.franc2008.selection import COLUMNS, select
+from workflow.exhibit_calls import assert_stable, read_back, table_of, tidy_of
 from workflow.franc2008_rows import DECISIONS, cost, frame, loo_row, pattern_rows
+
+SETTINGS = {"datasets": ["d"], "figure1": {"datasets": ["d"]}}
+LIMITS = {"degenerate": 1e-6}
 
 
 def test_selected_model_and_both_statistics():
@@ -111,8 +115,8 @@ def test_table2_without_a_model_still_has_its_rows():
     )
     tidy = list(errors_of_selected(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"]))
     assert np.isnan(values(tidy)["linear", "loo", "test_error"][0])
-    columns, body, notes = table2_layout(pd.DataFrame(tidy), ["d"])
-    assert len(columns) == len(body[0]) == 5
+    body, notes = table_of(table2, pd.DataFrame(tidy), settings=SETTINGS)
+    assert len(body[0]) == 5
     assert body[0][1:3] == ["n/a", "n/a"] and body[0][4].startswith("15.00 ± 7.07")
     assert any("d, linear kernel: 5" in note for note in notes)
 
@@ -130,7 +134,7 @@ def test_table3_totals_and_ratios():
         loo_row(2, 9.0, None, np.nan, "proposed", ERROR, **cost(np.nan, np.nan, np.nan, np.nan)),
         loo_row(2, 9.0, None, 0.1, "unlearn", **cost(0.25, 100_000, 25, 5, 1)),
     ]
-    value = {key: pair[0] for key, pair in values(table3(frame(rows), ["d"])).items()}
+    value = {key: pair[0] for key, pair in values(costs(frame(rows), ["d"])).items()}
     assert value["linear", "standard", "time"] == 6
     assert value["linear", "standard", "kernel_columns"] == 4
     assert value["linear", "proposed", "time_speedup"] == 3
@@ -142,8 +146,8 @@ def test_table3_totals_and_ratios():
     assert (value["linear", "unlearn", "certified"], value["linear", "unlearn", "resolved"]) == (25, 95)
     assert value["linear", "all", "runs"] == 2 and value["linear", "all", "failed_runs"] == 1
     assert np.isnan(value["rbf", "proposed", "time_speedup"]) and value["rbf", "all", "runs"] == 0
-    columns, body, notes = table3_layout(pd.DataFrame(table3(frame(rows), ["d"])), ["d"])
-    assert [len(line) for line in body] == [len(columns)] * 4
+    body, notes = table_of(table3, pd.DataFrame(costs(frame(rows), ["d"])), settings=SETTINGS)
+    assert len(body) == 4
     numbers = ["6.0", "4.0", "3.0", "2.0", "75.0", "0.5", "12.0", "4.0", "20.0", "95.0"]
     assert body[0] == ["d", "linear", *numbers] and body[2][2:] == ["n/a"] * 10
     assert body[1] == ["all sets", "linear", *numbers]
@@ -156,7 +160,7 @@ def test_totals_are_ratios_of_sums_and_methods_that_were_not_run_are_missing():
         for dataset, times in (("d", (9.0, 1.0)), ("e", (1.0, 1.0)))
         for method, cpu_s in zip(("standard", "unlearn"), times, strict=True)
     ]
-    tidy = pd.DataFrame(table3(frame(rows), ["d", "e"])).set_index(["dataset", "setting", "method", "metric"])
+    tidy = pd.DataFrame(costs(frame(rows), ["d", "e"])).set_index(["dataset", "setting", "method", "metric"])
     value = tidy["value"]
     assert value["all sets", "linear", "unlearn", "time_speedup"] == 5
     assert value["all sets", "linear", "all", "runs"] == 2
@@ -174,7 +178,7 @@ def test_every_published_row_has_a_reproduced_one(root):
         for gamma in (None, 0.5)
         for method in cells.METHODS
     ]
-    ours = [*errors_of_selected(selected(), tests, ["d"]), *table3(frame(rows), ["d"])]
+    ours = [*errors_of_selected(selected(), tests, ["d"]), *costs(frame(rows), ["d"])]
     assert keys <= {(row["setting"], row["method"], row["metric"], row["unit"]) for row in ours}
 
 
@@ -191,20 +195,21 @@ def test_tidy_rows_survive_the_file_and_refuse_duplicates(tmp_path):
         write_tidy(tmp_path / "t.csv", [row, row])
 
 
-def test_table_writers(tmp_path):
+def test_a_table_is_written_in_markdown_and_latex():
     columns = [("", "Data set"), ("Linear", "LOO (%)"), ("Linear", "Test"), ("RBF", "LOO (%)")]
-    body = [["a_b", "1.0", "2.0 ± 0.1", "3|4"]]
-    write_markdown(tmp_path / "t.md", "Title", columns, body, ["A note."])
-    lines = (tmp_path / "t.md").read_text().splitlines()
-    assert lines[2] == "| Data set | Linear: LOO (%) | Linear: Test | RBF: LOO (%) |"
-    assert lines[4] == "| a_b | 1.0 | 2.0 ± 0.1 | 3\\|4 |"
-    assert lines[-1] == "A note."
-    write_tex(tmp_path / "t.tex", "Title", columns, body, ["50 % of C_1."])
-    tex = (tmp_path / "t.tex").read_text()
+    cells = pd.DataFrame([["a_b", "1.0", "2.0 ± 0.1", "3|4"]], columns=pd.MultiIndex.from_tuples(columns))
+    table = Table(cells, ["50 % of C_1."])
+    assert table.groups == [("", 1), ("Linear", 2), ("RBF", 1)]
+    head, rule, line, _, note = table.markdown().splitlines()
+    assert [cell.strip() for cell in head.split("|")[1:-1]] == [
+        "Data set", "Linear: LOO (%)", "Linear: Test", "RBF: LOO (%)",
+    ]  # fmt: skip
+    assert [cell.strip("-") for cell in rule.split("|")[1:-1]] == [":", *":::"]
+    assert line.split(" | ")[-1].strip() == "3\\|4 |" and note == "50 % of C_1."
+    tex = table.tex("Title")
     assert r"a\_b & 1.0 & 2.0 $\pm$ 0.1 & 3|4 \\" in tex
-    assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}" in tex
-    assert r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{Linear} & \multicolumn{1}{c}{RBF} \\" in tex
-    assert r"50 \% of C\_1." in tex
+    assert r"\multicolumn{2}{c}{Linear}" in tex
+    assert r"\caption{Title. 50 \% of C\_1.}" in tex
     assert tex.count("{") == tex.count("}")
 
 
@@ -222,8 +227,7 @@ def stopping_rows():
 
 
 def test_figure1_selects_with_eps_or_with_the_smallest_eps():
-    tidy = figure1(stopping_rows(), ["d"])
-    value = values(tidy)
+    value = values(figure1.tidy({"stopping": stopping_rows()}, Context(settings=SETTINGS)))
     assert value["0", "selected_at_eps", "loo_error"][0] == pytest.approx(15)
     assert value["0", "selected_at_smallest_eps", "loo_error"] == pytest.approx((30, 0))
     assert value["-4", "selected_at_eps", "loo_error"] == value["-4", "selected_at_smallest_eps", "loo_error"]
@@ -234,37 +238,31 @@ def test_figure1_selects_with_eps_or_with_the_smallest_eps():
 def test_figure1_has_a_gap_where_the_reference_model_failed():
     rows = stopping_rows()
     rows.loc[(rows["eps"] == 1.0) & (rows["C"] == 1.0), "status"] = NOT_CONVERGED
-    value = values(figure1(rows, ["d"]))
+    value = values(figure1.tidy({"stopping": rows}, Context(settings=SETTINGS)))
     assert np.isnan(value["0", "selected_at_smallest_eps", "loo_error"][0])
     assert value["0", "selected_at_eps", "loo_error"][0] == pytest.approx(15)
     assert value["0", "standard", "failed_models"][0] == 1
 
 
-def test_the_printed_error_and_axis_stand_in_figure1(root):
-    tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
+def test_the_printed_error_and_axis_stand_in_figure1(root, tmp_path):
+    tidy = tidy_of(tmp_path, figure1, stopping_rows(), settings=SETTINGS)
     published = read_published(root / "workflow/papers/franc2008/printed.csv")
     for dataset, printed in (("banana", [8.55, 15]), ("another", [])):
-        ax = plot_figure1(tidy.assign(dataset=dataset), published, [dataset]).axes[0]
+        context = Context(settings={"figure1": {"datasets": [dataset]}}, published=published)
+        ax = figure1.figure(tidy.assign(dataset=dataset), context).axes[0]
         lines = [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1]]
         assert lines == printed
 
 
 def test_figures_are_the_same_bytes_each_time(tmp_path, root):
-    tidy = pd.DataFrame(figure1(stopping_rows(), ["d"]))
     published = read_published(root / "workflow/papers/franc2008/printed.csv")
-    alt = alt_text(root / "workflow/papers/franc2008/captions/figure1.rst")
-    for name in ("a", "b"):
-        fig = plot_figure1(tidy, published, ["d"])
-        save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure 1", alt)
-        fig = plot_speedup(published, published, [*dict.fromkeys(published["dataset"]), ALL_SETS])
-        save(fig, tmp_path / f"{name}2.pdf", tmp_path / f"{name}2.svg", "Speed-up", alt)
-    for file in ("a.pdf", "a.svg", "a2.pdf", "a2.svg"):
-        assert (tmp_path / file).read_bytes() == (tmp_path / file.replace("a", "b")).read_bytes()
-    assert (
-        b"/FontFile2" in (tmp_path / "a.pdf").read_bytes()
-        and b"/Type3" not in (tmp_path / "a.pdf").read_bytes()
-    )
-    assert alt in (tmp_path / "a.svg").read_text()
+    tidy = tidy_of(tmp_path, figure1, stopping_rows(), settings=SETTINGS)
+    assert_stable(tmp_path, figure1, tidy, published=published, settings=SETTINGS)
+    content = (tmp_path / "a.pdf").read_bytes()
+    assert b"/FontFile2" in content and b"/Type3" not in content
+    names = {"datasets": list(dict.fromkeys(published["dataset"]))}
+    speedups = tidy_of(tmp_path, speedup, {}, exhibits={"table3": published[TIDY_COLUMNS]})
+    assert_stable(tmp_path, speedup, speedups, published=published, settings=names)
 
 
 def test_a_data_set_without_a_speed_up_has_no_line_in_the_figure(root):
@@ -272,23 +270,22 @@ def test_a_data_set_without_a_speed_up_has_no_line_in_the_figure(root):
     names = list(dict.fromkeys(published.loc[published["exhibit"] == "table3", "dataset"]))
     first, *rest = names
     unknown = published.assign(value=published["value"].mask(published["dataset"] == first))
+    context = Context(settings={"datasets": names}, published=published)
     for tidy, drawn in ((published, names), (unknown, rest)):
-        labels = [
-            label.get_text() for label in plot_speedup(tidy, published, names).axes[0].get_yticklabels()
-        ]
+        tidy = tidy[tidy["metric"].str.endswith("_speedup")]
+        labels = [label.get_text() for label in speedup.figure(tidy, context).axes[0].get_yticklabels()]
         assert labels == [*map(dataset_in_words, drawn), ALL_SETS]
 
 
-def test_every_caption_begins_with_its_alt_text(root):
-    for caption in ("table2", "table3", "figure1", "speedup", "agreement"):
-        text = alt_text(root / f"workflow/papers/franc2008/captions/{caption}.rst")
-        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+def points_shown(tmp_path, differences):
+    """Return the lines of the table of points."""
+    return table_of(agreement_points, read_back(tmp_path, differences), limits=LIMITS)[0]
 
 
-def test_agreement_counts_and_lists_points():
+def test_agreement_counts_and_lists_points(tmp_path):
     alike = [True, False, False]
     rows = frame(pattern_rows(standard=alike, proposed=[True, False, True], unlearn=alike))
-    summary, differences = agreement(rows, ["d"], 1e-6)
+    summary, differences = compared_methods(rows, ["d"], 1e-6)
     linear = summary.set_index("kernel").loc["linear"]
     assert (linear["models_compared"], linear["models_equal"]) == (1, 0)
     assert (linear["points_compared"], linear["points_differing"], linear["points_degenerate"]) == (3, 1, 1)
@@ -298,35 +295,36 @@ def test_agreement_counts_and_lists_points():
     assert (only["point"], only["error_by"]) == (2, "proposed")
     assert only["degenerate"] and only["wrong_by"] == "" and only["exact_decision"] == -1e-7
     assert [only[f"{method}_decision"] for method in DECISIONS] == list(DECISIONS.values())
-    columns, body, notes = agreement_layout(summary, differences, 1e-6)
-    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1", "1", "0", "0", "0"] and len(columns) == 11
-    assert "point 2" in notes[1] and "1.000e-04 (standard)" in notes[1]
-    assert notes[1].endswith("; degenerate.") and "-1.000e-07 (exact)" in notes[1]
+    body, notes = table_of(agreement, read_back(tmp_path, summary), limits=LIMITS)
+    assert body[0] == ["d", "linear", "1", "0", "0", "3", "1", "1", "0", "0", "0"] and len(notes) == 1
+    ((*model, exact, standard, _, unlearn, by, wrong),) = points_shown(tmp_path, differences)
+    assert model == ["d", "linear", "1", "1", "n/a", "2"] and (by, wrong) == ("proposed", "degenerate")
+    assert (exact, standard, unlearn) == ("-1.000e-07", "1.000e-04", "1.000e-07")
 
 
-def test_agreement_says_who_is_wrong():
+def test_agreement_says_who_is_wrong(tmp_path):
     rows = frame(pattern_rows(exact=0.1, standard=[True, False], proposed=[True, True]))
-    summary, differences = agreement(rows, ["d"], 1e-6)
+    summary, differences = compared_methods(rows, ["d"], 1e-6)
     assert summary.iloc[-1][["points_differing", "points_degenerate"]].tolist() == [1, 0]
     wrong = [f"points_wrong_by_{method}" for method in METHODS]
     assert summary.iloc[-1][wrong].tolist() == [0, 1, 0]
     assert np.isnan(differences["unlearn_decision"][0])
-    note = agreement_layout(summary, differences, 1e-6)[2][1]
-    assert "unlearn" not in note and note.endswith("wrong: proposed.")
+    (line,) = points_shown(tmp_path, differences)
+    assert line[-3:] == ["n/a", "proposed", "proposed"]
 
 
-def test_agreement_without_an_exact_value_accuses_nobody():
+def test_agreement_without_an_exact_value_accuses_nobody(tmp_path):
     rows = frame(pattern_rows(exact=np.nan, standard=[True, False], proposed=[True, True]))
-    summary, differences = agreement(rows, ["d"], 1e-6)
+    _, differences = compared_methods(rows, ["d"], 1e-6)
     assert differences["wrong_by"].tolist() == [""] and not differences["degenerate"].any()
-    assert agreement_layout(summary, differences, 1e-6)[2][1].endswith("wrong: undecided.")
+    assert points_shown(tmp_path, differences)[0][-1] == "undecided"
 
 
 def test_agreement_of_equal_patterns_and_of_failures():
     rows = pattern_rows(standard=[True, False], proposed=[True, False])
     failed = [{**row, "C": 2.0} for row in rows]
     failed[1] |= {"status": ERROR, "error_pattern": None}
-    summary, differences = agreement(frame(rows + failed), ["d"], 1e-6)
+    summary, differences = compared_methods(frame(rows + failed), ["d"], 1e-6)
     linear = summary.set_index("kernel").loc["linear"]
     assert linear[["models_equal", "points_differing", "models_not_compared"]].tolist() == [1, 0, 1]
     assert differences.empty
@@ -337,7 +335,7 @@ def test_agreement_notices_points_that_a_cell_did_not_record():
     for row in rows:
         row["differing_points"] = []
     with pytest.raises(ValueError, match="differ in the points"):
-        agreement(frame(rows), ["d"], 1e-6)
+        compared_methods(frame(rows), ["d"], 1e-6)
 
 
 def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
@@ -405,7 +403,7 @@ def test_time_of_the_columns_takes_the_place_of_the_clock():
     )
     clock, columns = (
         pd.DataFrame(tidy).set_index(["dataset", "setting", "method", "metric"])["value"]
-        for tidy in (table3(rows, ["d"]), causes.table3_in_columns(rows))
+        for tidy in (costs(rows, ["d"]), causes.table3_in_columns(rows))
     )
     place = "d", "linear", "proposed"
     assert clock[*place, "time_speedup"] == 0.5 and columns[*place, "time_speedup"] == 6

@@ -45,8 +45,9 @@ def test_functions_of_a_module_are_those_it_defines_or_imports(folder):
 
 
 @pytest.mark.parametrize("name", ["plan.py", "config.schema.yaml", "printed.yaml"])
-def test_files_of_a_paper_are_named_where_they_lack(tmp_path, name):
+def test_files_of_a_paper_are_named_where_they_lack(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(papers, "FOLDER", tmp_path)
     shutil.copytree(ROOT / "workflow/papers/wen2017", tmp_path / "wen2017")
     (tmp_path / "wen2017" / name).unlink()
     with pytest.raises(ValueError, match=name.replace(".", r"\.")):
-        papers.load_papers(tmp_path)
+        papers.load_papers()

@@ -11,9 +11,9 @@ from data.splits import SplitRecipe
 from lib import cell
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
 from papers.sarafis2018 import causes, cells, general_qp, layout, readings
-from papers.sarafis2018 import exhibits as sarafis
+from papers.sarafis2018.exhibits import table4, table6
+from papers.sarafis2018.exhibits.published_beside import lookup
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
-from papers.sarafis2018.layout import lookup
 from sklearn.svm import SVC
 from workflow.sarafis2018_rows import AXES, TABLES, exhibits, made_rows
 
@@ -247,7 +247,7 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
             )
         ]
         assert np.mean(same) > 0.7
-        tidy = pd.DataFrame(sarafis.table6(entry.assign(dataset="d")))
+        tidy = pd.DataFrame(table6.tidy({"cells": entry.assign(dataset="d")}, None))
         value = lookup(tidy)
         ratio, half = value("d", "span_rule", "libsvm_over")
         assert half > 0
@@ -256,6 +256,8 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
         all_table = [np.mean(seconds) * 5 for seconds in libsvm["fold_cpu_s"]]
         assert value("d", "kfold", "time")[0] == pytest.approx(np.mean(all_table))
         assert any("95 % interval" in note for note in layout.table6_layout(tidy, tidy.iloc[:0])[2])
-        distance = lookup(pd.DataFrame(sarafis.table4(entry.assign(dataset="d"))))
+        distance = lookup(pd.DataFrame(table4.tidy({"cells": entry.assign(dataset="d")}, None)))
         assert distance("d", "kfold", "distance_to_kfold_libsvm")[0] < 0.05
-    assert "libsvm_over" not in {row["metric"] for row in sarafis.table6(whole.assign(dataset="d"))}
+    assert "libsvm_over" not in {
+        row["metric"] for row in table6.tidy({"cells": whole.assign(dataset="d")}, None)
+    }

@@ -1,7 +1,7 @@
 """The claims of sarafis2018: the rows that uphold them, and those that do not."""
 
-import pandas as pd
 from lib.claims import claim_tests, decide
+from lib.exhibits import Context
 from lib.papers import load_papers
 from papers.sarafis2018 import claims
 from papers.sarafis2018.claims import Results
@@ -33,12 +33,8 @@ LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()} | 
 
 def results(tmp_path, rows, root, **limits):
     tidy, published = exhibits(tmp_path, rows, root)
-    return Results(
-        tidy=pd.concat(tidy.values()),
-        published=published,
-        published_rows=["splice-libsvm"],
-        limits=LIMITS | limits,
-    )
+    facts = {"published_rows": ["splice-libsvm"]}
+    return Results(tidy, Context(published=published, facts=facts, limits=LIMITS | limits))
 
 
 def test_claims(tmp_path, root):

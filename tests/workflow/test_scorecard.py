@@ -14,7 +14,7 @@ from lib.config import WORKFLOW, check_config
 from lib.papers import load_papers
 from lib.scorecard import COLUMNS, exhibits, figures, libraries, page_values, paper_table, totals, verdicts
 from lib.shown import strip
-from lib.tables import KEY, TIDY_COLUMNS, read_markdown, shown_table, write_markdown
+from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import declared, read_printed, read_published
 
 PAPERS = ("chapelle1999", "bakir2004", "franc2008", "wen2017", "sarafis2018")
@@ -398,41 +398,6 @@ def test_origins_of_rows_are_counted(tmp_path):
         ["one", "cells", "1+b", "d", "x", 1],
         ["other", "test", "2+b", "", "", 1],
     ]
-
-
-def test_markdown_tables_are_read_as_they_were_written(tmp_path):
-    columns = [("", "Data | set"), ("Group", "Heading")]
-    body = [["a|b", ""], ["", "1 ± 2"], ["| x |", "|"]]
-    write_markdown(tmp_path / "table.md", "Title", columns, body, ["A note.", "B."])
-    assert read_markdown(tmp_path / "table.md") == {
-        "title": "Title",
-        "headings": ["Data | set", "Group: Heading"],
-        "body": body,
-        "notes": ["A note.", "B."],
-    }
-
-
-def test_tables_of_pages_have_scopes_groups_and_columns_of_numbers():
-    headings = ["Data set", "Kernel", "Time: ours", "Time: theirs", "Ratio"]
-    body = [["heart", "linear", "1.0", "n/a", "2 ± 1"], ["wdbc", "rbf", "n/a", "3", "k"]]
-    shown = shown_table({"title": "", "headings": headings, "body": body, "notes": []})
-    number = {"class": "number"}
-    assert shown["head"] == [
-        [
-            ("th", {"scope": "col", "rowspan": 2}, "Data set"),
-            ("th", {"scope": "col", "rowspan": 2}, "Kernel"),
-            ("th", {"scope": "colgroup", "colspan": 2}, "Time"),
-            ("th", {"scope": "col", "rowspan": 2, **number}, "Ratio"),
-        ],
-        [("th", {"scope": "col", **number}, "ours"), ("th", {"scope": "col", **number}, "theirs")],
-    ]
-    assert shown["body"][0][:3] == [
-        ("th", {"scope": "row"}, "heart"),
-        ("td", {}, "linear"),
-        ("td", number, "1.0"),
-    ]
-    plain = shown_table({"title": "", "headings": headings[:1], "body": [], "notes": []})
-    assert plain == {"head": [[("th", {"scope": "col", "rowspan": 1, **number}, "Data set")]], "body": []}
 
 
 def test_committed_scorecard_has_every_figure_and_claim(root, claims):

@@ -51,9 +51,8 @@ def test_every_exhibit_and_claim_stands_on_its_page():
             paper.claims
         )
         drawn = re.findall(r"!\[[^]]+\]\((.*?)\)", text)
-        assert drawn == [f"{name}.svg" for name in paper.to_plot] and all(
-            (FOLDER / key / name).is_file() for name in drawn
-        )
+        assert drawn == [f"{exhibit.key}.svg" for exhibit in paper.figures]
+        assert all((FOLDER / key / name).is_file() for name in drawn)
         assert all(
             f"| {statement} |" in text for statement in claims.loc[claims["paper"] == key, "statement"]
         )

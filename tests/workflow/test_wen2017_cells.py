@@ -16,17 +16,15 @@ from papers.wen2017 import causes, cells, file_order, libsvm, readings
 from papers.wen2017.cache import Cached
 from papers.wen2017.cells import run_along_C, run_cached, run_seeds
 from papers.wen2017.choice import run_choice
-from papers.wen2017.exhibits import (
-    folds,
-)
+from papers.wen2017.exhibits import folds
 from papers.wen2017.libsvm import run_libsvm
 from papers.wen2017.problem import chosen_model, folds_of, load, training_rows
 from papers.wen2017.variants import run_variants
 from scipy import sparse
 from sklearn.svm import SVC
+from workflow.exhibit_calls import tidy_of
 from workflow.wen2017_rows import (
     SEEDS,
-    frame_of,
     made_row,
 )
 
@@ -311,7 +309,7 @@ def test_a_file_sorted_by_class_has_no_folds_in_its_order(run, tmp_path):
     failed = [row for row in rows if row["status"] == ERROR]
     assert {row["folds"] for row in failed} == {"unstratified, file order"} and len(failed) == 3
     assert all("holds all points of class" in row["reason"] for row in failed)
-    tidy = frame_of(tmp_path, folds(read_rows([tmp_path / "rows.parquet"])))
+    tidy = tidy_of(tmp_path, folds, read_rows([tmp_path / "rows.parquet"]))
     entry = tidy[tidy["setting"] == "unstratified, file order"].set_index(["method", "metric"])["value"]
     assert entry["cold", "assignments"] == 0 and np.isnan(entry["cold", "iterations"])
 

@@ -1,18 +1,14 @@
 """The claims of wen2017: the rows that uphold them, and those that do not."""
 
-import pandas as pd
 import pytest
 from lib.claims import claim_tests, decide
+from lib.exhibits import Context
 from lib.papers import load_papers
 from lib.tolerances import read_published
 from papers.wen2017 import claims
 from papers.wen2017.claims import Results
-from papers.wen2017.exhibits import (
-    agreement,
-    table1,
-    table3,
-)
-from workflow.wen2017_rows import drawn, frame_of, made_rows, with_unlearning
+from papers.wen2017.exhibits import agreement, table1, table3
+from workflow.wen2017_rows import drawn, made_rows, tidy_rows, with_unlearning
 
 DECLARED = load_papers()["wen2017"].claims
 
@@ -36,8 +32,8 @@ CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
 LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()}
 
 
-def settings_table(tmp_path, rows, table):
-    return {settings: frame_of(tmp_path, table(rows, settings)) for settings in ("published", "chosen")}
+def parts_of(tmp_path, module, rows):
+    return {part: tidy_rows(tmp_path, module, rows, part) for part in module.PARTS}
 
 
 def test_the_claim_of_unlearning(tmp_path, root):
@@ -60,14 +56,14 @@ def test_the_claim_of_unlearning(tmp_path, root):
 
 def exhibits(tmp_path, root, rows):
     """Results that claims are decided from."""
-    return Results(
-        table1=settings_table(tmp_path, rows, table1),
-        table3=settings_table(tmp_path, rows, table3),
-        tidy=pd.concat(drawn(tmp_path, rows).values()),
-        agreement=agreement(rows[rows["method"] != "libsvm"], 1e-3)[0],
-        published=read_published(root / "workflow/papers/wen2017/printed.csv"),
-        limits=LIMITS,
-    )
+    tidy = {
+        **drawn(tmp_path, rows),
+        "table1": parts_of(tmp_path, table1, rows),
+        "table3": parts_of(tmp_path, table3, rows),
+        "agreement": tidy_rows(tmp_path, agreement, rows),
+    }
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
+    return Results(tidy, Context(published=published, limits=LIMITS))
 
 
 def test_claims(tmp_path, root):

@@ -4,33 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.figures import save
-from lib.papers import alt_text
+from lib.exhibits import Context
 from lib.rows import ERROR, NOT_CONVERGED, OK
 from lib.run import planned
 from lib.sample import variance_of_total
 from lib.tolerances import read_published
 from papers.wen2017 import causes
-from papers.wen2017.exhibits import (
-    METHODS,
-    agreement,
-    costs,
-    folds,
-    intervals,
-    table1,
-    table2,
-    table3,
-    total,
-)
-from papers.wen2017.layout import (
-    agreement_layout,
-    folds_layout,
-    table1_layout,
-    table2_layout,
-    table3_layout,
-)
-from papers.wen2017.plots import over_libsvm, plot_figure2, plot_seeds
-from workflow.wen2017_rows import SEEDS, drawn, frame_of, made_row, made_rows, with_unlearning
+from papers.wen2017.exhibits import agreement, agreement_points, figure2, folds, seeds, table1, table2, table3
+from papers.wen2017.exhibits.costs import costs, intervals, total
+from papers.wen2017.exhibits.methods import METHODS
+from papers.wen2017.exhibits.seeds import over_libsvm
+from workflow.exhibit_calls import assert_stable, table_of, tidy_of
+from workflow.wen2017_rows import SEEDS, drawn, made_row, made_rows, tidy_rows, with_unlearning
+
+PUBLISHED, CHOSEN = table1.PARTS
+LIMITS = {"tie": 1e-3}
 
 
 @pytest.mark.parametrize("wrong", ["libsvm/adlut/published/k-3", "libsvm/adult/published/k-4", "adult"])
@@ -125,32 +113,33 @@ def test_totals_are_extrapolated_as_the_seeds_depend_on_each_other():
 
 def test_tables(tmp_path, root):
     rows, published = made_rows(), read_published(root / "workflow/papers/wen2017/printed.csv")
-    first = frame_of(tmp_path, table1(rows, "published"))
+    first = tidy_rows(tmp_path, table1, rows, PUBLISHED)
     value = first.set_index(["method", "metric"])["value"]
     assert list(dict.fromkeys(first["method"])) == list(METHODS[:-1])
     assert value["libsvm", "time_total"] == pytest.approx(200) and value["libsvm", "rounds"] == 2
     assert value["sir", "time_init"] == pytest.approx(0.9) and value["top", "time_init"] == pytest.approx(1.4)
     assert value["sir", "time_total"] == pytest.approx(1 + 0.9 + 1)
     assert value["top", "iterations"] == 950 and value["cold", "accuracy"] == 75
-    _, body, notes = table1_layout(first, published, "published")
+    body, notes = table_of(table1, first, published=published, part=PUBLISHED)
     lines = {line[1]: line for line in body}
     assert lines["LIBSVM"][2:6] == ["n/a", "54.5", "9000", "50.00"]
     assert lines["LIBSVM"][9] == "200.00*" and lines["LIBSVM"][6] == "n/a"
     assert lines["SIR"][2:6] == ["1.2", "13.5", "1800", "50.00"] and lines["SIR"][10] == "69.0"
     assert any("madelon, LIBSVM, k=10: 2" in note for note in notes)
-    columns, body, _ = table1_layout(frame_of(tmp_path, table1(rows, "chosen")), published, "chosen")
-    assert len(columns) == len(body[0]) == 9
+    chosen = tidy_rows(tmp_path, table1, rows, CHOSEN)
+    body, _ = table_of(table1, chosen, published=published, part=CHOSEN)
+    assert len(body[0]) == 9
 
-    third = frame_of(tmp_path, table3(rows, "published"))
-    columns, body, notes = table3_layout(third, published, "published")
+    third = tidy_rows(tmp_path, table3, rows, PUBLISHED)
+    body, _ = table_of(table3, third, published=published, part=PUBLISHED)
     assert [line[:5] for line in body] == [
         ["madelon", "10", "54.5", "14.7", "3.7"],
         ["madelon", "100", "620.0", "19.5", "31.8"],
     ]
-    assert len(columns) == len(body[0]) and body[1][5] == "2000.0*"
+    assert body[1][5] == "2000.0*"
 
-    second = frame_of(tmp_path, table2(rows, {"madelon": 500}))
-    _, body, notes = table2_layout(second, published)
+    second = tidy_rows(tmp_path, table2, rows)
+    body, notes = table_of(table2, second, published=published)
     assert body[0] == ["madelon", "published", "20", "500", "1", "0.5", "0.1", "0.5"]
     assert any("paper prints rows 2000, gamma 0.7071" in note for note in notes)
     assert any("all but the identity on madelon" in note for note in notes)
@@ -159,12 +148,11 @@ def test_tables(tmp_path, root):
 def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
     rows = made_rows()
     rows.loc[rows["method"] == "ato", ["status", "estimate"]] = ERROR, np.nan
-    tidy = frame_of(tmp_path, table1(rows, "published"))
+    tidy = tidy_rows(tmp_path, table1, rows, PUBLISHED)
     entry = tidy[tidy["method"] == "ato"].set_index("metric")["value"]
     assert entry["failed"] == 1 and np.isnan(entry["iterations"])
-    _, body, notes = table1_layout(
-        tidy, read_published(root / "workflow/papers/wen2017/printed.csv"), "published"
-    )
+    published = read_published(root / "workflow/papers/wen2017/printed.csv")
+    body, notes = table_of(table1, tidy, published=published, part=PUBLISHED)
     assert "Failed: madelon, ATO, k=10." in notes
     assert next(line for line in body if line[1] == "ATO")[-2:] == ["n/a", "n/a"]
 
@@ -193,54 +181,57 @@ def test_agreement_lists_points_and_ties(tmp_path):
     rows["differing_folds"] = [[0, 0, 1]] * len(rows)
     decisions = [[2e-4, 2e-4, 0.2]] * (len(rows) - 1) + [[-1e-4, -1e-4, -0.1]]
     rows["differing_decisions"] = decisions
-    summary, points = agreement(rows, 1e-3)
+    summary, points = (tidy_rows(tmp_path, module, rows) for module in (agreement, agreement_points))
     assert summary[["seeds", "differing", "no_ties"]].to_numpy().tolist() == [[6, 3, 1]]
     assert points["tie"].tolist() == ["yes", "yes", "no"] and points["top"].tolist() == [-1e-4, -1e-4, -0.1]
-    _, body, notes = agreement_layout(summary, points, 1e-3)
+    body, _ = table_of(agreement, summary, limits=LIMITS)
     assert body == [["madelon", "published", "10", "6", "0", "20", "3", "1", "75.000", "75.000"]]
-    assert len(notes) == 3 and "fold 0: 2 points" in notes[1] and notes[1].endswith("a tie.")
-    assert "point 8" in notes[2] and notes[2].endswith("no tie.")
+    lines, _ = table_of(agreement_points, points)
+    assert [line[3:5] for line in lines] == [["0", "3"], ["0", "4"], ["1", "8"]]
+    assert lines[2][-2:] == ["-0.1", "no"]
     # the one seed that disagrees failed: nothing differs
     rows.loc[len(rows) - 1, "status"] = NOT_CONVERGED
-    summary, points = agreement(rows, 1e-3)
+    summary, points = (tidy_rows(tmp_path, module, rows) for module in (agreement, agreement_points))
     assert summary["differing"][0] == 0 and summary["failed"][0] == 1 and len(points) == 0
-    agreement_layout(summary, points, 1e-3)
+    assert table_of(agreement_points, points)[0] == []
 
 
 def test_unlearning_is_shown_where_it_was_run(tmp_path, root):
     published = read_published(root / "workflow/papers/wen2017/printed.csv")
     rows = with_unlearning(made_rows())
-    first = frame_of(tmp_path, table1(rows, "published"))
+    first = tidy_rows(tmp_path, table1, rows, PUBLISHED)
     assert list(dict.fromkeys(first["method"])) == list(METHODS)
-    _, body, _ = table1_layout(first, published, "published")
+    body, _ = table_of(table1, first, published=published, part=PUBLISHED)
     assert body[-1][1] == "unlearning" and body[-1][9] == "1.51"
     rows = pd.concat([rows, made_rows().assign(dataset="adult")], ignore_index=True)
-    columns, body, _ = table3_layout(frame_of(tmp_path, table3(rows, "published")), published, "published")
-    headings = [heading for _, heading in columns]
+    context = Context(published=published, part=PUBLISHED)
+    cells = table3.table(tidy_rows(tmp_path, table3, rows, PUBLISHED), context).cells
+    headings = [heading for _, heading in cells.columns]
     ours, ratio = headings.index("Unlearning"), headings.index("LIBSVM / unlearning")
-    assert [(line[0], line[ours], line[ratio]) for line in body] == [
+    assert [(line[0], line[ours], line[ratio]) for line in cells.to_numpy().tolist()] == [
         ("madelon", "1.5", "132.5"),
         ("madelon", "1.6", "1250.0"),
         ("adult", "not run", "not run"),
         ("adult", "not run", "not run"),
     ]
-    assert list(columns) == list(dict.fromkeys(columns))
-    without, _, _ = table3_layout(frame_of(tmp_path, table3(made_rows(), "chosen")), published, "chosen")
-    assert "Unlearning" not in [heading for _, heading in without]
+    assert cells.columns.is_unique
+    chosen = tidy_rows(tmp_path, table3, made_rows(), CHOSEN)
+    without = table3.table(chosen, Context(published=published, part=CHOSEN)).cells
+    assert "Unlearning" not in [heading for _, heading in without.columns]
     # a cell of its own has not seen where the seeds differ
-    alone = agreement(rows[rows["method"] != "unlearn"], 1e-3)
-    for one, other in zip(agreement(rows, 1e-3), alone, strict=True):
+    alone = rows[rows["method"] != "unlearn"]
+    for module in (agreement, agreement_points):
+        one, other = (tidy_rows(tmp_path, module, part) for part in (rows, alone))
         pd.testing.assert_frame_equal(one, other)
 
 
 def test_folds_table(tmp_path, root):
-    tidy = frame_of(tmp_path, folds(made_variants()))
+    tidy = tidy_of(tmp_path, folds, made_variants())
     published = read_published(root / "workflow/papers/wen2017/printed.csv")
-    columns, body, notes = folds_layout(tidy, published)
+    body, notes = table_of(folds, tidy, published=published)
     assert body[0] == ["madelon", "cold", "9000", "9000", "9000 to 9000", "9000", "9000 to 9000"]
     assert body[4] == ["madelon", "T at 0", "n/a", "1801", "1800 to 1802", "1800", "1800 to 1801"]
     assert body[-1] == ["MNIST", "T at 0", "n/a", "1800", "1800 to 1800", "n/a", "n/a"]
-    assert len(columns) == len(body[0])
     assert "madelon: stratified 3, unstratified 2; MNIST: stratified 1. " in notes[0]
 
 
@@ -256,41 +247,25 @@ def test_printed_costs_over_libsvm(root):
 
 
 @pytest.mark.slow
-def test_figures_are_stable_and_described(tmp_path, root):
-    tidy = drawn(tmp_path, made_rows())
+@pytest.mark.parametrize("module", [figure2, seeds])
+def test_figures_are_stable_and_described(tmp_path, root, module):
     published = read_published(root / "workflow/papers/wen2017/printed.csv")
-    for plot, exhibit in ((plot_figure2, "figure2"), (plot_seeds, "seeds")):
-        alt = alt_text(root / f"workflow/papers/wen2017/captions/{exhibit}.rst")
-        for name in "ab":
-            fig = plot(tidy[exhibit], **({"published": published} if exhibit == "seeds" else {}))
-            save(fig, tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
-        for kind in ("pdf", "svg"):
-            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-        assert alt in (tmp_path / "a.svg").read_text()
+    assert_stable(tmp_path, module, tidy_rows(tmp_path, module, made_rows()), published=published)
 
 
 def test_the_legend_names_the_mark_of_the_paper_where_there_is_one(tmp_path):
     tidy = drawn(tmp_path, made_rows())["figure2"]
     web = tidy.assign(dataset="webdata")
     for entry, marked in ((web, True), (web[web["method"] != "libsvm"], False)):
-        fig = plot_figure2(pd.concat([entry, tidy.assign(dataset="heart-statlog")]))
+        fig = figure2.figure(pd.concat([entry, tidy.assign(dataset="heart-statlog")]), Context())
         labels = [text.get_text() for text in fig.legends[0].get_texts()]
         assert any(label.startswith("paper") for label in labels) == marked
 
 
-def test_every_caption_begins_with_its_alt_text(root):
-    captions = sorted((root / "workflow/papers/wen2017/captions").glob("*.rst"))
-    assert len(captions) == 7
-    for caption in captions:
-        text = alt_text(caption)
-        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text, caption
-
-
 def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
     rows = made_rows()
-    tables = [table1(rows, "published"), table2(rows[rows["method"] != "libsvm"], {"madelon": 500})]
-    tidy = pd.concat([frame_of(tmp_path, table) for table in (*tables, table3(rows, "published"))])
-    card = scorecard_of("wen2017", tidy)
+    tidy = [tidy_rows(tmp_path, module, rows, PUBLISHED) for module in (table1, table2, table3)]
+    card = scorecard_of("wen2017", pd.concat(tidy))
     entry = card[(card["dataset"] == "madelon") & (card["setting"] != "k=3")]
     assert (entry["reproduced"] != "").all() and set(card[card["dataset"] != "madelon"]["reproduced"]) == {""}
     # LIBSVM ran two of the folds: it, and what is relative to it, is extrapolated

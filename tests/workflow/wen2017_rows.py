@@ -3,11 +3,8 @@
 import numpy as np
 import pandas as pd
 from lib.rows import OK
-from lib.tables import read_tidy, write_tidy
-from papers.wen2017.exhibits import (
-    figure2,
-    seeds,
-)
+from papers.wen2017.exhibits import figure2, seeds
+from workflow.exhibit_calls import tidy_of
 
 SEEDS = ["cold", "ato", "mir", "sir", "avg", "top"]
 
@@ -91,9 +88,19 @@ def made_along_C():
     )
 
 
-def frame_of(tmp_path, rows):
-    write_tidy(tmp_path / "tidy.csv", rows)
-    return read_tidy(tmp_path / "tidy.csv")
+FACTS = {"sampled": False, "features": {"madelon": 500}}
+
+
+def tidy_rows(tmp_path, module, rows, part=""):
+    """Return the tidy rows of an exhibit, from rows of seeds and of LIBSVM."""
+    libsvm = rows["method"] == "libsvm"
+    stages = {
+        "seeds": rows[~libsvm],
+        "libsvm": rows[libsvm],
+        "cached": rows[~libsvm & (rows["fold"] != "loo")],
+        "along_C": made_along_C(),
+    }
+    return tidy_of(tmp_path, module, stages, part=part, facts=FACTS, limits={"tie": 1e-3})
 
 
 def with_unlearning(rows, dataset="madelon", **changes):
@@ -106,8 +113,4 @@ def with_unlearning(rows, dataset="madelon", **changes):
 
 def drawn(tmp_path, rows):
     """The exhibits that figures draw, by name."""
-    cached = rows[(rows["method"] != "libsvm") & (rows["fold"] != "loo")]
-    return {
-        "figure2": frame_of(tmp_path, figure2(rows)),
-        "seeds": frame_of(tmp_path, seeds(rows, cached, made_along_C())),
-    }
+    return {"figure2": tidy_rows(tmp_path, figure2, rows), "seeds": tidy_rows(tmp_path, seeds, rows)}

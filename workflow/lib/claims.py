@@ -2,11 +2,13 @@
 
 import operator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from lib.tables import by_method, part_of
+from lib.exhibits import Context
+from lib.tables import by_method, is_tidy, part_of
 
 # the beginnings of all verdicts
 REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
@@ -105,14 +107,27 @@ def limits(paper):
     return {name: limit["value"] for name, limit in paper["limits"].items()}
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Results:
-    """The exhibits, limits and published figures from which claims are decided. The class of a paper may add
-    attributes, which it gets by their names."""
+    """The exhibits of a paper, from which its claims are decided. The class of a paper adds the methods that
+    its claims share."""
 
-    tidy: pd.DataFrame  # rows of all exhibits
-    limits: dict  # limit -> its value, see `limits`
-    published: pd.DataFrame | None = None  # the paper's figures, in the same form
+    exhibits: dict  # exhibit -> the rows of its CSV file; of one in parts, part -> rows
+    context: Context  # that of its exhibits
+
+    @cached_property
+    def tidy(self):
+        """Tidy rows of all exhibits without parts."""
+        frames = (rows for rows in self.exhibits.values() if isinstance(rows, pd.DataFrame))
+        return pd.concat(rows for rows in frames if is_tidy(rows))
+
+    @property
+    def limits(self):
+        return self.context.limits
+
+    @property
+    def published(self):
+        return self.context.published
 
     def curves(self, exhibit, metric):
         """Yield each data set of an exhibit with its curves, a DataFrame of methods by setting, in increasing

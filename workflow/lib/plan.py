@@ -113,7 +113,7 @@ class Plan:
 
     runs: list[Run]
     datasets: Sequence[str]  # that have to be prepared
-    # what the functions of exhibits, figures and claims may ask for, by the names of their parameters
+    # what exhibits and claims use that the configuration alone does not say
     facts: dict[str, Any] = field(default_factory=dict)
     without: Sequence[str] = ()  # exhibits that need what this configuration does not run
 

@@ -1,13 +1,11 @@
 """The paper's claims and ours about its reproduction: the numbers that decide each claim."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lib import claims
 from lib.claims import Limit, claim, number
 from lib.tables import by_method, part_of
-from papers.bakir2004.layout import METHOD_NAMES
+from papers.bakir2004.exhibits.method_panels import METHOD_NAMES
 
 # The tolerances that the tests use, each with its reason.
 LIMITS = {
@@ -34,12 +32,8 @@ LIMITS = {
 BASELINES = {"figure3": ("svm", "linear"), "figure4": ("nu_svm", "rbf")}
 
 
-@dataclass(kw_only=True)
 class Results(claims.Results):
-    """The results from which claims are decided, and the runs of Figure 4. Methods that were not run have no
-    values."""
-
-    figure4_runs: int
+    """The results from which claims are decided. Methods that were not run have no values."""
 
     def curves(self, exhibit, metric):
         """Yield each data set with its curves, with a column for every method."""
@@ -148,7 +142,7 @@ def claim_loss_not_significant(results):
             gap = pair["value", "cross_training"] - pair["value", "nu_svm"]
             error = np.hypot(*(pair["spread", name] for name in ("cross_training", "nu_svm")))
             quantity = f"clean error added, standard errors, {setting} % noise"
-            deviations = gap / (error / np.sqrt(results.figure4_runs))
+            deviations = gap / (error / np.sqrt(results.context.settings["figure4"]["runs"]))
             yield results.test(dataset, quantity, deviations, "<=", "significant")
 
 

@@ -79,7 +79,6 @@ def plan(config, registry):
         ],
         [noisy, *(entry["dataset"] for entry in sets), growing],
         facts={
-            "figure4_runs": figure4["runs"],
             "figure4_data": dataset_in_words(noisy),
             "growth_data": dataset_in_words(growing),
         },

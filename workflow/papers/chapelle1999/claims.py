@@ -4,7 +4,7 @@ import numpy as np
 
 from lib import claims
 from lib.claims import Limit, claim, number
-from papers.chapelle1999.exhibits import PANELS
+from papers.chapelle1999.exhibits.figure2 import PANELS
 
 # The tolerances that the tests use, each with its reason.
 LIMITS = {
@@ -34,11 +34,12 @@ class Results(claims.Results):
             yield dataset, curves.dropna()
 
     def panels(self):
-        """Yield, for each panel of Figure 2, the parameter that it varies, the data set, and the curves of
+        """Yield, for each panel of Figure 2, the logarithm on its axis, the data set, and the curves of
         errors."""
-        for exhibit, name, _ in PANELS.values():
+        for experiment, exhibit in PANELS.items():
+            axis = {"width": "log_sigma", "C": "log_C"}[experiment]
             for dataset, curves in self.curves(exhibit, "error"):
-                yield name, dataset, curves
+                yield axis, dataset, curves
 
 
 def _excess(curve, test):

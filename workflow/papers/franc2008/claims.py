@@ -1,6 +1,6 @@
 """The paper's claims and ours: the numbers that decide each claim, and a verdict."""
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -86,18 +86,26 @@ UNLEARN_SPEEDUPS = {
 }
 
 
-@dataclass(kw_only=True)
 class Results(claims.Results):
-    """The results from which claims are decided: also the data sets of the tables, the leave-one-out methods
-    that were run (claims about others are not tested), and with several methods the points on which they
-    disagree."""
+    """The results from which claims are decided. Claims about leave-one-out methods that were not run are not
+    tested."""
 
-    datasets: list
-    methods: list
-    agreement_points: pd.DataFrame | None = None
+    @cached_property
+    def _find(self):
+        return lookup(self.tidy, KEY)
 
-    def __post_init__(self):
-        self._find = lookup(self.tidy, KEY)
+    @property
+    def datasets(self):
+        return self.context.settings["datasets"]
+
+    @property
+    def methods(self):
+        return self.context.settings["methods"]
+
+    @property
+    def agreement_points(self):
+        """The points on which several methods disagree; None with one method."""
+        return self.exhibits.get("agreement_points")
 
     def value(self, *key):
         """Return the value of an exhibit, data set, setting, method and metric; NaN if there is none."""

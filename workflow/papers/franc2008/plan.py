@@ -80,14 +80,8 @@ def plan(config, registry):
             ),
         ],
         [*section["datasets"], *figure1["datasets"]],
-        facts={
-            "datasets": section["datasets"],
-            "figure1_datasets": figure1["datasets"],
-            "methods": methods,
-            "selects": methods[0],
-        },
         # these compare methods
-        without=() if len(methods) > 1 else ("table3", "speedup", "agreement"),
+        without=() if len(methods) > 1 else ("table3", "speedup", "agreement", "agreement_points"),
     )
 
 

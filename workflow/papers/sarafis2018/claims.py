@@ -1,6 +1,5 @@
 """The claims of the paper and of svmselect: the numbers that decide each claim."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
@@ -8,8 +7,9 @@ import pandas as pd
 from lib import claims
 from lib.claims import Limit, claim, number
 from lib.tables import part_of
-from papers.sarafis2018.exhibits import RULES, TABLES, same_pairs
-from papers.sarafis2018.layout import lookup
+from papers.sarafis2018.exhibits.models import RULES
+from papers.sarafis2018.exhibits.published_beside import lookup
+from papers.sarafis2018.exhibits.selections import errors_of, same_pairs
 
 # The tolerances that the tests use, each with its reason.
 LIMITS = {
@@ -41,11 +41,8 @@ LIMITS = {
 ALL_SETS = "all sets"
 
 
-@dataclass(kw_only=True)
 class Results(claims.Results):
-    """The results from which claims are decided, and the data sets whose training rows are the paper's."""
-
-    published_rows: list
+    """The results from which claims are decided."""
 
     def exhibit_lookup(self, exhibit):
         """Return the data sets of an exhibit, and its `lookup`."""
@@ -59,8 +56,8 @@ class Results(claims.Results):
     def selections(self):
         """Test error at each rule's choice, by table and data set."""
         return {
-            (table, dataset): _errors(find, dataset)
-            for table in TABLES
+            (table, dataset): errors_of(find, dataset)
+            for table in ("table2", "table3")
             for datasets, find in [self.exhibit_lookup(table)]
             for dataset in datasets
         }
@@ -80,10 +77,6 @@ class Results(claims.Results):
         rows = rows.assign(m=rows["setting"].astype(int))
         order = sorted(set(rows["dataset"]), key=lambda name: int(name.rpartition("-")[2]))
         return rows.pivot(index="m", columns="dataset", values="value")[order]
-
-
-def _errors(find, dataset):
-    return {rule: find(dataset, rule, "test_error")[0] for rule in RULES}
 
 
 @claim(
@@ -318,7 +311,9 @@ def claim_published_sv_counts(results):
         for metric in ("in_bound_svs", "svs"):
             ratio = find(dataset, "svm", metric)[0] / printed(dataset, "svm", metric)[0]
             quantity, limit = f"mean {metric} / published", f"{1 - share:g} to {1 + share:g}"
-            decided = (limit, abs(ratio - 1) <= share) if dataset in results.published_rows else ()
+            decided = (
+                (limit, abs(ratio - 1) <= share) if dataset in results.context.facts["published_rows"] else ()
+            )
             yield number(dataset, quantity, ratio, *decided)
 
 
@@ -330,7 +325,7 @@ def claim_published_sv_counts(results):
 )
 def claim_published_order(results):
     for (table, dataset), errors in results.selections.items():
-        published = _errors(results.printed(table), dataset)
+        published = errors_of(results.printed(table), dataset)
         if not pd.isna(published["span_rule"]):
             pairs = same_pairs(errors, published)
             yield number(dataset, "pairs of rules in the published order, of 6", pairs, "6", pairs == 6)

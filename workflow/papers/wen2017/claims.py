@@ -1,14 +1,12 @@
 """The claims of the paper and ours: the numbers that decide each claim."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from lib import claims
 from lib.claims import Limit, claim, number
-from lib.tables import by_method, part_of
-from papers.wen2017.exhibits import COLD, LIBSVM, METHODS, SEEDS, UNLEARN
+from papers.wen2017.exhibits.costs import wide
+from papers.wen2017.exhibits.methods import COLD, LIBSVM, SEEDS, UNLEARN
 from papers.wen2017.problem import PUBLISHED
 
 # The tolerances that the tests use, each with its reason.
@@ -47,18 +45,12 @@ MIR_BEST_ON = ("heart-statlog", "madelon")
 SIR_FEWER_ON = ("adult", "mnist")
 
 
-@dataclass(kw_only=True)
 class Results(claims.Results):
-    """The results from which claims are decided: also Tables 1 and 3 by their settings, and the summary of
-    the agreement."""
-
-    table1: dict
-    table3: dict
-    agreement: pd.DataFrame
+    """The results from which claims are decided."""
 
     def table(self, exhibit, metric, settings=PUBLISHED):
         """Return a metric of a table: data set and setting by method."""
-        return wide(getattr(self, exhibit)[settings], exhibit, metric)
+        return wide(self.exhibits[exhibit][settings], exhibit, metric)
 
     def seeds(self, settings, metric):
         """Return a metric of the cost of the seeds: data set and setting by method."""
@@ -67,16 +59,6 @@ class Results(claims.Results):
     def loo_times(self):
         """Return the times of leave-one-out: data set and setting by method."""
         return wide(self.tidy, "figure2", "time_total")
-
-
-def wide(tidy, exhibit, metric):
-    """Return one metric of an exhibit: a DataFrame of data set and setting by method, in the order of the
-    rows."""
-    rows = part_of(tidy, exhibit, metric)
-    frame = by_method(rows, ["dataset", "setting"])
-    order = rows[["dataset", "setting"]].drop_duplicates()
-    frame = frame.reindex(pd.MultiIndex.from_frame(order))
-    return frame.reindex(columns=[*METHODS, *(name for name in frame.columns if name not in METHODS)])
 
 
 @claim(
@@ -89,7 +71,7 @@ def wide(tidy, exhibit, metric):
     limits=["tie"],
 )
 def claim_same_accuracy(results):
-    for row in results.agreement.itertuples():
+    for row in results.exhibits["agreement"].itertuples():
         name = f"{row.settings}, k = {row.k}"
         quantity = f"points whose class differs and that are no ties, {name}"
         yield results.test(row.dataset, quantity, row.no_ties, "=", 0)
@@ -367,7 +349,7 @@ def claim_faster(results):
 )
 def claim_default_seed(results):
     """Yield the time that seeds save if all folds share the matrix: geometric means over the data sets."""
-    for settings in results.table1:
+    for settings in results.exhibits["table1"]:
         times, counts = (results.seeds(settings, metric) for metric in ("time", "iterations"))
         for setting, group in times.groupby(level="setting", sort=False):
             # a seed that was not run on every set has no mean that compares
@@ -398,7 +380,7 @@ def claim_default_seed(results):
 def claim_unlearning(results):
     """Yield the times of LIBSVM and of the fastest seed over that of unlearning, if unlearning was run."""
     seeds = list(SEEDS)
-    for settings in results.table3:
+    for settings in results.exhibits["table3"]:
         times = results.table("table3", "time_total", settings)
         yield from _over_unlearning(results, times, "LIBSVM", [LIBSVM], "unlearning", settings)
         times = results.seeds(settings, "time")
