@@ -10,12 +10,13 @@ from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.rows import ERROR, NOT_CONVERGED, OK, WEIGHT_ROWS, read_rows, write_rows
-from papers.sarafis2018 import causes, cells, general_qp, layout, readings
+from papers.sarafis2018 import causes, cells, general_qp, readings
 from papers.sarafis2018.exhibits import table4, table6
 from papers.sarafis2018.exhibits.published_beside import lookup
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
 from sklearn.svm import SVC
-from workflow.sarafis2018_rows import AXES, TABLES, exhibits, made_rows
+from workflow.exhibit_calls import table_of
+from workflow.sarafis2018_rows import AXES, exhibits, made_rows
 
 from svmselect import (
     RBF,
@@ -210,7 +211,8 @@ def test_failures_and_unfinished_fits_are_rows_too(run, monkeypatch, cold):
 
 def test_published_figures_have_their_counterparts(tmp_path, root, scorecard_of):
     tidy, _ = exhibits(tmp_path, made_rows(), root)
-    card = scorecard_of("sarafis2018", pd.concat([tidy[table] for table in TABLES]))
+    tables = pd.concat(rows for key, rows in tidy.items() if key.startswith("table"))
+    card = scorecard_of("sarafis2018", tables)
     run = card["dataset"].isin(["splice", "image", "bank-marketing"])
     assert (card.loc[run, "reproduced"] != "").all() and (card.loc[~run, "reproduced"] == "").all()
     splice = card[card["dataset"] == "splice"].set_index(["exhibit", "method", "metric"])
@@ -255,7 +257,8 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
         assert ratio == pytest.approx(np.divide(*times))
         all_table = [np.mean(seconds) * 5 for seconds in libsvm["fold_cpu_s"]]
         assert value("d", "kfold", "time")[0] == pytest.approx(np.mean(all_table))
-        assert any("95 % interval" in note for note in layout.table6_layout(tidy, tidy.iloc[:0])[2])
+        _, notes = table_of(table6, tidy, published=tidy.iloc[:0])
+        assert any("95 % interval" in note for note in notes)
         distance = lookup(pd.DataFrame(table4.tidy({"cells": entry.assign(dataset="d")}, None)))
         assert distance("d", "kfold", "distance_to_kfold_libsvm")[0] < 0.05
     assert "libsvm_over" not in {

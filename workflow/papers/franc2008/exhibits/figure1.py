@@ -18,17 +18,7 @@ models. Dotted grey line: where the error axis of its figure ends.
 import numpy as np
 import pandas as pd
 
-from lib.figures import (
-    BLUE,
-    GREY,
-    PAPER_AXIS,
-    PAPER_VALUE,
-    VERMILLION,
-    across,
-    curve,
-    legend,
-    panels,
-)
+from lib.figures import BLUE, GREY, PAPER_AXIS, PAPER_VALUE, VERMILLION, across, curve, legend, panels
 from lib.rows import OK
 from lib.shown import dataset_in_words
 from lib.tables import measured, part_of
