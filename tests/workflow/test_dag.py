@@ -176,7 +176,7 @@ def test_small_run_from_data_to_exhibits(checkout):
 
     report = (checkout.folder / "results/small/report.html").read_text()
     for paper, exhibits in (
-        ("Franc et al. (2008)", 5),
+        ("Franc et al. (2008)", 6),
         ("Chapelle and Vapnik (1999)", 3),
         ("Wen et al. (2017)", 9),
         ("Sarafis et al. (2018)", 11),

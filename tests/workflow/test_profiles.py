@@ -158,4 +158,4 @@ def test_cells_go_through_the_profile(checkout, cluster, monkeypatch):
     assert done.returncode == 0, done.stdout + done.stderr
     assert (checkout.folder / target).exists()
     calls = (checkout.folder / "calls").read_text()
-    assert calls.count("qsub ") == 2 and "mem=1000mb" in calls and "walltime=1:54:00" in calls
+    assert calls.count("qsub ") == 2 and "mem=1000mb" in calls and "walltime=9:30:00" in calls
