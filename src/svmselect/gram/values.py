@@ -58,6 +58,11 @@ class Values:
         return self._store.columns
 
     @property
+    def width(self) -> int:
+        """The number of features, without columns that are empty in sparse rows."""
+        return self._source.placed.data.width
+
+    @property
     def dear(self) -> bool:
         """Whether a column takes longer to compute than to write into memory that was never used.
 
