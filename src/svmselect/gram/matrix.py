@@ -50,8 +50,8 @@ class Gram(Values):
     Parameters
     ----------
     X : array_like or sparse matrix, shape (m, d)
-        The rows. Sparse rows stay sparse; products make at most 1,024 of them dense together, without empty
-        columns.
+        The rows. Sparse rows stay sparse: products follow the columns that rows share or, where that is more
+        work, make at most 1,024 rows dense together, without empty columns.
     kernel : Kernel
     dtype : {"float64", "float32"}
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
