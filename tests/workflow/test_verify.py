@@ -26,6 +26,11 @@ def test_equal_rows_have_no_difference():
     assert compare(rows(), rows(), 0) == ([], 1)
 
 
+def test_rows_are_compared_in_their_order_whatever_their_index():
+    later = rows(bound=np.nan).set_index(pd.Index([7, 8]))
+    assert compare(later, rows(bound=np.nan), 0)[0] == []
+
+
 def test_origin_and_cost_may_differ():
     assert compare(rows(), rows(cpu_s=6.0, library="1+b", cpu="y", n_iter=9), 0) == ([], 2)
 
