@@ -20,7 +20,6 @@ def check(config, key):
     """Check the part of a configuration that a dotted key is about."""
     paper = key.split(".")[0]
     if paper not in SCHEMAS:
-        check_config(config, SCHEMA)
         paper = "chapelle1999"
     config = {name: value for name, value in config.items() if name not in SCHEMAS or name == paper}
     complete_config(config | {"papers": config.get("papers") or [paper]}, {paper: SCHEMAS[paper]})

@@ -99,7 +99,7 @@ def test_a_pattern_of_no_cell_is_a_sentence():
 def test_cells_are_computed_again_and_compared(computed, franc):
     rows_file = computed.folder / "results/small/franc2008/rows/cells.parquet"
     call = ("--cores", "2", "--quiet", "rules", "--", "verify")
-    verify = {"preset": "small", "cells": ["franc2008/cells/*", "franc2008/test/*/rbf"]}
+    verify = {"preset": "small", "cells": ["franc2008/cells/*", "franc2008/test/*/rbf"], "tolerance": 0}
     done = computed.snakemake(*call, config={**franc, "preset": "verify", "verify": verify})
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(computed.folder / "logs/verify/verify.csv", keep_default_na=False)
