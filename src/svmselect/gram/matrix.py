@@ -19,6 +19,8 @@ from svmselect.kernels import Custom, Kernel
 
 __all__ = ["Gram"]
 
+LARGE = 4_000  # from this many rows on a matrix is not stored for its radius alone
+
 
 def _check_dtype(dtype):
     """Return the type of a Gram matrix; raise a ValueError for another one."""
@@ -330,7 +332,7 @@ class Gram(Values):
         if self._squared_radius is None:
             if self.kernel.radius is not None:
                 self._squared_radius = self.kernel.radius
-            elif self.full:
+            elif self.full and (self.m < LARGE or self.columns.holds(slice(None)).all()):
                 columns = self.compute().columns
                 least = columns.arena[:, : self.m].min(axis=1)[columns.places()].astype(np.float64)
                 self._squared_radius = float((self.diagonal - least).max())

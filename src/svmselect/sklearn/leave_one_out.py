@@ -74,11 +74,13 @@ def loo_path(
     ValueError
         If the kernel is not positive semi-definite.
     """
-    gram.compute()
-    gram.check_definite()
     pairs = problem.pairs
     starts = [None] * len(pairs) if starts is None else starts
     n_parts = len(pairs) * len(Cs)
+    # models share kernel values; a lone one may need few of them
+    if n_parts > 1 or hopeless is not None:
+        gram.compute()
+    gram.check_definite()
     for c, C in enumerate(Cs):
         bounds = [C * problem.weight[pair.rows] for pair in pairs]
         values, trained = problem.empty_values(gram.m), problem.empty_values(gram.m)
