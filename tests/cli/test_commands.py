@@ -70,10 +70,15 @@ def test_loo_is_that_of_the_estimator(tmp_path, run, k, words):
     assert result["class_weight"] == weight and result["score"] is None
 
 
-def test_loo_imports_no_scikit_learn(data):
+@pytest.mark.parametrize("format", ["csv", "libsvm"])
+def test_loo_imports_no_scikit_learn(data, tmp_path, format):
+    path, X, y = data
+    if format == "libsvm":
+        path = tmp_path / "rows"
+        dump_svmlight_file(X, np.unique(y, return_inverse=True)[1], str(path), zero_based=False)
     code = "import sys; from svmselect.cli import main; assert main(sys.argv[1:]) == 0; print({'modules'})"
     code = code.replace("{'modules'}", "{'sklearn', 'pandas', 'tqdm'} & {*sys.modules}")
-    words = [sys.executable, "-c", code, "loo", data[0], "--quiet"]
+    words = [sys.executable, "-c", code, "loo", str(path), "--quiet"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.endswith("set()\n")
 
