@@ -92,7 +92,7 @@ def test_plain_text_is_read_as_by_scikit_learn(text):
 
 
 def test_lines_that_are_not_plain_or_wrong_are_left_to_scikit_learn(monkeypatch):
-    assert _plain_rows("1 1:2 3:4\r\n\n-1\n+2e1\t2:.5 \n")[0].nnz == 3
+    assert _plain_rows("# 1\n1 1:2 3:4\r\n\n-1\n+2e1\t2:.5 \n")[0].nnz == 3
     for line in (
         "1 2:1 1:1",
         "1 1:1 1:1",
