@@ -77,10 +77,13 @@ class Problem:
 
 
 def kernel_of(name, d):
-    """The kernel "linear", or "rbf" with gamma = 1/d for d features."""
-    if name not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, got {name!r}")
-    return RBF(1 / d) if name == "rbf" else Linear()
+    """The kernel "linear", or "rbf" with gamma = 1/d for d features; "rbf-5" has five times that."""
+    if name == "linear":
+        return Linear()
+    width = re.fullmatch(r"rbf(?:-([0-9.]+))?", name)
+    if width is None:
+        raise ValueError(f"kernel must be one of {', '.join(KERNELS)}, or rbf-<factor>, got {name!r}")
+    return RBF(float(width[1] or 1) / d)
 
 
 def make_data(name):
@@ -110,7 +113,8 @@ def load_problem(name):
     Parameters
     ----------
     name : str
-        One of `PROBLEMS`, or a generator with a number of rows, as in "twonorm-400". A registered set needs
+        One of `PROBLEMS`, a generator with a number of rows, as in "twonorm-400", or "mixture" with numbers
+        of features and rows, as in "mixture-20-400". A registered set needs
         `make_data` first; it is taken with its first realisation. A generated one is drawn with seed 1, its
         test part with seed 2, and both are scaled by the means and deviations (n - 1) of the training part.
 
@@ -133,12 +137,27 @@ def load_problem(name):
         X, y = X[:rows], y[:rows]
         if dataset in STANDARDISED:
             X, X_test = standardised(X, X_test)
+    elif name.startswith("mixture-"):
+        d, rows = map(int, name.split("-")[1:])
+        X, y = mixture(rows, d, seed=1)
+        X_test, y_test = mixture(TEST_ROWS, d, seed=2)
+        X, X_test = standardised(X, X_test)
     else:
         generator, rows = name.rsplit("-", 1)
         X, y = GENERATORS[generator](int(rows), seed=1)
         X_test, y_test = GENERATORS[generator](TEST_ROWS, seed=2)
         X, X_test = standardised(X, X_test)
     return Problem(name, X, y.astype(np.float64), X_test, y_test.astype(np.float64))
+
+
+def mixture(rows, d, seed):
+    """Rows of twelve normal distributions in d dimensions, labelled in turn, 5 % of them wrongly."""
+    centres = np.random.default_rng(0).normal(size=(12, d))
+    rng = np.random.default_rng(seed)
+    component = rng.integers(0, 12, rows)
+    y = np.where((component % 2 == 0) ^ (rng.random(rows) < 0.05), 1.0, -1.0)
+    y[:2] = -1, 1
+    return centres[component] + rng.normal(size=(rows, d)), y
 
 
 def standardised(X, X_test):
@@ -154,9 +173,10 @@ def prepared_file(dataset):
 
 def check_name(name):
     """A ValueError unless there is a problem of that name."""
-    generated = re.fullmatch(rf"({'|'.join(GENERATORS)})-([0-9]+)", name)
+    generated = re.fullmatch(rf"({'|'.join(GENERATORS)}|mixture-[1-9][0-9]*)-([0-9]+)", name)
     if name not in REGISTERED and not (generated and int(generated[2]) >= 2):
         raise ValueError(
             f"problem must be one of {', '.join(PROBLEMS)} "
-            f"or <generator>-<rows> with a generator of {', '.join(GENERATORS)}, got {name!r}"
+            f"or <generator>-<rows> with a generator of {', '.join(GENERATORS)} or mixture-<features>, "
+            f"got {name!r}"
         )

@@ -14,6 +14,7 @@ from svmselect.checks import check_bounds, check_labels, check_options, check_st
 from svmselect.gram import Gram
 from svmselect.solver._blocked import BlockedDual
 from svmselect.solver._smo import Dual, NuDual
+from svmselect.solver.blocks import choose_blocks
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -22,13 +23,10 @@ __all__ = [
     "check_solution",
     "decision_function",
     "solution_of",
-    "solve_blocked",
     "solve_csvc",
     "solve_nusvc",
 ]
 
-# From this many rows on, blocks of rows are solved where no columns are stored.
-BLOCKED_ROWS = 10_000
 # f, and the sums of kernel values that it is made of, stay below this.
 LARGEST_SUM = 1e290
 # A nu that leaves no margin at tol is tried with these shares of it, for so many steps each.
@@ -140,14 +138,16 @@ def solve_csvc(
 
     Notes
     -----
-    *Blocks.* A problem of 10,000 rows or more is solved by blocks of some 1,000 rows if no columns of its
-    Gram matrix are stored yet, unless `working_set` names a rule or `active_set` is False. Only a block's
-    part of the matrix is stored, however large the budget is, and other kernel values are used once. If rows
-    have 250 values or more, the columns of rows that move are stored during the fit, in 256 MB or a quarter
-    of the budget. That makes a single fit faster. For many fits on a matrix that fits its budget, call
-    ``gram.compute()`` first: then fits compute no kernel values. Steps of blocks count as iterations. Columns
-    requested are those of steps, of the block's length, and one for each row in a round's update or in a
-    fresh gradient.
+    *Blocks.* From 4,000 rows on, and with a linear kernel from 2,000 on, a problem is solved by blocks of 256
+    to 1,024 rows if no columns of its Gram matrix are stored yet, unless `working_set` names a rule or
+    `active_set` is False. A pilot fit of 512 rows finds out whether most rows are in-bound: then columns are
+    stored up to 10,000 rows if the matrix fits its budget. With blocks only a block's part of the matrix is
+    stored, however large the budget is, and other kernel values are used once. If rows have 250 values or
+    more, the columns of rows that move are stored during the fit, in 256 MB or a quarter of the budget. That
+    makes a single fit faster. For many fits on a matrix that fits its budget, call ``gram.compute()`` first:
+    then fits compute no kernel values. Steps of blocks count as iterations, those of the pilot do not.
+    Columns requested are those of steps, of the length of a block or of the pilot, and one for each row in a
+    round's update or in a fresh gradient.
 
     Examples
     --------
@@ -169,29 +169,15 @@ def solve_csvc(
     theta = None if start is None else check_start(start, y, C)
     # a saddle of an indefinite kernel has no solution on its in-bound rows
     active_set = active_set and gram.kernel.definite
-    if working_set is None and active_set and gram.m >= BLOCKED_ROWS and not gram.has_columns:
-        return _fitted(BlockedDual(gram, y), y, C, theta, rule, tol, max_iter, Dual.solve)
-    solve = _active_set.solve if active_set else Dual.solve
-    return _fitted(Dual(gram, y), y, C, theta, rule, tol, max_iter, solve)
-
-
-@one_blas_thread()
-def solve_blocked(gram, y, C, size, tol=1e-3, start=None, max_iter=None):
-    """Train a C-SVC by blocks of `size` rows, however small the problem is; see `solve_csvc`."""
-    if size < 2:
-        raise ValueError(f"size must be at least 2, got {size}")
-    y = check_labels(gram, y)
-    C = check_bounds(gram, y, C)
-    max_iter = check_options(tol, "wss2", max_iter, gram.m)
-    theta = None if start is None else check_start(start, y, C)
-    dual = BlockedDual(gram, y)
-    dual.size = size
-    return _fitted(dual, y, C, theta, "wss2", tol, max_iter, Dual.solve)
-
-
-def _fitted(dual, y, C, theta, rule, tol, max_iter, solve):
-    """Solve a Dual from the signed variables `theta`, or from 0; return the Solution."""
-    columns, values = dual.gram.thread_counts
+    columns, values = gram.thread_counts
+    blocks = None
+    if working_set is None and active_set:
+        blocks = choose_blocks(gram, y, np.where(y > 0, 0, -C), np.where(y > 0, C, 0))
+    if blocks is None:
+        dual, solve = Dual(gram, y), _active_set.solve if active_set else Dual.solve
+    else:
+        dual, solve = BlockedDual(gram, y), Dual.solve
+        dual.size, dual.most_inbound = blocks
     dual.boxes(y, C, theta)
     converged = solve(dual, rule, tol, max_iter)
     return solution_of(dual, dual.gram, y, C, converged, columns, values)

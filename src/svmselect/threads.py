@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -29,14 +30,29 @@ __all__ = [
 
 WORK_FOR_THREADS = 2**25  # this many multiplications are worth a second thread
 
+# Parts of the names, and of the names of links, of libraries with a BLAS or OpenMP.
+LIBRARY_NAMES = ("blas", "blis", "mkl", "lapack", "omp")
+
 # The threads that `run` may use: as many as BLAS had before it was limited to one. None without a limit.
 _allowed = ContextVar("allowed", default=None)
+
+
+class _Controller(ThreadpoolController):
+    """The thread pools of the loaded libraries whose name may be that of BLAS or OpenMP.
+
+    Resolving the path of each of some hundred libraries takes longer than a small fit.
+    """
+
+    def _make_controller_from_path(self, filepath):
+        name = os.path.basename(filepath).lower()
+        if any(part in name for part in LIBRARY_NAMES):
+            super()._make_controller_from_path(filepath)
 
 
 @cache
 def blas_libraries():
     """Return the BLAS libraries of this process."""
-    return ThreadpoolController().select(user_api="blas")
+    return _Controller().select(user_api="blas")
 
 
 @cache

@@ -50,6 +50,39 @@ def test_loo(data, run):
     assert "60 rows, 3 features; classes ill (30), well (30); label: column 'state'" in out
 
 
+@pytest.mark.parametrize("words", [(), ("--balanced",), ("--kernel", "linear", "--standardise")])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_loo_is_that_of_the_estimator(tmp_path, run, k, words):
+    X, y = blobs(k, m=70, k=k)
+    path = tmp_path / "data.csv"
+    np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,c,label", comments="", fmt="%.17g")
+    result = json.loads(run("loo", str(path), "--C", "2", *words, "--json")[1])
+    if "--standardise" in words:
+        X = standardise(X)
+    kernel = "linear" if "linear" in words else "rbf"
+    weight = "balanced" if "--balanced" in words else None
+    model = svmselect.sklearn.SVC(2, kernel=kernel, class_weight=weight).fit(X, y)
+    assert result["misclassified_rows"] == (np.flatnonzero(model.loo_predictions_ != y) + 1).tolist()
+    assert result["loo_error"] == pytest.approx(model.loo_error_)
+    assert result["weighted_loo_error"] == pytest.approx(model.weighted_loo_error_)
+    assert result["training_error"] == pytest.approx(1 - model.score(X, y))
+    assert result["support_vectors"] == model.support_.size
+    assert result["class_weight"] == weight and result["score"] is None
+
+
+@pytest.mark.parametrize("format", ["csv", "libsvm"])
+def test_loo_imports_no_scikit_learn(data, tmp_path, format):
+    path, X, y = data
+    if format == "libsvm":
+        path = tmp_path / "rows"
+        dump_svmlight_file(X, np.unique(y, return_inverse=True)[1], str(path), zero_based=False)
+    code = "import sys; from svmselect.cli import main; assert main(sys.argv[1:]) == 0; print({'modules'})"
+    code = code.replace("{'modules'}", "{'sklearn', 'pandas', 'tqdm'} & {*sys.modules}")
+    words = [sys.executable, "-c", code, "loo", str(path), "--quiet"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("set()\n")
+
+
 def test_standardise_and_balance(data, run):
     path, X, y = data
     _, out, _ = run("loo", path, "--standardise", "--balanced", "--kernel", "linear", "--json")
@@ -340,7 +373,7 @@ def test_ctrl_c_is_status_130(data, run, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("svmselect.sklearn.svc.SVC.leave_one_out", interrupted)
+    monkeypatch.setattr("svmselect.cli.loo.loo_path", interrupted)
     assert run("loo", data[0])[0] == 130
 
 

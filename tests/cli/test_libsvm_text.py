@@ -7,9 +7,13 @@ import subprocess
 import numpy as np
 import pytest
 from estimators.problems import blobs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_iris
 
+from svmselect.cli import libsvm_text
+from svmselect.cli.libsvm_text import MOST_PLAIN, _any_rows, _plain_rows
 from svmselect.cli.read import read
 from svmselect.sklearn import SVC, load_model
 
@@ -20,6 +24,89 @@ TRAIN, NEW = slice(0, 40), slice(40, 60)
 
 def write(name, X, y, zero_based):
     dump_svmlight_file(sparse.csr_matrix(X), y, name, zero_based=zero_based)
+
+
+PLAIN_WORDS = [
+    "1",
+    "-1",
+    "+1",
+    "0.5",
+    ".5",
+    "5.",
+    "1e3",
+    "-2.5E-3",
+    "1e400",
+    "123456789.123456789",
+    "00",
+    "-0",
+]
+WORDS = [
+    *PLAIN_WORDS,
+    "",
+    "1_0",
+    "0x1",
+    "nan",
+    "inf",
+    "1e",
+    ".",
+    "-",
+    "#",
+    "a",
+    "\u0661",
+    "1,2",
+    "qid:3",
+    "1:1",
+]
+GAPS = [" ", "  ", "\t", "\x0b", "\u00a0"]
+ENDS = ["\n", "\r\n", " \n", "\n\n", "\r", "\x0c\n", "\u2028", " # 3:4\n"]
+
+
+@st.composite
+def texts(draw):
+    """Lines of labels and pairs, plain ones more often than others."""
+    word = st.one_of(*[st.sampled_from(PLAIN_WORDS)] * 15, st.sampled_from(WORDS))
+    gap = st.one_of(*[st.just(" ")] * 15, st.sampled_from(GAPS))
+    end = st.one_of(*[st.just("\n")] * 15, st.sampled_from(ENDS))
+    number = st.one_of(*[st.integers(1, 4)] * 9, st.integers(-1, 2**33))
+    lines = []
+    for _ in range(draw(st.integers(0, 5))):
+        features, pairs = draw(st.lists(st.integers(1, 9), unique=True, max_size=4)), []
+        features = sorted(features) if draw(st.integers(0, 9)) else [draw(number) for _ in features]
+        for feature in features:
+            pairs.append(f"{draw(gap)}{feature}:{draw(word)}")
+        lines.append(draw(word) + "".join(pairs) + draw(end))
+    return "".join(lines)
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts())
+def test_plain_text_is_read_as_by_scikit_learn(text):
+    plain = _plain_rows(text)
+    if plain is None:
+        return
+    (X, labels), (theirs, their_labels) = plain, _any_rows(text)
+    assert X.shape == theirs.shape
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(X, name), getattr(theirs, name))
+    np.testing.assert_array_equal(labels, their_labels)
+
+
+def test_lines_that_are_not_plain_or_wrong_are_left_to_scikit_learn(monkeypatch):
+    assert _plain_rows("# 1\n1 1:2 3:4\r\n\n-1\n+2e1\t2:.5 \n")[0].nnz == 3
+    for line in (
+        "1 2:1 1:1",
+        "1 1:1 1:1",
+        "1 1:1 # 1",
+        "1 qid:1 1:1",
+        "a 1:1",
+        "1 1:1_0",
+        "1 1:nan",
+        "1 -1:1",
+    ):
+        assert _plain_rows(f"1 1:2 3:4\n{line}\n") is None
+    assert _plain_rows("1 1:2\n" * (MOST_PLAIN // 6 + 1)) is None
+    monkeypatch.setattr(libsvm_text, "MOST_PLAIN", 0)
+    assert _plain_rows("1 1:2\n") is None
 
 
 def test_what_scikit_learn_writes_by_default_is_read(run):

@@ -21,6 +21,7 @@ from fuzz.checks import (
 from fuzz.estimates import ESTIMATES
 from fuzz.faces import FACES
 from fuzz.truth import EPS, LONG
+from numerics.problems import solve_blocked
 
 from svmselect import (
     InfeasibleNu,
@@ -34,7 +35,6 @@ from svmselect import (
     stratified_folds,
 )
 from svmselect.loo import _retrain
-from svmselect.svm import solve_blocked
 
 EXACT = 1e-9  # the KKT gap from which leave-one-out unlearns
 PATH_GAP = 1e-8  # that which the end of a path may have

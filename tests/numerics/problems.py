@@ -2,8 +2,18 @@
 
 import numpy as np
 import piqp
+import pytest
 
-from svmselect import Solution
+from svmselect import Solution, solve_csvc, svm
+from svmselect.solver.blocks import Blocks
+
+
+def solve_blocked(gram, y, C, size, most_inbound=None, **options):
+    """The solution by blocks of `size` rows, however small the problem is."""
+    blocks = Blocks(size, 8 * size if most_inbound is None else most_inbound)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(svm, "choose_blocks", lambda *_: blocks)
+        return solve_csvc(gram, y, C, **options)
 
 
 def two_classes(rng, m, d, gap=1.0):

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numerics.problems import KINDS, kkt_gap, nasty, solve_qp, two_classes
+from numerics.problems import KINDS, kkt_gap, nasty, solve_blocked, solve_qp, two_classes
 from scipy import sparse
 from sklearn.svm import SVC
 from slow import slow
 
 from svmselect import RBF, Gram, Linear, solve_csvc, solve_path, svm
 from svmselect.gram import values as gram_values
-from svmselect.solver import _blocked
-from svmselect.svm import solve_blocked
+from svmselect.solver import _blocked, blocks
 
 SIZES = [2, 3, 8, 64]
 
@@ -132,34 +131,99 @@ def test_no_in_bound_row_and_equal_rows():
         np.testing.assert_allclose(solution.decision, 0.0, atol=1e-12)
 
 
-def test_large_problems_are_solved_by_blocks(monkeypatch):
+@pytest.fixture
+def from_400_rows(monkeypatch):
+    """The rule for problems of a tenth of its rows; the sizes of the blocks that are used."""
+    for name in ("ROWS", "ROWS_LINEAR", "ROWS_PER_SHARE", "ROWS_STORED"):
+        monkeypatch.setattr(blocks, name, getattr(blocks, name) // 10)
+    used = []
+
+    class Blocked(svm.BlockedDual):
+        def boxes(self, *arguments):
+            used.append((self.size, self.most_inbound))
+            super().boxes(*arguments)
+
+    monkeypatch.setattr(svm, "BlockedDual", Blocked)
+    return used
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.2)])
+def test_large_problems_are_solved_by_blocks(kernel, from_400_rows):
     """By default, while no columns are stored; rules, SMO alone and computed matrices stay as they are."""
-    X, y = two_classes(np.random.default_rng(4), 400, 4)
-    result = []
-    blocked = svm.BlockedDual
-    monkeypatch.setattr(svm, "BlockedDual", lambda *arguments: result.append(1) or blocked(*arguments))
-    expected = solve_csvc(Gram(X, RBF(0.2)), y, 3.0, tol=1e-6)
-    monkeypatch.setattr(svm, "BLOCKED_ROWS", 401)
-    solve_csvc(Gram(X, RBF(0.2)), y, 3.0)
-    assert not result
-    monkeypatch.setattr(svm, "BLOCKED_ROWS", 400)
-    gram = Gram(X, RBF(0.2))
+    X, y = two_classes(np.random.default_rng(4), 500, 4)
+    expected = solve_csvc(Gram(X, kernel), y, 3.0, tol=1e-6, working_set="wss2")
+    few = 199 if kernel == Linear() else 399
+    solve_csvc(Gram(X[:few], kernel), y[:few], 3.0)
+    assert not from_400_rows
+    gram = Gram(X, kernel)
     for number in (1, 2):
         solution = solve_csvc(gram, y, 3.0, tol=1e-6)
-        assert len(result) == number and not gram.has_columns
+        assert len(from_400_rows) == number and not gram.has_columns
         np.testing.assert_allclose(solution.decision, expected.decision, atol=1e-5)
+        assert solution.objective == pytest.approx(expected.objective, rel=1e-9)
+        assert (solution.columns_requested, solution.kernel_values) > (0, 0)
     for options in (dict(working_set="wss2"), dict(working_set="mvp"), dict(active_set=False)):
-        solve_csvc(Gram(X, RBF(0.2)), y, 3.0, **options)
-    solve_csvc(Gram(X, RBF(0.2)).compute(), y, 3.0)
-    part = Gram(X, RBF(0.2)).compute().restricted(np.arange(400))
+        solve_csvc(Gram(X, kernel), y, 3.0, **options)
+    solve_csvc(Gram(X, kernel).compute(), y, 3.0)
+    part = Gram(X, kernel).compute().restricted(np.arange(500))
     assert part.has_columns
     solve_csvc(part, y, 3.0)
-    shared = Gram(X, RBF(0.2))
+    shared = Gram(X, kernel)
     assert len(list(solve_path(shared, y, [1.0, 2.0]))) == 2
-    assert len(result) == 2 and shared.has_columns
-    list(solve_path(Gram(X, RBF(0.2)), y, [1.0]))
-    list(solve_path(Gram(X, RBF(0.2), memory_mb=0.1), y, [1.0, 2.0]))
-    assert len(result) == 5
+    assert len(from_400_rows) == 2 and shared.has_columns
+    list(solve_path(Gram(X, kernel), y, [1.0]))
+    list(solve_path(Gram(X, kernel, memory_mb=0.1), y, [1.0, 2.0]))
+    assert from_400_rows == 5 * [(256, 8192)]
+
+
+def test_many_inbound_rows(from_400_rows):
+    """Columns are stored for them, unless these are too many or too large."""
+    X, y = two_classes(np.random.default_rng(4), 1200, 4)
+    narrow = RBF(20.0)
+    gram = Gram(X[:900], narrow)
+    stored = solve_csvc(gram, y[:900], 3.0, tol=1e-6)
+    assert gram.has_columns and stored.n_inbound > 450 and not from_400_rows
+    small = solve_csvc(Gram(X[:900], narrow, memory_mb=2), y[:900], 3.0, tol=1e-6)
+    np.testing.assert_allclose(small.decision, stored.decision, atol=1e-5)
+    solve_csvc(Gram(X, narrow), y, 3.0)
+    assert from_400_rows == 2 * [(256, 0)]
+    # rows without a box tell nothing of the others
+    C = np.where(np.arange(900) < 600, 0.0, 3.0)
+    assert solve_csvc(Gram(X[:900], narrow), y[:900], C).converged
+    # nor does a linear kernel's number of rows: it has no more of them than features
+    X = np.random.default_rng(5).normal(size=(600, 700))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    gram = Gram(X, Linear())
+    assert solve_csvc(gram, y, 100.0).converged and gram.has_columns
+    solve_csvc(Gram(X[:, :9], Linear()), y, 1.0)
+    assert len(from_400_rows) == 3
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(KINDS),
+    C=st.sampled_from([1e-6, 1.0, 1e6]),
+    gamma=st.sampled_from([1e-6, 1.0, 1e3]),
+    per_row=st.booleans(),
+    linear=st.booleans(),
+)
+@settings(deadline=None, max_examples=40)
+def test_the_rule_stands_nasty_problems(seed, kind, C, gamma, per_row, linear):
+    rng = np.random.default_rng(seed)
+    X, y = nasty(rng, kind, 60, 4)
+    C = C * (rng.uniform(0, 1, 60) > 0.5) if per_row else np.full(60, C)
+    C[:2] = C.max()  # rows of both classes
+    kernel = Linear() if linear else RBF(gamma)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("ROWS", 2), ("ROWS_LINEAR", 2), ("ROWS_PER_SHARE", 120), ("SMALLEST", 8)):
+            patch.setattr(blocks, name, value)
+        solution = solve_csvc(Gram(X, kernel), y, C, max_iter=20_000)
+    expected = solve_csvc(Gram(X, kernel), y, C, working_set="wss2", max_iter=200_000)
+    if solution.converged and expected.converged:
+        assert solution.objective == pytest.approx(expected.objective, rel=1e-6, abs=2e-3 * C.sum())
+    K = Gram(X, kernel).matrix()
+    gap = max(kkt_gap(K, y, solution.alpha, C), 0.0)
+    assert solution.kkt_gap == pytest.approx(gap, abs=1e-9 * max(1, C.max()) * max(1, np.abs(K).max()) * 60)
 
 
 def test_counters():
@@ -247,9 +311,3 @@ def test_ctrl_c_ends_it(request):
         solve_csvc(gram, y, 1e6, tol=1e-9)
     timer.join()
     assert time.monotonic() - start < 30
-
-
-def test_a_block_has_two_rows():
-    X, y = two_classes(np.random.default_rng(7), 10, 2)
-    with pytest.raises(ValueError, match=r"size\b.* 1\b"):
-        solve_blocked(Gram(X, RBF(1.0)), y, 1.0, 1)

@@ -18,7 +18,8 @@ import pytest
 from numerics.problems import two_classes
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
-from svmselect.gram._columns import padded_length
+from svmselect.gram._columns import allocate, padded_length
+from threadpoolctl import threadpool_info
 
 import svmselect.threads
 from svmselect import (
@@ -372,6 +373,20 @@ def test_the_callers_array_may_change(as_csr, kernel):
     expected = solve_csvc(Gram(X, kernel), y, 1.0, tol=1e-8)
     np.testing.assert_allclose(solution.decision, expected.decision, atol=1e-6)
     np.testing.assert_allclose(decision_function(gram, y, solution, X), expected.decision, atol=1e-6)
+
+
+def test_every_blas_is_limited():
+    """Libraries are chosen by parts of their names, before links are followed."""
+    expected = {library["filepath"] for library in threadpool_info() if library["user_api"] == "blas"}
+    assert {library["filepath"] for library in blas_libraries().info()} == expected != set()
+
+
+@pytest.mark.parametrize("m", [3, 700, 730, 1000, 1040])
+def test_memory_of_columns_is_aligned_and_of_the_size(m):
+    memory = allocate(4 * m * m)
+    assert memory.nbytes == 4 * m * m and memory.ctypes.data % 64 == 0
+    memory[:] = 1
+    assert memory.base.nbytes <= 4 * m * m + 2**22
 
 
 def test_an_adopted_array_is_frozen():

@@ -22,7 +22,8 @@ def _late(module, name):
 
 
 COMMANDS = {
-    **{name: _late("models", name) for name in ("loo", "cv", "span")},
+    "loo": _late("loo", "loo"),
+    **{name: _late("models", name) for name in ("cv", "span")},
     "select": _late("select", "select"),
     "train": _late("train", "train"),
     "predict": _late("predict", "predict"),

@@ -17,6 +17,11 @@ BARE = re.compile(rf"{LABEL}\s*(#.*)?")
 ROW = re.compile(rf"{LABEL}(\s+[+-]?[0-9]+:\S+)+\s*(#.*)?")
 PAIR = re.compile(r"[0-9]+:[+-]?[0-9.]+([eE][+-]?[0-9]+)?")
 CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9]")
+# A line of plain text. Up to MOST_PLAIN characters of it are read here, faster than scikit-learn is imported.
+# Its reader also knows remarks behind rows, queries and other ways to write numbers.
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+PLAIN = re.compile(rf"{NUMBER}(?:[ \t]+[0-9]{{1,9}}:{NUMBER})*[ \t]*\r?")
+MOST_PLAIN = 2**22
 # Limit for LIBSVM text: rows are made dense one at a time, and a row of this size takes 1 GB.
 MOST_FEATURES = 2**27
 
@@ -72,11 +77,9 @@ def libsvm_rows(path, text, zero_based=None):
     The first column of the matrix is the first feature, which is number 0 if `zero_based`, else number 1; by
     default it is number 0 if any row has a feature 0. Raise a ValueError that names the file and the line.
     """
-    from sklearn.datasets import load_svmlight_file  # here, because it takes two seconds to import
-
     lowest = 1 if zero_based is False else 0
     try:
-        X, labels = load_svmlight_file(io.BytesIO(text.encode()), dtype=np.float64, zero_based=True)
+        X, labels = _plain_rows(text) or _any_rows(text)
         X = as_csr(X)
     except Exception as error:  # the reader has no one kind of error for malformed text
         fault = _fault(text, lowest)
@@ -97,6 +100,38 @@ def libsvm_rows(path, text, zero_based=None):
         shape = X.shape[0], max(X.shape[1] - 1, 0)
         X = scipy.sparse.csr_matrix((X.data, X.indices - 1, X.indptr), shape=shape)
     return X, labels, zero_based
+
+
+def _any_rows(text):
+    """Return the matrix and the labels of LIBSVM text, features from 0, by scikit-learn's reader."""
+    from sklearn.datasets import load_svmlight_file  # here, because it takes two seconds to import
+
+    return load_svmlight_file(io.BytesIO(text.encode()), dtype=np.float64, zero_based=True)
+
+
+def _plain_rows(text):
+    """Return the matrix and the labels of short LIBSVM text; None where it is long, not plain or wrong."""
+    if len(text) > MOST_PLAIN:
+        return None
+    # 1) words of each line: the label, then features and values in turn
+    labels, features, values, ends = [], [], [], [0]
+    for line in text.split("\n"):
+        if not PLAIN.fullmatch(line):
+            if line.strip(" \t\r") and not line.startswith("#"):
+                return None
+            continue
+        label, *words = line.replace(":", " ").split()
+        labels.append(float(label))
+        features.extend(map(int, words[::2]))
+        values.extend(map(float, words[1::2]))
+        ends.append(len(values))
+    # 2) features increase within each row
+    features, ends = np.array(features, dtype=np.int64), np.array(ends)
+    falls = 1 + np.flatnonzero(np.diff(features) <= 0)
+    if not np.isin(falls, ends).all():
+        return None
+    shape = len(labels), 1 + int(features.max(initial=0))
+    return scipy.sparse.csr_matrix((np.array(values), features, ends), shape=shape), np.array(labels)
 
 
 def _lines(text):

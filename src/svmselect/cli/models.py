@@ -1,4 +1,4 @@
-"""The commands `loo`, `cv` and `span`, and the options and reports that all commands share which train."""
+"""The commands `cv` and `span`, and the estimators and scores of all commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
 from sklearn.base import clone
 from sklearn.metrics import (
     average_precision_score,
@@ -21,13 +20,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross
 
 from svmselect.bounds import SINGLE_FITS
 from svmselect.cli.csv_table import is_number
+from svmselect.cli.data import described, heading, load, model_options
 from svmselect.cli.encoding import name_of
-from svmselect.cli.output import percent, show, table, warn
-from svmselect.cli.page import check_plotting, write_page
-from svmselect.cli.read import read
+from svmselect.cli.output import percent, show, table
 from svmselect.sklearn import SVC, SeededCV
-from svmselect.sklearn.evaluate import progress_bar
-from svmselect.sklearn.kernels import resolved_gamma
 from svmselect.sklearn.one_vs_one import margins, right_values
 from svmselect.sklearn.scoring import LeftOut, Scoring
 
@@ -38,23 +34,16 @@ __all__ = [
     "check_score",
     "check_threshold",
     "classifier",
-    "constant_class",
-    "constant_remark",
     "cv",
-    "described",
     "evaluated_model",
     "folds_of",
-    "heading",
     "held_out_rows",
-    "load",
-    "loo",
     "loo_rows",
     "score_name",
     "scorer_for",
     "span",
 ]
 
-UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 # scores of one of two classes: the metric, and the method of a classifier that gives its argument
 ONE_CLASS_SCORES = {
     "average_precision": (average_precision_score, ("decision_function", "predict_proba")),
@@ -65,80 +54,9 @@ ONE_CLASS_SCORES = {
 }
 
 
-def load(arguments):
-    """Read the file of the arguments: return its features, its Table, and facts for reports."""
-    data = read(
-        arguments.file,
-        arguments.format,
-        arguments.label,
-        arguments.ignore,
-        arguments.header,
-        arguments.delimiter,
-        arguments.drop_missing,
-        arguments.strict,
-        arguments.categorical,
-        arguments.impute,
-        arguments.standardise,
-        getattr(arguments, "groups", None),
-        arguments.zero_based,
-        arguments.max_bytes,
-    )
-    # remarks on the file
-    for doubt in data.doubts:
-        warn(doubt)
-    X = data.X
-    if arguments.kernel != "linear" and not arguments.standardise and not scipy.sparse.issparse(X):
-        with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
-            deviation = X.std(axis=0)
-        deviation[data.encoding.is_category] = 0.5  # of a category that half of the rows have
-        deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
-        if deviation.size and deviation.max() > UNEVEN * deviation.min():
-            warn(
-                f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, "
-                "and the largest decide alone: --standardise makes them equal"
-            )
-    if data.dropped:
-        warn(f"{data.dropped} rows with a missing value are left out")
-    # facts for reports
-    classes, counts = np.unique(data.labels, return_counts=True)
-    named = {name_of(label): int(n) for label, n in zip(classes, counts, strict=True)}
-    facts = {
-        "file": arguments.file,
-        "rows": X.shape[0],
-        "features": X.shape[1],
-        "classes": named,
-        "label": data.label_column,
-        "dropped_rows": data.dropped,
-        "doubts": data.doubts,
-        "standardised": arguments.standardise,
-        **({} if data.groups is None else {"groups": np.unique(data.groups).size}),
-    }
-    return X, data, facts
-
-
-def heading(facts, model):
-    """Return the first lines of every report."""
-    classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
-    groups = f"; {facts['groups']} groups" if "groups" in facts else ""
-    return [
-        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; classes {classes}; "
-        f"label: {facts['label']}{groups}",
-        model,
-        "",
-    ]
-
-
 def classifier(arguments, **parameters):
     """Return the SVC of the options."""
-    return SVC(
-        kernel=arguments.kernel,
-        degree=arguments.degree,
-        coef0=arguments.coef0,
-        class_weight="balanced" if arguments.balanced else None,
-        tol=arguments.tol,
-        cache_size=arguments.memory,
-        **parameters,
-    )
+    return SVC(**model_options(arguments), **parameters)
 
 
 def evaluated_model(arguments, **parameters):
@@ -149,88 +67,6 @@ def evaluated_model(arguments, **parameters):
         calibration_method=getattr(arguments, "calibration", None) or "sigmoid",
         **parameters,
     )
-
-
-def described(model, X):
-    """Return the parameters of an SVC as a dict, and as a line for people."""
-    parameters = {"kernel": model.kernel, "C": float(model.C)}
-    if model.kernel != "linear":
-        parameters["gamma"] = float(resolved_gamma(model.gamma, X))
-    if model.kernel == "poly":
-        parameters["degree"] = model.degree
-    if model.kernel in ("poly", "sigmoid"):
-        parameters["coef0"] = model.coef0
-    words = [f"{model.kernel} kernel"]
-    words += [f"{name} {value:.6g}" for name, value in parameters.items() if name != "kernel"]
-    parameters["class_weight"] = model.class_weight
-    if model.class_weight:
-        words.append("balanced classes")
-    return parameters, "SVM: " + ", ".join(words)
-
-
-def constant_class(predicted):
-    """Return the name of the class if all rows are given one, else None."""
-    return name_of(predicted.tolist()[0]) if (predicted == predicted[0]).all() else None
-
-
-def constant_remark(predicted):
-    """Return a line that names the class if all rows are given one, else no line."""
-    label = constant_class(predicted)
-    return [] if label is None else [f"the model is constant: it gives every row the class {label}"]
-
-
-def loo(arguments):
-    """Run the command `loo`: the exact leave-one-out error of one model."""
-    check_name("--scoring", arguments.scoring)
-    check_positive(arguments)
-    check_plotting(None, arguments.report)
-    X, data, facts = load(arguments)
-    y = data.labels
-    check_score("--scoring", arguments.scoring, y, arguments.positive)
-    model = evaluated_model(arguments, C=arguments.C, gamma=arguments.gamma)
-    # training, and leave-one-out
-    begin = time.perf_counter()
-    model.fit(X, y)
-    if not arguments.scoring:  # else training has left each row out
-        with progress_bar(1, not arguments.quiet) as report:
-            model.leave_one_out(report, decision_values=bool(arguments.report))
-    wrong = np.flatnonzero(model.loo_predictions_ != y)
-    scorer = scorer_for(arguments.scoring, arguments.positive, y)
-    score = model.loo_score(scorer) if arguments.scoring else None
-    seconds = time.perf_counter() - begin
-    # results for JSON, for people, and for the page
-    parameters, line = described(model, X)
-    predicted = model.predict(X)
-    training_error = float(np.mean(predicted != y))
-    shown_score = score_name(arguments.scoring, arguments.positive)
-    result = {
-        **facts,
-        **parameters,
-        "loo_error": model.loo_error_,
-        "weighted_loo_error": model.weighted_loo_error_,
-        "scoring": arguments.scoring,
-        "positive": arguments.positive,
-        "score": score,
-        "loo_errors": wrong.size,
-        "misclassified_rows": data.numbers[wrong],
-        "training_error": training_error,
-        "constant": constant_class(predicted),
-        "support_vectors": model.support_.size,
-        "seconds": seconds,
-    }
-    rows = [
-        ("leave-one-out error", percent(model.loo_error_), f"{wrong.size} of {y.size} rows"),
-        *([("weighted by class", percent(model.weighted_loo_error_), "")] if arguments.balanced else []),
-        *([(f"leave-one-out {shown_score}", f"{score:.6g}", "")] if arguments.scoring else []),
-        ("training error", percent(training_error), ""),
-        ("support vectors", str(model.support_.size), ""),
-        ("time", f"{seconds:.2f} s", ""),
-    ]
-    if arguments.report:
-        numbers = [(name, value) for name, value, _ in rows[:-1]]
-        lines = [line, *constant_remark(predicted)]
-        write_page(arguments, facts, lines, numbers, loo_rows(model, y), model, data)
-    show(result, arguments.json, heading(facts, line) + table(rows) + constant_remark(predicted))
 
 
 def cv(arguments):

@@ -7,19 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.atomic import replacing
+from svmselect.cli.data import constant_class, constant_remark, described, heading, load
 from svmselect.cli.encoding import counted, learned
 from svmselect.cli.models import (
     check_name,
     check_score,
     classifier,
-    constant_class,
-    constant_remark,
-    described,
     evaluated_model,
     folds_of,
-    heading,
     held_out_rows,
-    load,
     loo_rows,
     score_name,
     scorer_for,

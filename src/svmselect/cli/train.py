@@ -4,16 +4,12 @@ import time
 
 import numpy as np
 
+from svmselect.cli.data import constant_class, constant_remark, described, heading, load
 from svmselect.cli.models import (
     check_name,
     check_positive,
     check_threshold,
     classifier,
-    constant_class,
-    constant_remark,
-    described,
-    heading,
-    load,
     score_name,
     scorer_for,
 )

@@ -32,6 +32,18 @@ cdef extern from *:
     Py_ssize_t slot_acquire(const Py_ssize_t *) nogil
     void slot_release(Py_ssize_t *, Py_ssize_t) nogil
 
+cdef extern from *:
+    """
+    #ifdef __linux__
+    #include <sys/mman.h>
+    static int request_huge_pages(size_t address, size_t n_bytes)
+    { return madvise((void *)address, n_bytes, MADV_HUGEPAGE); }
+    #else
+    static int request_huge_pages(size_t address, size_t n_bytes) { return -1; }
+    #endif
+    """
+    int request_huge_pages(size_t, size_t) nogil
+
 cdef extern from "kernels/_panels.h" nogil:
     void panels_gather(int, Py_ssize_t, const Py_ssize_t *, const void *, void *)
     void panels_add(int, Py_ssize_t, const Py_ssize_t *, double, const void *, double *)
@@ -39,6 +51,9 @@ cdef extern from "kernels/_panels.h" nogil:
 MIN_COLUMNS = 8
 PAD = 64  # VEC_BLOCK of solver/_vec.h
 ALIGNMENT = 64
+HUGE_PAGE = 2**21
+# sizes for which huge pages are requested here, in bytes
+LEAST_HUGE, MOST_HUGE = 2**21, 2**22
 
 cdef enum:
     ABSENT = -1
@@ -50,9 +65,18 @@ def padded_length(m):
 
 
 def allocate(n_bytes):
-    """Return untouched memory on a cache-line boundary, as bytes. NumPy requests huge pages."""
-    memory = np.empty(n_bytes + ALIGNMENT, dtype=np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
+    """Return untouched memory on a cache-line boundary, as bytes, in huge pages where it is large.
+
+    The first use of a megabyte in pages of 4 kB takes as long as a small fit. NumPy requests huge pages for
+    more than 4 MB.
+    """
+    huge = LEAST_HUGE <= n_bytes < MOST_HUGE
+    unit = HUGE_PAGE if huge else ALIGNMENT
+    whole = -(-n_bytes // unit) * unit
+    memory = np.empty(whole + unit, dtype=np.uint8)
+    start = -memory.ctypes.data % unit
+    if huge:
+        request_huge_pages(memory.ctypes.data + start, whole)
     return memory[start:start + n_bytes]
 
 

@@ -19,6 +19,8 @@ from svmselect.kernels import Custom, Kernel
 
 __all__ = ["Gram"]
 
+LARGE = 4_000  # from this many rows on a matrix is not stored for its radius alone
+
 
 def _check_dtype(dtype):
     """Return the type of a Gram matrix; raise a ValueError for another one."""
@@ -50,8 +52,8 @@ class Gram(Values):
     Parameters
     ----------
     X : array_like or sparse matrix, shape (m, d)
-        The rows. Sparse rows stay sparse; products make at most 1,024 of them dense together, without empty
-        columns.
+        The rows. Sparse rows stay sparse: products follow the columns that rows share or, where that is more
+        work, make at most 1,024 rows dense together, without empty columns.
     kernel : Kernel
     dtype : {"float64", "float32"}
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
@@ -330,7 +332,7 @@ class Gram(Values):
         if self._squared_radius is None:
             if self.kernel.radius is not None:
                 self._squared_radius = self.kernel.radius
-            elif self.full:
+            elif self.full and (self.m < LARGE or self.columns.holds(slice(None)).all()):
                 columns = self.compute().columns
                 least = columns.arena[:, : self.m].min(axis=1)[columns.places()].astype(np.float64)
                 self._squared_radius = float((self.diagonal - least).max())

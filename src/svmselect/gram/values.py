@@ -58,6 +58,11 @@ class Values:
         return self._store.columns
 
     @property
+    def width(self) -> int:
+        """The number of features, without columns that are empty in sparse rows."""
+        return self._source.placed.data.width
+
+    @property
     def dear(self) -> bool:
         """Whether a column takes longer to compute than to write into memory that was never used.
 
@@ -174,7 +179,7 @@ class Values:
         source.counts.calling_thread[0] += support.size
         # 1) a linear kernel: X @ (theta @ X[support])
         weight_vector = isinstance(source.kernel, Linear) and self.dtype == np.float64
-        if weight_vector and support.size > source.rows.width:
+        if weight_vector and support.size > source.rows.values_per_row:
             right = source.rows if places is None else source.rows.take(places)
             return right.packed @ (theta @ source.rows.take(support).packed)
         # 2) columns that are stored here, then those of larger matrices
@@ -193,11 +198,13 @@ class Values:
         # 3) the rest, by panels
         chosen = source.rows.take(support)
 
-        def part(b):
-            right = source.rows.take(b if places is None else places[b])
+        def add(part):
+            b, right = part
+            right = source.rows.take(places[b]) if right is None else right
             out[b] += source.kernel.weighted(chosen, theta, right)
 
-        run(part, slices(out.size, 8 * BLOCK_ROWS), support.size * out.size * source.rows.width)
+        parts = source.parts if places is None else [(b, None) for b in slices(out.size, 8 * BLOCK_ROWS)]
+        run(add, parts, support.size * out.size * source.rows.width)
         source.counts.calling_thread[1] += support.size * out.size
         return out
 
@@ -240,6 +247,8 @@ class Values:
             ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
         """
         rows, data_rows = self._source.beside(X, support)
+        if isinstance(self.kernel, Linear):  # X @ (theta @ X[support])
+            return rows.packed @ (theta @ data_rows.packed)
         out = np.empty(rows.n)
 
         def part(b):

@@ -35,6 +35,7 @@ def _compute_blocks(source, columns, absent, progress):
     arena = columns.arena[:, :m]
     parts = slices(m, BLOCK_ROWS)
     pairs = [(part, left) for i, part in enumerate(parts) for left in parts[: i + 1]]
+    taken = {part.start: rows.take(part) for part in parts}
     places = columns.places(absent)
     new = np.zeros(m, dtype=bool)
     new[absent] = True
@@ -42,7 +43,7 @@ def _compute_blocks(source, columns, absent, progress):
     def block(pair):
         """Compute a block and its mirror image where all columns are absent."""
         down, right = pair
-        kernel.block(rows.take(down), rows.take(right), out=arena[down, right])
+        kernel.block(taken[down.start], taken[right.start], out=arena[down, right])
         if down == right:
             _panels.mirror(arena[down, right])
         else:
@@ -51,7 +52,7 @@ def _compute_blocks(source, columns, absent, progress):
     def block_around(pair):
         """Compute a block, and write it to the absent columns alone: others may be in use."""
         down, right = pair
-        values = kernel.block(rows.take(down), rows.take(right))
+        values = kernel.block(taken[down.start], taken[right.start])
         if down == right:
             _panels.mirror(values)
         arena[places[down][new[down]], right] = values[new[down]]

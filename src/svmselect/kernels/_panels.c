@@ -112,6 +112,14 @@ void panels_sparse_product(int single, ptrdiff_t rows, const ptrdiff_t *starts, 
     else sparse_product_f64(rows, starts, values, features, left, width, out);
 }
 
+void panels_overlaps(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
+                     const ptrdiff_t *column_starts, const int32_t *column_rows, const void *column_values, ptrdiff_t n,
+                     void *out)
+{
+    if (single) overlaps_f32(rows, starts, values, features, column_starts, column_rows, column_values, n, out);
+    else overlaps_f64(rows, starts, values, features, column_starts, column_rows, column_values, n, out);
+}
+
 void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out)
 {
     if (single) gather_f32(n, index, column, out);

@@ -31,6 +31,12 @@ void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void 
 void panels_sparse_product(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
                            const void *left, ptrdiff_t width, void *out);
 
+/* out[r][c] = inner product of the sparse row r and the sparse row c of a matrix with n rows, whose values are given by
+ * columns: the work is that of the columns in which both rows have a value. */
+void panels_overlaps(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
+                     const ptrdiff_t *column_starts, const int32_t *column_rows, const void *column_values, ptrdiff_t n,
+                     void *out);
+
 /* out[t] = column[index[t]] */
 void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out);
 

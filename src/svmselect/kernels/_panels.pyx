@@ -16,10 +16,14 @@ cdef extern from "kernels/_panels.h" nogil:
     const Py_ssize_t PANELS_WIDTH
     void panels_sparse_product(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *,
                                const void *, Py_ssize_t, void *)
+    void panels_overlaps(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *, const Py_ssize_t *,
+                         const int32_t *, const void *, Py_ssize_t, void *)
     void panels_transpose(int, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, void *, Py_ssize_t)
 
 cdef enum:
     STRIP = 32      # rows
+
+WIDTH = PANELS_WIDTH    # a row of `turned` has a multiple of these many values
 
 ctypedef fused real:
     float
@@ -149,6 +153,19 @@ def sparse_product(const real[::1] values, const int32_t[::1] features, const Py
     products = np.empty((out.shape[1], right.shape[1]), dtype=right.dtype)
     sparse_rows(values, features, starts, first, right, products)
     transpose(products[:, :left.shape[0]], out)
+
+
+def overlaps(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,
+             Py_ssize_t first, const Py_ssize_t[::1] column_starts, const int32_t[::1] column_rows,
+             const real[::1] column_values, real[:, ::1] out):
+    """Compute ``out[r, c] = (row first + r) @ (other row c)`` for rows of a CSR matrix and one by columns."""
+    if out.shape[0] == 0 or out.shape[1] == 0:
+        return
+    with nogil:
+        panels_overlaps(real is float, out.shape[0], &starts[first], &values[0] if values.shape[0] else NULL,
+                        &features[0] if features.shape[0] else NULL, &column_starts[0],
+                        &column_rows[0] if column_rows.shape[0] else NULL,
+                        &column_values[0] if column_values.shape[0] else NULL, out.shape[1], &out[0, 0])
 
 
 def densify(const real[::1] values, const int32_t[::1] features, const Py_ssize_t[::1] starts,

@@ -125,6 +125,19 @@ CLONES static void NAME(sparse_product)(ptrdiff_t rows, const ptrdiff_t *starts,
     }
 }
 
+static void NAME(overlaps)(ptrdiff_t rows, const ptrdiff_t *starts, const T *values, const int32_t *features,
+                           const ptrdiff_t *column_starts, const int32_t *column_rows, const T *column_values, ptrdiff_t n,
+                           T *out)
+{
+    memset(out, 0, rows * n * sizeof(T));
+    for (ptrdiff_t r = 0; r < rows; r++, out += n)
+        for (ptrdiff_t k = starts[r]; k < starts[r + 1]; k++) {
+            const T value = values[k];
+            const ptrdiff_t end = column_starts[features[k] + 1];
+            for (ptrdiff_t p = column_starts[features[k]]; p < end; p++) out[column_rows[p]] += value * column_values[p];
+        }
+}
+
 static void NAME(gather)(ptrdiff_t n, const ptrdiff_t *restrict index, const T *restrict column, T *restrict out)
 {
     for (ptrdiff_t t = 0; t < n; t++) out[t] = column[index[t]];

@@ -10,7 +10,7 @@ from scipy import sparse
 import svmselect.kernels._panels as _panels
 from svmselect.forks import cached_property
 
-__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "slices", "weighted_panels"]
+__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "rarely_meet", "slices", "weighted_panels"]
 
 # The largest number of rows, and of bytes, of sparse rows that are made dense together.
 PANEL_ROWS = 1024
@@ -20,6 +20,11 @@ PRODUCT_BYTES = 2**20  # a panel's inner products should stay in the cache
 # Below this share of non-zeros a sparse product is faster than a dense one: 2.5 to 4 times at 10 %; at 30 %
 # 1.5 to 2 times for 8 to 32 columns, and between 0.9 and 1.5 times for 128.
 SPARSE_DENSITY = 0.25
+# Nanoseconds of two sparse values that meet, of a sparse value times a dense one, and of making a value
+# dense: the kind of a product follows from their sums.
+PAIR_NS, VALUE_NS, DENSE_NS = 1.5, 0.1, 1.0
+# Up to this many features a pass over the rows is as fast as BLAS, whose first call takes milliseconds.
+FEW_FEATURES = 8
 # Rows of a panel of sums: its products stay in the cache's first levels.
 SPARSE_ROWS = 64
 # NumPy multiplies rows by themselves with ssyrk. In OpenBLAS 0.3.31 to 0.3.33 it is wrong on processors with
@@ -44,7 +49,7 @@ def _packed(*matrices):
     """
     d = matrices[0].shape[1]
     indices = np.concatenate([X.indices for X in matrices])
-    if d <= indices.size:  # counting takes less time than sorting
+    if d <= 8 * indices.size:  # counting takes less time than sorting
         occurs = np.zeros(d, dtype=bool)
         occurs[indices] = True
         columns, places = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[indices]
@@ -191,6 +196,17 @@ class Rows:
         """Whether a sparse product is faster than a dense one."""
         return self.sparse and self.packed.nnz < SPARSE_DENSITY * self.n * self.width
 
+    @cached_property
+    def counts(self):
+        """The number of stored values of each column of sparse rows: shape (width,)."""
+        return np.bincount(self.features, minlength=self.width)
+
+    @cached_property
+    def by_columns(self):
+        """The values of sparse rows by columns: where columns start, row numbers, values."""
+        columns = self.packed.tocsc()
+        return columns.indptr.astype(np.intp), columns.indices.astype(np.int32, copy=False), columns.data
+
     def _csr(self, rows):
         starts = self.packed.indptr[rows.start : rows.stop + 1]
         inside = slice(starts[0], starts[-1])
@@ -208,10 +224,40 @@ def _multiply(left, right, products):
         np.matmul(left, right.T, out=products)
 
 
+def _multiply_few(left, right, scratch):
+    """Return ``left @ right.T`` of rows with few features, in `scratch` with room for padded rows."""
+    n, d = left.shape
+    turned = _panels.turned(right)
+    products = scratch[: n * turned.shape[1]].reshape(n, turned.shape[1])
+    features = np.tile(np.arange(d, dtype=np.int32), n)
+    _panels.sparse_rows(left.reshape(-1), features, np.arange(n + 1) * d, 0, turned, products)
+    return products[:, : len(right)]
+
+
 def _check_columns(A, B):
     """Raise a ValueError unless two Rows have the same columns: compiled code follows their numbers."""
     if A.columns is not B.columns or A.width != B.width:
         raise ValueError("rows of two matrices must be made by Rows.pair, got different columns")
+
+
+def rarely_meet(A, B):
+    """Return whether rows share so few columns that pairs of values are less work than dense rows."""
+    if not B.is_thin:
+        return False
+    pairs = float(A.counts @ B.counts)
+    dense = VALUE_NS * A.n * B.packed.nnz + DENSE_NS * A.n * A.width
+    return PAIR_NS * pairs + B.packed.nnz + B.width < dense
+
+
+def _overlaps(A, B):
+    """Yield inner products of sparse rows by the columns that they share, as `product_panels`."""
+    _check_columns(A, B)
+    rows = max(1, min(A.n, PRODUCT_BYTES // (max(B.n, 1) * A.dtype.itemsize)))
+    scratch = np.empty((rows, B.n), dtype=A.dtype)
+    for a in slices(A.n, rows):
+        products = scratch[: a.stop - a.start]
+        _panels.overlaps(A.packed.data, A.features, A._starts, a.start, *B.by_columns, products)
+        yield a, slice(0, B.n), products
 
 
 def product_panels(A, B):
@@ -221,19 +267,22 @@ def product_panels(A, B):
     ------
     a, b : slice
         Rows of A and of B.
-    products : ndarray, shape (len(a), len(b)), C order
-        Reused for the next panel.
+    products : ndarray, shape (len(a), len(b))
+        The values of a row lie together. It is reused for the next panel.
     """
+    if rarely_meet(A, B):
+        yield from _overlaps(A, B)
+        return
     _check_columns(A, B)
     itemsize = A.dtype.itemsize
     # 1) the size of a panel; either may have no rows: a model without support vectors
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
     columns = max(1, min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64)))
-    thin = B.is_thin
+    thin, few = B.is_thin, A.width <= FEW_FEATURES
     if B.sparse and not thin:
         columns = min(columns, B.panel_rows)
-    # 2) products = A[a] @ B[b].T, by a sparse product or BLAS
-    scratch = np.empty(rows * columns, dtype=A.dtype)
+    # 2) products = A[a] @ B[b].T, by a sparse product, a pass over the rows or BLAS
+    scratch = np.empty(rows * (columns + _panels.WIDTH), dtype=A.dtype)
     for a in slices(A.n, rows):
         left = A.dense(a)
         for b in slices(B.n, columns):
@@ -241,9 +290,10 @@ def product_panels(A, B):
             products = scratch[: shape[0] * shape[1]].reshape(shape)
             if thin:
                 _panels.sparse_product(B.packed.data, B.features, B._starts, b.start, left, products)
+            elif few:
+                products = _multiply_few(left, B.dense(b), scratch)
             else:
-                right = B.dense(b)
-                _multiply(left, right, products)
+                _multiply(left, B.dense(b), products)
             yield a, b, products
 
 
@@ -271,7 +321,7 @@ def weighted_panels(A, B):
 
     Sparse rows of A are multiplied by a few rows of B made dense, so that no product is transposed.
     """
-    if not A.is_thin:
+    if not A.is_thin or rarely_meet(A, B):
         yield from product_panels(A, B)
         return
     _check_columns(A, B)

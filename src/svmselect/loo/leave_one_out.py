@@ -23,7 +23,7 @@ from svmselect.loo.result import LeaveOneOut
 from svmselect.loo.sufficiency import sufficiency_checks
 from svmselect.solver._smo import Dual
 from svmselect.solver.feasible import balanced
-from svmselect.svm import Solution, solution_of
+from svmselect.svm import Solution, solution_of, solve_csvc
 from svmselect.threads import one_blas_thread
 from svmselect.unlearning.points import GAP, unlearn_points
 
@@ -33,6 +33,9 @@ METHODS = ("unlearn", "certified", "retrain")
 # KKT gap of the solution that points are unlearned from, and of fits that are to give decision values
 EXACT = 1e-9
 FIRST_PORTION = 32  # at least this many points are decided before `give_up` is called
+# From this many rows on, paths store the columns that they need, if at most this share of rows are SVs by a
+# fit to this KKT gap.
+LARGE, FEW_SVS, LOOSE = 4_000, 0.5, 1e-3
 
 
 @one_blas_thread()
@@ -148,6 +151,10 @@ def leave_one_out(
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
     their bounds.
 
+    *Kernel values.* The whole matrix is computed if it fits its budget, for identical points once. From 4,000
+    rows on, "unlearn" first trains by blocks of rows that are not stored, to a gap of 1e-3. If at most half
+    of the rows are SVs it goes on with their columns and those that paths meet.
+
     *Calls.* `_solve_all` calls ``_active_set.solve``, and `_resolve_by_paths` calls ``unlearn_points`` and
     ``PointStart.decide``; the compiled core is ``PointPaths.walk`` of ``unlearning/_paths.pyx``.
 
@@ -180,11 +187,15 @@ def leave_one_out(
         sample,
         active_set,
     )
-    # 2) the solution of all points
+    # 2) the solution of all points, with the kernel matrix before it unless few columns may be enough
     columns, values = gram.thread_counts
-    gram.compute()
+    first, group = _identical_points(gram, problem.y) if problem.exact else _separate_points(gram.m)
+    part = gram if first.size == gram.m else gram.restricted(first, keep=True)
+    columns_may_do = problem.exact and _columns_may_do(part)
+    if not columns_may_do:
+        part.compute()
     begin = time.process_time()
-    full = _solve_all(problem)
+    full = _solve_all(problem, part, first, group, columns_may_do)
     # 3) left-out points, by the sufficiency checks, by paths, and by training without them
     points = _resolve_by_checks(problem, full, sample, rng)
     points.report = None if progress is None else _counter(progress, points.undecided.size)
@@ -360,29 +371,54 @@ def _check(
     )
 
 
-def _solve_all(problem):
-    """Return the `_FullFit` of all points; to unlearn points from it, identical ones are one point."""
-    gram, y, theta = problem.gram, problem.y, problem.theta
-    columns, values = gram.thread_counts
-    everyone = np.arange(gram.m)
-    first, group = _identical_points(gram, y) if problem.exact else (everyone, everyone)
-    grouped = first.size < gram.m
+def _columns_may_do(gram):
+    """Return whether it is worth a loose fit to know if a few columns of the matrix are enough.
+
+    A matrix of which columns are stored has other uses, for which it is computed.
+    """
+    return gram.m >= LARGE and gram.full and not gram.has_columns
+
+
+def _solve_all(problem, gram, first, group, columns_may_do):
+    """Return the `_FullFit` of all points; to unlearn points from it, identical ones are one point.
+
+    `gram` is the matrix of the first point of each group.
+    """
+    y, theta, max_iter = problem.y[first], problem.theta, problem.max_iter
+    columns, values = problem.gram.thread_counts
+    grouped = first.size < group.size
     bound = np.bincount(group, problem.C) if grouped else problem.C
-    dual = Dual(gram.restricted(first, keep=True).compute() if grouped else gram, y[first])
-    dual.boxes(y[first], bound)
+    if theta is not None and grouped:
+        theta = np.bincount(group, theta)
+    # 1) a loose fit by blocks of rows, and the columns of its SVs or the whole matrix
+    steps = 0
+    if columns_may_do:
+        loose = solve_csvc(
+            gram, y, bound, LOOSE, max_iter=max_iter, start=None if theta is None else np.abs(theta)
+        )
+        support, steps, theta = np.flatnonzero(loose.alpha), loose.n_iter, loose.alpha * y
+        if support.size <= FEW_SVS * gram.m:
+            gram.columns.fetch(support)
+        else:
+            gram.compute()
+    # 2) the solution
+    dual = Dual(gram, y)
+    dual.boxes(y, bound)
     if theta is not None:
-        dual.seed(np.bincount(group, theta) if grouped else theta)
+        dual.seed(theta)
     if problem.exact:
-        _active_set.solve(dual, "wss2", problem.aim, problem.max_iter)
+        _active_set.solve(dual, "wss2", problem.aim, max_iter - steps)
     elif problem.active_set:
-        solve_in_turn(dual, problem.working_set, problem.aim, problem.max_iter)
+        solve_in_turn(dual, problem.working_set, problem.aim, max_iter)
     else:
-        dual.solve(problem.working_set, problem.aim, problem.max_iter)
+        dual.solve(problem.working_set, problem.aim, max_iter)
     converged = dual.reached(problem.largest_gap)
-    solution = solution_of(dual, gram, y[first], bound, converged, columns, values)
+    solution = solution_of(dual, problem.gram, y, bound, converged, columns, values)
+    if steps:
+        solution = replace(solution, n_iter=steps + solution.n_iter)
     if grouped:
         solution = _split_among_points(solution, group, problem.C)
-    return _FullFit(dual, y[first], bound, group, converged, solution)
+    return _FullFit(dual, y, bound, group, converged, solution)
 
 
 def _resolve_by_checks(problem, full, sample, rng):
@@ -505,12 +541,16 @@ def _train_without(problem, full, undecided, aim, points):
     return decision, outcome, n_iter
 
 
+def _separate_points(m):
+    """Return the first point of each group, and the group of each point, where each point is a group."""
+    return np.arange(m), np.arange(m)
+
+
 def _identical_points(gram, y):
     """Return the first of each group of points of equal rows and labels, and the group of each point."""
     rows = gram.row_groups
-    everyone = np.arange(gram.m)
     if rows[-1] == gram.m - 1:
-        return everyone, everyone
+        return _separate_points(gram.m)
     _, first, group = np.unique(2 * rows + (y > 0), return_index=True, return_inverse=True)
     order = np.argsort(first)
     return first[order], np.argsort(order)[group]

@@ -35,7 +35,8 @@ class LeaveOneOut(WeightedErrors):
     columns_requested, kernel_values : int
         Gram columns requested, and kernel values computed.
     cpu_s : float
-        CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget.
+        CPU time, seconds: full solution, checks and retraining; not the Gram matrix where it fits its budget,
+        but columns that are computed when they are needed.
     not_converged : ndarray of intp
         The points whose classifier is not known to `tol`, or with ``decision_values=True`` to the gap in the
         notes of `leave_one_out`: steps ran out, or float64 cannot tell more. Their decisions are those

@@ -8,12 +8,16 @@ matrices and start each fit at the last one's solution, and training-set editing
 >>> classifier.loo_error_
 """
 
-from svmselect.sklearn.display import SearchDisplay
-from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
-from svmselect.sklearn.loo_search import LOOSearchCV
-from svmselect.sklearn.model_file import load_model, save_model
-from svmselect.sklearn.seeded_cv import SeededCV
-from svmselect.sklearn.svc import SVC, NuSVC
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svmselect.sklearn.display import SearchDisplay
+    from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
+    from svmselect.sklearn.loo_search import LOOSearchCV
+    from svmselect.sklearn.model_file import load_model, save_model
+    from svmselect.sklearn.seeded_cv import SeededCV
+    from svmselect.sklearn.svc import SVC, NuSVC
 
 __all__ = [
     "SVC",
@@ -27,3 +31,28 @@ __all__ = [
     "load_model",
     "save_model",
 ]
+
+# The module of each name. It is imported on first use: scikit-learn takes a second to import.
+MODULES = {
+    "SVC": "svc",
+    "BaggedSVC": "editing",
+    "CrossTrainingSVC": "editing",
+    "EditedSVC": "editing",
+    "LOOSearchCV": "loo_search",
+    "NuSVC": "svc",
+    "SearchDisplay": "display",
+    "SeededCV": "seeded_cv",
+    "load_model": "model_file",
+    "save_model": "model_file",
+}
+
+
+def __getattr__(name):
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

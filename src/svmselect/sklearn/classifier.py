@@ -204,9 +204,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         problem = Problem(classes, codes, weight * per_class[codes])
         kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
         gram = gram_of(X, kernel, self.cache_size)
-        solutions = [
-            self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], limit) for pair in problem.pairs
-        ]
+        solutions = self._solve_pairs(gram, X, problem, limit)
 
         self.drop_estimates()
         value = getattr(self, self._formulation)
@@ -223,6 +221,13 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         if self.verbose:
             self._report(problem, solutions)
         warn_not_converged(n_not_converged, self)
+
+    def _solve_pairs(self, gram, X, problem, max_iter):
+        """Return the solution of each pair of classes."""
+        return [
+            self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], max_iter)
+            for pair in problem.pairs
+        ]
 
     def _report(self, problem, solutions):
         """Print a line for each pair of classes."""

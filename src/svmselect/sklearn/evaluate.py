@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
@@ -12,14 +11,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
-from tqdm import tqdm
 
 from svmselect.sklearn.candidates import by_kernel, value_of
 from svmselect.sklearn.kernels import Precomputed, gram_of
 from svmselect.sklearn.one_vs_one import checked_weight, class_weights
+from svmselect.sklearn.progress import progress_bar
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates", "progress_bar"]
+__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates"]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -287,17 +286,3 @@ def _in_order(results):
     """Return the _ModelScores of all kernels in the order of the candidates."""
     scores = {number: model for result in results for number, model in result.items()}
     return [scores[number] for number in range(len(scores))]
-
-
-@contextmanager
-def progress_bar(total, visible):
-    """Show a bar on standard error, on a terminal only; yield a function of how much of the total is done."""
-    bar = tqdm(
-        total=total,
-        disable=None if visible else True,
-        file=sys.stderr,
-        leave=False,
-        bar_format="{percentage:3.0f}%|{bar}| {elapsed} < {remaining}",
-    )
-    with bar:
-        yield lambda done: bar.update(done - bar.n)

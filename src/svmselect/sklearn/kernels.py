@@ -19,6 +19,7 @@ __all__ = [
     "is_precomputed",
     "kernel_of",
     "resolved_gamma",
+    "single_rounding",
     "values_at",
 ]
 
@@ -90,11 +91,26 @@ def is_precomputed(kernel):
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def gram_of(X, kernel, memory_mb):
+def gram_of(X, kernel, memory_mb, dtype="float64"):
     """Return the Gram matrix of an estimator's training rows, which become read-only."""
     if isinstance(kernel, Precomputed):
         return _precomputed_gram(kernel)
-    return Gram(X, kernel, memory_mb=memory_mb, copy=False)
+    return Gram(X, kernel, dtype=dtype, memory_mb=memory_mb, copy=False)
+
+
+def single_rounding(kernel, X):
+    """Return the usual rounding of float32 kernel values of the rows X; infinity if it is not known.
+
+    Of an RBF kernel it is ``2**-24 * (1 + gamma * |x|**2)``, by the largest norm of a row.
+    """
+    if not isinstance(kernel, RBF):
+        return np.inf
+    with np.errstate(over="ignore"):
+        largest = (X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)).max()
+    # squares and gamma far inside the range of float32
+    if not 1e-30 < largest < 1e30:
+        return np.inf
+    return 2.0**-24 * (1 + kernel.gamma * largest)
 
 
 def values_at(X, kernel, support_vectors, coef):

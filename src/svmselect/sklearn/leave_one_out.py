@@ -14,7 +14,7 @@ from svmselect.sklearn.one_vs_one import right_values
 from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 from svmselect.unlearning.points import GAP
 
-__all__ = ["LEFT_OUT_MODELS", "left_out_tol", "loo_path", "pair_decision", "retrained"]
+__all__ = ["LEFT_OUT_MODELS", "left_out_tol", "loo_path", "pair_decision", "retrained", "values_of"]
 
 CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
@@ -74,11 +74,13 @@ def loo_path(
     ValueError
         If the kernel is not positive semi-definite.
     """
-    gram.compute()
-    gram.check_definite()
     pairs = problem.pairs
     starts = [None] * len(pairs) if starts is None else starts
     n_parts = len(pairs) * len(Cs)
+    # models share kernel values; a lone one may need few of them
+    if n_parts > 1 or hopeless is not None:
+        gram.compute()
+    gram.check_definite()
     for c, C in enumerate(Cs):
         bounds = [C * problem.weight[pair.rows] for pair in pairs]
         values, trained = problem.empty_values(gram.m), problem.empty_values(gram.m)
@@ -156,13 +158,13 @@ def _most_votes_left(gram, problem, solutions):
     Leaving a row out only lowers its own decision value towards its class. Where a value may have another
     sign by round-off, all pairs are right.
     """
-    values = _values_of(gram, problem, solutions)
+    values = values_of(gram, problem, solutions)
     doubtful = (np.abs(values) <= CLEAR).any(axis=1)
     values[doubtful] = right_values(problem.codes[doubtful], problem.classes.size)
     return values
 
 
-def _values_of(gram, problem, solutions):
+def values_of(gram, problem, solutions):
     """Return the decision values of all pairs at all rows, by the solutions of the pairs that are trained."""
     values = problem.empty_values(gram.m)
     for pair, solution in zip(problem.pairs, solutions, strict=True):
@@ -191,7 +193,7 @@ def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopele
     InfeasibleNu if nu is infeasible without a row, or leaves no margin.
     """
     gram.compute()
-    trained = _values_of(gram, problem, solutions)
+    trained = values_of(gram, problem, solutions)
     values = trained.copy()
     for pair in problem.pairs:
         values[pair.rows, pair.number] = pair.y  # a row that was not yet left out may still be right

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 __all__ = [
     "Problem",
@@ -119,6 +117,8 @@ def encoded(y):
     """Return the classes and the number of each row's class; raise a ValueError for a single class."""
     # these, and whole numbers, are classes; the check takes as long as a small fit
     if not (y.dtype.kind in "biuSU" or (y.dtype.kind == "f" and (y == np.floor(y)).all())):
+        from sklearn.utils.multiclass import check_classification_targets
+
         check_classification_targets(y)
     classes, codes = two_values(y) or np.unique(y, return_inverse=True)
     if classes.size < 2:
@@ -159,6 +159,10 @@ def class_weights(class_weight, classes, codes):
     """
     if class_weight is None:  # scikit-learn's takes as long as a small fit
         return np.ones(classes.size)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return codes.size / (classes.size * np.bincount(codes, minlength=classes.size))
+    from sklearn.utils.class_weight import compute_class_weight
+
     return compute_class_weight(class_weight, classes=classes, y=classes[codes])
 
 

@@ -1,15 +1,24 @@
 """The C-SVC and the nu-SVC as scikit-learn estimators."""
 
+from dataclasses import replace
+
+import numpy as np
+
+from svmselect.checks import check_options
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import Classifier, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.leave_one_out import left_out_tol, loo_path, retrained
+from svmselect.sklearn.kernels import gram_of, single_rounding
+from svmselect.sklearn.leave_one_out import left_out_tol, loo_path, pair_decision, retrained
 from svmselect.svm import solve_csvc, solve_nusvc
 
 __all__ = ["SVC", "NuSVC"]
 
 # KKT gap of the solution from which the estimates are computed
 EXACT = 1e-9
+# Several classes of at least this many rows are trained with float32 kernel values, if these move decision
+# values by at most this share of `tol`, at this many rows of each pair.
+SINGLE_ROWS, SINGLE_SHARE, SINGLE_CHECKED = 1_000, 0.25, 64
 
 
 class SVC(Classifier):
@@ -114,6 +123,10 @@ class SVC(Classifier):
     A pickle, or a copy, does not hold the training set: estimates that were not computed before are an
     AttributeError there.
 
+    From 1,000 rows on, three or more classes are trained with float32 values of an RBF kernel if these move
+    decision values by at most a quarter of `tol`. That is estimated before, and checked in float64 at 64 rows
+    of each pair. Leave-one-out and the estimates compute float64 values.
+
     `fit` calls `_train`, `_solve`, `svmselect.solve_csvc` and, compiled, ``solver._active_set.solve`` and
     ``Dual.solve``.
 
@@ -175,6 +188,35 @@ class SVC(Classifier):
     def _solve(self, gram, y, weight, max_iter):
         (C,) = check_values([self.C], "C")
         return solve_csvc(gram, y, C * weight, tol=self.tol, max_iter=max_iter)
+
+    def _solve_pairs(self, gram, X, problem, max_iter):
+        """Return the solution of each pair of classes, by float32 kernel values where these are enough.
+
+        They are tried where the usual rounding of as many values as rows, with random signs and the largest
+        alphas, stays below `tol`. Then some decision values of each pair are computed again in float64. A
+        pair in which they differ is trained on with float64 values.
+        """
+        (C,) = check_values([self.C], "C")
+        check_options(self.tol, "wss2", None, gram.m)
+        largest = SINGLE_SHARE * self.tol
+        few = problem.classes.size < 3 or gram.m < SINGLE_ROWS
+        if few or C * problem.weight.max() * np.sqrt(gram.m) * single_rounding(gram.kernel, X) > largest:
+            return super()._solve_pairs(gram, X, problem, max_iter)
+        single = gram_of(X, gram.kernel, self.cache_size, "float32")
+        solutions = []
+        for pair in problem.pairs:
+            weight = problem.weight[pair.rows]
+            solution = self._solve(pair.gram(single), pair.y, weight, max_iter)
+            places = np.linspace(0, pair.rows.size - 1, SINGLE_CHECKED).astype(np.intp)
+            values = pair_decision(gram, pair, solution, pair.rows[places])
+            if not np.abs(values - solution.decision[places]).max() <= largest:
+                steps = solution.n_iter
+                solution = solve_csvc(
+                    pair.gram(gram), pair.y, C * weight, tol=self.tol, max_iter=max_iter, start=solution.alpha
+                )
+                solution = replace(solution, n_iter=steps + solution.n_iter)
+            solutions.append(solution)
+        return solutions
 
     def exact_solution(self, gram, pair, solution):
         """Return the solution of two classes to round-off, from that of training."""

@@ -29,12 +29,10 @@ from svmselect.solver._smo cimport LIMIT, REACHED, STUCK, Dual
 cdef double SHARE = 0.1     # a round leaves this share of the gap to the next one
 # Blocks are solved to this share of the tolerance, since the rows outside still move.
 cdef double CLOSER = 0.5
-cdef Py_ssize_t LARGEST = 8         # a block grows to at most this many times its first size
 # A round takes at most STEPS_PER_BLOCK steps, and STEPS_PER_ROW more for each row of its block.
 cdef long long STEPS_PER_BLOCK = 20_000
 cdef long long STEPS_PER_ROW = 10
 cdef int ROUNDS_PER_LOOK = 50       # rounds between two checks of whether they bring a gain
-BLOCK = 1024                # rows of a block
 STORED_BYTES = 2**28        # limit for stored columns
 
 
@@ -43,16 +41,16 @@ cdef class BlockedDual(Dual):
 
     Attributes
     ----------
-    size : int
-        Rows of a block, at least 2; `BLOCK` unless it is set.
+    size, most_inbound : int
+        See `Blocks`; to be set before the problem is solved.
     """
 
-    cdef public Py_ssize_t size
+    cdef public Py_ssize_t size, most_inbound
     cdef Py_ssize_t free        # the number of columns that can still be stored
     cdef object moved           # whether each row has moved before; None where no columns are stored
 
     def __cinit__(self, gram, _):
-        self.size = BLOCK
+        self.size, self.most_inbound = 2, 0
         if gram.dear:
             self.gram = gram.aside(STORED_BYTES)
             self.columns = self.gram.columns
@@ -101,7 +99,7 @@ cdef class BlockedDual(Dual):
         inside = up & low
         cdef Py_ssize_t n_inside = np.count_nonzero(inside), size
         cdef Py_ssize_t half = max(self.size // (4 if former.size else 2), 1)
-        if n_inside > LARGEST * self.size:
+        if n_inside > self.most_inbound:
             # With this many in-bound rows most are near their optimum and would gain little by moving.
             n_inside, inside = 0, np.zeros(self.m, dtype=bool)
         size = self.size + n_inside

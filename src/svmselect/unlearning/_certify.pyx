@@ -48,8 +48,11 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
     cdef Py_ssize_t k, j
     cdef const void *column
     cdef bint single = columns.single
-    if not columns.full:
-        columns.fetch(points)
+    # columns of a solution's SVs are mostly stored; absent ones are computed together
+    for k in range(points.shape[0]):
+        if not columns.has(points[k]):
+            columns.fetch(points)
+            break
     array = np.empty((points.shape[0], order.shape[0]))
     cdef double[:, ::1] rows = array
     # rows = K[points][:, order]

@@ -1,0 +1,75 @@
+"""The rule that chooses between blocks of rows and stored columns, for problems without stored columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svmselect.kernels import Linear
+from svmselect.solver._smo import Dual
+
+__all__ = ["Blocks", "choose_blocks"]
+
+# Blocks pay from these many rows on; those of a linear kernel update the gradient by the weight vector.
+ROWS, ROWS_LINEAR = 4_000, 2_000
+# A block has one row in SHARE, but at least SMALLEST and at most LARGEST, and in-bound rows beside them.
+SHARE, SMALLEST, LARGEST, MOST_INBOUND = 16, 256, 1_024, 8_192
+# Columns are faster where the share of in-bound rows exceeds the number of rows over ROWS_PER_SHARE, up to
+# ROWS_STORED rows. From there on, blocks without growth are faster where it exceeds a half.
+ROWS_PER_SHARE, ROWS_STORED = 20_000, 10_000
+# Rows of the pilot, its tolerance in units of the linear term, and its steps per row.
+PILOT_ROWS, PILOT_TOL, PILOT_STEPS = 512, 0.1, 10
+
+
+class Blocks(NamedTuple):
+    """Sizes of blocks.
+
+    Attributes
+    ----------
+    size : int
+        Rows of a block, at least 2.
+    most_inbound : int
+        The largest number of in-bound rows by which a block grows; where there are more, it takes none.
+    """
+
+    size: int
+    most_inbound: int
+
+
+def choose_blocks(gram, p, lo, hi):
+    """Return the blocks by which a dual problem is solved, or None where stored columns are faster.
+
+    ``docs/how_it_works.md`` has the rule, and ``benchmarks/fit_map.py`` measures it.
+
+    Parameters
+    ----------
+    gram : Gram
+    p, lo, hi : ndarray, shape (m,)
+        The linear term and the boxes of the signed variables.
+
+    Returns
+    -------
+    Blocks or None
+    """
+    m, linear = gram.m, isinstance(gram.kernel, Linear)
+    if m < (ROWS_LINEAR if linear else ROWS) or gram.has_columns:
+        return None
+    most_share = min(m, ROWS_STORED) / ROWS_PER_SHARE
+    # with a linear kernel no more rows are in-bound than there are features, but for rows that depend
+    if (linear and gram.width < most_share * m) or _inbound_share(gram, p, lo, hi) < most_share:
+        return Blocks(min(max(m // SHARE, SMALLEST), LARGEST), MOST_INBOUND)
+    return None if gram.full and m < ROWS_STORED else Blocks(SMALLEST, 0)
+
+
+def _inbound_share(gram, p, lo, hi):
+    """Return the share of in-bound rows in a loose fit of some hundred random rows, the pilot."""
+    free = np.flatnonzero(lo < hi)
+    rows = np.sort(np.random.default_rng(0).permutation(free)[:PILOT_ROWS])
+    if rows.size == 0:
+        return 0.0
+    pilot = Dual(gram.restricted(rows), p[rows])
+    pilot.confine(lo[rows], hi[rows], np.zeros(rows.size))
+    pilot.solve("wss2", PILOT_TOL * float(np.abs(p[rows]).max()), PILOT_STEPS * rows.size)
+    theta, _, lo, hi = pilot.arrays()
+    return np.count_nonzero((lo < theta) & (theta < hi)) / rows.size
