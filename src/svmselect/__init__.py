@@ -20,9 +20,11 @@ from svmselect.bounds import (
 )
 from svmselect.cv import (
     CrossValidation,
+    CrossValidationRegression,
     GridCrossValidation,
     cross_validate,
     cross_validate_grid,
+    cross_validate_svr,
     even_folds,
     stratified_folds,
 )
@@ -45,9 +47,17 @@ from svmselect.kernels import (
     Polynomial,
     Sigmoid,
 )
-from svmselect.loo import LeaveOneOut, leave_one_out
+from svmselect.loo import LeaveOneOut, LeaveOneOutRegression, leave_one_out, leave_one_out_svr
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
+from svmselect.svr import (
+    RegressionPoint,
+    RegressionSolution,
+    predict_targets,
+    solve_nusvr,
+    solve_svr,
+    solve_svr_path,
+)
 from svmselect.threads import interruptible_threads
 from svmselect.version import package_attribute as __getattr__  # noqa: F401
 
@@ -58,6 +68,7 @@ __all__ = [
     "ChiSquared",
     "CrossTraining",
     "CrossValidation",
+    "CrossValidationRegression",
     "Custom",
     "Estimate",
     "Gram",
@@ -65,11 +76,14 @@ __all__ = [
     "InfeasibleNu",
     "Laplacian",
     "LeaveOneOut",
+    "LeaveOneOutRegression",
     "Linear",
     "OpperWinther",
     "PathPoint",
     "Polynomial",
     "RadiusMargin",
+    "RegressionPoint",
+    "RegressionSolution",
     "RescaledRadiusMargin",
     "Sigmoid",
     "Solution",
@@ -81,19 +95,25 @@ __all__ = [
     "cross_training",
     "cross_validate",
     "cross_validate_grid",
+    "cross_validate_svr",
     "decision_function",
     "even_folds",
     "interruptible_threads",
     "jaakkola_haussler",
     "leave_one_out",
+    "leave_one_out_svr",
     "multiedit",
     "opper_winther",
+    "predict_targets",
     "radius_margin",
     "rescaled_radius_margin",
     "smallest_enclosing_sphere",
     "solve_csvc",
     "solve_nusvc",
+    "solve_nusvr",
     "solve_path",
+    "solve_svr",
+    "solve_svr_path",
     "span_bound",
     "span_rule",
     "stratified_folds",
