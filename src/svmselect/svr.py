@@ -182,9 +182,9 @@ def solve_svr(
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> solution = solve_svr(Gram(X, RBF(0.5)), np.sin(X[:, 0]), C=10, epsilon=0.1)
     >>> solution.n_sv, solution.converged
-    (8, True)
+    (7, True)
     >>> round(solution.objective, 3)
-    -1.955
+    -1.03
     """
     z, C, epsilon = check_regression(gram, z, C, epsilon)
     rule = "wss2" if working_set is None else working_set
@@ -355,7 +355,7 @@ def solve_svr_path(
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> path = solve_svr_path(Gram(X, RBF(0.5)), np.sin(X[:, 0]), [0.1, 1, 10], 0.2)
     >>> [point.solution.n_sv for point in path]
-    [8, 7, 7]
+    [6, 6, 6]
     """
     z = check_targets(gram, z)
     Cs = check_values(Cs, "Cs")

@@ -3,7 +3,7 @@
     .venv/bin/python tests/fuzz/regressions.py NUMBER [SEED]
 
 It prints each problem on which a left-out prediction differs from that of a new fit by more than 1e-10 of the
-targets' size, or from LIBSVM's by more than 1e-8, where the certificates of both solutions tell more than that.
+targets' size, or from LIBSVM's by more than 1e-8, where the certificates of both solutions are as good.
 At the end it prints how many rows were compared, and how many are less certain.
 """
 

@@ -137,7 +137,7 @@ def test_grid_of_gamma_epsilon_and_C():
         (dict(epsilons=[-1.0]), ("epsilon", "-1.0")),
         (dict(gammas=[0.0]), ("gammas", "0.0")),
         (dict(folds=1), ("folds", "1")),
-        (dict(folds=np.zeros(9, dtype=int)), ("folds", "0")),
+        (dict(folds=np.zeros(9, dtype=int)), ("folds", "1")),
         (dict(folds=np.ones(9)), ("folds", "float64")),
         (dict(folds=np.arange(9) % 2, weight=np.arange(9) % 2), ("folds", "1")),
         (dict(weight=-np.ones(9)), ("weight", "-1.0")),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
 from svmselect.checks import as_numbers, check_amounts, check_options, check_targets, frozen, largest_C
-from svmselect.cv.folds import even_folds
+from svmselect.cv.folds import check_folds
 from svmselect.cv.trainer import EXACT, WORK_PER_FIT, groups_of, members_of, unlearned_fast, without
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
@@ -105,7 +105,7 @@ def cross_validate_svr(
     gammas : float or array_like, optional
         Values of gamma.
     folds : int or array_like of int, shape (m,)
-        A number of folds of equal size (`even_folds`), or the fold of each row, 0 to k - 1; ``np.arange(m)``
+        A number of folds of equal size, or the fold of each row, 0 to k - 1; ``np.arange(m)``
         leaves one out.
     weight : array_like, shape (m,), optional
         Factors of C; 1 by default. A row of weight 0 is in no training set.
@@ -135,20 +135,21 @@ def cross_validate_svr(
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> run = cross_validate_svr(Gram(X, RBF(0.5)), np.sin(X[:, 0]), [1, 10], [0.1, 0.2], folds=4)
     >>> run.mean_squared_error.round(2).tolist()
-    [[[0.5, 0.43], [0.49, 0.43]]]
+    [[[0.13, 0.13], [0.18, 0.18]]]
     """
     # 1) arguments
     z = check_targets(gram, z)
     weight = check_amounts(gram, 1.0 if weight is None else weight, "weight")
-    Cs, gamma_list = (
-        None if values is None else np.array(check_values(np.atleast_1d(as_numbers(values, name)), name))
-        for values, name in ((Cs, "Cs"), (gammas, "gammas"))
+    C_values = np.array(check_values(np.atleast_1d(as_numbers(Cs, "Cs")), "Cs"))
+    gamma_values = None
+    if gammas is not None:
+        gamma_values = np.array(check_values(np.atleast_1d(as_numbers(gammas, "gammas")), "gammas"))
+    epsilons = np.array(
+        [check_epsilon(each) for each in np.atleast_1d(as_numbers(epsilons, "epsilons")).tolist()]
     )
-    epsilons = np.atleast_1d(as_numbers(epsilons, "epsilons"))
-    epsilons = np.array([check_epsilon(epsilon) for epsilon in epsilons.tolist()])
-    folds = even_folds(gram.m, folds) if np.ndim(folds) == 0 else _checked_folds(folds, weight)
+    fold_numbers = _checked_folds(folds, weight)
     max_iter = check_options(tol, "wss2", max_iter, gram.m)
-    members = members_of(folds)
+    members = members_of(fold_numbers)
     if seeding is None:
         seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
     if seeding not in SEEDINGS:
@@ -156,17 +157,17 @@ def cross_validate_svr(
     if seeding == "unlearn":
         gram.check_definite()
     # 2) the models of each kernel
-    shape = (1 if gamma_list is None else gamma_list.size, epsilons.size, Cs.size)
+    shape = (1 if gamma_values is None else gamma_values.size, epsilons.size, C_values.size)
     predictions = np.empty((*shape, gram.m))
     n_iter = np.zeros((*shape, len(members)), dtype=np.int64)
     converged = np.zeros((*shape, len(members)), dtype=bool)
     done = 0
     for g in range(shape[0]):
-        if gamma_list is not None:
-            gram.set_kernel(RBF(gamma_list[g]))
+        if gamma_values is not None:
+            gram.set_kernel(RBF(gamma_values[g]))
         for e, epsilon in enumerate(epsilons):
-            order = np.argsort(Cs, kind="stable")
-            bounds = [np.minimum(C * weight, largest_C(gram)) for C in Cs[order]]
+            order = np.argsort(C_values, kind="stable")
+            bounds = [np.minimum(C * weight, largest_C(gram)) for C in C_values[order]]
             run = _FoldRun(gram, z, epsilon, members, tol, max_iter)
             for c, results in zip(order, run.models(bounds, seeding), strict=True):
                 predictions[g, e, c], n_iter[g, e, c], converged[g, e, c] = results
@@ -174,28 +175,26 @@ def cross_validate_svr(
                 if progress is not None:
                     progress(done, int(np.prod(shape)))
     return CrossValidationRegression(
-        gamma_list, epsilons, Cs, frozen(folds), frozen(predictions), frozen(n_iter), frozen(converged), z
+        gamma_values,
+        epsilons,
+        C_values,
+        frozen(fold_numbers),
+        frozen(predictions),
+        frozen(n_iter),
+        frozen(converged),
+        z,
     )
 
 
 def _checked_folds(folds, weight):
     """Return the fold of each row as intp; raise a ValueError unless every fold leaves rows to train on."""
-    folds = np.asarray(folds)
-    if folds.shape != weight.shape or folds.dtype.kind not in "iu":
-        raise ValueError(
-            f"folds must be a number, or integers of shape {weight.shape}, "
-            f"got {folds.dtype} of shape {folds.shape}"
-        )
-    k = int(folds.max()) + 1
-    if folds.min() < 0 or k < 2 or (np.bincount(folds, minlength=k) == 0).any():
-        numbers = np.unique(folds)[:5].tolist()
-        raise ValueError(f"folds must be numbered from 0 to at least 1, with rows in each, got {numbers}")
-    whole = np.bincount(folds, weight > 0, minlength=k) == np.count_nonzero(weight > 0)
+    folds = check_folds(folds, np.zeros(weight.size))
+    whole = np.bincount(folds, weight > 0) == np.count_nonzero(weight > 0)
     if whole.any():
         raise ValueError(
             f"folds must leave rows of positive weight to train on, fold {whole.argmax()} holds all"
         )
-    return folds.astype(np.intp)
+    return folds
 
 
 class _FoldRun:

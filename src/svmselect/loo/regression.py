@@ -136,6 +136,7 @@ def leave_one_out_svr(
     start: ArrayLike | None = None,
     max_iter: int | None = None,
     progress: Callable[[int, int], object] | None = None,
+    models: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> LeaveOneOutRegression:
     """Compute the prediction of every row by the epsilon-SVR trained without it, exactly.
 
@@ -161,6 +162,8 @@ def leave_one_out_svr(
         The largest number of steps per solve; see `solve_csvc`.
     progress : callable, optional
         Called as ``progress(done, total)`` as support vectors are left out.
+    models : (ndarray of shape (m, m), ndarray of shape (m,)), optional
+        Filled with the variables and the threshold of the model without each row.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def leave_one_out_svr(
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> loo = leave_one_out_svr(Gram(X, RBF(0.5)), np.sin(X[:, 0]), C=10, epsilon=0.1)
     >>> loo.predictions.round(2)
-    array([0.8 , 0.36, 0.32, 0.18, 0.  , 0.  , 0.05, 0.39])
+    array([ 0.39,  0.51,  0.66,  0.12, -0.48, -0.67, -0.11, -0.05])
     """
     # 1) arguments
     z, C, epsilon = check_regression(gram, z, C, epsilon)
@@ -196,14 +199,14 @@ def leave_one_out_svr(
     max_iter = check_options(EXACT, "wss2", max_iter, gram.m)
     trained = np.flatnonzero(C > 0)
     if trained.size < 2:
-        raise ValueError(f"C must be positive at two rows at least, got {trained.size}")
+        raise ValueError(f"C must be positive at two rows, got n_samples = {trained.size} with C > 0")
     # 2) the solution of all rows, in which identical ones are one row
     counts = gram.thread_counts
     gram.compute()
     begin = time.process_time()
     start = None if start is None else check_theta(start, C)
     scaled = ScaledRegression.scaling(z, C, epsilon)
-    first, group = _identical_rows(gram, z, trained)
+    first, group = _identical_rows(gram, z, trained) if models is None else (trained, np.arange(trained.size))
     full = _FullRegression(gram, scaled, first, group, trained)
     full.solve(start, max_iter)
     solution = full.solution(counts)
@@ -211,8 +214,10 @@ def leave_one_out_svr(
     predictions = solution.prediction.copy()
     resolved_by = np.full(gram.m, "inside", dtype="<U9")
     kkt_gap = np.full(gram.m, max(full.dual.gap_now(), 0) + max(full.dual.rounding(), 0))
-    if solution.n_inbound == 0:
-        predictions[trained] += full.shifts_of_middle()
+    shifts = full.shifts_of_middle() if solution.n_inbound == 0 else np.zeros(trained.size)
+    predictions[trained] += shifts
+    # those of the groups, whose rows are first the models of rows without a path
+    left = None if models is None else (np.tile(full.theta, (trained.size, 1)), solution.b + shifts)
     # 4) support vectors, by paths, and by training without them
     left_out = trained[full.moves()]
     report = _counter(progress, left_out.size)
@@ -221,16 +226,21 @@ def leave_one_out_svr(
         places = np.searchsorted(trained, left_out)
         rows = group[places]
         values, outcome, gaps = unlearn_rows(
-            full.dual, scaled.epsilon, rows, full.bound[rows] - scaled.C[left_out], report
+            full.dual, scaled.epsilon, rows, full.bound[rows] - scaled.C[left_out], report, left
         )
         reached = outcome == Outcome.REACHED
         predictions[left_out[reached]], kkt_gap[left_out[reached]] = values[reached], gaps[reached]
         resolved_by[left_out[reached]] = "unlearned"
         undecided = left_out[~reached]
-    values, gaps, converged, n_iter = full.train_without(undecided, max_iter, report)
+    values, gaps, converged, n_iter = full.train_without(undecided, max_iter, report, left)
     predictions[undecided], kkt_gap[undecided], resolved_by[undecided] = values, gaps, "retrained"
     failed = np.union1d(np.setdiff1d(failed, left_out), undecided[~converged])
     predictions = scaled.middle + scaled.unit * predictions
+    if models is not None and left is not None:
+        theta, b = models
+        theta[:], b[:] = scaled.unit * solution.theta, scaled.middle + scaled.unit * solution.b
+        theta[np.ix_(trained, trained)] = scaled.unit * left[0]
+        b[trained] = scaled.middle + scaled.unit * left[1]
     columns, values_now = gram.thread_counts
     return LeaveOneOutRegression(
         predictions=frozen(predictions),
@@ -328,8 +338,8 @@ class _FullRegression:
             shifts[k] = middle - midpoint(up[rest].min(), low[rest].max())
         return shifts
 
-    def train_without(self, rows, max_iter, report):
-        """Train without each of some rows, from the full solution.
+    def train_without(self, rows, max_iter, report, models):
+        """Train without each of some rows, from the full solution; fill in their `models` if there are any.
 
         Returns
         -------
@@ -355,7 +365,9 @@ class _FullRegression:
                 converged[k] = dual.reached(GAP)
                 if converged[k]:
                     break
-            _, f, b, _, gap[k], after = dual.state()
+            theta, f, b, _, gap[k], after = dual.state()
+            if models is not None:
+                models[0][r], models[1][r] = theta, b
             prediction[k] = f[r] + dual.linear_term()[r] + b
             gap[k] += max(dual.rounding(), 0)
             n_iter += after - before

@@ -14,14 +14,17 @@ from svmselect.sklearn.loo_search import LOOSearchCV
 from svmselect.sklearn.model_file import load_model, save_model
 from svmselect.sklearn.seeded_cv import SeededCV
 from svmselect.sklearn.svc import SVC, NuSVC
+from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = [
     "SVC",
+    "SVR",
     "BaggedSVC",
     "CrossTrainingSVC",
     "EditedSVC",
     "LOOSearchCV",
     "NuSVC",
+    "NuSVR",
     "SearchDisplay",
     "SeededCV",
     "load_model",

@@ -29,7 +29,15 @@ from svmselect.sklearn.one_vs_one import (
 )
 from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
 
-__all__ = ["Classifier", "as_given", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
+__all__ = [
+    "Classifier",
+    "as_given",
+    "canonical",
+    "rows_to_predict",
+    "step_limit",
+    "training_set",
+    "warn_not_converged",
+]
 
 SHAPES = ("ovr", "ovo")
 
@@ -60,9 +68,9 @@ def training_set(estimator, X, y, copy=True):
         X = np.array(X, order="C") if copy else np.ascontiguousarray(X)
     else:
         X, y = validate_data(
-            estimator, _canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
+            estimator, canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
         )
-    return _canonical(X), *encoded(y)
+    return canonical(X), *encoded(y)
 
 
 def as_given(X, y, rows, kernel):
@@ -76,11 +84,11 @@ def as_given(X, y, rows, kernel):
 
 def rows_to_predict(estimator, X):
     """Return X as a float64 ndarray or CSR matrix with as many features as the training rows have."""
-    X = validate_data(estimator, _canonical(X), reset=False, accept_sparse="csr", dtype=np.float64)
-    return _canonical(X)
+    X = validate_data(estimator, canonical(X), reset=False, accept_sparse="csr", dtype=np.float64)
+    return canonical(X)
 
 
-def _canonical(X):
+def canonical(X):
     """Return sparse input as checked CSR in canonical form, other input as it is.
 
     It is called before scikit-learn's conversions, which rely on the indices, and after them, since a

@@ -14,6 +14,7 @@ from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, left_out_tol
 from svmselect.sklearn.one_vs_one import Problem, class_weights, winners
 from svmselect.sklearn.scoring import left_out_rows
 from svmselect.sklearn.search import Search
+from svmselect.sklearn.svr import LeftOutRegression
 
 __all__ = ["LOOSearchCV"]
 
@@ -27,18 +28,20 @@ class LOOSearchCV(Search):
 
     Parameters
     ----------
-    estimator : SVC or NuSVC, optional
-        The parameters that all models share; `SVC()` by default. A NuSVC is trained anew without each row.
+    estimator : SVC, NuSVC, SVR or NuSVR, optional
+        The parameters that all models share; `SVC()` by default. A NuSVC or NuSVR is trained anew without
+        each row.
     param_grid : dict or list of dicts, optional
         Values of "C" (of a NuSVC "nu"), "kernel", "gamma", "degree", "coef0" and "class_weight", as for
         scikit-learn's GridSearchCV. By default ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf",
-        "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4 times the gamma of "scale".
+        "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4 times the gamma of "scale". Regressions have "epsilon"
+        (a NuSVR "C") in the place of "class_weight".
     scoring : str, callable, list, tuple, set or dict, optional
         As for scikit-learn's GridSearchCV: a name such as "balanced_accuracy" or "roc_auc", a callable
         ``scorer(estimator, X, y)``, or several of these. A scorer is applied once to the left-out labels or
         decision values of all rows together: the estimator that it gets answers for each row by the
         classifier without it. By default 1 - the leave-one-out error, in which a row counts by its sample
-        weight times the weight of its class in `estimator`, whatever the grid has.
+        weight times the weight of its class in `estimator`, whatever the grid has; of regressions "r2".
     refit : bool, str or callable
         Whether to train the best model on all rows, for `predict`. With several scores the name of the one
         that chooses; or a callable that gets `cv_results_` and returns the number of the best model.
@@ -79,9 +82,9 @@ class LOOSearchCV(Search):
     best_params_, best_score_, best_index_
         Of the model with the highest `mean_test_score`, or the highest mean of the score that `refit` names;
         of several models, the first. None of them with several scores and ``refit=False``.
-    best_estimator_ : SVC or NuSVC
+    best_estimator_ : SVC, NuSVC, SVR or NuSVR
     loo_error_ : float
-        The leave-one-out error of the best model, in which each row counts once.
+        The leave-one-out error of the best model, in which each row counts once; of classifiers.
     scoring_ : str, callable, list, tuple, set or dict
         The score of the models: `scoring`, or by default "accuracy", and "weighted_accuracy" where the
         weights of the classes differ.
@@ -151,6 +154,8 @@ class LOOSearchCV(Search):
     @property
     def loo_error_(self):
         """The leave-one-out error of the best model, in which each row counts once."""
+        if self._is_regression():
+            raise AttributeError("loo_error_ is for classifiers, regressions have best_score_")
         return float(self.cv_results_["loo_error"][self.best_index_])
 
     def _evaluator(self, data, groups, **options):
@@ -158,7 +163,8 @@ class LOOSearchCV(Search):
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        return _LeaveOneOutEvaluator(data, **options)
+        kind = _RegressionEvaluator if self._is_regression() else _LeaveOneOutEvaluator
+        return kind(data, **options)
 
 
 class _LeaveOneOutEvaluator(Evaluator):
@@ -241,4 +247,39 @@ class _LeaveOneOutEvaluator(Evaluator):
             self.template, data.classes, data.codes, data.given_X, values, data.weight, blocks
         )
         scores, error = self.scored(left_out, data.given_y, data.metadata)
+        return {name: np.array([score]) for name, score in scores.items()}, error
+
+
+class _RegressionEvaluator(Evaluator):
+    """Evaluation of regressions by leave-one-out: scores of all left-out predictions together."""
+
+    n_splits = n_scores = 1
+
+    def evaluate(self, gram, shared, values, progress):
+        """Yield the _ModelScores of each C or nu, from one value to the next, by leave-one-out."""
+        data, solution = self.data, None
+        for number, value in enumerate(values):
+            begin = time.perf_counter()
+            model = self.template.set_of(shared, value)
+            solution = model.solution_on(gram, data.y, data.weight, solution)
+            left_out, n_not_converged = model.left_out_on(gram, data.y, data.weight, solution)
+            scores = self.unscored(np.nan, {})
+            scores.n_not_converged = n_not_converged + (not solution.converged)
+            scores.fit_time[:] = time.perf_counter() - begin
+            begin = time.perf_counter()
+            scores.test, error = self.scores_of(left_out)
+            if self.return_train_score:
+                scores.train, train_error = self.scores_of(solution.prediction)
+                error = train_error or error
+            scores.score_time[:] = time.perf_counter() - begin
+            if error is not None:
+                scores.failures[0] = error
+            if progress is not None:
+                progress((number + 1) / len(values))
+            yield scores
+
+    def scores_of(self, predictions):
+        """Return the scores by name of a model with these predictions, and the error of a scorer."""
+        left_out = LeftOutRegression(self.data.given_X, predictions)
+        scores, error = self.scored(left_out, self.data.given_y, self.data.metadata)
         return {name: np.array([score]) for name, score in scores.items()}, error

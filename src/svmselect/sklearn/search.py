@@ -26,6 +26,7 @@ from svmselect.sklearn.kernels import is_precomputed
 from svmselect.sklearn.one_vs_one import right_values
 from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
 from svmselect.sklearn.svc import SVC, NuSVC
+from svmselect.sklearn.svr import LeftOutRegression, Regressor, regression_rows
 
 __all__ = ["Search", "nested_order", "rows_of_rounds"]
 
@@ -50,10 +51,17 @@ class Search(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if self._is_regression():
+            tags.estimator_type, tags.classifier_tags = "regressor", None
+            tags.regressor_tags = self.estimator.__sklearn_tags__().regressor_tags
         kernel = getattr(self.estimator, "kernel", "rbf")
         tags.input_tags.pairwise = kernel == "precomputed"
         tags.input_tags.sparse = kernel != "precomputed"
         return tags
+
+    def _is_regression(self):
+        """Return whether the models are regressions."""
+        return isinstance(self.estimator, Regressor)
 
     # passed on by `get_metadata_routing`, and not used by the search itself
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED, "groups": UNUSED}
@@ -72,7 +80,7 @@ class Search(ClassifierMixin, BaseEstimator):
             mapping.add(caller="score", callee="score")
         router.add(estimator=self._template(), method_mapping=mapping)
         if self._named_splits:
-            splitter = check_cv(self.cv, classifier=True)
+            splitter = check_cv(self.cv, classifier=not self._is_regression())
             router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
             mapping = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
@@ -82,10 +90,10 @@ class Search(ClassifierMixin, BaseEstimator):
     def _template(self):
         """Return the estimator whose parameters all models share; raise a ValueError for another kind."""
         template = SVC() if self.estimator is None else self.estimator
-        if not isinstance(template, SVC | NuSVC):
+        if not isinstance(template, SVC | NuSVC | Regressor):
             raise ValueError(
-                f"estimator must be a svmselect.sklearn.SVC or NuSVC, got a {type(template).__name__}; in a "
-                "Pipeline, the search is the last step"
+                "estimator must be a svmselect.sklearn.SVC, NuSVC, SVR or NuSVR, got a "
+                f"{type(template).__name__}; in a Pipeline, the search is the last step"
             )
         return template
 
@@ -116,10 +124,17 @@ class Search(ClassifierMixin, BaseEstimator):
         """
         # 1) parameters, rows and metadata
         template = self._template()
-        check_calibration(template)
+        regression = self._is_regression()
+        if not regression:
+            check_calibration(template)
         self._check_parameters()
-        rows, classes, codes = training_set(self, X, y)
-        scoring = None if self.scoring is None else Scoring(self.scoring)
+        if regression:  # rows of one class, which have targets
+            rows, z = regression_rows(self, X, y)
+            classes, codes = np.zeros(1), np.zeros(z.size, dtype=np.intp)
+        else:
+            rows, classes, codes = training_set(self, X, y)
+        scored = "r2" if regression and self.scoring is None else self.scoring
+        scoring = None if scored is None else Scoring(scored)
         given = {"sample_weight": sample_weight, "groups": groups, **metadata}
         given = {name: np.asarray(value) for name, value in given.items() if value is not None}
         routed = self._routed("fit", given)
@@ -128,11 +143,16 @@ class Search(ClassifierMixin, BaseEstimator):
         weight = routed.estimator.fit.get("sample_weight")
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
         given_X, given_y = as_given(X, y, rows, template.kernel)
-        data = EvaluationRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
+        class_weight = getattr(template, "class_weight", None)
+        data = EvaluationRows(rows, classes, codes, weight, class_weight, given, given_X, given_y)
+        if regression:
+            data.y = z
         # 2) the models, and a rehearsal of the scores
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
-        if scoring is not None:
+        if regression:
+            scoring.rehearse(LeftOutRegression(given_X, z), given_y, given)
+        elif scoring is not None:
             k = classes.size
             right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
@@ -150,9 +170,11 @@ class Search(ClassifierMixin, BaseEstimator):
         rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
         self.search_time_ = time.perf_counter() - begin
         # 4) results, and the best model trained on all rows
-        self.classes_, self.n_rows_ = classes, codes.size
+        self.n_rows_ = codes.size
+        if not regression:
+            self.classes_ = classes
         self.multimetric_ = scoring is not None and scoring.several
-        self.scoring_ = data.default_score if scoring is None else self.scoring
+        self.scoring_ = data.default_score if scored is None else scored
         self._scoring = scoring
         self.cv_results_ = _ranked(rounds)
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
@@ -211,7 +233,7 @@ class Search(ClassifierMixin, BaseEstimator):
             if not (cv is None or isinstance(cv, numbers.Integral) or hasattr(cv, "split")):
                 raise ValueError("factor needs a number or a splitter as cv, got a list of splits")
         if self.stop_early:
-            if self.scoring is not None:
+            if self.scoring is not None or self._is_regression():
                 raise ValueError(f"stop_early is for the default score, got scoring={self.scoring!r}")
             if template.break_ties:
                 raise ValueError("stop_early is for votes, got break_ties=True")
@@ -271,9 +293,10 @@ class Search(ClassifierMixin, BaseEstimator):
         return self._scoring.score_estimator(best, X, y, name, given)
 
     def predict(self, X):
-        """Predict labels by the best model; see `SVC.predict`."""
+        """Predict labels, or targets, by the best model; see `SVC.predict`."""
         return self._best().predict(X)
 
+    @available_if(lambda search: not search._is_regression())
     def decision_function(self, X):
         """Compute decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmselect.forks import cached_property
+from svmselect.kernels.panels import BLOCK_ROWS, slices
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import SNAP
-from svmselect.unlearning._certify import round_off
+from svmselect.unlearning._certify import round_off, rows_of
 from svmselect.unlearning._paths import PointPaths
 from svmselect.unlearning.folds import FoldEnds, FoldStart
 from svmselect.unlearning.points import PointStart
@@ -70,14 +71,16 @@ class _RegressionStart(PointStart):
         See `PointStart`; bounds and p are those of the side of each row.
     tube : float
         ``2 epsilon``.
+    models : ndarray, shape (m, m), optional
+        Filled with the variables at the end of each row's path.
     """
 
-    def __init__(self, tableau, theta, g, lo, hi, gap, p, tube):
+    def __init__(self, tableau, theta, g, lo, hi, gap, p, tube, models=None):
         side = np.where(hi > 0, 1.0, -1.0) if tube > 0 else np.where(theta < 0, -1.0, 1.0)
         super().__init__(tableau, side, theta, g, lo, hi, gap, 1.0, p)
         self.largest_gap = max(GAP, GAPS * gap)
         self.tube, self.C = tube, np.maximum(self.hi, -self.lo)
-        self.gaps = np.full(theta.size, np.nan)
+        self.gaps, self.models = np.full(theta.size, np.nan), models
 
     @cached_property
     def paths(self):
@@ -96,11 +99,14 @@ class _RegressionStart(PointStart):
         slack = 10 * np.asarray(self.paths.theta_slack)
         noise = round_off(theta, self.tableau.diagonal, 1.0)
         gap, rounding, level = _conditions(theta, g, C, self.y, self.tube, slack, noise)
-        self.gaps[self.tableau.order[points]] = np.maximum(gap, 0) + rounding
+        rows = self.tableau.order[points]
+        self.gaps[rows] = np.maximum(gap, 0) + rounding
+        if self.models is not None:
+            self.models[np.ix_(rows, self.tableau.order)] = theta
         return gap, rounding, -level, np.zeros(n)
 
 
-def unlearn_rows(full, epsilon, points, bounds_left, progress):
+def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
     """Return predictions of left-out rows, each by its path from the solution of all rows.
 
     Parameters
@@ -114,6 +120,8 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress):
         The bound of ``|theta_r|`` when one row goes; see `unlearn_points`.
     progress : callable or None
         Called with the number of rows decided since the last call.
+    models : (ndarray of shape (m, m), ndarray of shape (m,)), optional
+        Filled with variables and thresholds of the models without each row.
 
     Returns
     -------
@@ -143,11 +151,20 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress):
     for members, b, places, (f_of_side, lo_of_side, hi_of_side, p_of_side) in starts:
         tableau = Tableau(full.gram, members)
         g = f_of_side + b
-        start = _RegressionStart(tableau, theta, g, lo_of_side, hi_of_side, gap, p_of_side, tube)
+        start = _RegressionStart(
+            tableau, theta, g, lo_of_side, hi_of_side, gap, p_of_side, tube, models and models[0]
+        )
         prediction[places], outcome[places] = start.decide(
             points[places], bounds_left[places], progress, False
         )
         gaps[places] = start.gaps[points[places]]
+    if models is not None:
+        everything = np.arange(theta.size)
+        for part in slices(points.size, BLOCK_ROWS):
+            rows = points[part]
+            # b = prediction - K theta
+            sums = np.einsum("ij,ij->i", models[0][rows], rows_of(full.gram, rows, everything))
+            models[1][rows] = prediction[part] - sums
     return prediction, outcome, gaps
 
 

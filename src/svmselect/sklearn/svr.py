@@ -1,0 +1,435 @@
+"""The epsilon-SVR and the nu-SVR as scikit-learn estimators."""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
+
+from svmselect.forks import cached_property
+from svmselect.gram.rows import measured_from
+from svmselect.kernels import Linear
+from svmselect.kernels.panels import slices
+from svmselect.loo import leave_one_out_svr
+from svmselect.path import check_values
+from svmselect.sklearn.classifier import canonical, rows_to_predict, step_limit, warn_not_converged
+from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of, values_at
+from svmselect.sklearn.one_vs_one import checked_weight
+from svmselect.sklearn.scoring import Scoring
+from svmselect.svr import RegressionSolution, moved_to_bounds, solve_nusvr, solve_svr
+
+__all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
+
+BLOCK_VALUES = 2**22  # left-out predictions of new rows at once
+
+
+def regression_rows(estimator, X, y):
+    """Return X as a float64 ndarray or canonical CSR matrix, a copy, and targets as float64."""
+    X, z = validate_data(
+        estimator,
+        canonical(X),
+        y,
+        accept_sparse="csr",
+        dtype=np.float64,
+        order="C",
+        copy=True,
+        y_numeric=True,
+    )
+    return canonical(X), np.asarray(z, dtype=np.float64)
+
+
+@dataclass
+class _RegressionTraining:
+    """The results of `fit` from which left-out predictions are computed; see `estimates.Training`."""
+
+    X: np.ndarray | sparse.csr_array
+    kernel: object
+    memory_mb: float
+    z: np.ndarray
+    weight: np.ndarray
+    solution: RegressionSolution
+
+    @cached_property
+    def gram(self):
+        """The Gram matrix; that of `fit` is gone, with the memory of its columns."""
+        return gram_of(self.X, self.kernel, self.memory_mb)
+
+
+class LeftOutRegression(RegressorMixin, BaseEstimator):
+    """A fitted regression as scorers see it, each of whose predictions is by the model without that row."""
+
+    values_needed = False
+
+    def __init__(self, X, values):
+        self.X, self.values = X, values
+        self.n_features_in_ = _num_features(X)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        """Return the predictions, shape (n,), of the rows that the scorer was given."""
+        if X is not self.X:
+            raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
+        return self.values
+
+
+class Regressor(RegressorMixin, BaseEstimator):
+    """A support vector regression.
+
+    A subclass has `_formulation` and `_shared`, the parameter that paths of a search go along, and the one
+    that their models share; ``solution_on(gram, z, weight, former)``, which returns the RegressionSolution,
+    if possible from that of another model; and ``left_out_on(gram, z, weight, solution, progress, models)``,
+    which returns the left-out predictions, and how many of them are not known to the tolerance.
+    """
+
+    def set_of(self, shared, value):
+        """Return an unfitted copy with values of `_shared` and `_formulation`."""
+        return clone(self).set_params(**{self._shared: shared, self._formulation: value})
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def __getstate__(self):
+        # support vectors are enough to predict
+        return {key: value for key, value in super().__getstate__().items() if key != "_training"}
+
+    def fit(self, X, y, sample_weight=None):
+        """Train.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            See `SVC.fit`.
+        y : array_like, shape (m,)
+            Targets.
+        sample_weight : array_like, shape (m,), optional
+            Factors of C; 1 by default. A row of weight 0 is not trained on.
+
+        Returns
+        -------
+        self
+        """
+        for name in ("shrinking", "verbose"):
+            if not isinstance(getattr(self, name), bool | np.bool_ | numbers.Integral):
+                raise ValueError(f"{name} must be a bool, got {getattr(self, name)!r}")
+        if self.kernel == "precomputed" and sparse.issparse(X):
+            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+        X, z = regression_rows(self, X, y)
+        weight = checked_weight(sample_weight, z.size)
+        if not weight.any():
+            raise ValueError("sample_weight must not be zero at every row")
+        kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
+        gram = gram_of(X, kernel, self.cache_size)
+        solution = self.solution_on(gram, z, weight)
+        for name in ON_DEMAND:
+            self.__dict__.pop(name, None)
+        self._training = _RegressionTraining(X, kernel, self.cache_size, z, weight, solution)
+        self._kernel = None if isinstance(kernel, Precomputed) else kernel
+        self._origin, self._b = gram.origin, solution.b
+        support = np.flatnonzero(solution.theta)
+        self.support_, self.n_support_ = support.astype(np.int32), np.array([support.size], dtype=np.int32)
+        self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
+        self.dual_coef_ = solution.theta[support][None]
+        at_zero = solution.b
+        if isinstance(kernel, Linear) and gram.origin is not None:
+            at_zero -= (self._weights() @ gram.origin).item()
+        self.intercept_, self.epsilon_, self.shape_fit_ = np.array([at_zero]), solution.epsilon, X.shape
+        self.fit_status_, self.n_iter_ = int(not solution.converged), solution.n_iter
+        warn_not_converged(self.fit_status_, self)
+        return self
+
+    def _weights(self):
+        """Return the weight vector of a linear kernel, shape (1, d)."""
+        return self.dual_coef_ @ measured_from(self.support_vectors_, self._origin)
+
+    @property
+    def coef_(self):
+        """Coefficients of the features, of a linear kernel: shape (1, d)."""
+        check_is_fitted(self)
+        if not isinstance(self._kernel, Linear):
+            raise AttributeError(f"coef_ is for kernel='linear', got {self.kernel!r}")
+        return self._weights()
+
+    def predict(self, X):
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            With ``kernel="precomputed"`` kernel values with the training rows, shape (n, m).
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        check_is_fitted(self)
+        X = rows_to_predict(self, X)
+        if self._kernel is None:
+            return X[:, self.support_] @ self.dual_coef_[0] + self._b
+        if self.support_.size == 0:
+            return np.full(X.shape[0], self._b)
+        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
+        return values_at(X, self._kernel, support_vectors, self.dual_coef_)[:, 0] + self._b
+
+    @cached_property
+    def loo_predictions_(self):
+        """The prediction of each row by the model trained without it, shape (m,)."""
+        return self._left_out(training_of(self, "loo_predictions_"))
+
+    @property
+    def loo_residuals_(self):
+        """Targets minus `loo_predictions_`, shape (m,)."""
+        return training_of(self, "loo_residuals_").z - self.loo_predictions_
+
+    @cached_property
+    def _left_out_models(self):
+        """Variables, shape (m, m), and thresholds, shape (m,), of the models without each row."""
+        training = training_of(self, "predict_interval")
+        models = np.zeros((training.z.size, training.z.size)), np.zeros(training.z.size)
+        self.__dict__["loo_predictions_"] = self._left_out(training, models=models)
+        return models
+
+    def _left_out(self, training, progress=None, models=None):
+        """Return the left-out predictions of the training rows."""
+        data = training.gram, training.z, training.weight, training.solution
+        predictions, n = self.left_out_on(*data, progress, models)
+        warn_not_converged(n, self)
+        return predictions
+
+    def leave_one_out(self, progress=None):
+        """Leave each training row out in turn; return `loo_predictions_`.
+
+        `progress` is called with the share of the work that is done.
+        """
+        report = progress and (lambda done, total: progress(done / total))
+        self.__dict__["loo_predictions_"] = self._left_out(training_of(self, "leave_one_out"), report)
+        return self.loo_predictions_
+
+    def loo_score(self, scoring, sample_weight=None):
+        """Compute a score of the left-out predictions.
+
+        Parameters
+        ----------
+        scoring : str, callable, list, tuple, set or dict
+            As for `LOOSearchCV`, such as "neg_mean_absolute_error".
+        sample_weight : array_like, shape (m,), optional
+            Weights of the rows in the score.
+
+        Returns
+        -------
+        float or dict from str to float
+            A dict for several scores.
+        """
+        scoring, training = Scoring(scoring), training_of(self, "loo_score")
+        X, z, given = training.X, training.z, {}
+        if sample_weight is not None:
+            given["sample_weight"] = checked_weight(sample_weight, z.size)
+        scoring.rehearse(LeftOutRegression(X, z), z, given)
+        scores = scoring(LeftOutRegression(X, self.loo_predictions_), z, given)
+        return scores if scoring.several else scores["score"]
+
+    def predict_interval(self, X, alpha=0.1):
+        """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `predict`.
+        alpha : float
+            In (0, 1). If rows are exchangeable, an interval has the target of a new row with probability
+            ``1 - 2 alpha`` at least, and usually about ``1 - alpha``.
+
+        Returns
+        -------
+        ndarray, shape (n, 2)
+            Lower and upper ends; infinite where there are fewer than ``1 / alpha - 1`` training rows.
+
+        Notes
+        -----
+        The models without each row come from the paths of leave-one-out. They take ``8 m^2`` bytes.
+        """
+        if not (isinstance(alpha, numbers.Real) and 0 < alpha < 1):
+            raise ValueError(f"alpha must be a number in (0, 1), got {alpha!r}")
+        check_is_fitted(self)
+        X = rows_to_predict(self, X)
+        theta, b = self._left_out_models
+        training = training_of(self, "predict_interval")
+        rows = np.flatnonzero(training.weight > 0)
+        size, n = np.abs(self.loo_residuals_)[rows], rows.size
+        # the ends are the k-th largest of n values above, and the k-th least below
+        k = int(np.floor(alpha * (n + 1) * (1 + 1e-12)))
+        ends = np.tile([-np.inf, np.inf], (X.shape[0], 1))
+        if k == 0:
+            return ends
+        for part in slices(X.shape[0], max(1, BLOCK_VALUES // training.z.size)):
+            values = (
+                X[part] if self._kernel is None else training.gram.cross(X[part], np.arange(training.z.size))
+            )
+            predictions = values @ theta[rows].T + b[rows]
+            ends[part, 0] = np.partition(predictions - size, k - 1, axis=1)[:, k - 1]
+            ends[part, 1] = np.partition(predictions + size, n - k, axis=1)[:, n - k]
+        return ends
+
+
+ON_DEMAND = ("loo_predictions_", "_left_out_models")
+
+
+class SVR(Regressor):
+    """Epsilon support vector regression that knows its left-out predictions.
+
+    Parameters and attributes are those of scikit-learn's SVR, and so is the model.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, shrinking, cache_size, max_iter
+        See `SVC`.
+    tol : float
+        KKT gap at which training stops, in units of the targets. Left-out predictions do not depend on it.
+    C : float
+        Penalty of errors outside the tube, > 0.
+    epsilon : float
+        Half the width of the tube in which errors do not count, >= 0.
+    verbose : bool
+        A parameter of scikit-learn's SVR that changes nothing.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_, shape_fit_, \
+    n_features_in_, feature_names_in_
+        As in scikit-learn's SVR.
+    epsilon_ : float
+        The epsilon of the model.
+    loo_predictions_ : ndarray, shape (m,)
+        The prediction of each row by the model trained without it, exact up to round-off. It is computed on
+        its first access.
+    loo_residuals_ : ndarray, shape (m,)
+        Targets minus `loo_predictions_`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from svmselect.sklearn import SVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SVR(C=100, epsilon=10).fit(X, y)
+    >>> round(model.loo_score("neg_mean_absolute_error"), 1)
+    -43.8
+    >>> model.predict_interval(X[:2], alpha=0.1).round()
+    array([[134., 326.],
+           [-20., 172.]])
+    """
+
+    _formulation, _shared = "C", "epsilon"
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=2048,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
+        self.tol, self.C, self.epsilon, self.shrinking = tol, C, epsilon, shrinking
+        self.cache_size, self.verbose, self.max_iter = cache_size, verbose, max_iter
+
+    def solution_on(self, gram, z, weight, former=None):
+        """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
+        (C,) = check_values([self.C], "C")
+        start = None if former is None else moved_to_bounds(former, C * weight)
+        limit = step_limit(self.max_iter)
+        return solve_svr(gram, z, C * weight, self.epsilon, tol=self.tol, start=start, max_iter=limit)
+
+    def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
+        """Return the left-out predictions on a Gram matrix; see `Regressor`."""
+        limit, start = step_limit(self.max_iter), solution.theta
+        loo = leave_one_out_svr(
+            gram, z, solution.C, self.epsilon, start=start, max_iter=limit, progress=progress, models=models
+        )
+        return loo.predictions, loo.n_not_converged
+
+
+class NuSVR(Regressor):
+    """Nu support vector regression: epsilon follows from the share of rows outside the tube.
+
+    Parameters
+    ----------
+    nu : float
+        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of rows outside
+        the tube.
+    C, kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
+        See `SVR`.
+
+    Attributes
+    ----------
+    loo_predictions_, loo_residuals_
+        See `SVR`; computed by training without each row to `tol`, since epsilon is another without it.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, epsilon_, fit_status_, n_iter_, \
+    shape_fit_, n_features_in_, feature_names_in_
+        See `SVR`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from svmselect.sklearn import NuSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = NuSVR(nu=0.5, C=100).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.66
+    """
+
+    _formulation, _shared = "nu", "C"
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=2048,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
+        self.coef0, self.shrinking, self.tol, self.cache_size = coef0, shrinking, tol, cache_size
+        self.verbose, self.max_iter = verbose, max_iter
+
+    def solution_on(self, gram, z, weight, former=None):
+        """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
+        (C,) = check_values([self.C], "C")
+        return solve_nusvr(gram, z, C * weight, self.nu, tol=self.tol, max_iter=step_limit(self.max_iter))
+
+    def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
+        """Return the left-out predictions on a Gram matrix, by training without each row; see `Regressor`."""
+        gram.compute()
+        predictions, n_not_converged = solution.prediction.copy(), 0
+        for r in range(z.size):
+            left, without = solution, weight.copy()
+            if weight[r] > 0:
+                without[r] = 0
+                left = self.solution_on(gram, z, without)
+                n_not_converged += not left.converged
+            predictions[r] = left.prediction[r]
+            if models is not None:
+                models[0][r], models[1][r] = left.theta, left.b
+            if progress is not None:
+                progress(r + 1, z.size)
+        return predictions, n_not_converged
