@@ -47,7 +47,15 @@ from svmselect.kernels import (
     Polynomial,
     Sigmoid,
 )
-from svmselect.loo import LeaveOneOut, LeaveOneOutRegression, leave_one_out, leave_one_out_svr
+from svmselect.loo import (
+    LeaveOneOut,
+    LeaveOneOutOneClass,
+    LeaveOneOutRegression,
+    leave_one_out,
+    leave_one_out_one_class,
+    leave_one_out_svr,
+)
+from svmselect.one_class import solve_one_class
 from svmselect.path import PathPoint, solve_path
 from svmselect.svm import InfeasibleNu, Solution, decision_function, solve_csvc, solve_nusvc
 from svmselect.svr import (
@@ -76,6 +84,7 @@ __all__ = [
     "InfeasibleNu",
     "Laplacian",
     "LeaveOneOut",
+    "LeaveOneOutOneClass",
     "LeaveOneOutRegression",
     "Linear",
     "OpperWinther",
@@ -101,6 +110,7 @@ __all__ = [
     "interruptible_threads",
     "jaakkola_haussler",
     "leave_one_out",
+    "leave_one_out_one_class",
     "leave_one_out_svr",
     "multiedit",
     "opper_winther",
@@ -111,6 +121,7 @@ __all__ = [
     "solve_csvc",
     "solve_nusvc",
     "solve_nusvr",
+    "solve_one_class",
     "solve_path",
     "solve_svr",
     "solve_svr_path",

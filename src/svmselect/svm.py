@@ -346,17 +346,22 @@ def _filled(bound, total):
 def check_solution(gram, y, solution):
     """Return labels as float64; raise a ValueError for bad ones, or for a solution of another problem."""
     y = check_labels(gram, y)
+    _check_match(gram, solution)
+    return y
+
+
+def _check_match(gram, solution):
+    """Raise a ValueError unless this is a Solution of the Gram matrix's rows."""
     if not isinstance(solution, Solution):
         raise ValueError(f"solution must be a Solution, got {type(solution).__name__}")
     if solution.alpha.size != gram.m:
         raise ValueError(
             f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
         )
-    return y
 
 
 def decision_function(
-    gram: Gram, y: ArrayLike, solution: Solution, X: ArrayLike | sparse.sparray
+    gram: Gram, y: ArrayLike | None, solution: Solution, X: ArrayLike | sparse.sparray
 ) -> np.ndarray:
     """Compute decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` of new rows.
 
@@ -364,7 +369,8 @@ def decision_function(
     ----------
     gram : Gram
         The Gram matrix of the training rows.
-    y : array_like, shape (m,)
+    y : array_like, shape (m,), or None
+        None for one class.
     solution : Solution
     X : array_like or sparse matrix, shape (n, d)
 
@@ -389,6 +395,10 @@ def decision_function(
     >>> decision_function(gram, y, solution, np.array([[0.5], [6.5]])).round(2)
     array([-1.07,  1.07])
     """
-    theta = solution.alpha * check_solution(gram, y, solution)
+    if y is None:
+        _check_match(gram, solution)
+        theta = solution.alpha
+    else:
+        theta = solution.alpha * check_solution(gram, y, solution)
     support = np.flatnonzero(theta)
     return gram.weighted(X, support, theta[support]) + solution.b

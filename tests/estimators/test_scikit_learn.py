@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import svmselect.sklearn
-from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, NuSVR, SeededCV
+from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, NuSVR, OneClassSVM, SeededCV
 from svmselect.sklearn.one_vs_one import two_values
 
 GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
@@ -57,10 +57,12 @@ def test_all_classes_are_checked():
         SeededCV(SVC(), GRID),
         LOOSearchCV(SVR(), GRID),
         SeededCV(SVR(), GRID),
+        LOOSearchCV(OneClassSVM(), {"gamma": [0.1, 1.0]}),
         SVC(kernel="linear"),
         SVC(kernel="precomputed"),
         SVR(kernel="linear"),
         SVR(kernel="precomputed"),
+        OneClassSVM(kernel="linear"),
         SVC(calibration="loo"),
     ],
     expected_failed_checks=expected_failures,

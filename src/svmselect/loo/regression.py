@@ -21,7 +21,14 @@ from svmselect.unlearning._paths import Outcome
 from svmselect.unlearning.points import GAP
 from svmselect.unlearning.regression import unlearn_rows
 
-__all__ = ["LeaveOneOutRegression", "ScaledRegression", "leave_one_out_svr"]
+__all__ = [
+    "EXACT",
+    "LeaveOneOutRegression",
+    "ScaledRegression",
+    "counter",
+    "identical_rows",
+    "leave_one_out_svr",
+]
 
 METHODS = ("unlearn", "retrain")
 # KKT gap to which all fits are solved, relative to the targets' size; they count as converged at GAP
@@ -206,7 +213,7 @@ def leave_one_out_svr(
     begin = time.process_time()
     start = None if start is None else check_theta(start, C)
     scaled = ScaledRegression.scaling(z, C, epsilon)
-    first, group = _identical_rows(gram, z, trained) if models is None else (trained, np.arange(trained.size))
+    first, group = identical_rows(gram, z, trained) if models is None else (trained, np.arange(trained.size))
     full = _FullRegression(gram, scaled, first, group, trained)
     full.solve(start, max_iter)
     solution = full.solution(counts)
@@ -220,7 +227,7 @@ def leave_one_out_svr(
     left = None if models is None else (np.tile(full.theta, (trained.size, 1)), solution.b + shifts)
     # 4) support vectors, by paths, and by training without them
     left_out = trained[full.moves()]
-    report = _counter(progress, left_out.size)
+    report = counter(progress, left_out.size)
     undecided, failed = left_out, np.flatnonzero(~np.full(gram.m, solution.converged))
     if method == "unlearn" and solution.converged and left_out.size:
         places = np.searchsorted(trained, left_out)
@@ -375,7 +382,7 @@ class _FullRegression:
         return prediction, gap, converged, n_iter
 
 
-def _identical_rows(gram, z, trained):
+def identical_rows(gram, z, trained):
     """Return the first of each group of identical rows and targets, and the group of each trained row."""
     numbers = gram.row_groups[trained]
     keys = np.stack([numbers.astype(np.float64), z[trained]], axis=1)
@@ -384,7 +391,7 @@ def _identical_rows(gram, z, trained):
     return trained[first[order]], np.argsort(order)[group.reshape(-1)]
 
 
-def _counter(progress, total):
+def counter(progress, total):
     """Return a callable that is told of n more rows done, and calls ``progress(done, total)``."""
     done = 0
 

@@ -12,6 +12,7 @@ from svmselect.sklearn.display import SearchDisplay
 from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
 from svmselect.sklearn.loo_search import LOOSearchCV
 from svmselect.sklearn.model_file import load_model, save_model
+from svmselect.sklearn.outliers import OneClassSVM
 from svmselect.sklearn.seeded_cv import SeededCV
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
@@ -25,6 +26,7 @@ __all__ = [
     "LOOSearchCV",
     "NuSVC",
     "NuSVR",
+    "OneClassSVM",
     "SearchDisplay",
     "SeededCV",
     "load_model",

@@ -42,8 +42,10 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     rng : numpy.random.RandomState, optional
         Draws the candidates.
     """
-    name = template._formulation
+    name, shared = template._formulation, _shared_parameter(template)
     grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
+    if param_grid is None and shared is None:
+        del grid["nu"]
     if n_candidates is None:
         for part in [grid] if isinstance(grid, Mapping) else grid:
             drawn = [key for key, values in part.items() if hasattr(values, "rvs")]
@@ -56,8 +58,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
         candidates = list(ParameterSampler(grid, n_candidates, random_state=rng))
     else:
         raise ValueError(f"n_candidates must be an integer >= 1, got {n_candidates!r}")
-    shared = _shared_parameter(template)
-    searched = (name, *KERNEL_PARAMETERS, shared)
+    searched = (name, *KERNEL_PARAMETERS, *([] if shared is None else [shared]))
     unknown = {key for candidate in candidates for key in candidate} - set(searched)
     if unknown:
         raise ValueError(f"param_grid may hold {', '.join(searched)}, got {sorted(unknown)[0]!r}")
@@ -75,7 +76,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
 
 
 def _shared_parameter(template):
-    """Return the name of the parameter that models of a path along C or nu share, besides the kernel."""
+    """Return the name of the parameter that models of a path share besides the kernel, None without one."""
     return getattr(template, "_shared", "class_weight")
 
 
@@ -98,7 +99,7 @@ def by_kernel(candidates, template, X):
     for number, candidate in enumerate(candidates):
         parameters = {name: candidate.get(name, getattr(template, name)) for name in KERNEL_PARAMETERS}
         shared = _shared_parameter(template)
-        weight = candidate.get(shared, getattr(template, shared))
+        weight = None if shared is None else candidate.get(shared, getattr(template, shared))
         parts = groups.setdefault(
             "precomputed" if is_precomputed(parameters["kernel"]) else kernel_of(X=X, **parameters), {}
         )

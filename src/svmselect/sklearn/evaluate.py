@@ -84,7 +84,8 @@ class EvaluationRows:
 
     def given(self, rows):
         """Return some of the rows and labels as the user gave them, and with their index."""
-        return _safe_indexing(self.given_X, rows), _safe_indexing(self.given_y, rows)
+        labels = None if self.given_y is None else _safe_indexing(self.given_y, rows)
+        return _safe_indexing(self.given_X, rows), labels
 
     def metadata_of(self, rows):
         """Return the metadata of some rows."""

@@ -90,11 +90,11 @@ def is_precomputed(kernel):
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def gram_of(X, kernel, memory_mb):
-    """Return the Gram matrix of an estimator's training rows, which become read-only."""
+def gram_of(X, kernel, memory_mb, origin=None):
+    """Return the Gram matrix of an estimator's training rows, which become read-only; `origin` as of Gram."""
     if isinstance(kernel, Precomputed):
         return _precomputed_gram(kernel)
-    return Gram(X, kernel, memory_mb=memory_mb, copy=False)
+    return Gram(X, kernel, memory_mb=memory_mb, copy=False, origin=origin)
 
 
 def values_at(X, kernel, support_vectors, coef):

@@ -101,6 +101,8 @@ class SeededCV(Search):
         self.random_state = random_state
 
     def _evaluator(self, data, groups, **options):
+        if self._is_one_class():
+            raise ValueError("estimator must not be a OneClassSVM here, LOOSearchCV searches its models")
         splitter = check_cv(self.cv, data.y, classifier=not self._is_regression())
         given = splitter.split(data.given_X, data.given_y, groups)
         splits = [_checked_split(h, *split, data.codes.size) for h, split in enumerate(given)]

@@ -1,25 +1,19 @@
 """The epsilon-SVR and the nu-SVR as scikit-learn estimators."""
 
 import numbers
-from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import _num_features, check_is_fitted, validate_data
+from sklearn.base import RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmselect.forks import cached_property
-from svmselect.gram.rows import measured_from
-from svmselect.kernels import Linear
 from svmselect.kernels.panels import slices
 from svmselect.loo import leave_one_out_svr
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import canonical, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of, values_at
-from svmselect.sklearn.one_vs_one import checked_weight
-from svmselect.sklearn.scoring import Scoring
-from svmselect.svr import RegressionSolution, moved_to_bounds, solve_nusvr, solve_svr
+from svmselect.sklearn.machine import LeftOutRows, Machine
+from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
 
 __all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
 
@@ -41,64 +35,31 @@ def regression_rows(estimator, X, y):
     return canonical(X), np.asarray(z, dtype=np.float64)
 
 
-@dataclass
-class _RegressionTraining:
-    """The results of `fit` from which left-out predictions are computed; see `estimates.Training`."""
-
-    X: np.ndarray | sparse.csr_array
-    kernel: object
-    memory_mb: float
-    z: np.ndarray
-    weight: np.ndarray
-    solution: RegressionSolution
-
-    @cached_property
-    def gram(self):
-        """The Gram matrix; that of `fit` is gone, with the memory of its columns."""
-        return gram_of(self.X, self.kernel, self.memory_mb)
-
-
-class LeftOutRegression(RegressorMixin, BaseEstimator):
-    """A fitted regression as scorers see it, each of whose predictions is by the model without that row."""
-
-    values_needed = False
-
-    def __init__(self, X, values):
-        self.X, self.values = X, values
-        self.n_features_in_ = _num_features(X)
-
-    def __sklearn_is_fitted__(self):
-        return True
+class LeftOutRegression(RegressorMixin, LeftOutRows):
+    """A fitted regression as scorers see it; see `LeftOutRows`."""
 
     def predict(self, X):
-        """Return the predictions, shape (n,), of the rows that the scorer was given."""
-        if X is not self.X:
-            raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
-        return self.values
+        """Return the predictions, shape (n,)."""
+        return self.values_of(X)
 
 
-class Regressor(RegressorMixin, BaseEstimator):
+class Regressor(RegressorMixin, Machine):
     """A support vector regression.
 
-    A subclass has `_formulation` and `_shared`, the parameter that paths of a search go along, and the one
-    that their models share; ``solution_on(gram, z, weight, former)``, which returns the RegressionSolution,
-    if possible from that of another model; and ``left_out_on(gram, z, weight, solution, progress, models)``,
-    which returns the left-out predictions, and how many of them are not known to the tolerance.
+    A subclass has ``left_out_on(gram, z, weight, solution, progress, models)``, which returns the left-out
+    predictions, and how many of them are not known to the tolerance. For the rest see `Machine`.
     """
+
+    _on_demand = ("loo_predictions_", "_left_out_models")
 
     def set_of(self, shared, value):
         """Return an unfitted copy with values of `_shared` and `_formulation`."""
         return clone(self).set_params(**{self._shared: shared, self._formulation: value})
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
-
-    def __getstate__(self):
-        # support vectors are enough to predict
-        return {key: value for key, value in super().__getstate__().items() if key != "_training"}
+    @staticmethod
+    def variables_of(solution):
+        """Return the variables of a solution."""
+        return solution.theta
 
     def fit(self, X, y, sample_weight=None):
         """Train.
@@ -116,46 +77,10 @@ class Regressor(RegressorMixin, BaseEstimator):
         -------
         self
         """
-        for name in ("shrinking", "verbose"):
-            if not isinstance(getattr(self, name), bool | np.bool_ | numbers.Integral):
-                raise ValueError(f"{name} must be a bool, got {getattr(self, name)!r}")
-        if self.kernel == "precomputed" and sparse.issparse(X):
-            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
-        X, z = regression_rows(self, X, y)
-        weight = checked_weight(sample_weight, z.size)
-        if not weight.any():
-            raise ValueError("sample_weight must not be zero at every row")
-        kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
-        gram = gram_of(X, kernel, self.cache_size)
-        solution = self.solution_on(gram, z, weight)
-        for name in ON_DEMAND:
-            self.__dict__.pop(name, None)
-        self._training = _RegressionTraining(X, kernel, self.cache_size, z, weight, solution)
-        self._kernel = None if isinstance(kernel, Precomputed) else kernel
-        self._origin, self._b = gram.origin, solution.b
-        support = np.flatnonzero(solution.theta)
-        self.support_, self.n_support_ = support.astype(np.int32), np.array([support.size], dtype=np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
-        self.dual_coef_ = solution.theta[support][None]
-        at_zero = solution.b
-        if isinstance(kernel, Linear) and gram.origin is not None:
-            at_zero -= (self._weights() @ gram.origin).item()
-        self.intercept_, self.epsilon_, self.shape_fit_ = np.array([at_zero]), solution.epsilon, X.shape
-        self.fit_status_, self.n_iter_ = int(not solution.converged), solution.n_iter
+        self._check_fit(X)
+        self.epsilon_ = self._fit(*regression_rows(self, X, y), sample_weight).epsilon
         warn_not_converged(self.fit_status_, self)
         return self
-
-    def _weights(self):
-        """Return the weight vector of a linear kernel, shape (1, d)."""
-        return self.dual_coef_ @ measured_from(self.support_vectors_, self._origin)
-
-    @property
-    def coef_(self):
-        """Coefficients of the features, of a linear kernel: shape (1, d)."""
-        check_is_fitted(self)
-        if not isinstance(self._kernel, Linear):
-            raise AttributeError(f"coef_ is for kernel='linear', got {self.kernel!r}")
-        return self._weights()
 
     def predict(self, X):
         """Predict targets.
@@ -169,14 +94,7 @@ class Regressor(RegressorMixin, BaseEstimator):
         -------
         ndarray, shape (n,)
         """
-        check_is_fitted(self)
-        X = rows_to_predict(self, X)
-        if self._kernel is None:
-            return X[:, self.support_] @ self.dual_coef_[0] + self._b
-        if self.support_.size == 0:
-            return np.full(X.shape[0], self._b)
-        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
-        return values_at(X, self._kernel, support_vectors, self.dual_coef_)[:, 0] + self._b
+        return self._values(X)
 
     @cached_property
     def loo_predictions_(self):
@@ -227,13 +145,9 @@ class Regressor(RegressorMixin, BaseEstimator):
         float or dict from str to float
             A dict for several scores.
         """
-        scoring, training = Scoring(scoring), training_of(self, "loo_score")
-        X, z, given = training.X, training.z, {}
-        if sample_weight is not None:
-            given["sample_weight"] = checked_weight(sample_weight, z.size)
-        scoring.rehearse(LeftOutRegression(X, z), z, given)
-        scores = scoring(LeftOutRegression(X, self.loo_predictions_), z, given)
-        return scores if scoring.several else scores["score"]
+        training = training_of(self, "loo_score")
+        right, left_out = (LeftOutRegression(training.X, v) for v in (training.z, self.loo_predictions_))
+        return self._score_of(scoring, left_out, right, training.z, sample_weight)
 
     def predict_interval(self, X, alpha=0.1):
         """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
@@ -276,9 +190,6 @@ class Regressor(RegressorMixin, BaseEstimator):
             ends[part, 0] = np.partition(predictions - size, k - 1, axis=1)[:, k - 1]
             ends[part, 1] = np.partition(predictions + size, n - k, axis=1)[:, n - k]
         return ends
-
-
-ON_DEMAND = ("loo_predictions_", "_left_out_models")
 
 
 class SVR(Regressor):
