@@ -15,6 +15,7 @@ from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, cross_val_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from svmselect import RBF, Gram, solve_svr, span_estimate_svr
 from svmselect.sklearn import SVR, LOOSearchCV, NuSVR, SeededCV
 
 TIGHT = dict(tol=1e-8)
@@ -75,6 +76,16 @@ def test_left_out_predictions_residuals_and_scores():
     weighted = model.loo_score("neg_mean_squared_error", weight)
     np.testing.assert_allclose(weighted, -np.average((z - reference) ** 2, weights=weight), atol=1e-7)
     assert set(model.loo_score(["r2", "neg_max_error"])) == {"r2", "neg_max_error"}
+
+
+def test_span_estimate_is_near_the_exact_error():
+    X, z = smooth(100)
+    model = SVR(C=5.0, gamma=0.3, epsilon=0.3).fit(X, z)
+    exact = np.abs(model.loo_residuals_).mean()
+    assert abs(model.span_estimate_ - exact) < 0.2 * exact
+    gram = Gram(X, RBF(0.3))
+    solution = solve_svr(gram, z, 5.0, 0.3, tol=1e-9)
+    np.testing.assert_allclose(model.span_estimate_, span_estimate_svr(gram, z, solution).mean_absolute_error)
 
 
 def test_left_out_predictions_of_nu():

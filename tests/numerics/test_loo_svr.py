@@ -5,7 +5,16 @@ import pytest
 from fuzz.regressions import LIBSVM, OURS, differences, drawn
 from numerics.test_svr import smooth
 
-from svmselect import RBF, Gram, Linear, Sigmoid, cross_validate_svr, leave_one_out_svr, solve_svr
+from svmselect import (
+    RBF,
+    Gram,
+    Linear,
+    Sigmoid,
+    cross_validate_svr,
+    leave_one_out_svr,
+    solve_svr,
+    span_estimate_svr,
+)
 
 
 @pytest.mark.parametrize("seed", range(1000, 1014))
@@ -149,3 +158,42 @@ def test_bad_arguments_of_folds_are_named(change, words):
     with pytest.raises(ValueError) as error:
         cross_validate_svr(Gram(np.arange(9.0)[:, None], RBF(1.0)), np.arange(9.0), **arguments)
     assert all(word in str(error.value) for word in words)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 0.6])
+@pytest.mark.parametrize("kernel", [RBF(0.3), RBF(1.0)])
+def test_spans_give_the_left_out_predictions_where_sets_stay(epsilon, kernel):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 3))
+    z = np.sin(X[:, 0]) + X[:, 1] + 0.4 * rng.normal(size=60)
+    C = rng.uniform(0.5, 2, size=60)
+    gram = Gram(X, kernel)
+    models = np.zeros((60, 60)), np.zeros(60)
+    exact = leave_one_out_svr(gram, z, C, epsilon, models=models)
+    estimate = span_estimate_svr(gram, z, exact.solution)
+    theta = exact.solution.theta
+
+    def sets(theta):
+        # without a tube a variable in its box may have either sign
+        bounded = np.abs(theta) > (1 - 1e-9) * C
+        return np.where(bounded, 2 * np.sign(theta), np.sign(theta) * (epsilon > 0))
+
+    same = np.array([(np.delete(sets(models[0][r]) == sets(theta), r)).all() for r in range(60)])
+    assert same.sum() >= 2 and (same & (theta != 0)).any()
+    np.testing.assert_allclose(estimate.predictions[same], exact.predictions[same], atol=1e-7)
+    assert 0.8 < estimate.mean_absolute_error / exact.mean_absolute_error < 1.25
+    assert estimate.bound >= estimate.mean_absolute_error
+    np.testing.assert_allclose(z - estimate.predictions, estimate.residuals)
+    assert (np.isfinite(estimate.squared_span) == (theta != 0)).all()
+
+
+def test_spans_without_in_bound_rows_are_infinite_and_bad_arguments_are_named():
+    gram, z = Gram(np.arange(6.0)[:, None], RBF(1.0)), np.array([0, 0, 0, 9, 9, 9.0])
+    solution = solve_svr(gram, z, 0.1, 0.1, tol=1e-9)
+    estimate = span_estimate_svr(gram, z, solution)
+    assert solution.n_inbound == 0
+    assert estimate.n_without_span == solution.n_sv and np.isinf(estimate.mean_absolute_error)
+    with pytest.raises(ValueError, match=r"solution .*6 rows"):
+        span_estimate_svr(gram, z, None)
+    with pytest.raises(ValueError, match="nan"):
+        span_estimate_svr(gram, np.full(6, np.nan), solution)

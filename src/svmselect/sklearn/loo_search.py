@@ -113,10 +113,10 @@ class LOOSearchCV(Search):
     two standard errors ``sqrt(nu (1 - nu) / m)``, and the consistent model with the largest gamma is chosen
     (Tax and Mueller 2004): a more complex one would reject new rows that it should accept. The score is
     gamma, or 1 for a kernel without one; of a model that is not consistent, it is below 0: minus the standard
-    errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate` and `consistent`.
-    Consistency cannot know which share of the rows are outliers, which is nu, nor where outliers lie. With labels of a few, 1
-    for rows to accept and -1 for outliers, any scorer compares models; rows of weight 0 are not trained on
-    and are scored by the model of all rows.
+    errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate` and `consistent`. Consistency
+    cannot know which share of the rows are outliers, which is nu, nor where outliers lie. With labels of a
+    few, 1 for rows to accept and -1 for outliers, any scorer compares models; rows of weight 0 are not
+    trained on and are scored by the model of all rows.
 
     `fit` calls `_rounds`, ``evaluate_candidates``, ``evaluate_kernel`` and ``evaluate`` of its evaluator,
     ``loo_path``, `svmselect.leave_one_out`, ``unlearn_points`` and, compiled, ``PointPaths.walk``.

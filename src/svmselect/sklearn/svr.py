@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmselect.bounds import span_estimate_svr
 from svmselect.forks import cached_property
 from svmselect.kernels.panels import slices
 from svmselect.loo import leave_one_out_svr
@@ -18,6 +19,7 @@ from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
 __all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
 
 BLOCK_VALUES = 2**22  # left-out predictions of new rows at once
+SPAN_TOL = 1e-10  # KKT gap of fits whose spans are taken, relative to the range of the targets
 
 
 def regression_rows(estimator, X, y):
@@ -50,7 +52,7 @@ class Regressor(RegressorMixin, Machine):
     predictions, and how many of them are not known to the tolerance. For the rest see `Machine`.
     """
 
-    _on_demand = ("loo_predictions_", "_left_out_models")
+    _on_demand: tuple[str, ...] = ("loo_predictions_", "_left_out_models")
 
     def set_of(self, shared, value):
         """Return an unfitted copy with values of `_shared` and `_formulation`."""
@@ -222,6 +224,8 @@ class SVR(Regressor):
         its first access.
     loo_residuals_ : ndarray, shape (m,)
         Targets minus `loo_predictions_`.
+    span_estimate_ : float
+        The mean absolute left-out residual as the spans of one fit estimate it; see `span_estimate_svr`.
 
     Examples
     --------
@@ -237,6 +241,7 @@ class SVR(Regressor):
     """
 
     _formulation, _shared = "C", "epsilon"
+    _on_demand = (*Regressor._on_demand, "span_estimate_")
 
     def __init__(
         self,
@@ -263,6 +268,15 @@ class SVR(Regressor):
         start = None if former is None else moved_to_bounds(former, C * weight)
         limit = step_limit(self.max_iter)
         return solve_svr(gram, z, C * weight, self.epsilon, tol=self.tol, start=start, max_iter=limit)
+
+    @cached_property
+    def span_estimate_(self):
+        """The mean absolute left-out residual as the spans of one fit estimate it."""
+        training = training_of(self, "span_estimate_")
+        gram, z, fitted = training.gram, training.z, training.solution
+        tol = max(SPAN_TOL * np.ptp(z), np.finfo(float).tiny)
+        solution = solve_svr(gram, z, fitted.C, self.epsilon, tol=tol, start=fitted.theta)
+        return span_estimate_svr(gram, z, solution).mean_absolute_error
 
     def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
         """Return the left-out predictions on a Gram matrix; see `Regressor`."""
