@@ -33,6 +33,7 @@ __all__ = [
     "Classifier",
     "as_given",
     "canonical",
+    "plain",
     "rows_to_predict",
     "step_limit",
     "training_set",
@@ -42,7 +43,7 @@ __all__ = [
 SHAPES = ("ovr", "ovo")
 
 
-def _plain(X, y):
+def plain(X, y):
     """Return whether scikit-learn's checks, which take as long as a small fit, would change nothing."""
     return (
         type(X) is np.ndarray
@@ -62,7 +63,7 @@ def training_set(estimator, X, y, copy=True):
 
     X is a copy by default: estimates are computed later, even if the caller changes the array.
     """
-    if _plain(X, y):
+    if plain(X, y):
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
         X = np.array(X, order="C") if copy else np.ascontiguousarray(X)

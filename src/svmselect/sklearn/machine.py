@@ -114,18 +114,23 @@ class Machine(BaseEstimator):
         for name in self._on_demand:
             self.__dict__.pop(name, None)
         self._training = _MachineTraining(X, kernel, self.cache_size, z, weight, solution, origin)
-        self._kernel = None if isinstance(kernel, Precomputed) else kernel
-        self._origin, self._b = gram.origin, solution.b
         support = np.flatnonzero(theta)
-        self.support_, self.n_support_ = support.astype(np.int32), np.array([support.size], dtype=np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if self._kernel is None else X[support]
-        self.dual_coef_ = theta[support][None]
-        at_zero = solution.b
-        if isinstance(kernel, Linear) and gram.origin is not None:
-            at_zero -= (self._weights() @ gram.origin).item()
-        self.intercept_, self.shape_fit_ = np.array([at_zero]), X.shape
+        known = None if isinstance(kernel, Precomputed) else kernel
+        rows = np.empty((0, 0)) if known is None else X[support]
+        self._set_model(known, gram.origin, support, rows, theta[support], solution.b)
+        self.shape_fit_ = X.shape
         self.fit_status_, self.n_iter_ = int(not solution.converged), solution.n_iter
         return solution
+
+    def _set_model(self, kernel, origin, support, support_vectors, coef, b):
+        """Set the fitted attributes that predicting needs; a kernel of None is precomputed."""
+        self._kernel, self._origin, self._b = kernel, origin, b
+        self.support_, self.n_support_ = support.astype(np.int32), np.array([support.size], dtype=np.int32)
+        self.support_vectors_, self.dual_coef_ = support_vectors, coef[None]
+        at_zero = b
+        if isinstance(kernel, Linear) and origin is not None:
+            at_zero -= (self._weights() @ origin).item()
+        self.intercept_ = np.array([at_zero])
 
     def _weights(self):
         """Return the weight vector of a linear kernel, shape (1, d)."""

@@ -11,7 +11,7 @@ from svmselect.forks import cached_property
 from svmselect.kernels.panels import slices
 from svmselect.loo import leave_one_out_svr
 from svmselect.path import check_values
-from svmselect.sklearn.classifier import canonical, rows_to_predict, step_limit, warn_not_converged
+from svmselect.sklearn.classifier import canonical, plain, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.machine import LeftOutRows, Machine
 from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
@@ -24,6 +24,10 @@ SPAN_TOL = 1e-10  # KKT gap of fits whose spans are taken, relative to the range
 
 def regression_rows(estimator, X, y):
     """Return X as a float64 ndarray or canonical CSR matrix, a copy, and targets as float64."""
+    if plain(X, y) and y.dtype.kind in "fiu" and X.shape[0] > 0:
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        return np.array(X, order="C"), y.astype(np.float64)
     X, z = validate_data(
         estimator,
         canonical(X),
