@@ -71,6 +71,10 @@ figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/pap
 	.venv/bin/python workflow/stories.py results/paper config/paper.yaml README.md
 	@.venv/bin/python workflow/run_summary.py results/paper
 
+.PHONY: config
+config: $(LIBRARY) ## The tables of config/README.md, from the schemas of the configuration
+	.venv/bin/python workflow/config_tables.py
+
 .PHONY: verify
 verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data); VERIFY=0.05
 	.venv/bin/snakemake verify --cores $(CORES) --configfile config/paper.yaml config/verify.yaml \

@@ -31,7 +31,7 @@
 #     report.html                               all exhibits with their captions, and the scorecard
 #   logs/{preset}/                              written <logs>; one log per job, and verify.csv
 #
-# {paper} is a folder of workflow/papers, whose paper.yaml names the exhibits and whose plan.py names the runs and their cells. A
+# {paper} is a folder of workflow/papers, whose exhibits/ has the exhibits and whose plan.py names the runs and their cells. A
 # {cell} is named by the values of its parameters. One job computes the cells of a folder where {...} has several:
 #
 #   franc2008     loo, stopping                 {dataset}/realisation-{r}/{linear, rbf-gamma0.125, ...}

@@ -17,6 +17,8 @@ def page(path):
             return f"![{text}](../../results/paper/{path.parent.relative_to(RESULTS) / target})"
         if target.endswith("/README.md"):
             return f"[{text}]({target.removesuffix('/README.md')}.md)"
+        if target.endswith("causes.md"):
+            return f"[{text}](causes.md)"
         if "docs/" in target and target.endswith(".md"):
             return f"[{text}](../{target.rpartition('docs/')[2]})"
         return text
@@ -29,9 +31,10 @@ def write_pages(app):
     folder = Path(app.srcdir) / "reproduction"
     folder.mkdir(exist_ok=True)
     index = page(RESULTS / "README.md")
-    papers = re.findall(r"\]\((\w+)\.md\)", index)
+    papers = re.findall(r"\n- .*\]\((\w+)\.md\)", index)
     texts = {paper: page(RESULTS / paper / "README.md") for paper in papers}
-    texts["index"] = "\n".join([index, "```{toctree}", ":hidden:", "", *papers, "```", ""])
+    texts["causes"] = page(RESULTS / "causes.md")
+    texts["index"] = "\n".join([index, "```{toctree}", ":hidden:", "", *papers, "causes", "```", ""])
     for name, text in texts.items():
         path = folder / f"{name}.md"
         # an unchanged page is not read again

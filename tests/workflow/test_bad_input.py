@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import yaml
 from data.dataset import Dataset
-from lib.config import check_config, check_datasets, check_writable, load_schema
+from lib.config import check_datasets, check_writable, complete_config
+from lib.papers import load_papers
 from scipy import sparse
 
 from svmselect import (
@@ -188,13 +189,13 @@ CONFIG = [
     ("franc2008.datasets", ["wdbc", "wdbc"], "franc2008.datasets", "['wdbc', 'wdbc']"),
     ("franc2008.methods", ["retrain"], "franc2008.methods.0", "'retrain'"),
     ("franc2008.realisations", 1.5, "franc2008.realisations", "1.5"),
-    ("franc2008.rbf.C", [1, 0], "franc2008.rbf.C", "[1, 0]"),
+    ("franc2008.rbf.C", [1, 0], "franc2008.rbf.C.1", "0"),
     ("franc2008.rbf.gamma", {"first": 1}, "franc2008.rbf.gamma", "{'first': 1}"),
     (
         "franc2008.rbf.gamma",
         {"first": 1, "last": 2, "count": 0},
-        "franc2008.rbf.gamma",
-        "{'first': 1, 'last': 2, 'count': 0}",
+        "franc2008.rbf.gamma.count",
+        "0",
     ),
     ("franc2008.figure1.log10_eps", [-9], "franc2008.figure1.log10_eps.0", "-9"),
     ("franc2008.max_iter", 0, "franc2008.max_iter", "0"),
@@ -207,7 +208,7 @@ CONFIG = [
         "wen2017.datasets.0.cells",
         {"seeds": {"published": [10], "chosen": []}},
         "wen2017.datasets.0.cells",
-        "'libsvm', 'cached'",
+        "'libsvm'",
     ),
     ("wen2017.cached.seedings", ["warm"], "wen2017.cached.seedings.0", "'warm'"),
     ("sarafis2018.folds", 1, "sarafis2018.folds", "1"),
@@ -233,7 +234,7 @@ def test_config(root, key, value, place, shown):
     else:
         section[last] = value
     with pytest.raises(ValueError, match=rf"configuration's {place}\b") as caught:
-        check_config(config, load_schema())
+        complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
     assert says(str(caught.value), shown)
 
 

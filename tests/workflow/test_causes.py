@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 from lib.causes import Cause, cause_of, cause_table, read_causes, runs_of, spreads_of
-from lib.config import check_config, fill_defaults, load_schema
+from lib.config import check_config, complete_config
 from lib.papers import load_papers
 from lib.scorecard import figures
 from lib.tables import KEY, TIDY_COLUMNS
@@ -186,15 +186,14 @@ def test_every_declared_cause_acts_on_printed_figures(root, paper):
 
 @pytest.mark.parametrize("paper", WITH_CAUSES)
 def test_the_cells_of_declared_causes_are_planned(root, registry, paper):
-    schema = load_schema()
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())
-    fill_defaults(config, schema)
+    complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
     assert {name for name in config["causes"] if name.startswith(paper)} <= {
         f"{paper}/{name}" for name in WITH_CAUSES[paper].causes
     }
     for name, entry in WITH_CAUSES[paper].causes.items():
-        check_config({**config, paper: {**config[paper], **entry.get("overlay", {})}}, schema)
+        check_config({**config[paper], **entry.get("overlay", {})}, WITH_CAUSES[paper].schema)
         runs = runs_of(paper, name, entry, config, registry)
         assert bool(runs) == bool({"plan", "overlay"} & entry.keys()), name
         assert runs or "rows" in entry or "missing" in entry, name

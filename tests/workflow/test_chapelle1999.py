@@ -1,30 +1,25 @@
 """Runs on small problems, figures and claims on rows made by hand."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.claims import claim_tests, decide
-from lib.figures import save
-from lib.papers import alt_text
+from lib.exhibits import Context
+from lib.papers import load_papers
 from lib.rows import BOUND_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
-from lib.tables import read_tidy, write_tidy
 from papers.chapelle1999 import cells, claims
 from papers.chapelle1999.claims import Results
 from papers.chapelle1999.exhibits import figure2, figure3, figure4
-from papers.chapelle1999.plots import plot_figure2, plot_figure3, plot_figure4
+from workflow.exhibit_calls import assert_stable, tidy_of
 
 from svmselect import RBF, Gram, leave_one_out, radius_margin, solve_csvc, span_rule
 
-DECLARED = yaml.safe_load(
-    Path(__file__).parents[2].joinpath("workflow/papers/chapelle1999/claims.yaml").read_text()
-)
+DECLARED = load_papers()["chapelle1999"].claims
 # those that the rows made here are about; test_claims.py has all
 DECIDED = ["span-rule", "span-cost", "rescaling", "span-is-loo"]
 TESTS = claim_tests(claims)
@@ -158,47 +153,32 @@ def made_rows():
     return pd.DataFrame(rows)
 
 
-def test_figures_are_means_over_the_realisations():
+def test_figures_are_means_over_the_realisations(tmp_path):
     rows = made_rows()
-    errors = pd.DataFrame(figure2(rows)).set_index(["exhibit", "setting", "method", "metric"])
+    errors = tidy_of(tmp_path, figure2, rows).set_index(["exhibit", "setting", "method", "metric"])
     assert errors["value"]["figure2a", "-1", "test", "error"] == pytest.approx(16.5)
     assert errors["spread"]["figure2a", "-1", "test", "error"] == pytest.approx(np.sqrt(0.5))
     assert errors["value"]["figure2a", "-2", "test", "error_failed"] == 1
     assert errors["value"]["figure2b", "1", "span_rule", "error"] == pytest.approx(24)
-    times = pd.DataFrame(figure3(rows)).set_index(["setting", "method", "metric"])["value"]
+    times = tidy_of(tmp_path, figure3, rows).set_index(["setting", "method", "metric"])["value"]
     assert times["0", "train", "time"] == pytest.approx(0.1)
     assert times["0", "loo_retrain", "time"] == pytest.approx(0.5)
-    functional = pd.DataFrame(figure4(rows)).set_index(["setting", "method", "metric"])["value"]
+    functional = tidy_of(tmp_path, figure4, rows).set_index(["setting", "method", "metric"])["value"]
     assert functional["2", "radius_margin", "functional"] == pytest.approx(100 * 1.9**4)
 
 
-def tidy(tmp_path, rows):
-    for number, make in enumerate((figure2, figure3, figure4), start=2):
-        write_tidy(tmp_path / f"{number}.csv", make(rows))
-    return [read_tidy(tmp_path / f"{number}.csv") for number in (2, 3, 4)]
+@pytest.mark.parametrize("module", [figure2, figure3, figure4])
+def test_figures_are_stable_and_described(tmp_path, module):
+    assert_stable(tmp_path, module, tidy_of(tmp_path, module, made_rows()))
 
 
-def test_figures_are_stable_and_described(tmp_path, root):
-    alt = alt_text(root / "workflow/papers/chapelle1999/captions/figure2.rst")
-    panels = tidy(tmp_path, made_rows())
-    for plot, panel in zip((plot_figure2, plot_figure3, plot_figure4), panels, strict=True):
-        for name in "ab":
-            save(plot(panel), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
-        for kind in ("pdf", "svg"):
-            assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-    assert alt in (tmp_path / "a.svg").read_text()
-
-
-def test_every_caption_begins_with_its_alt_text(root):
-    for caption in ("figure2", "figure3", "figure4"):
-        text = alt_text(root / f"workflow/papers/chapelle1999/captions/{caption}.rst")
-        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+def results_of(tmp_path, rows):
+    exhibits = {module.__name__: tidy_of(tmp_path, module, rows) for module in (figure2, figure3, figure4)}
+    return Results(exhibits, Context(limits=LIMITS))
 
 
 def test_claims(tmp_path):
-    verdicts, numbers = decide(
-        CLAIMS, TESTS, Results(tidy=pd.concat(tidy(tmp_path, made_rows())), limits=LIMITS)
-    )
+    verdicts, numbers = decide(CLAIMS, TESTS, results_of(tmp_path, made_rows()))
     verdicts = verdicts.set_index("claim")
     assert list(verdicts.index) == list(CLAIMS)
     assert verdicts["verdict"].drop(index="span-is-loo").eq("reproduced").all(), numbers
@@ -213,15 +193,13 @@ def test_claims_that_do_not_hold(tmp_path):
     late = (rows["method"] == "span_rule") & (rows["experiment"] == "width")
     rows.loc[late, "estimate"] = 0.4 - 0.5 * np.log(2 * rows.loc[late, "gamma"]) * -0.1
     rows.loc[rows["method"] == "rescaled_radius_margin", "bound"] *= -1
-    verdicts, _ = decide(CLAIMS, TESTS, Results(tidy=pd.concat(tidy(tmp_path, rows)), limits=LIMITS))
+    verdicts, _ = decide(CLAIMS, TESTS, results_of(tmp_path, rows))
     verdict = verdicts.set_index("claim")["verdict"]
     assert (verdict[["span-rule", "rescaling"]] != "reproduced").all()
 
 
 def test_claims_need_results(tmp_path):
     rows = made_rows()
-    verdicts, _ = decide(
-        CLAIMS, TESTS, Results(tidy=pd.concat(tidy(tmp_path, rows[rows["experiment"] == "C"])), limits=LIMITS)
-    )
+    verdicts, _ = decide(CLAIMS, TESTS, results_of(tmp_path, rows[rows["experiment"] == "C"]))
     verdict = verdicts.set_index("claim")["verdict"]
     assert verdict["span-cost"] == verdict["rescaling"] == "not testable here"

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from lib.claims import NOT_REPRODUCED, Results, claim_tests, decide, kind_of, limits
-from lib.config import fill_defaults, load_schema
-from lib.given import Given
+from lib.claims import NOT_REPRODUCED, Results, claim_tests, decide, kind_of
+from lib.config import complete_config
+from lib.exhibits import Context, read_context
 from lib.papers import load_papers, with_plans
-from lib.tables import TIDY_COLUMNS
+from lib.tables import is_tidy
 
 PAPERS = {key: paper for key, paper in load_papers().items() if paper.claims}
 
@@ -139,36 +139,28 @@ WRONG = {
 def planned(root, registry):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())
-    fill_defaults(config, load_schema())
-    return with_plans(load_papers(), config, registry)
+    complete_config(config, {name: paper.schema for name, paper in load_papers().items()})
+    papers = with_plans(load_papers(), config, registry)
+    return {key: (paper, read_context(paper.context(config))) for key, paper in papers.items()}
 
 
-def decided(root, paper, change=lambda frame: None):
+def decided(root, planned_paper, change=lambda frame: None):
     """The tests and those that held of each claim, from the committed exhibits after a change."""
+    paper, context = planned_paper
     folder = root / "results/paper" / paper.key
-    facts = {**paper.plan.facts, **limits(paper.claims), "limits": limits(paper.claims)}
-    path = root / f"workflow/papers/{paper.key}/printed.csv"
-    files = {"published": str(path)} if path.exists() else {}
-    given = Given(files, facts)
 
-    def read(name):
-        frame = pd.read_csv(folder / f"{name}.csv", dtype={"setting": object, "wrong_by": object})
-        if (list(frame.columns) == TIDY_COLUMNS) != getattr(change, "other_tables", False):
+    def read(file):
+        frame = pd.read_csv(folder / file, dtype={"setting": object, "wrong_by": object})
+        if is_tidy(frame) != getattr(change, "other_tables", False):
             change(frame)
         return frame
 
-    tidy = []
-    for exhibit in paper.to_make.values():
-        frames = {tuple(part.values()): read(exhibit.stem(part)) for part in exhibit.parts}
-        if exhibit.split_by:
-            given.values[exhibit.key] = {part[0]: frame for part, frame in frames.items()}
-        else:
-            given.values[exhibit.key] = frames[()]
-            if list(frames[()].columns) == TIDY_COLUMNS:
-                tidy.append(frames[()])
-        given.values |= {name: read(name) for name in exhibit.also}
+    exhibits = {}
+    for key, exhibit in paper.exhibits.items():
+        parts = dict(zip(exhibit.parts, map(read, exhibit.tidy_files), strict=True))
+        exhibits[key] = parts.get("", parts)
     claims = import_module(f"papers.{paper.key}.claims")
-    results = given.call(claims.Results, tidy=pd.concat(tidy))
+    results = claims.Results(exhibits, context)
     return decide(paper.claims["claims"], claim_tests(claims), results)[0].set_index("claim")
 
 
@@ -217,7 +209,7 @@ def test_what_needs_full_scale_is_not_testable_elsewhere():
     ],
 )
 def test_a_test_decides_by_its_relation_to_a_limit(relation, limit, said, below, place, above):
-    results = Results(tidy=None, limits={"few": 2})
+    results = Results({}, Context(limits={"few": 2}))
     values = pd.Series({"a": 1.5, "b": 2, "c": 2.5})
     result = list(results.test_each(values, "ratio", relation, limit))
     assert [row["dataset"] for row in result] == ["a", "b", "c"]
@@ -226,7 +218,7 @@ def test_a_test_decides_by_its_relation_to_a_limit(relation, limit, said, below,
 
 
 def test_a_number_that_the_claim_is_not_about_decides_nothing():
-    results = Results(tidy=None, limits={"few": 2})
+    results = Results({}, Context(limits={"few": 2}))
     row = results.test("a", "ratio", 3, ">=", "few", kernel="linear", decides=False)
     assert row["holds"] == row["limit"] == "" and row["value"] == 3 and row["kernel"] == "linear"
     with pytest.raises(KeyError, match="many"):

@@ -11,16 +11,15 @@ from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.checkpoint import Checkpoint
-from lib.figures import COLORS, save
-from lib.papers import alt_text, load_papers
+from lib.figures import COLORS
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
-from lib.tables import read_tidy, write_markdown, write_tex, write_tidy
-from papers.comparison import cells, layout
+from papers.comparison import cells
 from papers.comparison.estimator import TEST, estimator_of, load_estimators
-from papers.comparison.exhibits import ALL_SETS, FIT, GRAM, RANDOM, cost, estimators, regret, rmse
-from papers.comparison.layout import answer, estimator_name
-from papers.comparison.plots import plot_tradeoff
+from papers.comparison.exhibits import EXHIBITS, cost, estimators, regret, rmse, tradeoff
+from papers.comparison.exhibits.estimator_words import FIT, GRAM, RANDOM, estimator_name
+from papers.comparison.exhibits.estimators import ALL_SETS, advice
 from scipy import sparse
+from workflow.exhibit_calls import assert_stable, table_of, tidy_of
 
 from svmselect import (
     RBF,
@@ -220,7 +219,7 @@ def numbers(tidy, *columns):
 
 def test_regret_rmse_and_cost_of_a_data_set():
     rows = made_rows()
-    regrets = numbers(regret(rows), "dataset", "method", "metric")
+    regrets = numbers(regret.tidy({"cells": rows}, None), "dataset", "method", "metric")
     assert regrets["a", "all", "realisations"] == 2 and regrets["b", "all", "realisations"] == 1
     assert regrets["a", "all", "least_test_error"] == pytest.approx(10)
     assert regrets["a", "span_rule", "regret"] == pytest.approx(0)
@@ -231,13 +230,13 @@ def test_regret_rmse_and_cost_of_a_data_set():
     assert regrets["a", "kfold_5", "regret"] == pytest.approx(2)
     assert regrets["a", "span_bound", "regret"] == pytest.approx(10)
     assert regrets["a", RANDOM, "regret"] == pytest.approx(8)
-    distance = numbers(rmse(rows), "dataset", "method", "metric")
+    distance = numbers(rmse.tidy({"cells": rows}, None), "dataset", "method", "metric")
     assert distance["a", "span_rule", "rmse"] == distance["a", "span_rule", "bias"] == pytest.approx(1)
     assert distance["a", "loo", "rmse"] == pytest.approx(5) and distance["a", "loo", "bias"] == pytest.approx(
         -2.5
     )
     assert ("a", "span_bound", "rmse") not in distance.index
-    costs = numbers(cost(rows), "dataset", "method", "metric")
+    costs = numbers(cost.tidy({"cells": rows}, None), "dataset", "method", "metric")
     # two kernels, four models
     assert costs["a", GRAM, "time"] == pytest.approx(4) and costs["a", FIT, "time"] == pytest.approx(1)
     assert costs["a", "loo", "time"] == costs["a", "loo", "fits"] == pytest.approx(3)
@@ -246,15 +245,11 @@ def test_regret_rmse_and_cost_of_a_data_set():
 
 
 def tidy(folder):
-    read = {}
-    for make in (regret, rmse, cost):
-        read[make.__name__] = written(folder, make.__name__, make(made_rows()))
-    return {**read, "estimators": written(folder, "estimators", estimators(**read))}
-
-
-def written(folder, table, rows):
-    write_tidy(folder / f"{table}.csv", rows)
-    return read_tidy(folder / f"{table}.csv")
+    exhibits = {}
+    for module in EXHIBITS:
+        key = module.__name__.rpartition(".")[2]
+        exhibits[key] = tidy_of(folder, module, made_rows(), exhibits=dict(exhibits))
+    return exhibits
 
 
 def test_what_the_library_declares_of_an_estimate_is_what_the_tables_say():
@@ -281,12 +276,8 @@ def test_estimators_are_compared_over_the_data_sets(tmp_path):
 
 
 def test_tables_for_readers(tmp_path):
-    built = {table: getattr(layout, f"{table}_layout")(rows) for table, rows in tidy(tmp_path).items()}
-    for table, (columns, body, notes) in built.items():
-        write_markdown(tmp_path / f"{table}.md", table, columns, body, notes)
-        write_tex(tmp_path / f"{table}.tex", table, columns, body, notes)
-        assert {len(line) for line in body} == {len(columns)}
-    _, body, notes = built["estimators"]
+    exhibits = tidy(tmp_path)
+    body, notes = table_of(estimators, exhibits["estimators"])
     assert [line[0] for line in body] == [
         "Span rule",
         "5-fold CV",
@@ -296,42 +287,30 @@ def test_tables_for_readers(tmp_path):
     ]
     assert body[0][1:5] == ["1.00 ± 0.00", "+1.00", "0.00 ± 0.00", "0.00"]
     assert notes[-1].endswith("Exact LOO: 1.0.")
-    _, body, _ = built["regret"]
+    body, _ = table_of(regret, exhibits["regret"])
     assert body[0][:5] == ["a", "100", "50", "2", "10.00"]
     assert estimator_name("kfold_100") == "100-fold CV" and estimator_name("loo", short=True) == "LOO"
 
 
-def test_the_answer_is_in_sentences(tmp_path):
-    best, good, closest, cost, chance = answer(tidy(tmp_path)["estimators"])
+def test_advice_is_in_sentences(tmp_path):
+    best, good, closest, costs, chance = advice(tidy(tmp_path)["estimators"])
     assert "Span rule: on average over 2 data sets" in best and "0.00 percentage points more" in best
     assert "8.00 more" in best
     # no spread over the sets: the first alone
     assert good.endswith(" Span rule (3.0 fits).")
     assert closest.split("RMSE: ")[1].startswith("Span rule (1.00 points), Exact LOO (")
-    assert cost.split("points?** ")[1].startswith("5-fold CV (2.0), Span rule (3.0), Exact LOO (3.0)")
-    assert chance.split("grid?** ")[1].startswith("Exact LOO (10.00 points of regret), Span bound")
+    assert costs.split("points? ")[1].startswith("5-fold CV (2.0), Span rule (3.0), Exact LOO (3.0)")
+    assert chance.split("grid? ")[1].startswith("Exact LOO (10.00 points of regret), Span bound")
 
 
 @pytest.mark.slow
-def test_figure_is_stable_and_described(tmp_path, root):
-    alt = alt_text(root / "workflow/papers/comparison/captions/tradeoff.rst")
-    estimators = tidy(tmp_path)["estimators"]
-    for name in "ab":
-        save(plot_tradeoff(estimators), tmp_path / f"{name}.pdf", tmp_path / f"{name}.svg", "Figure", alt)
-    for kind in ("pdf", "svg"):
-        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-    assert alt in (tmp_path / "a.svg").read_text()
-
-
-def test_every_caption_begins_with_its_alt_text(root):
-    for caption in load_papers()["comparison"].exhibits:
-        text = alt_text(root / f"workflow/papers/comparison/captions/{caption}.rst")
-        assert 60 < len(text) < 300 and text.endswith(".") and "{{" not in text
+def test_figure_is_stable_and_described(tmp_path):
+    assert_stable(tmp_path, tradeoff, tidy(tmp_path)["tradeoff"])
 
 
 def test_the_figure_has_every_estimator_in_its_mark(tmp_path, monkeypatch):
-    estimators = tidy(tmp_path)["estimators"]
-    legend = [text.get_text() for text in plot_tradeoff(estimators).legends[0].get_texts()]
+    fig = tradeoff.figure(tidy(tmp_path)["tradeoff"], None)
+    legend = [text.get_text() for text in fig.legends[0].get_texts()]
     assert legend == [
         "Span rule",
         "k-fold CV, k beside",

@@ -89,7 +89,7 @@ def test_the_origin_of_rows_is_counted(redrawn):
     assert all(library in report for library in libraries["library"])
 
 
-def test_the_report_of_snakemake_itself_has_every_exhibit_with_its_caption(redrawn, tmp_path):
+def test_the_report_of_snakemake_itself_has_every_exhibit(redrawn, tmp_path):
     clone, _ = redrawn
     command = [sys.executable, "-m", "snakemake", "--profile", "profiles/paper", "--cores", "1"]
     command += ["--report", str(tmp_path / "report.zip"), "figures"]
@@ -106,7 +106,6 @@ def test_the_report_of_snakemake_itself_has_every_exhibit_with_its_caption(redra
         for exhibit in paper.exhibits.values()
     }
     assert {(path.split("/")[2], *entry["labels"].values()) for path, entry in result.items()} == expected
-    assert all(len(entry["caption"]) > 50 for entry in result.values())
 
 
 # goes to the exhibit of a link, and tells what is seen there

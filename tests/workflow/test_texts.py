@@ -5,8 +5,11 @@ import copy
 
 import pytest
 import yaml
-from lib.config import check_config, fill_defaults, load_schema, read_texts
+from lib.config import complete_config
+from lib.papers import load_papers
 from snakemake.cli import parse_config
+
+SCHEMAS = {name: paper.schema for name, paper in load_papers().items()}
 
 
 def said(root, *entries):
@@ -17,10 +20,7 @@ def said(root, *entries):
             config[key] |= value
         else:
             config[key] = value
-    schema = load_schema()
-    read_texts(config, schema)
-    check_config(config, schema)
-    fill_defaults(config, schema)
+    complete_config(config, SCHEMAS)
     return config
 
 
@@ -29,9 +29,9 @@ def said(root, *entries):
     ("papers=null", "papers", None),
     ("papers=", "papers", None),
     ("timing=exclusive", "timing", "exclusive"),
-    ("verify={preset: paper, cells: 1e-2}", "verify.cells", 0.01),
-    ("verify={preset: paper, cells: [franc2008/*, '*/wdbc/*']}", "verify.cells", ['franc2008/*', '*/wdbc/*']),
-    ("verify=null", "verify", None),
+    ("verify={preset: paper, cells: 1e-2, tolerance: 0}", "verify.cells", 0.01),
+    ("verify={preset: paper, tolerance: 0, cells: [franc2008/*, '*/wdbc/*']}", "verify.cells",
+     ['franc2008/*', '*/wdbc/*']),
     ("compute=false", "compute", False),
     ("mirror=null", "mirror", None),
     ("mirror=/data/mirror", "mirror", "/data/mirror"),
@@ -63,10 +63,10 @@ def test_texts_are_understood(root, text, key, value):
         ("timing=True", "timing", "True"),
         ("preset=True", "preset", "True"),
         ("folders=/scratch", "folders", "'/scratch'"),
-        ("verify={preset: paper, cells: 2}", "verify.cells", "2"),
+        ("verify={preset: paper, tolerance: 0, cells: 2}", "verify.cells", "2"),
         ("compute=2", "compute", "2"),
         ("franc2008={realisations: few}", "franc2008.realisations", "'few'"),
-        ("franc2008={linear: {C: [1, a]}}", "franc2008.linear.C", "['1', 'a']"),
+        ("franc2008={linear: {C: [1, a]}}", "franc2008.linear.C.1", "'a'"),
         ("franc2008=1", "franc2008", "1"),
     ],
 )
@@ -78,9 +78,12 @@ def test_texts_that_are_no_value_are_refused(root, text, place, shown):
 
 def test_valid_values_are_left_as_they_are(root):
     """No text of a preset is read as something else."""
-    schema = load_schema()
     for name in ("config", "paper"):
         config = yaml.safe_load((root / f"config/{name}.yaml").read_text())
         read = copy.deepcopy(config)
-        read_texts(read, schema)
-        assert read == config
+        complete_config(read, SCHEMAS)
+        again = copy.deepcopy(read)
+        complete_config(again, SCHEMAS)
+        assert again == read
+        assert read["franc2008"]["eps"] == config["franc2008"]["eps"]
+        assert read["chapelle1999"]["width"]["C"] == config["chapelle1999"]["width"]["C"]

@@ -2,12 +2,13 @@
 
 import operator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from lib.config import check_config
-from lib.tables import by_method, part_of
+from lib.exhibits import Context
+from lib.tables import by_method, is_tidy, part_of
 
 # the beginnings of all verdicts
 REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
@@ -22,42 +23,111 @@ REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
 RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "=": operator.eq}
 
 
-def check_claims(papers, schema):
-    """Check the claims of all papers. A `ValueError` has one sentence per mistake: what
-    `lib.config.check_config` finds, a limit or an exhibit that is not there but named by a claim, or a
-    limit that no claim names."""
-    check_config(papers, schema, "claims file")
+@dataclass(frozen=True)
+class Limit:
+    """A tolerance of a test: a number, or numbers by name, and the reason for it."""
+
+    value: float | dict
+    why: str
+
+
+def claim(*, statement, test, exhibits, by="paper", text="", limits=(), full_scale=False, assumption=""):
+    """Declare a claim, and decorate the function that tests it: ``claim_<id>``, underscores for hyphens.
+
+    The function gets the paper's `Results` and yields numbers (`Results.test`, `number`), which
+    claims_numbers.csv has. A claim is reproduced if all of them hold, reproduced but for some if more than
+    half do, and not testable here if the data sets or methods that it needs were not run.
+
+    Parameters
+    ----------
+    statement, test : str
+        What is claimed, and what decides it: a sentence each.
+    exhibits : list of str
+        The exhibits that it is about.
+    by : {"paper", "svmselect"}
+        Who says it.
+    text : str
+        The words of the paper.
+    limits : list of str
+        Those of the paper's ``LIMITS`` that the test uses.
+    full_scale : bool
+        Whether it is testable only at the scale of the preset ``paper``.
+    assumption : str
+        How an ambiguous protocol was read.
+    """
+    declared = {"by": by, "statement": statement, "text": text, "test": test, "exhibits": list(exhibits)}
+    declared |= {"limits": list(limits), "full_scale": full_scale, "assumption": assumption}
+
+    def decorate(function):
+        function.declared = {key: value for key, value in declared.items() if value}
+        return function
+
+    return decorate
+
+
+def declared_claims(module):
+    """Return the claims that a paper's module declares, by id, in their order."""
+    return {name: test.declared for name, test in claim_tests(module).items()}
+
+
+def check_claims(papers):
+    """Check the claims of all papers. A `ValueError` has one sentence per mistake: a limit or an exhibit
+    that is not there but named by a claim, a limit that no claim names, or a statement or a test that is no
+    sentence."""
     mistakes = []
     for name, paper in papers.items():
         claims = paper["claims"].items()
         for kind in ("limits", "exhibits"):
-            named = {(claim, entry) for claim, declaration in claims for entry in declaration.get(kind, [])}
             mistakes += [
-                f"The claim {name}.{claim} names {entry!r}, which is not among the {kind} of {name}."
-                for claim, entry in sorted(named)
-                if entry not in paper[kind]
+                f"The claim {name}.{key} names {entry!r}, which is not among the {kind} of {name}."
+                for key, declaration in claims
+                for entry in sorted(set(declaration.get(kind, [])) - set(paper[kind]))
             ]
-        unused = set(paper["limits"]) - {
-            entry for _, declaration in claims for entry in declaration.get("limits", [])
-        }
-        mistakes += [f"No claim names the limit {entry!r} of {name}." for entry in sorted(unused)]
+        used = {entry for _, declaration in claims for entry in declaration.get("limits", [])}
+        mistakes += [
+            f"No claim names the limit {entry!r} of {name}." for entry in sorted(set(paper["limits"]) - used)
+        ]
+        mistakes += [
+            f"The claim {name}.{key} is by {declaration['by']!r}; wanted: paper or svmselect."
+            for key, declaration in claims
+            if declaration["by"] not in ("paper", "svmselect")
+        ]
+        mistakes += [
+            f"The {part} of the claim {name}.{key} is no sentence: {declaration[part]!r}."
+            for key, declaration in claims
+            for part in ("statement", "test")
+            if not declaration[part].endswith(".")
+        ]
     if mistakes:
         raise ValueError("\n".join(mistakes))
 
 
 def limits(paper):
-    """Return the tolerances of a paper's tests: name -> value, from its claims.yaml."""
+    """Return the tolerances of a paper's tests: name -> value."""
     return {name: limit["value"] for name, limit in paper["limits"].items()}
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Results:
-    """The exhibits, limits and published figures from which claims are decided. The class of a paper may add
-    attributes, which it gets by their names."""
+    """The exhibits of a paper, from which its claims are decided. The class of a paper adds the methods that
+    its claims share."""
 
-    tidy: pd.DataFrame  # rows of all exhibits
-    limits: dict  # limit -> its value, see `limits`
-    published: pd.DataFrame | None = None  # the paper's figures, in the same form
+    exhibits: dict  # exhibit -> the rows of its CSV file; of one in parts, part -> rows
+    context: Context  # that of its exhibits
+
+    @cached_property
+    def tidy(self):
+        """Tidy rows of all exhibits without parts."""
+        frames = (rows for rows in self.exhibits.values() if isinstance(rows, pd.DataFrame))
+        return pd.concat(rows for rows in frames if is_tidy(rows))
+
+    @property
+    def limits(self):
+        return self.context.limits
+
+    @property
+    def published(self):
+        return self.context.published
 
     def curves(self, exhibit, metric):
         """Yield each data set of an exhibit with its curves, a DataFrame of methods by setting, in increasing
@@ -82,9 +152,8 @@ class Results:
 
 
 def claim_tests(module):
-    """Return the tests of a paper's claims by claim: its functions ``claim_<id>``, underscores for
-    hyphens."""
-    tests = {name: test for name, test in vars(module).items() if name.startswith("claim_")}
+    """Return the tests of a paper's claims by id: the functions that `claim` decorates."""
+    tests = {name: test for name, test in vars(module).items() if hasattr(test, "declared")}
     return {name.removeprefix("claim_").replace("_", "-"): test for name, test in tests.items()}
 
 

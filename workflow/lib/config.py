@@ -1,167 +1,130 @@
 """Checks of the workflow's configuration, and the grids that it describes. A mistake raises a `ValueError`,
-whose message has a sentence for each mistake."""
+whose message is a sentence."""
 
 import math
 import os
-from copy import deepcopy
 from pathlib import Path
 
 import yaml
-from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import best_match
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
 
 WORKFLOW = Path(__file__).resolve().parents[1]
-
-# To JSON schemas 3.0 is an integer; the functions of plans take none of these.
-Validator = validators.extend(
-    Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
+SCHEMA = WORKFLOW / "schemas/config.schema.yaml"  # of the keys that all papers share
+# Mistakes about which the library's message says less than the schema's description.
+DESCRIBED = ("anyOf", "oneOf", "not", "pattern")
 
 
-def load_schema(workflow=WORKFLOW):
-    """Return the schema of the configuration: the keys that all papers share, and a section for each paper.
+def complete_config(config, schemas):
+    """Check the configuration and fill in its defaults, in place.
 
-    `workflow` is the folder with ``schemas/config.schema.yaml`` and ``papers/<paper>/schema.yaml``. All of
-    these files can refer to a definition in the ``$defs`` of any of them as ``#/$defs/<name>``, see
-    `written_out`; none may define what is defined already.
+    Parameters
+    ----------
+    config : dict
+    schemas : dict
+        Name of each paper that there is -> path of the schema of its section, or None. The sections of the
+        papers that run must be there.
     """
-    schema = yaml.safe_load((workflow / "schemas/config.schema.yaml").read_text())
-    definitions, properties = schema["$defs"], schema["properties"]
-    for path in sorted(workflow.glob("papers/*/schema.yaml")):
-        section, paper = yaml.safe_load(path.read_text()), path.parent.name
-        for name, definition in section.pop("$defs", {}).items():
-            if name in definitions:
-                raise ValueError(f"The definition {name!r} in {path} is there already; give it another name.")
-            definitions[name] = definition
-        properties[paper] = section
-    return written_out(schema, definitions)
+    general = yaml.safe_load(SCHEMA.read_text())["properties"]
+    if unknown := [key for key in config if key not in (*general, *schemas)]:
+        raise ValueError(_unknown_keys(unknown, [*general, *schemas], "configuration", "top level"))
+    check_config(config, SCHEMA)
+    check_names("papers", config["papers"] or [], schemas)
+    for paper, schema in schemas.items():
+        if paper in config:
+            check_config(config[paper], schema, section=paper)
+        elif paper in (config["papers"] or schemas):
+            raise ValueError(f"The configuration's top level lacks the section {paper!r}.")
 
 
-def read_schema(name):
-    """Return a schema of the folder ``schemas/`` that refers to its own definitions alone."""
-    schema = yaml.safe_load((WORKFLOW / f"schemas/{name}.schema.yaml").read_text())
-    return written_out(schema, schema.get("$defs", {}))
+def check_config(config, schema, name="configuration", section=""):
+    """Check settings against a JSON schema and fill in its defaults, in place.
 
+    A text where the schema wants something else is read as YAML first, because Snakemake passes what its
+    option ``--config`` has in braces or brackets as text; a number where it wants a text becomes one.
 
-def written_out(schema, definitions):
-    """Complete a schema, or a part of one, with what our files leave out, as the head of
-    ``schemas/config.schema.yaml`` explains it; `definitions` are for what refers to them as
-    ``#/$defs/<name>``."""
-    if isinstance(schema, list):
-        return [written_out(part, definitions) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    complete = {key: value for key, value in schema.items() if key != "$ref"}
-    if "$ref" in schema:
-        complete = {**definitions[schema["$ref"].removeprefix("#/$defs/")], **complete}
-        return written_out(complete, definitions)
-    complete = {key: written_out(value, definitions) for key, value in complete.items() if key != "$defs"}
-    if "properties" in complete:
-        optional = complete.pop("optional", [])
-        needed = [
-            name
-            for name, value in complete["properties"].items()
-            if "default" not in value and name not in optional
-        ]
-        complete = {"type": "object", "additionalProperties": False, "required": needed, **complete}
-    return complete
+    Parameters
+    ----------
+    config : dict
+    schema : path
+    name, section : str
+        What the sentence calls the settings, and the key under which they stand.
 
-
-def fill_defaults(config, schema):
-    """Set the keys that a valid configuration lacks and for which the schema has a ``default``, in place."""
-
-    def properties(validator, properties, instance, schema):
-        for name, declared in properties.items():
-            if "default" in declared and isinstance(instance, dict):
-                instance.setdefault(name, deepcopy(declared["default"]))
-        yield from Validator.VALIDATORS["properties"](validator, properties, instance, schema)
-
-    validators.extend(Validator, {"properties": properties})(schema).validate(config)
-
-
-def check_config(config, schema, name="configuration"):
-    """Check a configuration, or another file of settings, which sentences call by its `name`, against its
-    JSON schema (draft 2020-12), in which every property has a description.
-
-    There is one sentence per mistake: an unknown key (and the valid ones), a missing key, or a value that is
-    not what the schema's description asks for.
+    Raises
+    ------
+    ValueError
+        For the first key that is unknown, missing, or has a value that the schema does not allow.
     """
-    errors = sorted(Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.path)))
-    # a value of another type may be too large as well
-    mistyped = {tuple(error.absolute_path) for error in errors if error.validator == "type"}
-    sentences = [
-        _sentence(error, name)
-        for error in errors
-        if error.validator == "type" or tuple(error.absolute_path) not in mistyped
-    ] + list(_not_finite(config, name))
-    if sentences:
-        raise ValueError("\n".join(dict.fromkeys(sentences)))
+    first = {}  # place -> the mistake before its text was read
+    while True:
+        try:
+            # defaults cannot be laid into what is no object, so they come after the check
+            validate(config, str(schema), set_default=False)
+            break
+        except WorkflowError as error:
+            mistake = best_match([error.__context__])
+        mistake = first.setdefault(tuple(mistake.absolute_path), mistake)
+        if not _read_again(config, mistake):
+            raise ValueError(_sentence(mistake, name, section))
+    validate(config, str(schema))
+    _use_whole_numbers(config, name, section)
 
 
-def read_texts(config, schema):
-    """Read, in place, texts that stand where the schema wants another type, and numbers where it wants a
-    text: Snakemake guesses what its option ``--config`` says (``preset=2026``), and all that it finds in
-    braces or brackets is a text to it (``franc2008={realisations: 3}``)."""
-    for error in list(Validator(schema).iter_errors(config)):
-        if not error.absolute_path:
-            continue
-        number = isinstance(error.instance, int | float) and error.schema.get("type") == "string"
-        value = str(error.instance) if number else _read(error.instance)
-        if Validator(error.schema).is_valid(value):
-            *parents, key = error.absolute_path
-            holder = config
-            for parent in parents:
-                holder = holder[parent]
-            holder[key] = value
+def _read_again(config, mistake):
+    """Replace a value of the wrong type by what its text means; return whether that changed it."""
+    value = mistake.instance
+    if isinstance(value, str):
+        read = _read(value)
+    elif isinstance(value, int | float) and mistake.schema.get("type") == "string":
+        read = value if isinstance(value, bool) else str(value)
+    else:
+        return False
+    *parents, key = mistake.absolute_path
+    for parent in parents:
+        config = config[parent]
+    changed = read != config[key]
+    config[key] = read
+    return changed
 
 
-def _read(value):
-    """Return a value in which every text is read as YAML, and as a number where YAML wants a point (1e-3)."""
-    if isinstance(value, dict):
-        return {key: _read(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return list(map(_read, value))
-    if not isinstance(value, str):
-        return value
+def _read(text):
+    """Return what a text means in YAML, and a number where YAML wants a point (1e-3)."""
     try:
-        read = yaml.safe_load(value)
-        return float(read) if isinstance(read, str) else read
+        value = yaml.safe_load(text)
+        return float(value) if isinstance(value, str) else value
     except (ValueError, yaml.YAMLError):
-        return value
+        return text
 
 
-def _not_finite(value, name, where=""):
-    """Yield a sentence for each number that is NaN or infinite, which a JSON schema lets pass."""
-    if isinstance(value, dict | list):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _not_finite(item, name, f"{where}.{key}" if where else str(key))
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield f"The {name}'s {where} is {value}; wanted: a finite number."
+def _use_whole_numbers(config, name, where):
+    """Turn numbers such as 3.0, which are whole to a JSON schema, into integers, and refuse NaN and infinity,
+    which it lets pass."""
+    for key, value in config.items() if isinstance(config, dict) else enumerate(config):
+        place = f"{where}.{key}" if where else str(key)
+        if isinstance(value, dict | list):
+            _use_whole_numbers(value, name, place)
+        elif isinstance(value, float):
+            if not math.isfinite(value):
+                raise ValueError(f"The {name}'s {place} is {value}; wanted: a finite number.")
+            if value.is_integer():
+                config[key] = int(value)
 
 
-def _sentence(error, name):
-    where = ".".join(str(part) for part in error.absolute_path)
-    if error.validator == "additionalProperties":
-        valid = ", ".join(sorted(error.schema["properties"]))
-        unknown = [key for key in error.instance if key not in error.schema["properties"]]
-        where = where or "top level"
-        return f"Unknown {_keys(unknown)} in the {name}'s {where}; the valid keys are: {valid}."
-    if error.validator == "required":
-        missing = [key for key in error.validator_value if key not in error.instance]
-        return f"The {name}'s {where or 'top level'} lacks the {_keys(missing)}."
-    if error.validator == "enum":
-        valid = ", ".join(map(str, error.validator_value))
-        return f"The {name}'s {where} is {error.instance!r}; the valid values are: {valid}."
-    expected = error.schema.get("description", error.message).rstrip(".")
-    if error.validator == "maximum" and f"{error.validator_value:,}" not in expected:
-        expected += f"; at most {error.validator_value:,}"
-    return f"The {name}'s {where} is {error.instance!r}, which is not valid; wanted: {expected}."
+def _sentence(mistake, name, section):
+    where = ".".join([section, *map(str, mistake.absolute_path)]).strip(".") or "top level"
+    if mistake.validator == "additionalProperties" and mistake.validator_value is False:
+        valid = mistake.schema["properties"]
+        return _unknown_keys([key for key in mistake.instance if key not in valid], valid, name, where)
+    sentence = f"The {name}'s {where} is not valid: {mistake.message}"
+    if mistake.validator in DESCRIBED and "description" in mistake.schema:
+        sentence += f"; wanted: {mistake.schema['description']}"
+    return sentence.rstrip(".") + "."
 
 
-def _keys(names):
-    return f"{'key' if len(names) == 1 else 'keys'} {', '.join(map(repr, names))}"
+def _unknown_keys(unknown, valid, name, where):
+    keys = f"{'key' if len(unknown) == 1 else 'keys'} {', '.join(map(repr, unknown))}"
+    return f"Unknown {keys} in the {name}'s {where}; the valid keys are: {', '.join(sorted(valid))}."
 
 
 def check_datasets(named, known):

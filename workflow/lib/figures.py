@@ -1,12 +1,9 @@
-"""Style and saving of figures."""
+"""Style and saving of figures.
+
+Matplotlib is imported by the functions that draw: the Snakefile imports the exhibits, and draws nothing.
+"""
 
 import numpy as np
-from matplotlib import rcParams
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.figure import Figure
-from matplotlib.font_manager import get_font_names
-from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 # Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
@@ -62,6 +59,8 @@ def use_form(width=None, font=None):
     ValueError
         For a font that is not installed.
     """
+    from matplotlib.font_manager import get_font_names
+
     if font is not None and font not in get_font_names():
         raise ValueError(
             f"figures.font is {font!r}, which is not installed; STIXGeneral comes with Matplotlib"
@@ -69,9 +68,12 @@ def use_form(width=None, font=None):
     _form.update(width=width, font=font)
 
 
-def figure(rows, columns, width, height, **options):
+def panels(rows, columns, width, height, **options):
     """Return a figure and its 2-d array of axes in the project's style, or in the form of `use_form`; sizes
     in inches."""
+    from matplotlib import rcParams
+    from matplotlib.figure import Figure
+
     style = dict(STYLE)
     if _form["font"] is not None:
         style |= {"font.family": _form["font"], "mathtext.fontset": "stix"}
@@ -101,6 +103,8 @@ def across(ax, values, style):
 
 def plain_numbers(axis, subs=(1, 2, 5)):
     """Label a logarithmic axis with plain numbers, at some multiples of the powers of 10."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     axis.set_major_locator(LogLocator(subs=subs))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -108,12 +112,16 @@ def plain_numbers(axis, subs=(1, 2, 5)):
 
 def legend(fig, curves, columns, place="outside upper center"):
     """Draw a legend beside all panels; `curves` are pairs of label and style."""
+    from matplotlib.lines import Line2D
+
     handles = [Line2D([], [], **style, label=label) for label, style in curves]
     fig.legend(handles=handles, loc=place, ncols=columns)
 
 
 def save(fig, pdf, svg, title, description):
     """Save a figure, with its title and description, as PDF and SVG whose bytes depend on nothing else."""
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
     # Each savefig would lay the figure out, which costs more than to draw it.
     FigureCanvasPdf(fig)
     fig.set_dpi(POINTS)

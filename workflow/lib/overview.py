@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, figure
+from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, panels
 from lib.shown import (
     EXPLAINED,
     NOT_EXPLAINED,
@@ -69,7 +69,7 @@ def plot_results(scorecard, papers):
     rows = compared_results(scorecard)
     lines = list(dict.fromkeys(zip(rows["paper"], rows["exhibit"], rows["metric"], strict=True)))
     places, heads = _places([paper for paper, *_ in lines])
-    fig, axes = figure(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
+    fig, axes = panels(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
     # points of each line, spread around it, over their tolerances; misses get larger marks
@@ -144,7 +144,7 @@ def plot_misses(scorecard, papers):
     order = [EXPLAINED, UNDECIDABLE, NOT_EXPLAINED]
     groups.sort(key=lambda group: (list(papers).index(group[0]), order.index(group[2][0]), -len(group[1])))
     places, heads = _places([paper for paper, *_ in groups])
-    fig, axes = figure(1, 1, 7.4, max(2.0, 0.22 * (len(groups) + len(heads)) + 1.0))
+    fig, axes = panels(1, 1, 7.4, max(2.0, 0.22 * (len(groups) + len(heads)) + 1.0))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
     for y, (paper, misses, (verdict, _)) in zip(places, groups, strict=True):

@@ -26,9 +26,8 @@ def picture(path):
     return "data:image/svg+xml;base64," + base64.b64encode(Path(path).read_bytes()).decode()
 
 
-def prose(path, **values):
-    """Return a caption or description (reStructuredText, a template) as HTML; invalid text is docutils'
+def prose(text):
+    """Return a caption or description (reStructuredText) as HTML; invalid text is docutils'
     `SystemMessage`."""
-    text = Environment(undefined=StrictUndefined).from_string(Path(path).read_text()).render(values)
     settings = {"halt_level": 2, "report_level": 2, "initial_header_level": 4}
     return publish_parts(text, writer="html5", settings_overrides=settings)["body"]

@@ -4,10 +4,14 @@ The module ``plan`` of a paper has a function ``plan(config, registry)``, which 
 configuration and the registry of data sets. ``rules/cells.smk`` has one rule for each `Run` of it.
 """
 
+import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+
+import lib.rows
 
 # Keys of a data set's entry in the registry that say nothing about its contents.
 REMARKS = ("title", "licence", "citation", "notes", "homepage")
@@ -109,7 +113,7 @@ class Plan:
 
     runs: list[Run]
     datasets: Sequence[str]  # that have to be prepared
-    # what the functions of exhibits, figures and claims may ask for, by the names of their parameters
+    # what exhibits and claims use that the configuration alone does not say
     facts: dict[str, Any] = field(default_factory=dict)
     without: Sequence[str] = ()  # exhibits that need what this configuration does not run
 
@@ -134,6 +138,40 @@ class Plan:
     def runs_by_cell(self, stage: str) -> dict[str, Run]:
         """Return the names of a stage's cells, in their order, each with the run that it belongs to."""
         return {name: run for run in self.runs if run.stage == stage for name in run.cells}
+
+
+def check_plan(paper: str, plan: Plan, folder: Path) -> None:
+    """Check that all that the runs of a plan need is there. A `ValueError` has a sentence for each function,
+    schema of rows, setting or earlier stage that is lacking, and names the file."""
+    mistakes = []
+    for run in plan.runs:
+        code = folder / f"{run.module.replace('.', '/')}.py"
+        function = run.function.rpartition(".")[2]
+        if function not in functions_of(code):
+            mistakes.append(f"The run {run.name} of {paper} calls {function}, which is not in {code}.")
+        if not hasattr(lib.rows, run.schema):
+            mistakes.append(f"The run {run.name} of {paper} has the schema {run.schema}, not in lib/rows.py.")
+        if "timing" not in run.settings:
+            mistakes.append(f"The settings of the run {run.name} in {folder / 'plan.py'} lack 'timing'.")
+        mistakes += [
+            f"The run {run.name} is after the stage {stage}, which {folder / 'plan.py'} lacks."
+            for stage in run.after
+            if stage not in plan.stages
+        ]
+    if mistakes:
+        raise ValueError("\n".join(mistakes))
+
+
+def functions_of(path: Path) -> set[str]:
+    """Return the names that a module defines or imports at its top level, without running it."""
+    body = ast.parse(path.read_text()).body if path.exists() else []
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            names |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    return names
 
 
 def description(paper: str, run: Run, name: str, registry: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,16 +15,7 @@ from snakemake.utils import update_config
 
 from data.registry import load_registry
 from lib.claims import check_claims
-from lib.config import (
-    check_cache,
-    check_config,
-    check_writable,
-    fill_defaults,
-    load_schema,
-    project_file,
-    read_schema,
-    read_texts,
-)
+from lib.config import check_cache, check_writable, complete_config, project_file
 from lib.environment import cache_folder, library_id
 from lib.job import run_cell
 from lib.papers import load_papers, with_plans
@@ -34,19 +25,14 @@ from lib.rows import read_rows
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def started(config, workflow):
-    """Check the configuration and the claims of the papers, and fill in the defaults of the configuration's
-    schema, in place. Return the papers that the configuration asks for, with their plans, and the registry of
-    data sets. `workflow` is the folder with the schemas."""
-    declared, schema = load_papers(), load_schema(workflow)
-    read_texts(config, schema)
-    check_config(config, schema)
-    fill_defaults(config, schema)
-    check_claims(
-        {name: paper.scorecard_entry() for name, paper in declared.items() if paper.claims},
-        read_schema("claims"),
-    )
-    registry = load_registry(project_file(config["registry"], workflow.parent))
+def started(config):
+    """Check the configuration and the claims of the papers, and fill in the configuration's defaults, in
+    place. Return the papers that the configuration asks for, with their plans, and the registry of data
+    sets."""
+    declared = load_papers()
+    complete_config(config, {name: paper.schema for name, paper in declared.items()})
+    check_claims({name: paper.scorecard_entry() for name, paper in declared.items() if paper.claims})
+    registry = load_registry(project_file(config["registry"], PROJECT))
     check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
     check_writable([config["folders"]["resources"]])
     check_cache(cache_folder())
@@ -60,11 +46,10 @@ def planned(*files):
     config = yaml.safe_load((PROJECT / "config/config.yaml").read_text())
     for file in files:
         update_config(config, yaml.safe_load(Path(file).read_text()))
-    schema = load_schema()
-    check_config(config, schema)
-    fill_defaults(config, schema)
+    papers = load_papers()
+    complete_config(config, {name: paper.schema for name, paper in papers.items()})
     registry = load_registry(project_file(config["registry"], PROJECT))
-    return with_plans(load_papers(), config, registry), registry, config
+    return with_plans(papers, config, registry), registry, config
 
 
 def cell_of(papers, name):

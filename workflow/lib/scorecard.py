@@ -60,7 +60,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
     reproduced : DataFrame or None
         Tidy rows of the exhibits; None if the paper was not run.
     rules : dict
-        Metric -> its tolerance: ``figures`` of the paper's claims.yaml.
+        Metric -> its tolerance: those of the paper's printed.yaml.
     extrapolated : collection of (str, str, str, str)
         Exhibit, data set, setting and method of figures that the paper extrapolated itself.
     causes : list of lib.causes.Cause
@@ -177,7 +177,7 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
     # our number for the printed one, by another method if the rule says so
     rule = rules.get(f"{part.exhibit}/{part.metric}", rules.get(part.metric))
     if rule is None:
-        raise ValueError(f"claims.yaml has no tolerance of the published metric {paper} {part.metric}")
+        raise ValueError(f"printed.yaml has no tolerance of the published metric {paper} {part.metric}")
     printed = (part.exhibit, part.dataset, part.setting)
     place = (part.exhibit, stand_in["is"] if stand_in else part.dataset, part.setting)
     value, spread, extrapolated, reason = ours.find(*place, part.method, part.metric, part.unit)

@@ -1,12 +1,11 @@
-"""Tidy rows, which figures and checks read as CSV, and tables for readers in Markdown and LaTeX.
+"""Tidy rows, which figures and checks read as CSV, and tables for readers.
 
 A line of a table is about a data set, a setting, a method or several of these. The function of a column
 (`arranged`) finds tidy values (`lookup`) by the line and the rest of their key.
 """
 
-import re
+from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,14 +17,18 @@ TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "s
 KEY = TIDY_COLUMNS[:5]
 
 MISSING = "n/a"
-_TEX = {
-    **{character: "\\" + character for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "⁶": "$^6$",
-}
+_TEX = str.maketrans(
+    {
+        **{character: "\\" + character for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "<": "$<$",
+        ">": "$>$",
+        "⁶": "$^6$",
+    }
+)
 
 
 def measured(row_key, metric, value, unit, spread=np.nan):
@@ -62,36 +65,34 @@ def by_method(tidy, index):
     return tidy.pivot(index=index, columns="method", values="value")
 
 
-def named(tidy, metric, text):
-    """Return the items of a note: a text for each row (namedtuple) whose metric counts something."""
-    return [text(row) for row in tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)].itertuples()]
-
-
 def arranged(lines, columns, notes):
-    """Return columns, body and notes of a table, as `write_markdown` and `write_tex` take them. Each of the
-    `lines` is a tuple that says what a line of the table is about. Each column is its group ("" for none),
-    its heading, and a function of the parts of a line that returns the text of a cell."""
-    headings = [(group, heading) for group, heading, _ in columns]
-    return headings, [[text(*line) for _, _, text in columns] for line in lines], notes
+    """Return the `Table` of some `lines`, tuples that say what a line of the table is about. Each column is
+    its group ("" for none), its heading, and a function of the parts of a line that returns the text of a
+    cell."""
+    headings = pd.MultiIndex.from_tuples([(group, heading) for group, heading, _ in columns])
+    body = [[text(*line) for _, _, text in columns] for line in lines]
+    return Table(pd.DataFrame(body, columns=headings), notes)
 
 
 def write_tidy(path, rows):
-    """Write tidy rows, dicts with keys of `TIDY_COLUMNS`, to a CSV file; what is missing is empty. No two
-    may have the same exhibit, data set, setting, method and metric."""
-    frame = pd.DataFrame(list(rows), columns=TIDY_COLUMNS)
-    twice = frame[frame.duplicated(KEY)]
+    """Write tidy rows to a CSV file, dicts with keys of `TIDY_COLUMNS` or a DataFrame; what is missing is
+    empty. No two may have the same exhibit, data set, setting, method and metric. A DataFrame may have other
+    columns, if numbers by data set and method are not what the exhibit is about."""
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows), columns=TIDY_COLUMNS)
+    twice = frame[frame.duplicated(KEY)] if is_tidy(frame) else ()
     if len(twice):
         raise ValueError(f"{path}: two rows for {tuple(twice.iloc[0][KEY])}")
     frame.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
 
 
 def read_tidy(path):
-    """Return tidy rows of a CSV file as a DataFrame; values and spreads are numbers, the other columns
-    text."""
-    frame = pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
-    if list(frame.columns) != TIDY_COLUMNS:
-        raise ValueError(f"{path} has the columns {list(frame.columns)}, wanted {TIDY_COLUMNS}")
-    return frame
+    """Return the rows of a CSV file that `write_tidy` wrote: in tidy rows, values and spreads are numbers,
+    the other columns text."""
+    return pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
+
+
+def is_tidy(frame):
+    return list(frame.columns) == TIDY_COLUMNS
 
 
 def number(value, decimals, spread=None):
@@ -108,104 +109,64 @@ def number(value, decimals, spread=None):
     return text
 
 
-def short(text):
-    """Return a number that is text, to four digits, and other text as it is."""
-    try:
-        return f"{float(text):.4g}"
-    except ValueError:
-        return text
+@dataclass(frozen=True)
+class Table:
+    """A table for readers: the text of its cells, and the notes below it.
 
+    Attributes
+    ----------
+    cells : DataFrame
+        The columns are pairs: the group ("" for none) and the heading.
+    notes : list of str
+    """
 
-def write_markdown(path, title, columns, body, notes):
-    """Write a Markdown table. A column is its group ("" for none) and heading, the body is lists of texts,
-    and notes are paragraphs under the table."""
-    headings = [f"{group}: {heading}" if group else heading for group, heading in columns]
-    lines = [f"# {title}", "", *markdown(headings, body), ""]
-    for note in notes:
-        lines += [note, ""]
-    Path(path).write_text("\n".join(lines))
+    cells: pd.DataFrame
+    notes: list
 
+    @property
+    def groups(self):
+        """Groups of neighbouring columns, each with the number of its columns."""
+        return [
+            (group, len(list(columns)))
+            for group, columns in groupby(self.cells.columns, lambda column: column[0])
+        ]
 
-def markdown(headings, body, left=1):
-    """Return lines of a Markdown table; columns after the first ones are flush right."""
-    rules = ["---"] * left + ["---:"] * (len(headings) - left)
-    return [_markdown_line(cells) for cells in (headings, rules, *body)]
+    @property
+    def classes(self):
+        """The class of each column: "text" if it has words and no numbers, else "number"."""
+        return [
+            "text" if _are_words(self.cells.iloc[:, i]) else "number" for i in range(len(self.cells.columns))
+        ]
 
+    def markdown(self):
+        """Return the table and its notes in Markdown."""
+        headings = [": ".join(filter(None, column)).replace("|", "\\|") for column in self.cells.columns]
+        alignment = ["left" if name == "text" else "right" for name in self.classes]
+        cells = self.cells.set_axis(headings, axis="columns").map(lambda cell: cell.replace("|", "\\|"))
+        table = cells.to_markdown(index=False, disable_numparse=True, colalign=alignment)
+        return "\n\n".join([table, *self.notes])
 
-def read_markdown(path):
-    """Return a table that `write_markdown` wrote: a dict of ``title``, ``headings``, ``body`` and
-    ``notes``."""
-    title, *lines = Path(path).read_text().splitlines()
-    # a bar within a cell has a backslash before it
-    table = [
-        [cell.replace("\\|", "|") for cell in re.split(r" \| ", line[2:-2])]
-        for line in lines
-        if line.startswith("|")
-    ]
-    notes = [line for line in lines if line and not line.startswith("|")]
-    return {"title": title.removeprefix("# "), "headings": table[0], "body": table[2:], "notes": notes}
-
-
-def shown_table(table):
-    """Return a table of `read_markdown` as pages show it: ``head`` and ``body``, both lines of cells. A cell
-    is its tag, its attributes and its text. Groups of headings have a line of their own."""
-    columns = [[line[number] for line in table["body"]] for number in range(len(table["headings"]))]
-    kinds = [{} if _are_words(cells) else {"class": "number"} for cells in columns]
-    pairs = [heading.partition(": ")[::2] for heading in table["headings"]]
-    lines = 1 + any(heading for _, heading in pairs)
-    upper, lower = [], []
-    for (group, heading), kind in zip(pairs, kinds, strict=True):
-        if not heading:
-            upper.append(("th", {"scope": "col", "rowspan": lines, **kind}, group))
-            continue
-        if not upper or upper[-1][-1] != group:
-            upper.append(("th", {"scope": "colgroup", "colspan": 0}, group))
-        upper[-1][1]["colspan"] += 1
-        lower.append(("th", {"scope": "col", **kind}, heading))
-    body = [
-        [("th", {"scope": "row"}, first), *(("td", *cell) for cell in zip(kinds[1:], cells, strict=True))]
-        for first, *cells in table["body"]
-    ]
-    return {"head": [upper, lower][:lines], "body": body}
-
-
-def _are_words(cells):
-    """Return whether a column has words and no numbers."""
-    said = [cell for cell in cells if cell != MISSING]
-    return bool(said) and all(cell[:1].isalpha() for cell in said)
-
-
-def _markdown_line(cells):
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def write_tex(path, title, columns, body, notes):
-    """Write a LaTeX ``table`` float that needs the package booktabs; parameters as in `write_markdown`."""
-    groups, spans, position = [], [], 1
-    for group, members in groupby(columns, key=lambda column: column[0]):
-        width = len(list(members))
-        groups.append(rf"\multicolumn{{{width}}}{{c}}{{{_tex(group)}}}")
-        if group:
-            spans.append(rf"\cmidrule(lr){{{position}-{position + width - 1}}}")
-        position += width
-    lines = [
-        "% needs \\usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_tex(title)}. {' '.join(_tex(note) for note in notes)}}}",
-        rf"\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
-        r"\toprule",
-    ]
-    if spans:
-        lines += [" & ".join(groups) + r" \\", " ".join(spans)]
-    lines += [" & ".join(_tex(heading) for _, heading in columns) + r" \\", r"\midrule"]
-    lines += [" & ".join(_tex(cell) for cell in cells) + r" \\" for cells in body]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
-    Path(path).write_text("\n".join(lines))
+    def tex(self, title):
+        """Return the table as a LaTeX float, whose caption is its title and its notes."""
+        cells = self.cells.map(_tex).rename(columns=_tex)
+        if len(self.groups) == 1:
+            cells = cells.droplevel(0, axis="columns")
+        text = cells.to_latex(
+            index=False,
+            column_format="".join("l" if name == "text" else "r" for name in self.classes),
+            multicolumn_format="c",
+            caption=" ".join(map(_tex, [f"{title}.", *self.notes])),
+        )
+        return f"% needs \\usepackage{{booktabs}}\n{text}"
 
 
 def _tex(text):
-    return "".join(_TEX.get(character, character) for character in text)
+    return text.translate(_TEX)
+
+
+def _are_words(cells):
+    said = [cell for cell in cells if cell != MISSING]
+    return bool(said) and all(cell[:1].isalpha() for cell in said)
 
 
 def part(place):
@@ -259,7 +220,8 @@ def lines_of(tidy, *columns):
 def listed(tidy, metric, heading, text, between=", "):
     """Return a note, in a list, that gives a text for each row in which a metric counts something; without
     such rows an empty list."""
-    texts = named(tidy, metric, text)
+    counted = tidy[(tidy["metric"] == metric) & (tidy["value"] > 0)]
+    texts = [text(row) for row in counted.itertuples()]
     return [f"{heading}: {between.join(texts)}."] if texts else []
 
 

@@ -57,12 +57,12 @@ def rows_of(rule, dataset, method):
     for entry in [{"are": rows}] if isinstance(rows, str) else rows:
         if dataset in entry.get("datasets", [dataset]) and method in entry.get("methods", [method]):
             return entry["are"]
-    raise ValueError(f"claims.yaml does not say whose rows those of {dataset!r}, method {method!r}, are")
+    raise ValueError(f"printed.yaml does not say whose rows those of {dataset!r}, method {method!r}, are")
 
 
 def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=None):
     """Return the tolerance of a published figure from the rule of its metric (``figures`` of the paper's
-    claims.yaml) and from `rows`, see `rows_of`.
+    printed.yaml) and from `rows`, see `rows_of`.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def compare(stored, again, tolerance):
             slack = np.fmax(tolerance * np.fmax(abs(then), abs(now))[close], (allowed * scale)[close])
             same[close] = abs(then[close] - now[close]) <= slack
         else:
-            same = (then == now) | (stored[column].isna() & again[column].isna()).to_numpy()
+            same = (then == now) | (stored[column].isna().to_numpy() & again[column].isna().to_numpy())
         if not same.all():
             differing.append(column)
     return differing, ratio

@@ -9,8 +9,7 @@ for paper in EXPLAINED.values():
             f"{paper.key}_make_causes"
         input:
             **paper.rows_of_causes(),
-            **published_of(paper),
-            code=list(map(local, paper.code_of("causes", "exhibits", *paper.modules_of_causes()))),
+            code=list(map(local, paper.modules)),
         output:
             csv=f"<results>/{paper.key}/causes.csv",
         log:
@@ -18,6 +17,5 @@ for paper in EXPLAINED.values():
         params:
             paper=paper.key,
             causes={name: paper.causes[name] for name in paper.causes_run},
-            facts=facts_of(paper),
         script:
             "../scripts/make_causes.py"

@@ -14,10 +14,9 @@ min_version("9.20")
 WORKFLOW = Path(os.path.normpath(workflow.current_basedir.get_path_or_uri(secret_free=False))).parent
 sys.path.insert(0, str(WORKFLOW))
 
-from lib.claims import limits
 from lib.config import project_file
 from lib.environment import set_job_environment
-from lib.papers import from_here
+from lib.papers import from_here, output_name
 
 set_job_environment(WORKFLOW)
 
@@ -32,7 +31,7 @@ try:
     from lib.run import started
 
     check_installed(WORKFLOW.parent)
-    PAPERS, REGISTRY = started(config, WORKFLOW)
+    PAPERS, REGISTRY = started(config)
 except ImportError as error:
     raise WorkflowError(
         f"The installed svmselect is not that of this checkout ({error}): run `make env` first."
@@ -69,13 +68,6 @@ container: str(WORKFLOW.parent / "build/svmselect.sif")
 def modules(*names):
     """Return files of the workflow's code, as inputs: a rule runs again when they change."""
     return [local(from_here(WORKFLOW / f"{name}.py")) for name in names]
-
-
-def facts_of(paper):
-    """Return the values that the functions of a paper may ask for by name, beside rows and files: facts of its plan, and
-    tolerances of its claims."""
-    tolerances = limits(paper.claims) if paper.claims else {}
-    return {**paper.plan.facts, **tolerances, "limits": tolerances, "full_scale": config["preset"] == "paper"}
 
 
 def published_of(paper):

@@ -1,17 +1,14 @@
 # Two rules for each paper: from rows to tables, the CSV files of figures and the verdicts on its claims, and from the CSV files to
 # figures.
 
-from dataclasses import asdict
 
-
-def reported(paper, files):
-    """Return files of a paper, by key. Those that Snakemake's own report shows are marked for it, with the caption of their exhibit."""
+def reported(paper, kind, files):
+    """Return files of a paper, by name. Those that show its exhibits of a kind are marked for Snakemake's own report."""
     for exhibit in paper.exhibits.values():
-        labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
-        # a relative path would be one from the folder of the rules
-        caption = os.path.abspath(exhibit.caption)
-        for key in files.keys() & exhibit.reported():
-            files[key] = report(files[key], caption=caption, category=paper.name, labels=labels)
+        shown = exhibit.tidy_files if kind == "table" else [f"{exhibit.key}.svg"]
+        for name in map(output_name, shown if exhibit.kind == kind else []):
+            labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
+            files[name] = report(files[name], category=paper.name, labels=labels)
     return files
 
 
@@ -23,12 +20,9 @@ for paper in PAPERS.values():
         input:
             **paper.rows_of_exhibits(),
             **published_of(paper),
-            code=[
-                *map(local, paper.code_of("exhibits", "layout", "claims")),
-                *modules("lib/tables", "lib/claims"),
-            ],
+            code=[*map(local, paper.modules), *modules("lib/exhibits", "lib/tables", "lib/claims")],
         output:
-            **reported(paper, paper.exhibit_files()),
+            **reported(paper, "table", paper.exhibit_files()),
             **paper.decided(),
         log:
             f"<logs>/{paper.key}/make_exhibits.log",
@@ -36,9 +30,10 @@ for paper in PAPERS.values():
             f"{paper.key}_exhibits"
         params:
             paper=paper.key,
-            exhibits=list(map(asdict, paper.to_make.values())),
+            exhibits=list(paper.exhibits),
             claims=paper.claims.get("claims", {}),
-            facts=facts_of(paper),
+            full_scale=config["preset"] == "paper",
+            context=paper.context(config),
         script:
             "../scripts/make_exhibits.py"
 
@@ -46,20 +41,19 @@ for paper in PAPERS.values():
         name:
             f"{paper.key}_plot_figures"
         input:
-            **paper.csv_of(paper.drawn()),
+            **paper.tidy_of(paper.figures),
             **published_of(paper),
-            captions=[local(exhibit.caption) for exhibit in paper.to_plot.values()],
-            code=[*map(local, paper.code_of("plots")), *modules("lib/figures", "lib/shown")],
+            code=[*map(local, paper.modules), *modules("lib/exhibits", "lib/figures", "lib/shown")],
         output:
-            **reported(paper, paper.plotted()),
+            **reported(paper, "figure", paper.plotted()),
         log:
             f"<logs>/{paper.key}/plot_figures.log",
         group:
             f"{paper.key}_exhibits"
         params:
             paper=paper.key,
-            exhibits=list(map(asdict, paper.to_plot.values())),
-            facts=facts_of(paper),
+            exhibits=[exhibit.key for exhibit in paper.figures],
+            context=paper.context(config),
             form=config["figures"],
         script:
             "../scripts/plot_figures.py"

@@ -1,14 +1,24 @@
 # The report: all exhibits with their captions, the scorecard and the provenance on one page.
 
-# The files of every exhibit that the report shows, with their captions.
-SHOWN = [exhibit for paper in PAPERS.values() for exhibit in paper.shown(RESULTS)]
+# Every exhibit that the report shows: paper, exhibit and part.
+SHOWN = [
+    (name, exhibit.key, part)
+    for name, paper in PAPERS.items()
+    for exhibit in paper.exhibits.values()
+    for part in exhibit.parts
+]
+
+
+def shown_file(paper, key, part):
+    """Return the file that the report reads of an exhibit: the picture of a figure, the tidy rows of a table."""
+    exhibit = PAPERS[paper].exhibits[key]
+    return f"<results>/{paper}/{exhibit.stem(part)}.{'csv' if exhibit.kind == 'table' else 'svg'}"
 
 
 rule make_report:
     input:
-        shown=[exhibit["file"] for exhibit in SHOWN],
-        captions=[local(exhibit["caption"]) for exhibit in SHOWN],
-        description=local(from_here(WORKFLOW / "report/workflow.rst")),
+        shown=[shown_file(*exhibit) for exhibit in SHOWN],
+        published=[local(paper.published) for paper in PAPERS.values() if paper.published],
         scorecard="<results>/scorecard.csv",
         pictures=["<results>/scorecard.svg", "<results>/misses.svg"],
         exhibits="<results>/scorecard_exhibits.csv",
@@ -19,16 +29,20 @@ rule make_report:
         provenance="<results>/provenance.json",
         config="<results>/config.yaml",
         templates=templates("report.html"),
-        code=modules("lib/pages", "lib/scorecard", "lib/shown", "lib/tables"),
+        code=[
+            *(local(module) for paper in PAPERS.values() for module in paper.modules),
+            *modules("lib/exhibits", "lib/pages", "lib/scorecard", "lib/shown", "lib/tables"),
+        ],
     output:
         html="<results>/report.html",
     log:
         "<logs>/make_report.log",
     params:
         config=config,
+        papers={name: paper.name for name, paper in PAPERS.items()},
+        contexts={name: paper.context(config) for name, paper in PAPERS.items()},
         claims={name: paper.scorecard_entry() for name, paper in SCORED.items()},
         places={name: paper.places() for name, paper in SCORED.items()},
         shown=SHOWN,
-        facts={name: facts_of(paper) for name, paper in PAPERS.items()},
     script:
         "../scripts/make_report.py"

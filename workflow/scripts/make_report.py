@@ -3,40 +3,48 @@
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 
+from lib.exhibits import load_exhibits, read_context
 from lib.joblog import start_log
 from lib.pages import picture, prose, write_page
-from lib.papers import alt_text
 from lib.scorecard import page_values, with_origins
-from lib.tables import read_markdown, shown_table
+from lib.tables import read_tidy
 
 log = start_log(snakemake.log[0])
-inputs, config, claims = snakemake.input, snakemake.params.config, snakemake.params.claims
-sections = {entry["name"]: {"id": paper, "paper": paper, "exhibits": []} for paper, entry in claims.items()}
+inputs, params = snakemake.input, snakemake.params
+config, claims = params.config, params.claims
 libraries = pd.read_csv(inputs.libraries, keep_default_na=False)
-places = with_origins(snakemake.params.places, libraries)
-for mark, file in zip(snakemake.params.shown, inputs.shown, strict=True):
-    path = Path(file)
-    section = sections.setdefault(mark["category"], {"id": mark["paper"], "paper": "", "exhibits": []})
-    context = SimpleNamespace(config=config, params={"facts": snakemake.params.facts[mark["paper"]]})
-    table = None if path.suffix == ".svg" else read_markdown(path)
-    shown = {
-        "id": f"{section['id']}-{len(section['exhibits']) + 1}",
-        "name": mark["exhibit"],
-        "subject": mark["subject"],
-        "caption": prose(mark["caption"], snakemake=context),
-        "picture": None if table else picture(path),
-        "alt": alt_text(mark["caption"]),
-        "table": {**shown_table(table), "notes": table["notes"]} if table else None,
-        "key": mark["key"],
+places = with_origins(params.places, libraries)
+
+
+def shown_exhibit(paper, key, part, file):
+    """Return a part of an exhibit as the page shows it, with its picture or its table."""
+    exhibit, values = load_exhibits(paper)[key], params.contexts[paper]
+    is_table = exhibit.kind == "table"
+    return {
+        "id": "-".join(filter(None, (paper, key, part))),
+        "key": key,
+        "name": exhibit.name,
+        "subject": exhibit.title_of(part).partition(": ")[2],
+        "caption": prose(exhibit.caption_of(config, values)),
+        "alt": exhibit.alt,
+        "table": exhibit.module.table(read_tidy(file), read_context(values, part)) if is_table else None,
+        "picture": None if is_table else picture(file),
     }
-    section["exhibits"].append(shown)
-    if mark["key"]:
-        # all parts of an exhibit follow its first one
-        places.get((mark["paper"], mark["key"]), {}).setdefault("shown_at", f"#{shown['id']}")
+
+
+# a section for each paper that has claims, also if nothing of it is shown
+sections = {
+    name: {"id": paper, "paper": paper if paper in claims else "", "exhibits": []}
+    for paper, name in params.papers.items()
+}
+for (paper, key, part), file in zip(params.shown, inputs.shown, strict=True):
+    exhibit = shown_exhibit(paper, key, part, file)
+    sections[params.papers[paper]]["exhibits"].append(exhibit)
+    # all parts of an exhibit follow its first one
+    places.get((paper, key), {}).setdefault("shown_at", f"#{exhibit['id']}")
 for section in sections.values():
     names = [exhibit["name"] for exhibit in section["exhibits"]]
     for exhibit in section["exhibits"]:
@@ -67,11 +75,10 @@ write_page(
     snakemake.output.html,
     "report.html",
     preset=config["preset"],
-    description=prose(inputs.description, snakemake=SimpleNamespace(config=config)),
     sections=sections,
     provenance=Path(inputs.provenance).read_text(),
     configuration=Path(inputs.config).read_text(),
     places=places,
     **values,
 )
-log.info("%d exhibits", len(snakemake.params.shown))
+log.info("%d exhibits", len(params.shown))

@@ -1,20 +1,18 @@
 """Plot the figures of a paper from tidy rows."""
 
-from importlib import import_module
-
+from lib.exhibits import load_exhibits, read_context
 from lib.figures import save, use_form
-from lib.given import Given
 from lib.joblog import start_log
-from lib.papers import Exhibit, alt_text
+from lib.papers import output_name
+from lib.tables import read_tidy
 
 log = start_log(snakemake.log[0])
-use_form(**snakemake.params.form)
-given = Given(snakemake.input.items(), snakemake.params.facts)
-plots = import_module(f"papers.{snakemake.params.paper}.plots")
-for declared in snakemake.params.exhibits:
-    exhibit = Exhibit(**declared)
-    key = exhibit.key
-    fig = given.call(getattr(plots, f"plot_{key}"), tidy=given[exhibit.drawn_from or key])
-    pdf, svg = (snakemake.output[name] for name in exhibit.plotted())
-    save(fig, pdf, svg, exhibit.heading or exhibit.name, alt_text(exhibit.caption))
+inputs, output, params = snakemake.input, snakemake.output, snakemake.params
+use_form(**params.form)
+context = read_context(params.context)
+for key in params.exhibits:
+    exhibit = load_exhibits(params.paper)[key]
+    fig = exhibit.module.figure(read_tidy(inputs[output_name(f"{key}.csv")]), context)
+    pdf, svg = (output[output_name(file)] for file in exhibit.drawn_files)
+    save(fig, pdf, svg, exhibit.name, exhibit.alt)
     log.info("%s", exhibit.title)

@@ -22,7 +22,6 @@ def plan(config, registry):
         section["growth"],
         section["table1"]["sets"],
     )
-    runs_of_neighbours = section["sample"]["runs"] if config["baselines"] == "sampled" else None
     check_datasets(
         {
             "bakir2004.figure4.dataset": [figure4["dataset"]],
@@ -32,104 +31,127 @@ def plan(config, registry):
         registry,
     )
 
-    # runs and their cells, by exhibit
-    def run(name, cells, generated=None, beyond=False, **settings):
-        """Return the run of an exhibit. `cells` have data set, arguments, settings, most training rows and
-        minutes."""
-        identity = {"experiment": name} | ({"dataset": generated} if generated else {})
-        cells = {
-            f"{name}{below}": Cell(
-                dataset, identity, *given, _mb(rows, section["memory_mb"]), minutes, beyond=beyond
-            )
-            for below, (dataset, *given, rows, minutes) in cells.items()
-        }
-        settings["timing"] = config["timing"]
-        levels = BEFORE_RUN.get(name, ()) if config["job"] == "dataset" else ()
-        return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, levels=levels)
-
-    def setup(entry, gamma, adjust, subset_size=None):
-        """Return the options of a `Setup`, except the seed."""
-        return {
-            "gamma": gamma,
-            "values": grid(entry["C"]),
-            "final_values": grid(entry.get("final_C", entry["C"])),
-            "n_subsets": entry["subsets"],
-            "subset_size": subset_size,
-            "adjust": adjust,
-            **{key: section[key] for key in ("folds", "cv_rows", "parts", "patience", "tol", "memory_mb")},
-        }
-
-    def run_cells(entry, below, dataset, rows, minutes):
-        def methods(r):
-            left_out = NEIGHBOURS if runs_of_neighbours is not None and r > runs_of_neighbours else ()
-            return {"methods": [name for name in entry["methods"] if name not in left_out]}
-
-        return {
-            f"{below}/run-{r}": (dataset, {"realisation": r}, methods(r), rows, minutes)
-            for r in range(1, entry["runs"] + 1)
-        }
-
-    def table1_cells(entry):
-        """Return the cells of a row of the table: one for all methods, or one for each."""
-        settings = {
-            "realisations": list(range(1, entry["realisations"] + 1)),
-            "train_rows": entry["train"],
-            "test_rows": entry["test"],
-            "scale": entry["scale"],
-            "setup": setup(entry, entry["gamma"], True, entry["subset_size"]),
-        }
-        apart = {f"/{name}": [name] for name in entry["methods"]}
-        cells = apart if entry.get("cell_per_method") else {"": entry["methods"]}
-        return {
-            f"/{entry['dataset']}/train-{entry['train']}{below}": (
-                entry["dataset"],
-                {},
-                {**settings, "methods": methods},
-                entry["train"],
-                720,
-            )
-            for below, methods in cells.items()
-        }
-
     # the plan itself, in the order of the exhibits
     noisy, growing = figure4["dataset"], growth["dataset"]
     return Plan(
         [
-            run("figure1", {"": (None, {}, {}, 0, 30)}, "squares", **section["figure1"], tol=section["tol"]),
+            _run(
+                config,
+                "figure1",
+                {"": (None, {}, {}, 0, 30)},
+                "squares",
+                **section["figure1"],
+                tol=section["tol"],
+            ),
             # a linear kernel, subsets that are parts, nothing of section 4.3
-            run(
+            _run(
+                config,
                 "figure3",
-                run_cells(figure3, "", None, max(figure3["sizes"]), 60),
+                _cells_of_draws(config, figure3, "", None, max(figure3["sizes"]), 60),
                 "gaussians",
                 **{key: figure3[key] for key in ("sizes", "deviations", "test_rows")},
-                setup=setup(figure3, None, adjust=False),
+                setup=_setup(section, figure3, None, adjust=False),
             ),
             # subsets that are parts, nothing of section 4.3
-            run(
+            _run(
+                config,
                 "figure4",
-                run_cells(figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
+                _cells_of_draws(config, figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
                 **{key: figure4[key] for key in ("noise", "scale", "train_rows")},
                 nu={"values": grid(figure4["nu"]), "final_values": grid(figure4["final_nu"])},
-                setup=setup(figure4, figure4["gamma"], adjust=False),
+                setup=_setup(section, figure4, figure4["gamma"], adjust=False),
             ),
-            run("table1", {below: cell for entry in sets for below, cell in table1_cells(entry).items()}),
+            _run(
+                config,
+                "table1",
+                {below: cell for entry in sets for below, cell in _table1_cells(section, entry).items()},
+            ),
             # one C, subsets of the size of a part, drawn as in Table 1
-            run(
+            _run(
+                config,
                 "growth",
                 {f"/{growing}": (growing, {}, {}, max(growth["methods"].values()), 360)},
                 # Table 1 extrapolates from it what an SVM would take that is not run
                 beyond=all("svm" in entry["methods"] for entry in sets if entry["dataset"] == growing),
                 **{key: growth[key] for key in ("sizes", "test_rows", "scale", "methods")},
-                setup=setup(growth, growth["gamma"], adjust=True),
+                setup=_setup(section, growth, growth["gamma"], adjust=True),
             ),
         ],
         [noisy, *(entry["dataset"] for entry in sets), growing],
         facts={
-            "figure4_runs": figure4["runs"],
             "figure4_data": dataset_in_words(noisy),
             "growth_data": dataset_in_words(growing),
         },
     )
+
+
+def _run(config, name, cells, generated=None, beyond=False, **settings):
+    """Return the run of an exhibit. `cells` have data set, arguments, settings, most training rows and
+    minutes, by the end of their names."""
+    identity = {"experiment": name} | ({"dataset": generated} if generated else {})
+    budget = config["bakir2004"]["memory_mb"]
+    cells = {
+        f"{name}{below}": Cell(dataset, identity, *given, _mb(rows, budget), minutes, beyond=beyond)
+        for below, (dataset, *given, rows, minutes) in cells.items()
+    }
+    settings["timing"] = config["timing"]
+    levels = BEFORE_RUN.get(name, ()) if config["job"] == "dataset" else ()
+    return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, levels=levels)
+
+
+def _setup(section, entry, gamma, adjust, subset_size=None):
+    """Return the options of a `Setup`, except the seed."""
+    return {
+        "gamma": gamma,
+        "values": grid(entry["C"]),
+        "final_values": grid(entry.get("final_C", entry["C"])),
+        "n_subsets": entry["subsets"],
+        "subset_size": subset_size,
+        "adjust": adjust,
+        **{key: section[key] for key in ("folds", "cv_rows", "parts", "patience", "tol", "memory_mb")},
+    }
+
+
+def _cells_of_draws(config, entry, below, dataset, rows, minutes):
+    """Return a cell for each draw of Figure 3 or 4. With sampled baselines, later draws are without the
+    methods of others."""
+    sampled = config["baselines"] == "sampled"
+    most = config["bakir2004"]["sample"]["runs"] if sampled else entry["runs"]
+    methods = entry["methods"]
+    ours = [name for name in methods if name not in NEIGHBOURS]
+    return {
+        f"{below}/run-{r}": (
+            dataset,
+            {"realisation": r},
+            {"methods": methods if r <= most else ours},
+            rows,
+            minutes,
+        )
+        for r in range(1, entry["runs"] + 1)
+    }
+
+
+def _table1_cells(section, entry):
+    """Return the cells of a row of Table 1: one for all methods, or one for each."""
+    settings = {
+        "realisations": list(range(1, entry["realisations"] + 1)),
+        "train_rows": entry["train"],
+        "test_rows": entry["test"],
+        "scale": entry["scale"],
+        "setup": _setup(section, entry, entry["gamma"], True, entry["subset_size"]),
+    }
+    apart = {f"/{name}": [name] for name in entry["methods"]}
+    cells = apart if entry.get("cell_per_method") else {"": entry["methods"]}
+    return {
+        f"/{entry['dataset']}/train-{entry['train']}{below}": (
+            entry["dataset"],
+            {},
+            {**settings, "methods": methods},
+            entry["train"],
+            720,
+        )
+        for below, methods in cells.items()
+    }
 
 
 def _mb(rows, budget):

@@ -16,7 +16,7 @@ from lib.rows import OK
 from lib.tables import averaged, measured
 from papers.franc2008 import plan as paper_plan
 from papers.franc2008.cells import test_error
-from papers.franc2008.exhibits import table3
+from papers.franc2008.exhibits.table3 import costs
 from papers.franc2008.names import KERNELS
 from papers.franc2008.selection import error_table, first_best
 
@@ -157,7 +157,7 @@ def chosen_test_errors(rows):
 
 def time_of_columns(rows):
     """Yield Table 3's speed-up in time where kernel columns stand for time, of the paper's rows."""
-    for row in table3(rows, sorted(rows["dataset"].unique())):
+    for row in costs(rows, sorted(rows["dataset"].unique())):
         if row["metric"] == "kernel_column_speedup" and row["method"] == "proposed":
             yield {**row, "metric": "time_speedup"}
 
@@ -206,7 +206,7 @@ plan_eps_with_rbf_large = partial(
 
 def table3_in_columns(rows):
     """Yield Table 3 where kernel columns stand for time."""
-    for row in table3(rows, sorted(rows["dataset"].unique())):
+    for row in costs(rows, sorted(rows["dataset"].unique())):
         if row["metric"] != "time_speedup":
             yield row
     yield from time_of_columns(rows)
@@ -215,7 +215,7 @@ def table3_in_columns(rows):
 def without_largest_C(rows, dataset):
     """Yield Table 3 of one data set without the linear kernel's largest C."""
     selected = rows[(rows["dataset"] == dataset) & (rows["kernel"] == "linear")]
-    yield from table3(selected[selected["C"] < selected["C"].max()], [dataset])
+    yield from costs(selected[selected["C"] < selected["C"].max()], [dataset])
 
 
 def draws_of_table3(rows, datasets):
@@ -224,7 +224,7 @@ def draws_of_table3(rows, datasets):
     for dataset in datasets:
         values_by_key = {}
         for _, realisation_rows in rows[rows["dataset"] == dataset].groupby("realisation"):
-            for row in table3(realisation_rows, [dataset]):
+            for row in costs(realisation_rows, [dataset]):
                 if row["dataset"] == dataset:
                     key = tuple(row[name] for name in ("setting", "method", "metric", "unit"))
                     values_by_key.setdefault(key, []).append(row["value"])

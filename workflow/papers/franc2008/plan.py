@@ -1,5 +1,7 @@
 """The plan: leave-one-out, Figure 1, and the test errors of the selected models."""
 
+from dataclasses import replace
+
 from lib.config import check_datasets, grid
 from lib.plan import Cell, Plan, Run, by_value
 from papers.franc2008.names import KERNELS
@@ -31,35 +33,6 @@ def plan(config, registry):
         for gamma in grid(section["rbf"]["gamma"])
     }
 
-    # methods, samples and cells of a data set
-    def methods_of(dataset):
-        return methods[:1] if dataset in section["first_method_only"] else methods
-
-    def sample(dataset, name):
-        linear_sample = "linear_dear" if dataset in section["sample"]["dear"] else "linear"
-        return {"sample": section["sample"][linear_sample if name == "linear" else "rbf"]} if sampled else {}
-
-    def cells(
-        datasets,
-        kernels,
-        more=lambda dataset: {},
-        settings=lambda dataset, name: {},
-        realisations=section["realisations"],
-    ):
-        """Return a cell for each data set, realisation and kernel. Linear ones retrain for up to half an
-        hour."""
-        return {
-            f"{dataset}/realisation-{realisation}/{name}": Cell(
-                dataset,
-                arguments={"realisation": realisation, **kernel, **more(dataset)},
-                settings=settings(dataset, name),
-                minutes=90 if name == "linear" else 3,
-            )
-            for dataset in datasets
-            for realisation in range(1, realisations + 1)
-            for name, kernel in kernels.items()
-        }
-
     tested = {
         f"{dataset}/{kernel}": Cell(
             dataset,
@@ -78,12 +51,7 @@ def plan(config, registry):
                 "loo",
                 "cells.run_loo",
                 "LOO_ROWS",
-                cells(
-                    section["datasets"],
-                    linear | rbf,
-                    lambda dataset: {"methods": methods_of(dataset)},
-                    sample,
-                ),
+                _loo_cells(section, linear | rbf, sampled),
                 {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **shared},
                 levels=levels,
             ),
@@ -91,7 +59,11 @@ def plan(config, registry):
                 "stopping",
                 "cells.run_stopping",
                 "LOO_ROWS",
-                cells(figure1["datasets"], rbf, realisations=figure1_realisations),
+                {
+                    name: cell
+                    for dataset in figure1["datasets"]
+                    for name, cell in _cells(dataset, rbf, figure1_realisations).items()
+                },
                 {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
                 stage="stopping",
                 levels=levels,
@@ -108,17 +80,38 @@ def plan(config, registry):
             ),
         ],
         [*section["datasets"], *figure1["datasets"]],
-        facts={
-            "datasets": section["datasets"],
-            "figure1_datasets": figure1["datasets"],
-            "methods": methods,
-            "selects": methods[0],
-        },
         # these compare methods
-        without=() if len(methods) > 1 else ("table3", "speedup", "agreement"),
+        without=() if len(methods) > 1 else ("table3", "speedup", "agreement", "agreement_points"),
     )
 
 
 def _tested(entry, most):
     """Return the realisations to test on: as many as the configuration asks for, or as the data set has."""
     return list(range(1, min(most, entry.splits.realisations if entry.splits else 1) + 1))
+
+
+def _loo_cells(section, kernels, sampled):
+    """Return the cells of leave-one-out: a cell for each data set, realisation and kernel. With `sampled`,
+    methods other than the first solve for a sample of the points."""
+    methods, cells = section["methods"], {}
+    for dataset in section["datasets"]:
+        arguments = {"methods": methods[:1] if dataset in section["first_method_only"] else methods}
+        linear = "linear_dear" if dataset in section["sample"]["dear"] else "linear"
+        for name, cell in _cells(dataset, kernels, section["realisations"], arguments).items():
+            points = section["sample"][linear if cell.arguments["gamma"] is None else "rbf"]
+            cells[name] = replace(cell, settings={"sample": points} if sampled else {})
+    return cells
+
+
+def _cells(dataset, kernels, realisations, arguments=None):
+    """Return a cell for each realisation and kernel of a data set. Linear ones retrain for up to half an
+    hour."""
+    return {
+        f"{dataset}/realisation-{realisation}/{name}": Cell(
+            dataset,
+            arguments={"realisation": realisation, **kernel, **(arguments or {})},
+            minutes=90 if kernel["gamma"] is None else 3,
+        )
+        for realisation in range(1, realisations + 1)
+        for name, kernel in kernels.items()
+    }

@@ -6,8 +6,10 @@ from functools import partial
 
 import pandas as pd
 
+from lib.exhibits import Context
 from lib.tables import measured
-from papers.sarafis2018 import exhibits
+from papers.sarafis2018.exhibits import table2, table3, table4, table5
+from papers.sarafis2018.exhibits.models import models
 from papers.sarafis2018.plan import plan
 
 DRAWS = 10
@@ -24,18 +26,13 @@ SMALL = [
     "parkinson",
     "bank-marketing",
 ]
-TABLES = ("table2", "table3", "table4", "table5")
 
 
 def tables(rows):
     """Return Tables 2 to 5 of a variant."""
     experiments = set(rows["experiment"])
-    return [
-        row
-        for name in TABLES
-        if exhibits.TABLES.get(name) in (None, *experiments)
-        for row in getattr(exhibits, name)(rows)
-    ]
+    weights = [module for module in (table2, table3) if module.EXPERIMENT in experiments]
+    return [row for module in (*weights, table4, table5) for row in module.tidy({"cells": rows}, Context())]
 
 
 def draws(rows):
@@ -81,14 +78,14 @@ def times_by_qp(rows):
     """Yield Table 6's times of the span rule over those of LIBSVM's cross-validation, of the models of which
     no run failed."""
     for dataset, group in rows.groupby("dataset", sort=False):
-        mean = exhibits.models(group, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
+        mean = models(group, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
         row_key = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
         yield measured(row_key, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
 
 
 def bound_for_xi_alpha(rows):
     """Yield Table 2 with the span bound's errors as those of xi-alpha."""
-    for row in exhibits.table2(rows):
+    for row in table2.tidy({"cells": rows}, Context()):
         if row["method"] == "span_bound" and row["metric"] == "test_error":
             yield {**row, "method": "xi_alpha"}
 
@@ -103,7 +100,7 @@ def rows_left(rows, dataset):
 def features_of_all_rows(rows, features, dataset):
     """Yield the features that training and test rows of a data set have together."""
     row_key = {"exhibit": "table1", "dataset": dataset, "setting": "", "method": ""}
-    yield measured(row_key, "features", features[dataset], "count")
+    yield measured(row_key, "features", features, "count")
 
 
 plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])

@@ -66,8 +66,6 @@ def plan(config, registry):
         ],
         [*(name for named in datasets.values() for name in named), *sizes],
         facts={
-            "figures": figures,
-            "features": {name: registry[name].features for named in datasets.values() for name in named},
             "published_rows": [
                 name
                 for named in datasets.values()

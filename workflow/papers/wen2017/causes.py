@@ -5,8 +5,9 @@ import numpy as np
 from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import measured
-from papers.wen2017 import exhibits
-from papers.wen2017.exhibits import COLD, LIBSVM
+from papers.wen2017.exhibits.costs import costs
+from papers.wen2017.exhibits.folds import iterations_by_folds
+from papers.wen2017.exhibits.methods import CHAINED, COLD, LIBSVM
 from papers.wen2017.file_order import FILE_ORDER
 from papers.wen2017.problem import LOO, PUBLISHED, load
 
@@ -142,7 +143,7 @@ def reading_counts(rows, method):
 def counts_of_variant(rows, folds, methods, variant=None):
     """Yield mean iterations at k = 10 with other folds, or of a `variant` in place of the `methods`."""
     names = ("dataset", "setting", "method", "metric")
-    counts = {tuple(row[name] for name in names): row["value"] for row in exhibits.folds(rows)}
+    counts = {tuple(row[name] for name in names): row["value"] for row in iterations_by_folds(rows)}
     for dataset in dict.fromkeys(rows["dataset"]):
         for method in methods:
             value = counts.get((dataset, folds, variant or method, "iterations"), np.nan)
@@ -154,10 +155,10 @@ def counts_of_variant(rows, folds, methods, variant=None):
 def times_as_iterations(rows):
     """Yield times of the fits from each seed over LIBSVM's, as its iterations over those of the cold
     start."""
-    cost_rows = exhibits.costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] != LOO)])
+    cost_rows = costs(rows[(rows["settings"] == PUBLISHED) & (rows["fold"] != LOO)])
     for (dataset, fold), dataset_rows in cost_rows.groupby(["dataset", "fold"], sort=False):
         counts = dataset_rows.set_index("method")["iterations"]
-        for method in counts.index.intersection(exhibits.CHAINED):
+        for method in counts.index.intersection(CHAINED):
             share = counts[method] / counts[COLD]
             yield from _time_rows(dataset, int(fold), method, share)
 

@@ -1,5 +1,7 @@
 """The plan: each model from every seed, with a cache, and by LIBSVM; along C; other folds."""
 
+from dataclasses import replace
+
 from lib.config import check_datasets, check_names, grid
 from lib.plan import Cell, Plan, Run
 from lib.shown import dataset_in_words
@@ -21,83 +23,13 @@ def plan(config, registry):
     variants = {entry["name"]: entry for entry in section["variants"]["datasets"]}
     along_C, choice = section["along_C"], section["choice"]
     sampled = section["sample"] if config["baselines"] == "sampled" else None
-    left_out, planned_cells = sampled["without"] if sampled else (), {}
+    left_out = sampled["without"] if sampled else ()
     check_datasets({"wen2017.datasets": datasets}, registry)
     check_datasets(
         {"wen2017.along_C.datasets": along_C["datasets"], "wen2017.variants.datasets": variants}, datasets
     )
     settings = {**{key: section[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
-
-    # functions of a run's cells: memory, model, seeds, samples
-    def run(name, function, stage, cells, settings, after=("choice",)):
-        run_cells = {name: cell for name, cell in cells.items() if f"{stage}/{name}" not in left_out}
-        planned_cells.update({f"{stage}/{name}": cell for name, cell in cells.items()})
-        return Run(name, function, "CV_ROWS", run_cells, settings, stage, after)
-
-    def whole_matrix_mb(dataset, seedings, k, which=PUBLISHED):
-        """Return the memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part
-        are the kernel values of a fold with all others, and four matrices of normal equations."""
-        rows, size = registry[dataset].rows, BYTES[datasets[dataset]["dtype"]]
-        whole = rows**2 * size / 2**20
-        fold = 1 if k == "loo" else rows / int(k)
-        mir = (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20 if "mir" in seedings else 0
-        restricted = RESTRICTED * whole if which == CHOSEN else 0
-        return int(whole + max(mir, restricted, PART_MB)) + BESIDE_MB
-
-    def model(dataset):
-        return {key: float(datasets[dataset][key]) for key in ("C", "gamma")}
-
-    def nothing(*_):
-        return {}
-
-    def seedings_mb(dataset, k, which):
-        return whole_matrix_mb(dataset, seeding_entry(datasets[dataset], k)["methods"], k, which)
-
-    def cells(stage, minutes, arguments=nothing, cell_settings=nothing, mb=seedings_mb, name="k"):
-        """Return the cells that data set, settings and k name: of the published model, or, without a
-        model, of the chosen one."""
-        cells_of = {}
-        for dataset, entry in datasets.items():
-            for which in (PUBLISHED, CHOSEN):
-                for k in map(str, entry["cells"].get(stage, NONE)[which]):
-                    given = {"model": model(dataset) if which == PUBLISHED else None, "k": k}
-                    cells_of[f"{dataset}/{which}/{name}-{k}"] = Cell(
-                        dataset,
-                        {"settings": which},
-                        {**given, **arguments(entry, k)},
-                        cell_settings(entry, k),
-                        mb(dataset, k, which),
-                        minutes,
-                        beyond=which == CHOSEN,
-                    )
-        return cells_of
-
-    def seeding_entry(entry, k):
-        return next(seeding for seeding in entry["seedings"] if str(seeding["k"]) == k)
-
-    def seed_settings(entry, k):
-        return {"dtype": entry["dtype"], "rounds": seeding_entry(entry, k).get("rounds"), **sample(entry, k)}
-
-    def sample(entry, k):
-        """Return the most folds of the seeds of a cell that have fewer than all; empty if all are run."""
-        most = {**sampled["folds"], **seeding_entry(entry, k).get("sample", {})} if sampled else {}
-        fewer = {
-            name: most[name]
-            for name in seeding_entry(entry, k)["methods"]
-            if name in most and (k == "loo" or most[name] < int(k))
-        }
-        return {"sample": fewer} if fewer else {}
-
-    def seedings(entry, k):
-        return {"seedings": seeding_entry(entry, k)["methods"]}
-
-    def cached_seedings(entry, k):
-        return {
-            "seedings": [
-                name for name in seeding_entry(entry, k)["methods"] if name in section["cached"]["seedings"]
-            ]
-        }
 
     # cells of the choice, the path, the variants, LIBSVM and unlearning
     choice_cells = {
@@ -113,9 +45,15 @@ def plan(config, registry):
         name: Cell(
             name,
             {"settings": PUBLISHED},
-            {"k": str(section["variants"]["k"]), "model": model(name), "seedings": entry["seedings"]},
+            {
+                "k": str(section["variants"]["k"]),
+                "model": _model(datasets[name]),
+                "seedings": entry["seedings"],
+            },
             {"dtype": datasets[name]["dtype"], **{key: entry[key] for key in ("stratified", "unstratified")}},
-            whole_matrix_mb(name, entry["seedings"], section["variants"]["k"]),
+            _whole_matrix_mb(
+                datasets[name], registry[name].rows, entry["seedings"], section["variants"]["k"]
+            ),
             120,
             beyond=True,
         )
@@ -125,33 +63,46 @@ def plan(config, registry):
         **{key: choice[key] for key in ("rows", "folds")},
         **{key: grid(choice[key]) for key in ("C", "gamma")},
     }
-    libsvm_cells = cells("libsvm", 360, mb=lambda *_: SMALL_MB)
+    seeded = {
+        stage: _cells(stage, datasets, registry, minutes)
+        for stage, minutes in {"seeds": 720, "cached": 360, "libsvm": 360, "unlearn": 240}.items()
+    }
+    seeds, cached, libsvm_cells, unlearned = {}, {}, {}, {}
+    for name, (cell, seeding) in seeded["seeds"].items():
+        arguments = {**cell.arguments, "seedings": seeding["methods"]}
+        seeds[name] = replace(cell, arguments=arguments, settings=_folds(datasets, cell, seeding, sampled))
+    for name, (cell, seeding) in seeded["cached"].items():
+        methods = [method for method in seeding["methods"] if method in section["cached"]["seedings"]]
+        cached[name] = replace(cell, arguments={**cell.arguments, "seedings": methods})
+    for name, (cell, _) in seeded["libsvm"].items():
+        libsvm_cells[name] = replace(cell, mem_mb=SMALL_MB)
+    for name, (cell, seeding) in seeded["unlearn"].items():
+        folder, _, k = name.rpartition("/k-")
+        settings_of = _folds(datasets, cell, seeding, sampled)
+        unlearned[f"{folder}/unlearn-{k}"] = replace(cell, settings=settings_of)
     budget_s = sampled["libsvm_budget"] if sampled else section["libsvm_budget"]
-    unlearned = cells("unlearn", 240, cell_settings=seed_settings, name="unlearn")
     with_cache = {**settings, "rounds": section["cached"]["rounds"]}
     # the runs of all stages
+    libsvm_settings = {**without_limit, "budget_s": budget_s}
+    path_settings = {**settings, "rows": along_C["rows"]}
+    schema, after = "CV_ROWS", ("choice",)
     runs = [
-        run(
-            "choice",
-            "choice.run_choice",
-            "choice",
-            choice_cells,
-            {**choice_grid, **without_limit},
-            after=(),
-        ),
-        run("seeds", "cells.run_seeds", "seeds", cells("seeds", 720, seedings, seed_settings), settings),
-        run("unlearning", "cells.run_unlearning", "seeds", unlearned, settings),
-        run("cached", "cells.run_cached", "cached", cells("cached", 360, cached_seedings), with_cache),
-        run(
-            "libsvm",
-            "libsvm.run_libsvm",
-            "libsvm",
-            libsvm_cells,
-            {**without_limit, "budget_s": budget_s},
-        ),
-        run("along_C", "cells.run_along_C", "along_C", path_cells, {**settings, "rows": along_C["rows"]}),
+        Run("choice", "choice.run_choice", schema, choice_cells, {**choice_grid, **without_limit}, "choice"),
+        Run("seeds", "cells.run_seeds", schema, seeds, settings, "seeds", after),
+        Run("unlearning", "cells.run_unlearning", schema, unlearned, settings, "seeds", after),
+        Run("cached", "cells.run_cached", schema, cached, with_cache, "cached", after),
+        Run("libsvm", "libsvm.run_libsvm", schema, libsvm_cells, libsvm_settings, "libsvm", after),
+        Run("along_C", "cells.run_along_C", schema, path_cells, path_settings, "along_C", after),
         # how folds are drawn
-        run("variants", "variants.run_variants", "variants", variant_cells, settings, after=()),
+        Run("variants", "variants.run_variants", schema, variant_cells, settings, "variants"),
+    ]
+    planned_cells = {f"{run.stage}/{name}" for run in runs for name in run.cells}
+    runs = [
+        replace(
+            run,
+            cells={name: cell for name, cell in run.cells.items() if f"{run.stage}/{name}" not in left_out},
+        )
+        for run in runs
     ]
     # data sets that the configuration leaves out have no cells that could be known
     known = {*registry} - {*datasets}
@@ -169,6 +120,55 @@ def plan(config, registry):
             "along_C_data": ", ".join(map(dataset_in_words, along_C["datasets"])),
         },
     )
+
+
+def _cells(stage, datasets, registry, minutes):
+    """Return the cells of a stage that data set, settings and k name, each with the entry of its seeds. They
+    run the published model or, without a model, the chosen one."""
+    cells = {}
+    for dataset, entry in datasets.items():
+        seedings = {str(seeding["k"]): seeding for seeding in entry["seedings"]}
+        for which in (PUBLISHED, CHOSEN):
+            for k in map(str, entry["cells"].get(stage, NONE)[which]):
+                cell = Cell(
+                    dataset,
+                    {"settings": which},
+                    {"model": _model(entry) if which == PUBLISHED else None, "k": k},
+                    mem_mb=_whole_matrix_mb(entry, registry[dataset].rows, seedings[k]["methods"], k, which),
+                    minutes=minutes,
+                    beyond=which == CHOSEN,
+                )
+                cells[f"{dataset}/{which}/k-{k}"] = cell, seedings[k]
+    return cells
+
+
+def _model(entry):
+    return {key: float(entry[key]) for key in ("C", "gamma")}
+
+
+def _whole_matrix_mb(entry, rows, seedings, k, which=PUBLISHED):
+    """Return the memory of a job that holds a Gram matrix and a part of it, in 2**20 bytes. MIR's part are
+    the kernel values of a fold with all others, and four matrices of normal equations."""
+    size = BYTES[entry["dtype"]]
+    whole = rows**2 * size / 2**20
+    fold = 1 if k == "loo" else rows / int(k)
+    mir = (size * (rows - fold) * fold + 4 * 8 * fold**2) / 2**20 if "mir" in seedings else 0
+    restricted = RESTRICTED * whole if which == CHOSEN else 0
+    return int(whole + max(mir, restricted, PART_MB)) + BESIDE_MB
+
+
+def _folds(datasets, cell, seeding, sampled):
+    """Return the settings of a cell that say which folds are run: all, the first ``rounds``, or of some seeds
+    a ``sample``."""
+    k = cell.arguments["k"]
+    most = {**sampled["folds"], **seeding.get("sample", {})} if sampled else {}
+    fewer = {
+        name: most[name]
+        for name in seeding["methods"]
+        if name in most and (k == "loo" or most[name] < int(k))
+    }
+    dtype = datasets[cell.dataset]["dtype"]
+    return {"dtype": dtype, "rounds": seeding.get("rounds"), **({"sample": fewer} if fewer else {})}
 
 
 def _with_choice(datasets, along_C):

@@ -1,0 +1,190 @@
+"""The exhibits of bakir2004: tables and figures from rows."""
+
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+import pytest
+from lib.rows import ERROR
+from lib.timing import measured_memory
+from papers.bakir2004 import benchmark_final_C, causes, cells
+from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, table1
+from papers.bakir2004.exhibits.table1 import extrapolated
+from papers.bakir2004.problem import Problem, gaussians, scaled, squares
+from scipy import sparse
+from workflow.bakir2004_rows import SETUP, made_rows, published
+from workflow.exhibit_calls import assert_stable, table_of, tidy_of
+
+
+def test_squares_share_a_strip():
+    X, y = squares(4000, 0.3, np.random.default_rng(0))
+    assert X[y < 0, 0].max() <= 1 and X[y > 0, 0].min() >= 0.7
+    common = (X[:, 0] > 0.7) & (X[:, 0] < 1)
+    # in the strip both classes are equally likely: the best rule errs on half of it
+    assert np.mean(common) / 2 == pytest.approx(0.15, abs=0.01)
+    assert np.mean(y[common] > 0) == pytest.approx(0.5, abs=0.03)
+
+
+def test_deviation_of_the_gaussians_sets_the_bayes_risk():
+    """The arithmetic behind ``figure3.deviations``."""
+    for deviation, risk in ((2, 0.132), (4, 0.288)):
+        assert NormalDist().cdf(-np.sqrt(5) / deviation) == pytest.approx(risk, abs=5e-4)
+        X, y = gaussians(40000, deviation, np.random.default_rng(1))
+        assert np.mean(np.sign(X[:, :5].sum(axis=1)) != y) == pytest.approx(risk, abs=0.007)
+    assert gaussians(7, 1.0, np.random.default_rng(0))[1].sum() == -1
+
+
+def test_scales_are_those_of_the_training_rows():
+    rng = np.random.default_rng(2)
+    X, X_test = rng.normal(3, 2, (50, 3)), rng.normal(3, 2, (20, 3))
+    X[:, 1] = X_test[:, 1] = 5
+    ours, test = scaled(X, X_test, "range")
+    assert (ours.min(axis=0) == 0).all() and ours.max(axis=0).tolist() == [1, 0, 1]
+    np.testing.assert_allclose((test - ours[0]) * np.ptp(X, axis=0), X_test - X[0], atol=1e-12)
+    ours, _ = scaled(X, X_test, "deviation")
+    np.testing.assert_allclose(ours.std(axis=0), [1, 0, 1])
+    np.testing.assert_allclose(ours.mean(axis=0), 0, atol=1e-12)
+    assert abs(scaled(X, X_test, "largest")[0]).max() == 1
+    assert scaled(X, X_test, "none")[0] is X
+    rows = sparse.csr_matrix(X)
+    assert abs(scaled(rows, rows, "largest")[0]).max() == 1
+    with pytest.raises(ValueError, match="'none' or 'largest' for sparse rows, got 'range'"):
+        scaled(rows, rows, "range")
+    with pytest.raises(ValueError, match="scale must be one of"):
+        scaled(X, X_test, "unit")
+
+
+def test_memory_of_a_block():
+    with measured_memory() as nothing:
+        pass
+    with measured_memory() as some:
+        array = np.ones(4 * 2**20)  # 32 MB
+        del array
+    assert nothing.peak_mb < 5 < 25 < some.peak_mb < 60
+
+
+def test_exhibits_are_means_over_the_runs(tmp_path):
+    rows = made_rows()
+    values = tidy_of(tmp_path, figure1, rows).set_index(["setting", "metric"])["value"]
+    assert values["0.2", "svs_bounded"] == 80 and values["0.2", "svs_inbound"] == 3
+    values = tidy_of(tmp_path, figure3, rows).set_index(["dataset", "setting", "method", "metric"])
+    assert values["value"]["g 2", "1000", "svm", "error"] == pytest.approx(13.15)
+    assert values["spread"]["g 2", "1000", "svm", "error"] == pytest.approx(np.sqrt(0.005))
+    values = tidy_of(tmp_path, figure4, rows).set_index(["setting", "method", "metric"])["value"]
+    assert values["10", "nu_svm", "svs"] == 5000 and values["10", "svm", "clean_error"] == pytest.approx(1)
+    rows.loc[(rows["experiment"] == "growth") & (rows["m"] == 800), "status"] = ERROR
+    values = tidy_of(tmp_path, growth, rows).set_index(["setting", "method", "metric"])["value"]
+    assert values["800", "svm", "failed"] == 1 and ("800", "svm", "time") not in values
+    assert values["400", "svm", "memory"] == 100
+
+
+def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
+    rows = made_rows()
+    values = tidy_of(tmp_path, table1, rows)
+    table = values.set_index(["dataset", "method", "metric"])["value"]
+    assert table["d", "svm", "accuracy"] == pytest.approx(90)
+    # 10 errors of one alone and none of the other
+    assert table["d", "cross_training", "p_value"] == pytest.approx(2 * 0.5**10)
+    assert table["small", "multiedit_condense", "p_value"] < 1e-3
+    assert table["other", "svm", "svs_extrapolated"] == pytest.approx(3200)
+    assert table["other", "svm", "time_extrapolated"] == pytest.approx(1e-6 * 6400**2)
+    assert ("d", "svm", "svs_extrapolated") not in table
+    assert list(extrapolated(rows, "small", 6400)) == []
+    body, notes = table_of(table1, values, published=published(tmp_path))
+    by_set = {cells[0]: cells for cells in body}
+    assert by_set["d"][3:8] == ["5 x 100", "90.0", "91.0", "600", "700"]
+    assert by_set["d"][8] == "89.0*"
+    assert by_set["other"][6] == "~3200 (extrapolated)" and by_set["other"][4] == "n/a"
+    assert any(note.startswith("Extrapolated") for note in notes)
+    rows.loc[(rows["dataset"] == "d") & (rows["method"] == "multiedit_condense"), "status"] = ERROR
+    body, notes = table_of(table1, tidy_of(tmp_path, table1, rows), published=published(tmp_path))
+    assert any("d with 4000 training rows, MULTIEDIT + CONDENSE: 1" in note for note in notes)
+    assert body[0][12:14] == ["n/a", "n/a"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [figure1, figure3, figure4, growth])
+def test_figures_are_stable_and_described(tmp_path, module):
+    values = tidy_of(tmp_path, module, made_rows())
+    assert_stable(tmp_path, module, values, published=published(tmp_path))
+
+
+def test_setup_takes_single_precision_for_large_matrices():
+    setup = cells.Setup(**SETUP, seed=[1])
+    assert setup.solver(20_000)["dtype"] == "float64" and setup.solver(20_001)["dtype"] == "float32"
+    assert replace(setup, gamma=None).solver(30_000)["dtype"] == "float64"
+    assert setup.validation(100) == 13 and replace(setup, subset_size=None).validation(100) == 11
+
+
+def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
+    rows = made_rows()
+    rows = rows[rows["experiment"].isin(["table1", "growth"])]
+    # as the largest sets: the SVM is not run, and extrapolated from the growth
+    rows = rows.replace({"dataset": {"small": "banana", "other": "forest"}})
+    rows.loc[(rows["experiment"] == "table1") & (rows["dataset"] == "forest"), "m"] = 90000
+    card = scorecard_of("bakir2004", tidy_of(tmp_path, table1, rows))
+    entry = card[card["dataset"] == "banana"].set_index(["method", "metric"])
+    assert (entry["reproduced"] != "").all()
+    assert entry.loc[("cross_training", "subsets"), ["reproduced", "within"]].tolist() == ["5x100", "no"]
+    large = card[card["setting"] == "train=90000"].set_index(["method", "metric"])
+    assert large.loc[("cross_training", "accuracy"), "reproduced"] == "90"
+    assert "adult" in set(card.loc[card["reason"] == "data set not run: adult", "dataset"])
+    assert large.loc[("svm", "svs"), "extrapolated"] == "reproduced"
+    assert large.loc[("svm", "accuracy"), "reason"] == "not run at this size, and not extrapolated"
+
+
+def test_the_benchmark_of_C_measures_what_is_missing(tmp_path, monkeypatch, capsys):
+    def two_classes(dataset, realisation, train, test, scale):
+        rng = np.random.default_rng(realisation)
+        return Problem(*gaussians(train, 2.0, rng), *gaussians(test, 2.0, rng), {})
+
+    settings = {
+        **{
+            "dataset": "gaussians",
+            "train": 200,
+            "test": 300,
+            "scale": "none",
+            "realisations": 2,
+            "gamma": 0.1,
+        },
+        **{"subsets": 3, "subset_size": 60, "C": [0.1, 10], "memory_mb": 100},
+    }
+    monkeypatch.setattr(benchmark_final_C, "dataset_problem", two_classes)
+    monkeypatch.setattr(benchmark_final_C, "prepared", lambda dataset: None)
+    monkeypatch.setattr(benchmark_final_C, "table1", lambda: {"gaussians-200": settings})
+    path = tmp_path / "final_C.csv"
+    for number in ("1", "2", "2"):
+        benchmark_final_C.main(["--realisations", number, "--widen", "2", "--output", str(path)])
+    assert capsys.readouterr().out.splitlines() == [f"gaussians-200 realisation {r}" for r in (1, 2)]
+    rows = pd.read_csv(path)
+    assert rows[["realisation", "C"]].to_numpy().tolist() == [[1, 0.1], [1, 10], [2, 0.1], [2, 10]]
+    assert set(rows["gamma"]) == {0.05} and (rows.groupby("realisation")["first_C"].nunique() == 1).all()
+    # a larger C bounds fewer
+    bounded, free = (rows[rows["C"] == C].set_index("realisation") for C in (0.1, 10))
+    assert (bounded["svm_svs"] > free["svm_svs"]).all()
+    assert (rows["cross_training_svs"] < rows["svm_svs"]).all()
+    assert rows[["svm_accuracy", "cross_training_accuracy"]].min(axis=None) > 70
+    (line,) = [line for line in path.with_suffix(".md").read_text().splitlines() if "| 0.1 | 2 |" in line]
+    assert float(line.split("|")[-2]) == pytest.approx(bounded["cross_training_svs"].mean(), abs=0.5)
+
+
+def test_the_benchmark_of_C_has_the_sets_of_table_1_and_repeats_its_own_bytes(tmp_path):
+    sets = benchmark_final_C.table1()
+    assert "forest-50000" in sets and "forest-200000" not in sets
+    committed = benchmark_final_C.RESULTS
+    rows = benchmark_final_C.read(committed)
+    assert set(rows["dataset"] + "-" + rows["train"].astype(str)) <= set(sets)
+    benchmark_final_C.write(tmp_path / "final_C.csv", rows)
+    for suffix in (".csv", ".md"):
+        copy = tmp_path / f"final_C{suffix}"
+        assert copy.read_bytes() == committed.with_suffix(suffix).read_bytes()
+
+
+def test_draws_of_table1_are_measured_where_there_are_several():
+    one = made_rows().query("experiment == 'table1' and dataset == 'd' and method == 'svm'")
+    one = one[one["realisation"] == one["realisation"].min()]
+    assert list(causes.draws_of_table1(one)) == []
+    two = pd.concat([one, one.assign(realisation=one["realisation"] + 1, n_sv=one["n_sv"] + 20)])
+    spreads = {row["metric"]: row["spread"] for row in causes.draws_of_table1(two)}
+    assert spreads == pytest.approx({"accuracy": 0, "svs": np.sqrt(200)})

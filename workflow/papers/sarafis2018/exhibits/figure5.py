@@ -1,0 +1,50 @@
+"""Figure 5: time against the training set.
+
+Line plots on logarithmic axes of the mean CPU time of one model against the number of training rows, one
+panel per number of features.
+
+Filled marks: kernel values on demand within LIBSVM's cache, fit and span rule (squares, dashed) and LIBSVM's
+5-fold cross-validation (triangles, dash-dotted). Solid with open marks: the same on the whole Gram matrix,
+whose time is divided by the models and included. Dotted: fit and exact leave-one-out. Means over the models
+of a sub-grid on which LIBSVM was run; ``figure5.csv`` has their number. From 2^12 rows on the default grid is
+a part of the paper's, which the configuration sets. Dotted grey line: the number of rows from which on the
+paper finds the span rule faster than cross-validation.
+"""
+
+from lib.figures import GREEN, PAPER_AXIS, VERMILLION
+from papers.sarafis2018.exhibits.size_curves import draw_sizes, each_size
+from papers.sarafis2018.exhibits.table6 import model_times
+
+STAGES = ("cells",)
+RUN_TIME = "as Table 1"
+
+OPEN = {"linestyle": "-", "markerfacecolor": "none"}
+# in the order of a legend of two columns, which is filled column by column
+CURVES = {
+    "span_rule_shared": ("fit + span rule, shared Gram matrix", {"color": VERMILLION, "marker": "s", **OPEN}),
+    "kfold_shared": ("5-fold CV, shared Gram matrix", {"color": GREEN, "marker": "^", **OPEN}),
+    "loo_shared": ("fit + exact leave-one-out, shared", {"color": "black", "linestyle": ":", "marker": "x"}),
+    "span_rule": ("fit + span rule, on demand", {"color": VERMILLION, "linestyle": "--", "marker": "s"}),
+    "kfold": ("LIBSVM 5-fold CV", {"color": GREEN, "linestyle": "-.", "marker": "^"}),
+}
+
+
+def tidy(rows, context):
+    """Yield CPU times of a model against the number of training rows, which is the ``setting``."""
+    for row_key, group in each_size("figure5", rows["cells"]):
+        yield from model_times(row_key, group)
+
+
+def figure(tidy, context):
+    """Draw the CPU time of a model against the number of training rows. Grey: the size from which on the
+    paper finds the span rule faster than cross-validation."""
+    fig = draw_sizes(
+        tidy[tidy["metric"] == "time"],
+        "method",
+        CURVES,
+        "CPU time of one model (s)",
+        [("span rule faster from here on, paper", PAPER_AXIS)],
+    )
+    for ax in fig.axes:
+        ax.axvline(2 ** context.limits["from_log2_m"], zorder=0, **PAPER_AXIS)
+    return fig

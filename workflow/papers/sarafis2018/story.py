@@ -1,0 +1,47 @@
+"""Values of the paper's story, and checks of its sentences."""
+
+from lib.story import check, fixed, named, span
+
+MNIST = ["mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"]
+PAPER_ROWS = ["splice", "adult", *MNIST]
+
+
+def values(results):
+    """Return the values that story.md names. A sentence that the results contradict raises `Untrue`."""
+    rmse = results.card(exhibit="table4", dataset=PAPER_ROWS)
+    counts = results.card(exhibit="table5", dataset=PAPER_ROWS)
+    odd = rmse[rmse["within"] == "no"]
+    check(
+        odd["dataset"].tolist() == ["splice"] and odd["method"].tolist() == ["xi_alpha"],
+        "xi-alpha on splice alone misses its RMSE",
+    )
+    check((counts["within"] == "yes").all(), "all counts of Table 5 are met on the six sets")
+    for claim in ("few-in-bound", "spans-exist"):
+        check(results.claim(claim)["verdict"] == "reproduced", f"the claim {claim} holds")
+    for claim in ("span-beside-cv", "best-with-instance-weights", "span-slower-on-small-sets"):
+        check(results.claim(claim)["held"] == 0, f"the claim {claim} does not hold")
+    results.shown("balanced_counts")
+    beside = results.csv("claims_numbers").query("claim == 'span-beside-cv'")["value"].item()
+    speech = {"exhibit": "table5", "dataset": "parkinsons-speech", "metric": "in_bound_svs"}
+    printed = results.card(exhibit="table6", dataset=MNIST, method="span_rule", metric="time")
+    return {
+        "minutes": fixed(results.cpu_minutes("cells")),
+        "libsvm_minutes": fixed(results.cpu_minutes("cells", method="kfold_libsvm")),
+        "odd": fixed(odd["reproduced"].item(), 4),
+        "odd_printed": odd["value"].item(),
+        "beside": named(int(beside)),
+        "speech": fixed(100 * (results.ours(**speech) / float(results.printed(**speech)) - 1)),
+        "mnist": _gain(results, "table6", "span_rule", "kfold", dataset=MNIST),
+        "mnist_printed": span(1 / printed["published_relative"].astype(float)),
+        "generated": _gain(results, "figure5", "span_rule", "kfold", setting=[8192, 16384]),
+        "shared": _gain(results, "table6", "span_rule_shared", "kfold", dataset=MNIST),
+        "shared_kfold": _gain(results, "table6", "span_rule_shared", "kfold_shared", dataset=MNIST),
+    }
+
+
+def _gain(results, table, method, against, **where):
+    """Return the range of one method's time over that of another."""
+    times = (
+        results.values(table, method=name, metric="time", **where).to_numpy() for name in (against, method)
+    )
+    return span(next(times) / next(times))

@@ -1,0 +1,59 @@
+"""Columns and notes of the tables of costs."""
+
+from lib.shown import dataset_in_words
+from lib.tables import KEY, MISSING, listed, lookup, shown
+from papers.wen2017.exhibits.methods import NAMES
+from papers.wen2017.problem import PUBLISHED
+
+EXTRAPOLATED = "*"
+KERNEL_APART = (
+    "CPU seconds of one thread. Kernel: the Gram matrix, computed once for all methods but LIBSVM, whose "
+    "time contains its kernel values; totals contain it."
+)
+
+
+def both(table, tidy, published, by=KEY[1:]):
+    """Return our values of a table, and the published ones (`lib.tables.lookup`)."""
+    return lookup(tidy, by), lookup(published[published["exhibit"] == table], by)
+
+
+def folds_of(setting):
+    return int(setting.removeprefix("k="))
+
+
+def marked(find, decimals, *key):
+    """Return a column of numbers, with a mark if fewer rounds were run than a number is about."""
+    text = shown(find, decimals, *key)
+
+    def marked_text(*line):
+        row_key = (*line, *key)[:3]
+        fewer = find(*row_key, "rounds")[0] < folds_of(row_key[1])
+        return text(*line) + EXTRAPOLATED * (fewer and text(*line) != MISSING)
+
+    return marked_text
+
+
+def beside(settings, printed, reproduced):
+    """Return columns of heading and function; published columns stand beside ours with the published settings
+    only."""
+    if settings != PUBLISHED:
+        return [("", *column) for column in reproduced]
+    return [("Published", *column) for column in printed] + [("Reproduced", *column) for column in reproduced]
+
+
+def notes(tidy):
+    """Return notes on extrapolated values, with their rounds, and on failures."""
+
+    def cross_validation(row):
+        return f"{dataset_in_words(row.dataset)}, {NAMES[row.method]}, {row.setting}"
+
+    rounds = tidy[tidy["metric"] == "rounds"]
+    fewer = rounds[rounds["value"] < rounds["setting"].map(folds_of)]
+    heading = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole"
+    lines = listed(fewer, "rounds", heading, lambda row: f"{cross_validation(row)}: {row.value:.0f}", "; ")
+    if lines and (tidy["metric"] == "libsvm_over").any():
+        lines.append(
+            "±: half of the 95 % interval of what was extrapolated; of one fold of LIBSVM by the spread of "
+            "the cold start's iterations from fold to fold."
+        )
+    return [*lines, *listed(tidy, "failed", "Failed", cross_validation, "; ")]
